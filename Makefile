@@ -1,0 +1,57 @@
+# `make` lists the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+LINES := $(shell python3 jvm/build.py --list)
+DEFAULT_LINE := $(firstword $(LINES))
+OTHER_LINES := $(filter-out $(DEFAULT_LINE),$(LINES))
+UV := python3 -m uv
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+export PYSPARK_PYTHON := $(CURDIR)/$(PYTHON)
+export SPARK_LOCAL_IP := 127.0.0.1
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+.PHONY: uv
+uv:
+	@python3 -m uv --version >/dev/null 2>&1 || python3 -m pip install --quiet uv
+
+$(VENV)/.stamp: requirements/dev.txt pyproject.toml | uv
+	$(UV) venv --quiet --allow-existing --python 3.11 $(VENV)
+	$(UV) pip sync --quiet --python $(PYTHON) requirements/dev.txt
+	$(UV) pip install --quiet --python $(PYTHON) --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv-spark-%/.stamp: requirements/spark-%.txt | uv
+	$(UV) venv --quiet --allow-existing --python 3.11 $(@D)
+	$(UV) pip sync --quiet --python $(@D)/bin/python $<
+	touch $@
+
+.PHONY: env
+env: $(VENV)/.stamp ## Create .venv from the pinned requirements
+
+.PHONY: env-all
+env-all: env $(OTHER_LINES:%=.venv-spark-%/.stamp) ## ... and one environment for each other Spark line
+
+.PHONY: requirements
+requirements: | uv ## Pin the requirement files again
+	for f in requirements/*.in; do $(UV) pip compile --quiet --python-version 3.11 --no-header $$f -o $${f%.in}.txt || exit 1; done
+
+JVM_SOURCES := $(shell find jvm/src/main jvm/pom.xml jvm/build.py jvm/spark-versions.json -type f)
+
+jvm/target/.jar-$(DEFAULT_LINE): $(VENV)/.stamp $(JVM_SOURCES)
+	python3 jvm/build.py $(DEFAULT_LINE) package -DskipTests -Dmaven.test.skip=true -q
+	touch $@
+
+jvm/target/.jar-%: .venv-spark-%/.stamp $(JVM_SOURCES)
+	python3 jvm/build.py $* package -DskipTests -Dmaven.test.skip=true -q
+	touch $@
+
+.PHONY: jar
+jar: jvm/target/.jar-$(DEFAULT_LINE) ## Build the jar for the default Spark
+
+.PHONY: jars
+jars: $(LINES:%=jvm/target/.jar-%) ## ... for every Spark line

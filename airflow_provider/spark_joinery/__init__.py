@@ -1,0 +1,1 @@
+"""Joinery: fast and safe LAST JOIN, range joins, skewed windows and selective joins for Spark."""
