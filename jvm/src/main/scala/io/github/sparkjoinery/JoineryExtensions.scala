@@ -1,0 +1,46 @@
+package io.github.sparkjoinery
+
+import org.apache.spark.sql.SparkSessionExtensions
+
+import io.github.sparkjoinery.execution.LastJoinStrategy
+import io.github.sparkjoinery.explain.{ExplainReportRule, JoineryVersion}
+import io.github.sparkjoinery.logical.LastJoinOrder
+import io.github.sparkjoinery.parser.JoineryParser
+import io.github.sparkjoinery.rules._
+
+/**
+ * Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`.
+ *
+ * What runs when, for a query with a LAST JOIN:
+ *  1. parser: [[JoineryParser]] reads the syntax; the join becomes Spark's own LEFT OUTER `Join` whose
+ *     right child is a `LastJoinRight` that holds the ORDER BY terms;
+ *  1. analyzer, resolution: [[ResolveLastJoinOrder]] does the same for the DataFrame form. Everything
+ *     Spark does to an ordinary join (USING, hints, self-join deduplication, coercion) works unchanged;
+ *  1. analyzer, check: [[CheckLastJoin]] refuses what LAST JOIN cannot mean;
+ *  1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into
+ *     the logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
+ *  1. optimizer: [[PushThroughLastJoin]];
+ *  1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin` or `SortMergeLastJoin`, again on each
+ *     re-plan of adaptive execution;
+ *  1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
+ */
+class JoineryExtensions extends (SparkSessionExtensions => Unit) {
+
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    // parser
+    extensions.injectParser((_, delegate) => new JoineryParser(delegate))
+    extensions.injectFunction(JoineryVersion.function)
+    extensions.injectFunction(LastJoinOrder.function)
+
+    // analyzer
+    extensions.injectResolutionRule(_ => ResolveLastJoinOrder)
+    extensions.injectCheckRule(_ => CheckLastJoin)
+    extensions.injectPlanNormalizationRule(_ => PlanLastJoin)
+
+    // optimizer and planner
+    extensions.injectOptimizerRule(_ => PushThroughLastJoin)
+    extensions.injectPlannerStrategy(_ => LastJoinStrategy)
+    extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
+    extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)
+  }
+}

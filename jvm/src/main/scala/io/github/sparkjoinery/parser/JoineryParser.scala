@@ -1,0 +1,51 @@
+package io.github.sparkjoinery.parser
+
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParserInterface}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/**
+ * Reads LAST JOIN. Statements without it go to the delegate untouched; those with it are parsed by
+ * Spark's own grammar over a token stream in which [[LastJoinTokens]] has made LAST JOIN a LEFT JOIN.
+ * Tokens keep their places in the user's text, so error messages, query contexts and stored view texts
+ * are the user's too.
+ *
+ * @param delegate the parser of Spark or of the extension listed before this one
+ */
+class JoineryParser(override protected val delegate: ParserInterface) extends ParserInterface with SplitStatements {
+
+  override def parsePlan(sqlText: String): LogicalPlan =
+    parse(sqlText)(_.parsePlan(sqlText))
+
+  override def parsePlanWithParameters(sqlText: String, parameters: ParameterContext): LogicalPlan =
+    parse(sqlText)(_.parsePlanWithParameters(sqlText, parameters))
+
+  override def parseQuery(sqlText: String): LogicalPlan =
+    parse(sqlText)(_.parseQuery(sqlText))
+
+  override def parseExpression(sqlText: String): Expression =
+    parse(sqlText)(_.parseExpression(sqlText))
+
+  private def parse[T](sqlText: String)(call: ParserInterface => T): T =
+    if (LastJoinTokens.mayOccurIn(sqlText) && JoineryConf.lastJoinEnabled) {
+      try call(new LastJoinParser) catch { case NoLastJoin => call(delegate) }
+    } else {
+      call(delegate)
+    }
+
+  override def parseTableIdentifier(sqlText: String): TableIdentifier = delegate.parseTableIdentifier(sqlText)
+
+  override def parseFunctionIdentifier(sqlText: String): FunctionIdentifier =
+    delegate.parseFunctionIdentifier(sqlText)
+
+  override def parseMultipartIdentifier(sqlText: String): Seq[String] = delegate.parseMultipartIdentifier(sqlText)
+
+  override def parseTableSchema(sqlText: String): StructType = delegate.parseTableSchema(sqlText)
+
+  override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
+
+  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
+}

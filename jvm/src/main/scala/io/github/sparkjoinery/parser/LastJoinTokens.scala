@@ -1,0 +1,139 @@
+package io.github.sparkjoinery.parser
+
+import org.antlr.v4.runtime.{CommonToken, CommonTokenStream, Token}
+
+import org.apache.spark.sql.catalyst.parser.{ParseException, SqlBaseParser}
+import org.apache.spark.sql.catalyst.trees.Origin
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+/**
+ * A statement's tokens with each `LAST JOIN r ORDER BY terms ON ...` turned into `LEFT JOIN r ON ...`.
+ *
+ * @param rewritten tokens that Spark's grammar accepts, each still at its place in the user's text
+ * @param joins     the LAST JOINs found
+ */
+private[parser] case class LastJoinTokens(rewritten: Seq[Token], joins: Seq[LastJoinTokens.Found])
+
+private[parser] object LastJoinTokens {
+
+  /**
+   * @param startIndex index of the join's first character (of NATURAL, if that stands before LAST)
+   * @param order      tokens of the ORDER BY terms and an end-of-file token; empty without ORDER BY
+   */
+  case class Found(startIndex: Int, order: Seq[Token])
+
+  private val LastThenJoin = """(?is)\blast\b(\s|/\*.*?\*/|--[^\n]*\n)+join\b""".r.unanchored
+
+  /** Cheap and never wrong when it says no; strings and comments may make it say yes in vain. */
+  def mayOccurIn(sqlText: String): Boolean = LastThenJoin.matches(sqlText)
+
+  // Before these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`) or part of
+  // NULLS LAST, not a join that has a left side.
+  private val NotALeftSide = Set("FROM", "JOIN", "COMMA", "DOT", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL",
+    "USING", "INTO", "UPDATE")
+
+  // What may follow a join without ON or USING. LEFT and RIGHT are functions, too, before a parenthesis.
+  private val AfterJoin = Set("JOIN", "INNER", "CROSS", "FULL", "SEMI", "ANTI", "NATURAL", "LATERAL", "WHERE", "GROUP",
+    "HAVING", "UNION", "INTERSECT", "EXCEPT", "SETMINUS", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT",
+    "PIVOT", "UNPIVOT", "QUALIFY", "SEMICOLON", "OPERATOR_PIPE", "EOF")
+
+  /** @param parser a parser whose token stream holds the statement, as Spark's lexer made it */
+  def rewrite(parser: SqlBaseParser): LastJoinTokens = {
+    val stream = parser.getTokenStream.asInstanceOf[CommonTokenStream]
+    stream.fill()
+    new Rewriter(stream.getTokens.asScala.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq).result()
+  }
+
+  private class Rewriter(tokens: IndexedSeq[Token]) {
+    // Numbers of tokens differ between Spark versions; scalac would inline the constants.
+    private val typeOf: Map[String, Int] = {
+      val vocabulary = SqlBaseParser.VOCABULARY
+      (1 to vocabulary.getMaxTokenType).map(t => vocabulary.getSymbolicName(t) -> t).toMap
+    }
+    private val dropped = mutable.BitSet.empty
+    private val joins = mutable.ArrayBuffer.empty[Found]
+
+    private def name(i: Int): String =
+      if (i < 0 || i >= tokens.length) "" else SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType)
+
+    def result(): LastJoinTokens = {
+      val lasts = tokens.indices.filter(isLastJoin)
+      lasts.foreach(read)
+      val rewritten = tokens.indices.collect {
+        case i if lasts.contains(i) => left(tokens(i))
+        case i if !dropped(i) => tokens(i)
+      }
+      LastJoinTokens(rewritten, joins.toSeq)
+    }
+
+    private def isLastJoin(i: Int): Boolean =
+      name(i) == "LAST" && name(i + 1) == "JOIN" && i > 0 && !NotALeftSide.contains(name(i - 1))
+
+    private def read(last: Int): Unit = {
+      if (name(last + 2) == "LATERAL") fail(last + 2, "LAST JOIN does not take LATERAL")
+      val natural = name(last - 1) == "NATURAL"
+      val (orderBy, criteria) = clauses(last + 2)
+      if (criteria.isEmpty && !natural) {
+        fail(last, "LAST JOIN needs ON or USING after its right side and ORDER BY (`ON true` takes every row). If `last` " +
+          "is meant as the alias of the table before it, write AS last, or set spark.joinery.lastJoin.enabled to false")
+      }
+      if (criteria.nonEmpty && natural) fail(criteria.get, "NATURAL LAST JOIN takes neither ON nor USING")
+      val order = for (from <- orderBy.toSeq; to <- criteria.toSeq; i <- from until to) yield i
+      dropped ++= order
+      val start = if (natural) last - 1 else last
+      joins += Found(tokens(start).getStartIndex, terms(order, criteria))
+    }
+
+    /** Where the ORDER BY and the ON or USING of a join stand whose right side starts at `from`. */
+    private def clauses(from: Int): (Option[Int], Option[Int]) = {
+      var orderBy: Option[Int] = None
+      var depth = 0
+      var i = from
+      while (i < tokens.length) {
+        name(i) match {
+          case "LEFT_PAREN" | "LEFT_BRACKET" => depth += 1
+          case "RIGHT_PAREN" | "RIGHT_BRACKET" => depth -= 1
+          case _ if depth > 0 =>
+          case "ON" | "USING" => return (orderBy, Some(i))
+          case "ORDER" if name(i + 1) == "BY" => orderBy = orderBy.orElse(Some(i))
+          case "LEFT" | "RIGHT" if name(i + 1) != "LEFT_PAREN" => return (orderBy, None)
+          case "COMMA" if orderBy.isEmpty => return (None, None)
+          case other if AfterJoin(other) || isLastJoin(i) => return (orderBy, None)
+          case _ =>
+        }
+        if (depth < 0) return (orderBy, None)
+        i += 1
+      }
+      (orderBy, None)
+    }
+
+    /** The terms after ORDER BY, nested LAST JOINs already rewritten, closed by an end at ON or USING. */
+    private def terms(order: Seq[Int], criteria: Option[Int]): Seq[Token] =
+      if (order.isEmpty) {
+        Nil
+      } else {
+        val end = new CommonToken(tokens(criteria.get))
+        end.setType(Token.EOF)
+        order.drop(2).map(i => tokens(i)) :+ end
+      }
+
+    /** LAST as the LEFT that Spark's grammar knows, still reading `LAST` in messages. */
+    private def left(last: Token): Token = {
+      val token = new CommonToken(last)
+      token.setType(typeOf("LEFT"))
+      token
+    }
+
+    private def fail(at: Int, hint: String): Nothing = {
+      val token = tokens(at)
+      throw new ParseException(
+        command = None,
+        start = Origin(Some(token.getLine), Some(token.getCharPositionInLine), Some(token.getStartIndex),
+          Some(token.getStopIndex)),
+        errorClass = "PARSE_SYNTAX_ERROR",
+        messageParameters = Map("error" -> s"'${token.getText}'", "hint" -> s": $hint"))
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package io.github.sparkjoinery.rules
+
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.FILTER
+
+import io.github.sparkjoinery.logical.{LastJoinOrder, LastJoinRight}
+
+/**
+ * The DataFrame form of LAST JOIN's right side:
+ * {{{
+ *   Filter joinery_last_join_order(terms...)        LastJoinRight [terms...]
+ *   +- right                                 ==>    +- right
+ * }}}
+ */
+object ResolveLastJoinOrder extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(FILTER), ruleId) {
+      case filter @ Filter(marker: LastJoinOrder, child) if marker.resolved =>
+        val right = LastJoinRight(marker.order, child)
+        right.copyTagsFrom(filter)
+        right
+    }
+}

@@ -1,0 +1,39 @@
+package org.apache.spark.sql.joinery
+
+import org.apache.spark.internal.config.ConfigEntry
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Every configuration of Joinery, its meaning and its default. They are registered with Spark, so that
+ * `SET -v` lists them and a wrong value is refused by `SET`. (In Spark's package because its builder of
+ * entries is private to it.)
+ */
+object JoineryConf {
+
+  private def boolean(key: String, doc: String, default: Boolean): ConfigEntry[Boolean] =
+    SQLConf.buildConf(key).doc(doc).version("joinery 0.1.0").booleanConf.createWithDefault(default)
+
+  private val LAST_JOIN_ENABLED = boolean(
+    "spark.joinery.lastJoin.enabled",
+    "Read `l LAST JOIN r` as a LAST JOIN. When false, statements reach Spark's parser untouched, so that " +
+      "`FROM t LAST JOIN r` gives t the alias `last` as on stock Spark.",
+    default = true)
+
+  private val EXPLAIN = boolean(
+    "spark.joinery.explain",
+    "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
+    default = false)
+
+  private val STORE = SQLConf.buildConf("spark.joinery.store")
+    .doc("Root directory of the artifact store that the nightly jobs write, on any Hadoop file system.")
+    .version("joinery 0.1.0")
+    .stringConf
+    .createOptional
+
+  def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
+  def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
+  def store: Option[String] = SQLConf.get.getConf(STORE)
+
+  /** Registers the entries (by loading this object) before a session reads its configuration. */
+  def register(): Unit = ()
+}
