@@ -1,0 +1,63 @@
+"""What to precompute: `meta.joinery` in a dbt project, read from its manifest.
+
+Works without Spark, dbt and Airflow installed.
+"""
+
+from spark_joinery.metadata.identity import (
+    RelationNameError,
+    canonical_json,
+    distribution_table_name,
+    path_identity,
+    quote_name,
+    relation_identity,
+    spec_hash,
+    split_name,
+)
+from spark_joinery.metadata.manifest import (
+    Manifest,
+    ManifestError,
+    ManifestFormatError,
+    ManifestNotFoundError,
+    MetaError,
+    NothingDeclaredError,
+    read_manifest,
+)
+from spark_joinery.metadata.models import (
+    BloomFilterSpec,
+    DistributionSpec,
+    HotKeys,
+    JoineryMeta,
+    Kind,
+    RangeIndexSpec,
+    Spec,
+)
+from spark_joinery.metadata.request import ArtifactRequest, ResourceType, Stage, artifact_table_name
+
+__all__ = [
+    "ArtifactRequest",
+    "BloomFilterSpec",
+    "DistributionSpec",
+    "HotKeys",
+    "JoineryMeta",
+    "Kind",
+    "Manifest",
+    "ManifestError",
+    "ManifestFormatError",
+    "ManifestNotFoundError",
+    "MetaError",
+    "NothingDeclaredError",
+    "RangeIndexSpec",
+    "RelationNameError",
+    "ResourceType",
+    "Spec",
+    "Stage",
+    "artifact_table_name",
+    "canonical_json",
+    "distribution_table_name",
+    "path_identity",
+    "quote_name",
+    "read_manifest",
+    "relation_identity",
+    "spec_hash",
+    "split_name",
+]

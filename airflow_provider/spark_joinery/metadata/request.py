@@ -1,0 +1,112 @@
+"""One artifact to refresh: what to compute, and from which relation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from spark_joinery.metadata.identity import (
+    FILE_FORMATS,
+    SESSION_CATALOG,
+    RelationNameError,
+    distribution_table_name,
+    quote_name,
+    relation_identity,
+    spec_hash,
+    split_name,
+)
+from spark_joinery.metadata.models import KIND_OF_SPEC, DistributionSpec, Kind, Spec
+
+ResourceType = Literal["source", "seed", "snapshot", "model"]
+Stage = Literal["before_models", "after_models"]
+
+
+@dataclass(frozen=True)
+class ArtifactRequest:
+    """An artifact that somebody asked for.
+
+    Attributes:
+        relation: Identity of the relation, see `relation_identity`.
+        sql_name: Quoted name for `spark.table` and SQL.
+        spec: What to compute.
+        resource_type: What the relation is in dbt; a relation unknown to dbt is a source.
+        unique_id: The node's id in the manifest, or "" without one.
+    """
+
+    relation: str
+    sql_name: str
+    spec: Spec
+    resource_type: ResourceType = "source"
+    unique_id: str = ""
+
+    @classmethod
+    def of_table(
+        cls, table: str, spec: Spec, *, resource_type: ResourceType = "source", unique_id: str = ""
+    ) -> ArtifactRequest:
+        """Ask for an artifact of a table by its name.
+
+        Args:
+            table: Name as in SQL, `[catalog.]schema.table`, or SQL on files ("parquet.`/data/flights`"); without schema
+                it is Spark's `default`.
+            spec: What to compute.
+            resource_type: What the table is in dbt.
+            unique_id: The node's id in the manifest.
+
+        Returns:
+            The request.
+
+        Raises:
+            RelationNameError: If `table` is not a name of one to three parts.
+
+        Example:
+            >>> spec = DistributionSpec(partition_by=["carrier"], order_by="departs_at")
+            >>> ArtifactRequest.of_table("raw.Flights", spec).relation
+            'spark_catalog.raw.flights'
+        """
+        parts = split_name(table)
+        if len(parts) > 3:
+            raise RelationNameError(f"'{table}' has {len(parts)} parts: nested namespaces are not supported")
+        catalog = parts[0] if len(parts) == 3 else None
+        schema = parts[-2] if len(parts) > 1 else "default"
+        name = parts[-1]
+        # a catalog is written out only if the user did, as `parquet.` and older metastores take two parts only
+        sql_parts = parts if len(parts) > 1 else (schema, name)
+        return cls(relation_identity(catalog, schema, name), quote_name(*sql_parts), spec, resource_type, unique_id)
+
+    @property
+    def kind(self) -> Kind:
+        """Kind of artifact, as the type of the specification says."""
+        return KIND_OF_SPEC[type(self.spec)]
+
+    @cached_property
+    def spec_hash(self) -> str:
+        """See `spark_joinery.metadata.spec_hash`."""
+        return spec_hash(self.kind, self.spec)
+
+    @property
+    def stage(self) -> Stage:
+        """When to refresh: sources before dbt runs, everything that dbt builds after its own build."""
+        return "before_models" if self.resource_type == "source" else "after_models"
+
+
+def artifact_table_name(request: ArtifactRequest) -> str:
+    """Name of the table under which an artifact is registered, without schema.
+
+    Args:
+        request: A request for a distribution.
+
+    Returns:
+        The name, see `distribution_table_name`.
+
+    Raises:
+        ValueError: For other kinds; they are read from the store, not by name.
+    """
+    if not isinstance(request.spec, DistributionSpec):
+        raise ValueError(f"a {request.kind} is not registered as a table")
+    parts = split_name(request.sql_name)
+    if parts[0].lower() in FILE_FORMATS and "/" in parts[-1]:
+        parts = (request.relation,)
+    elif len(parts) == 3 and parts[0].lower() == SESSION_CATALOG:
+        parts = parts[1:]
+    return distribution_table_name(parts, request.spec.partition_by, request.spec.order_by)
