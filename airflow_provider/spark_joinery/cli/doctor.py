@@ -1,0 +1,181 @@
+"""`joinery doctor`: is everything in place to run Joinery here?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from spark_joinery.cli.session import conf_option, spark_session
+from spark_joinery.errors import JoineryError
+from spark_joinery.jar import jar_path, supported_versions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MINIMUM_JAVA = 17
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report: ``info`` neither passes nor fails."""
+
+    name: str
+    status: Literal["ok", "info", "fail"]
+    detail: str
+
+
+@click.command()
+@click.option("--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store, if set.")
+@conf_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def doctor(store: str | None, confs: dict[str, str], as_json: bool) -> None:
+    """Check Java, Spark, the jar and the artifact store.
+
+    The exit code is 0 if nothing fails, else 1.
+    """
+    checks = [*check_programs(), *check_session(confs, store)]
+    healthy = all(check.status != "fail" for check in checks)
+    if as_json:
+        click.echo(json.dumps({"ok": healthy, "checks": [asdict(check) for check in checks]}, indent=2))
+    else:
+        print_table(checks)
+    sys.exit(0 if healthy else 1)
+
+
+def check_programs() -> list[Check]:
+    """Check what can be seen without starting Spark.
+
+    Returns:
+        The state of Java, pyspark and the jar, and the versions of the optional companions.
+    """
+    return [
+        _check("Java", _java),
+        _check("pyspark", _pyspark),
+        _check("jar", lambda: str(jar_path())),
+        *(
+            Check(package, "info", _version_or_none(package) or "not installed")
+            for package in ("dbt-core", "dbt-spark", "apache-airflow")
+        ),
+    ]
+
+
+def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
+    """Check what only a running session can tell.
+
+    Args:
+        confs: Spark settings of the session.
+        store: The artifact store, or None to use the session's own, if it has one.
+
+    Returns:
+        Whether the jar is loaded, and whether the store can be reached.
+    """
+    try:
+        with spark_session(confs) as spark:
+            root = store or spark.conf.get("spark.joinery.store", None)
+            checks = [_check("jar loaded", lambda: _loaded_version(spark))]
+            if root:
+                checks.append(_check("store", lambda: _reach_store(spark, root)))
+            return checks
+    except Exception as error:
+        return [Check("jar loaded", "fail", f"no Spark session: {first_line(error)}")]
+
+
+def print_table(checks: list[Check]) -> None:
+    """Print the report for people.
+
+    Args:
+        checks: The lines, in order.
+    """
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    marks = {"ok": Text("ok", "green"), "info": Text("-", "dim"), "fail": Text("FAIL", "bold red")}
+    table = Table("check", "", Column("detail", overflow="fold"))
+    for check in checks:
+        table.add_row(check.name, marks[check.status], Text(check.detail))
+    Console().print(table)
+
+
+def first_line(error: BaseException) -> str:
+    """Shorten an error to what fits a table.
+
+    Args:
+        error: Any exception; Spark's carry whole Java stack traces.
+
+    Returns:
+        The first line of its message, or its type if it has none.
+    """
+    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+
+
+def _check(name: str, probe: Callable[[], str]) -> Check:
+    try:
+        return Check(name, "ok", probe())
+    except JoineryError as error:
+        return Check(name, "fail", str(error))
+    except Exception as error:
+        # whatever goes wrong on a machine is what a doctor is there to report
+        return Check(name, "fail", first_line(error))
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if program is None or not Path(program).exists():
+        where = f"JAVA_HOME, {home}" if home else "PATH"
+        raise JoineryError(f"No java in {where}: install a JDK {MINIMUM_JAVA} or newer.")
+    output = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stderr
+    found = re.search(r'version "(\d+)([^"]*)"', output)
+    if found is None or int(found.group(1)) < MINIMUM_JAVA:
+        raise JoineryError(f"{program} is {first_line(Exception(output))}: Spark needs Java {MINIMUM_JAVA} or newer.")
+    return f"{found.group(1)}{found.group(2)} ({program})"
+
+
+def _pyspark() -> str:
+    installed = _version_or_none("pyspark")
+    if installed is None:
+        raise JoineryError("Not installed: pip install 'spark-joinery[spark]'.")
+    jar_lines = supported_versions()
+    if ".".join(installed.split(".")[:2]) not in jar_lines:
+        raise JoineryError(f"{installed} is not supported; supported: {', '.join(jar_lines)}.")
+    return installed
+
+
+def _version_or_none(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _loaded_version(spark: SparkSession) -> str:
+    if not spark.catalog.functionExists("joinery_version"):
+        raise JoineryError("The session runs without the extension: another session was first, or the jar is not read.")
+    row = spark.sql("SELECT joinery_version()").first()
+    assert row is not None
+    return str(row[0])
+
+
+def _reach_store(spark: SparkSession, root: str) -> str:
+    """List the store with Hadoop's file system classes, as the jar and the jobs do."""
+    jvm, jsc = getattr(spark, "_jvm", None), getattr(spark, "_jsc", None)
+    if jvm is None or jsc is None:
+        raise JoineryError(f"{root} can only be checked from a classic session, not over Spark Connect.")
+    path = jvm.org.apache.hadoop.fs.Path(root)
+    file_system = path.getFileSystem(jsc.hadoopConfiguration())
+    if not file_system.exists(path):
+        raise JoineryError(f"{file_system.makeQualified(path)} does not exist; `joinery refresh` creates it.")
+    kinds = [status.getPath().getName() for status in file_system.listStatus(path) if status.isDirectory()]
+    return f"{file_system.makeQualified(path)}: {', '.join(kinds) or 'empty'}"

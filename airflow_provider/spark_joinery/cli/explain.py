@@ -1,0 +1,93 @@
+"""`joinery explain`: what runs each join and window of a query, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from spark_joinery.cli.session import conf_option, spark_session
+from spark_joinery.errors import InvalidArgumentError
+from spark_joinery.plan_report import Operator, explain_sql
+
+
+class BadStatement(click.ClickException):
+    """The user's SQL is at fault, not the set-up."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.argument("statement", metavar="FILE|SQL")
+@conf_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def explain(statement: str, confs: dict[str, str], as_json: bool) -> None:
+    """Show what runs each join and window of a query, and why.
+
+    The statement is planned, not run. It sees the tables of the session's catalog: for Hive's, add
+    --conf spark.sql.catalogImplementation=hive. The exit code is 2 if Spark refuses the statement.
+    """
+    from pyspark.errors import AnalysisException, ParseException
+
+    sql = read_statement(statement)
+    with spark_session(confs) as spark:
+        try:
+            operators = explain_sql(spark, sql)
+        except ParseException as error:
+            raise BadStatement(str(error).strip() + _template_hint(sql)) from error
+        except AnalysisException as error:
+            # after the message Spark appends the whole plan
+            raise BadStatement(str(error).strip().partition(";\n")[0]) from error
+    if as_json:
+        click.echo(json.dumps([asdict(operator) for operator in operators], indent=2))
+    else:
+        print_table(operators)
+
+
+def read_statement(argument: str) -> str:
+    """Tell a file from a statement.
+
+    Args:
+        argument: The path of a file that exists, else SQL text.
+
+    Returns:
+        The statement.
+
+    Raises:
+        InvalidArgumentError: It is the name of a SQL file that does not exist, or there is no statement.
+    """
+    one_line = "\n" not in argument and len(argument) < 1024  # longer than any path, and the check would fail
+    if one_line and Path(argument).is_file():
+        argument = Path(argument).read_text(encoding="utf-8")
+    elif one_line and argument.endswith(".sql") and not any(character.isspace() for character in argument):
+        raise InvalidArgumentError(f"There is no file {argument}.")
+    if not argument.strip():
+        raise InvalidArgumentError("There is no statement to explain.")
+    return argument
+
+
+def print_table(operators: list[Operator]) -> None:
+    """Print the report for people.
+
+    Args:
+        operators: The joins and windows, from the plan's root down.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not operators:
+        click.echo("No join or window in this plan.")
+        return
+    table = Table("", "operator", "by", "why")
+    for operator in operators:
+        by = Text("Joinery", "green") if operator.joinery else Text("Spark", "dim")
+        table.add_row(operator.kind, operator.operator, by, Text(operator.reason))
+    Console().print(table)
+
+
+def _template_hint(sql: str) -> str:
+    templated = "{{" in sql or "{%" in sql
+    return "\n\nThis is a dbt template: run `dbt compile` and explain the file in target/compiled." if templated else ""

@@ -1,0 +1,139 @@
+"""Where the jar lies, and how a Spark session loads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spark_joinery.errors import JarNotFoundError, JoineryWarning, UnsupportedSparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EXTENSION = "io.github.sparkjoinery.JoineryExtensions"
+
+_PACKAGE = Path(__file__).resolve().parent
+# the root of the source tree, if this is an editable installation
+_CHECKOUT = _PACKAGE.parent.parent
+
+
+def supported_versions() -> dict[str, dict[str, str]]:
+    """Read the Spark lines that jars are built for.
+
+    Returns:
+        From line (``"4.3"``) to its entry in ``spark-versions.json``, the default line first.
+    """
+    # The wheel carries a copy; in a checkout the build's own file is the only one.
+    packaged = _PACKAGE / "spark-versions.json"
+    listed = json.loads((packaged if packaged.exists() else _CHECKOUT / "jvm/spark-versions.json").read_text())
+    return dict(sorted(listed["versions"].items(), key=lambda entry: entry[0] != listed["default"]))
+
+
+def jar_path(spark_version: str | None = None) -> Path:
+    """Find the jar for a version of Spark.
+
+    Args:
+        spark_version: Such as ``"4.3.0"`` or ``"4.3"``; the installed pyspark's by default.
+
+    Returns:
+        The absolute path of the jar inside this package.
+
+    Raises:
+        UnsupportedSparkError: There is no jar for this version, or no pyspark to ask for one.
+        JarNotFoundError: This is a checkout in which the jar has not been built.
+
+    Example:
+        >>> jar_path("4.3").name
+        'spark-joinery-4.3_2.13-0.1.0.jar'
+    """
+    asked = spark_version or _installed_spark()
+    lines = supported_versions()
+    found = re.match(r"\d+\.\d+", asked)
+    line = found.group() if found else asked
+    if line not in lines:
+        raise UnsupportedSparkError(
+            f"Joinery has no jar for Spark {asked}. Supported: {', '.join(lines)}. "
+            f'Install one of them (pip install "pyspark=={next(iter(lines))}.*"), or a release of spark-joinery '
+            f"that supports Spark {line}."
+        )
+    scala = lines[line]["scala"].rpartition(".")[0]
+    jar = _PACKAGE / "jars" / f"spark-joinery-{line}_{scala}-{version('spark-joinery')}.jar"
+    if not jar.exists():
+        built_here = (_CHECKOUT / "jvm/pom.xml").exists()
+        remedy = "run `make jar` (all versions: `make jars`)" if built_here else "install spark-joinery again"
+        raise JarNotFoundError(f"The Joinery jar for Spark {line}, {jar.name}, is missing: {remedy}.")
+    return jar
+
+
+def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Make the session that a builder creates load Joinery.
+
+    Joinery's jar and extension class are appended to those that the builder, ``spark-submit`` or
+    ``spark-defaults.conf`` name already, so that Delta Lake or Iceberg stay loaded. Both are static settings:
+    they take effect on the first session of a process only.
+
+    A client cannot give a remote Spark Connect server a jar: for ``sc://`` addresses the builder is returned as
+    it is, with a `JoineryWarning` that says how to start the server.
+
+    Args:
+        builder: A ``SparkSession.builder``, configured or not.
+
+    Returns:
+        The same builder.
+
+    Raises:
+        UnsupportedSparkError: There is no jar for the installed pyspark.
+        JarNotFoundError: This is a checkout in which the jar has not been built.
+
+    Example:
+        >>> spark = configure_spark(SparkSession.builder.master("local[2]")).getOrCreate()
+        >>> spark.sql("SELECT joinery_version()").first()
+    """
+    options: dict[str, Any] = builder._options
+    remote = str(options.get("spark.remote") or os.environ.get("SPARK_REMOTE", ""))
+    # With "local[2]" the Connect server is started by this process, out of the builder's options.
+    if remote and not remote.startswith("local"):
+        warnings.warn(
+            f"The Spark Connect server at {remote} must load Joinery itself: start it with "
+            f"--jars <the file named by spark_joinery.jar_path()> --conf spark.sql.extensions={EXTENSION}. "
+            "Nothing was added to this builder.",
+            JoineryWarning,
+            stacklevel=2,
+        )
+        return builder
+    for key, value in (("spark.jars", str(jar_path())), ("spark.sql.extensions", EXTENSION)):
+        present = [item.strip() for item in str(options.get(key) or _inherited(key)).split(",") if item.strip()]
+        if value not in present:
+            builder.config(key, ",".join([*present, value]))
+    return builder
+
+
+def _installed_spark() -> str:
+    try:
+        import pyspark
+    except ImportError as error:
+        raise UnsupportedSparkError(
+            "pyspark is not installed, so there is no Spark version to find a jar for: install it "
+            f"({', '.join(supported_versions())}), or name the version, as in jar_path({min(supported_versions())!r})."
+        ) from error
+    return pyspark.__version__
+
+
+def _inherited(key: str) -> str:
+    """Read a setting from outside the program, which the builder's own would replace rather than extend."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.find_spark_home import _find_spark_home
+
+    # Only where a JVM runs already: starting one here would fix its memory before the builder's settings are known.
+    if SparkContext._jvm is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
+        return SparkConf().get(key, "") or ""
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
+    defaults = Path(folder, "spark-defaults.conf")
+    lines = defaults.read_text().splitlines() if defaults.is_file() else []
+    entries = [re.split(r"\s*[=:\s]\s*", line.strip(), maxsplit=1) for line in lines]
+    return next((entry[1] for entry in reversed(entries) if len(entry) == 2 and entry[0] == key), "")
