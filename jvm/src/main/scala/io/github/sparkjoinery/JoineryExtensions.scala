@@ -16,7 +16,7 @@ import io.github.sparkjoinery.rules._
  *     right child is a `LastJoinRight` that holds the ORDER BY terms;
  *  1. analyzer, resolution: [[ResolveLastJoinOrder]] does the same for the DataFrame form. Everything
  *     Spark does to an ordinary join (USING, hints, self-join deduplication, coercion) works unchanged;
- *  1. analyzer, check: [[CheckLastJoin]] refuses what LAST JOIN cannot mean;
+ *  1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
  *  1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into
  *     the logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
  *  1. optimizer: [[PushThroughLastJoin]];
@@ -34,6 +34,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // analyzer
     extensions.injectResolutionRule(_ => ResolveLastJoinOrder)
+    extensions.injectPostHocResolutionRule(_ => CheckLastJoinOrder)
     extensions.injectCheckRule(_ => CheckLastJoin)
     extensions.injectPlanNormalizationRule(_ => PlanLastJoin)
 

@@ -1,6 +1,5 @@
 package io.github.sparkjoinery.parser
 
-import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
@@ -28,11 +27,9 @@ private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
     case join @ Join(_, right, _, _, _) if isLastJoin(join) && !right.isInstanceOf[LastJoinRight] =>
       val items = lastJoins(join.origin.startIndex.get)
       CurrentOrigin.withOrigin(join.origin) {
-        join.copy(right = LastJoinRight(items.map(sortOrder), right))
+        join.copy(right = LastJoinRight(items.map(visitSortItem), right))
       }
   }
 
   private def isLastJoin(join: Join): Boolean = join.origin.startIndex.exists(lastJoins.contains)
-
-  private def sortOrder(item: SortItemContext): SortOrder = visitSortItem(item)
 }

@@ -1,13 +1,13 @@
 package io.github.sparkjoinery.parser
 
+import scala.jdk.CollectionConverters._
 import scala.util.control.ControlThrowable
 
 import org.antlr.v4.runtime.{CommonTokenStream, ListTokenSource, Token}
+import org.antlr.v4.runtime.tree.ParseTree
 
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
-import org.apache.spark.sql.catalyst.parser.SqlBaseParser.SortItemContext
-
-import scala.jdk.CollectionConverters._
+import org.apache.spark.sql.catalyst.parser.SqlBaseParser.QueryOrganizationContext
 
 /** Thrown when the words LAST JOIN stood in a string or a comment only. */
 private[parser] case object NoLastJoin extends ControlThrowable
@@ -17,30 +17,26 @@ private[parser] class LastJoinParser extends StatementParser {
 
   override val astBuilder: LastJoinAstBuilder = new LastJoinAstBuilder
 
-  // Spark parses a second time, with full lookahead, what its fast mode could not: same tokens again.
-  private var statement: Option[LastJoinTokens] = None
-
-  override protected def prepare(parser: SqlBaseParser): Unit = {
-    val tokens = statement.getOrElse(LastJoinTokens.rewrite(parser))
-    statement = Some(tokens)
+  override protected def prepare(parser: SqlBaseParser): Seq[ParseTree] = {
+    val tokens = LastJoinTokens.rewrite(parser)
     if (tokens.joins.isEmpty) throw NoLastJoin
-    astBuilder.lastJoins = tokens.joins.map { join =>
-      join.startIndex -> parseOrder(parser, join.order)
+    val orders = tokens.joins.map(join => join.startIndex -> join.order.map(parseOrder(parser, _)))
+    astBuilder.lastJoins = orders.map { case (start, order) =>
+      start -> order.toSeq.flatMap(_.order.asScala)
     }.toMap
     read(parser, tokens.rewritten)
+    orders.flatMap(_._2)
   }
 
-  private def parseOrder(parser: SqlBaseParser, order: Seq[Token]): Seq[SortItemContext] = {
-    if (order.isEmpty) return Nil
+  private def parseOrder(parser: SqlBaseParser, order: Seq[Token]): QueryOrganizationContext = {
     read(parser, order)
-    val items = Seq.newBuilder[SortItemContext]
-    items += parser.sortItem()
-    while (parser.getCurrentToken.getType == SqlBaseParser.COMMA) {
-      parser.consume()
-      items += parser.sortItem()
+    val clause = parser.queryOrganization()
+    if (clause.order.isEmpty) LastJoinTokens.fail(order.head, "LAST JOIN's ORDER BY is not a list of terms")
+    val next = parser.getCurrentToken
+    if (next.getType != Token.EOF || clause.limit != null || clause.windowClause != null) {
+      LastJoinTokens.fail(next, "expected a comma, ON or USING after an ORDER BY term of LAST JOIN")
     }
-    parser.`match`(Token.EOF) // anything else here is a syntax error at its own place
-    items.result()
+    clause
   }
 
   private def read(parser: SqlBaseParser, tokens: Seq[Token]): Unit =

@@ -20,9 +20,9 @@ private[parser] object LastJoinTokens {
 
   /**
    * @param startIndex index of the join's first character (of NATURAL, if that stands before LAST)
-   * @param order      tokens of the ORDER BY terms and an end-of-file token; empty without ORDER BY
+   * @param order      tokens of the ORDER BY clause, closed by an end-of-file token in the place of ON or USING
    */
-  case class Found(startIndex: Int, order: Seq[Token])
+  case class Found(startIndex: Int, order: Option[Seq[Token]])
 
   private val LastThenJoin = """(?is)\blast\b(\s|/\*.*?\*/|--[^\n]*\n)+join\b""".r.unanchored
 
@@ -83,7 +83,7 @@ private[parser] object LastJoinTokens {
       val order = for (from <- orderBy.toSeq; to <- criteria.toSeq; i <- from until to) yield i
       dropped ++= order
       val start = if (natural) last - 1 else last
-      joins += Found(tokens(start).getStartIndex, terms(order, criteria))
+      joins += Found(tokens(start).getStartIndex, orderClause(order, criteria))
     }
 
     /** Where the ORDER BY and the ON or USING of a join stand whose right side starts at `from`. */
@@ -109,14 +109,11 @@ private[parser] object LastJoinTokens {
       (orderBy, None)
     }
 
-    /** The terms after ORDER BY, nested LAST JOINs already rewritten, closed by an end at ON or USING. */
-    private def terms(order: Seq[Int], criteria: Option[Int]): Seq[Token] =
-      if (order.isEmpty) {
-        Nil
-      } else {
-        val end = new CommonToken(tokens(criteria.get))
+    private def orderClause(order: Seq[Int], criteria: Option[Int]): Option[Seq[Token]] =
+      criteria.filter(_ => order.nonEmpty).map { at =>
+        val end = new CommonToken(tokens(at))
         end.setType(Token.EOF)
-        order.drop(2).map(i => tokens(i)) :+ end
+        order.map(i => tokens(i)) :+ end
       }
 
     /** LAST as the LEFT that Spark's grammar knows, still reading `LAST` in messages. */
@@ -126,14 +123,13 @@ private[parser] object LastJoinTokens {
       token
     }
 
-    private def fail(at: Int, hint: String): Nothing = {
-      val token = tokens(at)
-      throw new ParseException(
-        command = None,
-        start = Origin(Some(token.getLine), Some(token.getCharPositionInLine), Some(token.getStartIndex),
-          Some(token.getStopIndex)),
-        errorClass = "PARSE_SYNTAX_ERROR",
-        messageParameters = Map("error" -> s"'${token.getText}'", "hint" -> s": $hint"))
-    }
+    private def fail(at: Int, hint: String): Nothing = LastJoinTokens.fail(tokens(at), hint)
   }
+
+  /** A syntax error at a token, as Spark words it. */
+  def fail(at: Token, hint: String): Nothing = throw new ParseException(
+    command = None,
+    start = Origin(Some(at.getLine), Some(at.getCharPositionInLine), Some(at.getStartIndex), Some(at.getStopIndex)),
+    errorClass = "PARSE_SYNTAX_ERROR",
+    messageParameters = Map("error" -> s"'${at.getText}'", "hint" -> s": $hint"))
 }

@@ -1,7 +1,6 @@
 package io.github.sparkjoinery.rules
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 
@@ -20,7 +19,6 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
         fail("STREAMING", "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",
           join.origin)
       }
-      right.order.foreach(checkOrder)
       condition.foreach(checkCondition)
     case join @ Join(_, _: LastJoinRight, other, _, _) =>
       fail("JOIN_TYPE", s"${LastJoinOrder.Name} marks the right side of a left join, but this is a join of type $other.",
@@ -32,37 +30,6 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
             s"left.join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.", marker.origin)
         case _ =>
       })
-  }
-
-  private def checkOrder(term: SortOrder): Unit = {
-    def refuse(kind: String, what: Expression): Nothing =
-      fail(s"ORDER_BY_$kind", s"ORDER BY of LAST JOIN takes expressions over columns of its right side, " +
-        s"not ${describe(kind)}: ${what.sql}.", what.origin)
-
-    term.foreach {
-      case e: AggregateExpression => refuse("AGGREGATE", e)
-      case e: WindowExpression => refuse("WINDOW", e)
-      case e: SubqueryExpression => refuse("SUBQUERY", e)
-      case e: OuterReference => refuse("OUTER_REFERENCE", e)
-      case e: Generator => refuse("GENERATOR", e)
-      case e: PythonUDF => refuse("PYTHON_UDF", e)
-      case _ =>
-    }
-    if (!term.deterministic) refuse("NONDETERMINISTIC", term.child)
-    if (!RowOrdering.isOrderable(term.child.dataType)) {
-      fail("ORDER_BY_TYPE", s"ORDER BY of LAST JOIN needs a type with an order, but ${term.child.sql} is of type " +
-        s"${term.child.dataType.sql}.", term.child.origin)
-    }
-  }
-
-  private def describe(kind: String): String = kind match {
-    case "AGGREGATE" => "an aggregate function"
-    case "WINDOW" => "a window function"
-    case "SUBQUERY" => "a subquery"
-    case "OUTER_REFERENCE" => "a column of an outer query"
-    case "GENERATOR" => "a generator"
-    case "PYTHON_UDF" => "a Python function"
-    case "NONDETERMINISTIC" => "a non-deterministic expression"
   }
 
   private def checkCondition(condition: Expression): Unit = {

@@ -15,7 +15,7 @@ import io.github.sparkjoinery.logical.{LastJoinOrder, LastJoinRight}
  */
 object ResolveLastJoinOrder extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    plan.resolveOperatorsUpWithPruning(_.containsPattern(FILTER), ruleId) {
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(FILTER)) {
       case filter @ Filter(marker: LastJoinOrder, child) if marker.resolved =>
         val right = LastJoinRight(marker.order, child)
         right.copyTagsFrom(filter)

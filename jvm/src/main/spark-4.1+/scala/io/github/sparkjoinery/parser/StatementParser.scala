@@ -1,24 +1,59 @@
 package io.github.sparkjoinery.parser
 
-import org.apache.spark.sql.catalyst.parser.{ParameterContext, SqlBaseParser}
-import org.apache.spark.sql.execution.SparkSqlParser
+import org.antlr.v4.runtime.tree.ParseTree
 
-/** Spark's parser with a look at the tokens before the grammar sees them. */
+import org.apache.spark.sql.catalyst.parser._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.execution.SparkSqlParser
+import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
+
+/**
+ * Spark's parser with a look at the tokens before the grammar sees them. From 4.1 on Spark parses a
+ * statement with parameters twice, first to find them in a parser of its own, which would not know LAST
+ * JOIN: here they are found in the prepared tokens.
+ */
 abstract class StatementParser extends SparkSqlParser {
 
-  /** Called with a parser over the lexed statement, variables and parameters already substituted. */
-  protected def prepare(parser: SqlBaseParser): Unit
+  /**
+   * Called with a parser over the lexed statement, whose tokens it may replace.
+   *
+   * @return what was taken out of the statement and parsed apart
+   */
+  protected def prepare(parser: SqlBaseParser): Seq[ParseTree]
 
   override protected def parse[T](command: String)(toResult: SqlBaseParser => T): T =
-    super.parse(command)(prepared(toResult))
+    super.parse(command) { parser => prepare(parser); toResult(parser) }
 
-  // New in 4.1: statements with parameters do not pass through `parse` any more.
   override def parseWithParameters[T](command: String, parameters: ParameterContext)(
       toResult: SqlBaseParser => T): T =
-    super.parseWithParameters(command, parameters)(prepared(toResult))
+    if (SQLConf.get.legacyParameterSubstitutionConstantsOnly) { // then the analyzer binds them
+      super.parseWithParameters(command, parameters) { parser => prepare(parser); toResult(parser) }
+    } else {
+      val original = new VariableSubstitution().substitute(command)
+      val mapper = ParameterMarkers.substitute(original, parameterLocations(original), parameters)
+      val origin = CurrentOrigin.get.copy(
+        sqlText = Some(mapper.substitutedText),
+        startIndex = Some(0),
+        stopIndex = Some(mapper.substitutedText.length - 1),
+        positionMapper = Some(mapper))
+      CurrentOrigin.withOrigin(origin) {
+        withoutVariables(parse(mapper.substitutedText)(toResult)) // a value may contain ${...}
+      }
+    }
 
-  private def prepared[T](toResult: SqlBaseParser => T)(parser: SqlBaseParser): T = {
-    prepare(parser)
-    toResult(parser)
+  private def parameterLocations(statement: String): ParameterLocationInfo = super.parse(statement) { parser =>
+    val takenOut = prepare(parser)
+    val trees = parser.compoundOrSingleStatement() +: takenOut
+    val found = trees.map(new SubstituteParmsAstBuilder().extractParameterLocations)
+    ParameterLocationInfo(
+      found.flatMap(_.namedParameterLocations.toSeq).groupMapReduce(_._1)(_._2)(_ ++ _),
+      found.flatMap(_.positionalParameterLocations).sortBy(_.start).toList)
+  }
+
+  private def withoutVariables[T](body: => T): T = {
+    val conf = SQLConf.get.clone()
+    conf.setConf(SQLConf.VARIABLE_SUBSTITUTE_ENABLED, false)
+    SQLConf.withExistingConf(conf)(body)
   }
 }

@@ -1,0 +1,51 @@
+package io.github.sparkjoinery.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+
+import io.github.sparkjoinery.logical.LastJoinRight
+import io.github.sparkjoinery.rules.LastJoinException.fail
+
+/**
+ * Refuses ORDER BY terms that LAST JOIN cannot mean. A post-hoc resolution rule rather than a check: by the time of
+ * the checks the analyzer has pulled non-deterministic terms out into a projection.
+ */
+object CheckLastJoinOrder extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    plan.foreach {
+      case right: LastJoinRight => right.order.filter(_.resolved).foreach(check)
+      case _ =>
+    }
+    plan
+  }
+
+  private def check(term: SortOrder): Unit = {
+    def refuse(kind: String, what: Expression): Nothing =
+      fail(s"ORDER_BY_$kind", s"ORDER BY of LAST JOIN takes expressions over columns of its right side, " +
+        s"not ${describe(kind)}: ${what.sql}.", what.origin)
+
+    term.foreach {
+      case e: AggregateExpression => refuse("AGGREGATE", e)
+      case e: WindowExpression => refuse("WINDOW", e)
+      case e: SubqueryExpression => refuse("SUBQUERY", e)
+      case e: OuterReference => refuse("OUTER_REFERENCE", e)
+      case e: Generator => refuse("GENERATOR", e)
+      case e: PythonUDF => refuse("PYTHON_UDF", e)
+      case _ =>
+    }
+    if (!term.deterministic) refuse("NONDETERMINISTIC", term.child)
+  }
+
+  private def describe(kind: String): String = kind match {
+    case "AGGREGATE" => "an aggregate function"
+    case "WINDOW" => "a window function"
+    case "SUBQUERY" => "a subquery"
+    case "OUTER_REFERENCE" => "a column of an outer query"
+    case "GENERATOR" => "a generator"
+    case "PYTHON_UDF" => "a Python function"
+    case "NONDETERMINISTIC" => "a non-deterministic expression"
+  }
+}
