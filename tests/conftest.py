@@ -1,0 +1,44 @@
+"""The Spark session that the tests of one process share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Small enough for two cores, the same on every machine, and strict: generated code that does not compile is
+# an error here, where Spark by default quietly interprets the expressions.
+SETTINGS = {
+    "spark.master": "local[2]",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.log.level": "ERROR",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.codegen.factoryMode": "CODEGEN_ONLY",
+    "spark.sql.codegen.fallback": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A classic session with the jar, without Hive; its tables live below pytest's temporary folder."""
+    from pyspark.sql import SparkSession
+    from spark_joinery import configure_spark
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # or the workers run the PATH's python
+    warehouse = str(tmp_path_factory.mktemp("warehouse"))
+    builder = SparkSession.builder.appName("joinery-tests").config("spark.sql.warehouse.dir", warehouse)
+    session = configure_spark(builder.config(map=SETTINGS)).getOrCreate()
+    yield session
+    session.stop()

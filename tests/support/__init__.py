@@ -1,0 +1,1 @@
+"""What the tests share; importable as `support` (see pytest's `pythonpath` in pyproject.toml)."""
