@@ -1,0 +1,22 @@
+{# Names of the columns of `right` but those joined on under the same name; none while parsing. #}
+{% macro default_right_columns(macro, keys, left, right) %}
+  {%- if not execute -%}{{ return([]) }}{%- endif -%}
+  {%- set joined = [] -%}
+  {%- for key in keys if key.left | lower == key.right | lower -%}
+    {%- do joined.append(key.right | lower) -%}
+  {%- endfor -%}
+  {%- set of_right = joinery.column_types(right) -%}
+  {%- if not of_right -%}
+    {%- do joinery.fail(macro, 'columns', "is missing, and " ~ right ~ " does not exist yet to be asked: build it first or list the columns") -%}
+  {%- endif -%}
+  {%- set of_left = joinery.column_types(left) -%}
+  {%- set names = [] -%}
+  {%- for name in of_right if name | lower not in joined -%}
+    {%- if name | lower in of_left.keys() | map('lower') -%}
+      {%- do joinery.fail(macro, 'columns', "is missing, and both sides have a column `" ~ name
+        ~ "`: list the columns, with {column: " ~ name ~ ", alias: ...}") -%}
+    {%- endif -%}
+    {%- do names.append(name) -%}
+  {%- endfor -%}
+  {{ return(names) }}
+{% endmacro %}

@@ -1,0 +1,10 @@
+{# The SQL for a relation argument: a Relation (ref, source), or a string that names a CTE of the same model. #}
+{% macro read_relation(macro, argument, value) %}
+  {%- if value is string -%}
+    {%- do joinery.check_column(macro, argument, value) -%}
+    {{ return(joinery.quoted(value)) }}
+  {%- elif value.identifier is not defined -%}
+    {%- do joinery.fail(macro, argument, "must be a relation (ref or source) or the name of a CTE, but is " ~ joinery.shown(value)) -%}
+  {%- endif -%}
+  {{ return(joinery.quoted_relation(value) | string) }}
+{% endmacro %}

@@ -1,0 +1,25 @@
+{# `columns` as a list of {column, alias}; by default all of a right Relation but those joined on under the same name. #}
+{% macro read_right_columns(macro, columns, keys, left, right) %}
+  {%- set chosen = [] -%}
+  {%- if columns is none -%}
+    {%- if right is string or right.is_cte -%}
+      {%- do joinery.fail(macro, 'columns', "is missing; it is needed where `right` is a CTE or an ephemeral model") -%}
+    {%- endif -%}
+    {%- for name in joinery.default_right_columns(macro, keys, left, right) -%}
+      {%- do chosen.append({'column': name, 'alias': name}) -%}
+    {%- endfor -%}
+    {{ return(chosen) }}
+  {%- endif -%}
+  {%- do joinery.check_list(macro, 'columns', columns) -%}
+  {%- for item in columns -%}
+    {%- if item is string -%}
+      {%- set item = {'column': item} -%}
+    {%- endif -%}
+    {%- do joinery.check_mapping(macro, 'columns', item, ['column'], ['alias']) -%}
+    {%- set alias = item.get('alias', item.column) -%}
+    {%- do joinery.check_column(macro, 'columns', item.column) -%}
+    {%- do joinery.check_column(macro, 'columns', alias) -%}
+    {%- do chosen.append({'column': item.column, 'alias': alias}) -%}
+  {%- endfor -%}
+  {{ return(chosen) }}
+{% endmacro %}

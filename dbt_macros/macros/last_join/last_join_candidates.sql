@@ -1,0 +1,13 @@
+{# FROM and WHERE of last_join_ranked: the right rows, with as_of once for each distinct left key and time they fit. #}
+{% macro last_join_candidates(join, pairs) -%}
+  {%- if join.as_of -%}
+    from (
+      select distinct {% for name in pairs | map(attribute='left') | unique %}{{ joinery.column('l', name) }}{{ ', ' if not loop.last }}{% endfor %}
+      from {{ join.left }} as l
+    ) as p
+    join {{ join.right }} as r on {{ joinery.last_join_condition(join, 'p', 'r') }}
+  {%- else -%}
+    from {{ join.right }} as r
+    where {% for pair in pairs %}{{ joinery.column('r', pair.right) }} is not null{{ ' and ' if not loop.last }}{% endfor %}
+  {%- endif -%}
+{%- endmacro %}

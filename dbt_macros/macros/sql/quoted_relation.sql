@@ -1,0 +1,7 @@
+{# A relation that renders with quotes. A schema with a dot (`catalog.schema`, as dbt-spark users write it)
+   and names that bring their own backticks stay as dbt renders them. #}
+{% macro quoted_relation(relation) %}
+  {%- if '`' in (relation.schema or '') or relation.identifier[0] == '`' -%}{{ return(relation) }}{%- endif -%}
+  {%- set escaped = relation.replace_path(identifier=relation.identifier | replace('`', '``')) -%}
+  {{ return(escaped.quote(schema='.' not in (relation.schema or ''), identifier=true)) }}
+{% endmacro %}
