@@ -4,23 +4,32 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
- * A LAST JOIN that cannot be: an analysis error that starts with `[JOINERY_LAST_JOIN.<condition>]` and shows the place
- * in the user's text as Spark's own errors do. The condition is not passed as Spark's `errorClass`: PySpark looks
- * that up in Spark's own list and fails on classes it does not find there.
+ * A LAST JOIN that cannot be: an analysis error whose message starts with `[JOINERY_LAST_JOIN.<condition>]` and
+ * shows the place in the user's text as Spark's own errors do.
+ *
+ * @param condition the kind of error, in capitals
+ * @param text      what is wrong, what was expected and how to mend it
+ * @param origin    the place in the statement
  */
-class LastJoinException(condition: String, text: String, origin: Origin)
+class LastJoinException(val condition: String, text: String, origin: Origin)
   extends AnalysisException(
-    s"[JOINERY_LAST_JOIN.$condition] $text" + LastJoinException.place(origin),
+    LastJoinException.message(condition, text, origin),
     origin.line,
     origin.startPosition,
     None,
-    None,
-    Map.empty,
+    Some(LastJoinException.ErrorClass),
+    Map("errorMessage" -> LastJoinException.message(condition, text, origin)),
     origin.getQueryContext)
 
 object LastJoinException {
-  private def place(origin: Origin): String =
-    origin.getQueryContext.headOption.map(context => "\n" + context.summary).getOrElse("")
+  // PySpark and Connect look classes up in Spark's own list and break on one they do not find there, so ours stands in
+  // the message. This class's message is what it is given, without a prefix.
+  private val ErrorClass = "_LEGACY_ERROR_USER_RAISED_EXCEPTION"
+
+  private def message(condition: String, text: String, origin: Origin): String = {
+    val place = origin.getQueryContext.headOption.map(context => "\n" + context.summary).getOrElse("")
+    s"[JOINERY_LAST_JOIN.$condition] $text$place"
+  }
 
   def fail(condition: String, text: String, origin: Origin): Nothing =
     throw new LastJoinException(condition, text, origin)
