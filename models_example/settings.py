@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 EXAMPLE = Path(__file__).resolve().parent
 EXTENSION = "io.github.sparkjoinery.JoineryExtensions"
@@ -20,14 +21,14 @@ def demo_home() -> Path:
     return Path(os.environ.get("JOINERY_DEMO_HOME") or EXAMPLE.parent / "target" / "demo").resolve()
 
 
-def spark_confs(home: Path) -> dict[str, str]:
+def spark_confs(home: Path) -> dict[str, Any]:
     """Return the Spark settings of every process that opens the demo's tables (`profiles.yml` has the same ones).
 
     Args:
         home: absolute directory of all state.
 
     Returns:
-        Spark configuration, keys and values as strings.
+        Spark configuration; all values are strings, as in files, but pyspark's type is wider.
 
     Example:
         >>> spark_confs(Path("/tmp/demo"))["spark.sql.warehouse.dir"]

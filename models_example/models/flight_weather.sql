@@ -3,6 +3,6 @@
     left=ref('stg_flights'),
     right=ref('stg_weather'),
     on=['origin'],
-    as_of=['departs_at', 'observed_at'],
+    as_of={'left': 'departs_at', 'right': 'observed_at'},
     columns=['observed_at', 'temperature', 'wind_speed', 'precipitation', 'visibility']
 ) }}
