@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
@@ -73,7 +74,7 @@ class Manifest:
     requests: list[ArtifactRequest]
 
 
-def read_manifest(path: str | Path) -> Manifest:
+def read_manifest(path: str | PathLike[str]) -> Manifest:
     """Read `manifest.json`.
 
     Args:

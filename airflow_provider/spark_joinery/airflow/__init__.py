@@ -1,0 +1,66 @@
+"""Airflow provider: the connection type `joinery`, operators, and the nightly DAG made from a dbt manifest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def get_provider_info() -> dict[str, Any]:
+    """What Airflow's provider manager asks of the entry point `apache_airflow_provider`.
+
+    Returns:
+        A dictionary as `airflow/provider_info.schema.json` describes it.
+    """
+    return {
+        "package-name": "spark-joinery",
+        "name": "Joinery",
+        "description": "Nightly precomputation for the Joinery Spark extension: skew distributions of hot keys.",
+        "integrations": [{"integration-name": "Joinery", "tags": ["software"]}],
+        "hooks": [{"integration-name": "Joinery", "python-modules": ["spark_joinery.airflow.hooks.joinery"]}],
+        "operators": [
+            {
+                "integration-name": "Joinery",
+                "python-modules": [
+                    "spark_joinery.airflow.operators.distribution",
+                    "spark_joinery.airflow.operators.pending",
+                ],
+            }
+        ],
+        "connection-types": [
+            {
+                "connection-type": "joinery",
+                "hook-name": "Joinery (Spark)",
+                "hook-class-name": "spark_joinery.airflow.hooks.joinery.JoineryHook",
+                "ui-field-behaviour": {
+                    "hidden-fields": ["port", "login", "password"],
+                    "relabeling": {"host": "Spark master", "schema": "Schema for distributions"},
+                    "placeholders": {"host": "local[2]", "schema": "joinery"},
+                },
+                "conn-fields": _CONNECTION_FIELDS,
+            }
+        ],
+    }
+
+
+_CONNECTION_FIELDS: dict[str, Any] = {
+    "store": {
+        "label": "Artifact store",
+        "description": "Directory on any Hadoop file system, the same as spark.joinery.store of the queries",
+        "schema": {"type": ["string", "null"]},
+    },
+    "metastore_dir": {
+        "label": "Derby metastore",
+        "description": "Absolute directory of an embedded metastore; empty where Spark has a Hive metastore server",
+        "schema": {"type": ["string", "null"]},
+    },
+    "warehouse_dir": {
+        "label": "Warehouse",
+        "description": "Absolute path or URI of spark.sql.warehouse.dir",
+        "schema": {"type": ["string", "null"]},
+    },
+    "conf": {
+        "label": "Spark configuration",
+        "description": 'Further Spark confs as JSON: {"spark.driver.memory": "2g"}',
+        "schema": {"type": ["object", "null"], "format": "json"},
+    },
+}

@@ -1,0 +1,53 @@
+"""Airflow finds the provider, its connection type and the fields of the form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from spark_joinery.airflow import get_provider_info
+
+pytestmark = pytest.mark.airflow
+
+
+def test_provider_info_is_what_airflow_expects() -> None:
+    import airflow
+
+    folder = Path(airflow.__path__[0])
+    schema = json.loads((folder / "provider_info.schema.json").read_text())
+    jsonschema.validate(get_provider_info(), schema)
+    # the form's fields: described only in the schema of the yaml that Airflow's own providers are generated from
+    (declared,) = get_provider_info()["connection-types"]
+    fields = json.loads((folder / "provider.yaml.schema.json").read_text())["properties"]["connection-types"]["items"]
+    jsonschema.validate(declared, fields)
+
+
+def test_airflow_discovers_provider_connection_and_fields() -> None:
+    from airflow.providers_manager import ProvidersManager
+
+    manager = ProvidersManager()
+    assert manager.providers["spark-joinery"].data["name"] == "Joinery"
+    hook = manager.hooks["joinery"]
+    assert hook is not None
+    assert hook.hook_name == "Joinery (Spark)"
+    fields = {name for name in manager.connection_form_widgets if name.startswith("extra__joinery__")}
+    assert fields == {f"extra__joinery__{name}" for name in ("store", "metastore_dir", "warehouse_dir", "conf")}
+    behaviour = manager.field_behaviours["joinery"]
+    assert behaviour["relabeling"]["host"] == "Spark master"
+    assert set(behaviour["hidden_fields"]) >= {"port", "login", "password"}
+
+
+def test_modules_named_by_the_provider_exist() -> None:
+    from importlib import import_module
+
+    info = get_provider_info()
+    for part in ("hooks", "operators"):
+        for entry in info[part]:
+            for module in entry["python-modules"]:
+                import_module(module)
+    (connection,) = info["connection-types"]
+    module, _, name = connection["hook-class-name"].rpartition(".")
+    hook = getattr(import_module(module), name)
+    assert (hook.conn_type, hook.hook_name) == (connection["connection-type"], connection["hook-name"])
