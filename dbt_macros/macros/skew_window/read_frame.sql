@@ -1,0 +1,21 @@
+{# `frame` as {type, preceding, following}; a bound is an integer, 'unbounded', or for RANGE a checked interval. #}
+{% macro read_frame(frame, order) %}
+  {%- do joinery.check_mapping('skew_window', 'frame', frame, ['type', 'preceding'], ['following']) -%}
+  {%- do joinery.check_choice('skew_window', 'frame', frame.type, ['rows', 'range']) -%}
+  {%- set bounds = {'type': frame.type} -%}
+  {%- for side in ['preceding', 'following'] -%}
+    {%- set value = frame.get(side, 0) -%}
+    {%- set is_count = value is integer and value >= 0 -%}
+    {%- if frame.type == 'range' and value is string and value != 'unbounded' -%}
+      {%- set value = joinery.read_interval(side, value) -%}
+    {%- elif not is_count and value != 'unbounded' -%}
+      {%- do joinery.fail('skew_window', 'frame', side ~ " must be an integer from 0, 'unbounded'"
+        ~ (" or an interval such as '2 hours'" if frame.type == 'range' else "") ~ ", but is " ~ joinery.shown(value)) -%}
+    {%- endif -%}
+    {%- if frame.type == 'range' and order | length > 1 and value not in [0, 'unbounded'] -%}
+      {%- do joinery.fail('skew_window', 'order_by', "must be one column where a RANGE frame has an offset") -%}
+    {%- endif -%}
+    {%- do bounds.update({side: value}) -%}
+  {%- endfor -%}
+  {{ return(bounds) }}
+{% endmacro %}

@@ -1,0 +1,21 @@
+{# Aggregates over a sliding window, a hot key computed in parts. Arguments: see skew_window.yml. #}
+{% macro skew_window(relation=none, partition_by=none, order_by=none, frame=none, expressions=none, distribution=none, parts=8) %}
+  {{ return(adapter.dispatch('skew_window', 'joinery')(
+    relation, partition_by, order_by, frame, expressions, distribution, parts, kwargs)) }}
+{% endmacro %}
+
+{% macro spark__skew_window(relation, partition_by, order_by, frame, expressions, distribution, parts, unknown) %}
+  {%- do joinery.check_arguments('skew_window', {'relation': relation, 'partition_by': partition_by, 'order_by': order_by,
+    'frame': frame, 'expressions': expressions}, ['distribution', 'parts'], unknown) -%}
+  {%- set window = joinery.read_window(relation, partition_by, order_by, frame, expressions, parts) -%}
+  {%- set boundaries = joinery.read_distribution(window, relation, distribution) -%}
+  {%- if joinery.mode() == 'extension' -%}
+    {{ return(joinery.plain_window(window)) }}
+  {%- elif 'unbounded' in [window.frame.preceding, window.frame.following] -%}
+    {%- do joinery.log_decline(window, "an unbounded frame reaches every part of a key") -%}
+    {{ return(joinery.plain_window(window)) }}
+  {%- elif not joinery.can_be_cut(window, boundaries) -%}
+    {{ return(joinery.plain_window(window)) }}
+  {%- endif -%}
+  {{ return(joinery.split_window(window, boundaries)) }}
+{% endmacro %}

@@ -1,0 +1,9 @@
+{# Quantiles from the distribution table. first(), because a foreign table may hold a key twice, which must not double rows. #}
+{% macro split_stored_quantiles(window, boundaries) -%}
+select {{ joinery.split_keys(window) }}first(row_count) as row_count, first(quantiles) as quantiles
+            from {{ boundaries }}
+            where quantiles is not null
+            {%- if window.key_columns %}
+            group by {{ window.key_columns | join(', ') }}
+            {%- endif %}
+{%- endmacro %}
