@@ -1,14 +1,15 @@
-{# What was known about the carrier before this flight: its last 10,000 flights, without this one. #}
+{# How the carrier has been doing, as of each flight: its last 10,000 flights, this one included.
+   Over the source itself: the nightly refresh has computed where to cut its large carriers (`distribution='auto'`). #}
 {{ joinery.skew_window(
-    relation=ref('stg_flights'),
+    relation=source('flights', 'flights'),
     partition_by=['carrier'],
     order_by=['departs_at', 'flight_id'],
-    frame='rows between 10000 preceding and 1 preceding',
-    expressions={
-        'flights_before': 'count(*)',
-        'average_delay': 'avg(departure_delay)',
-        'worst_delay': 'max(departure_delay)',
-        'cancelled': 'sum(int(is_cancelled))'
-    },
-    distribution=source('flights', 'flights')
+    frame={'type': 'rows', 'preceding': 9999},
+    expressions=[
+        {'name': 'flights_in_frame', 'expression': 'count(*)'},
+        {'name': 'average_delay', 'expression': 'avg(dep_delay)'},
+        {'name': 'worst_delay', 'expression': 'max(dep_delay)'},
+        {'name': 'cancelled', 'expression': 'sum(int(dep_delay is null))'}
+    ],
+    distribution='auto'
 ) }}

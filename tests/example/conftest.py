@@ -1,0 +1,65 @@
+"""The example on real data, loaded and built once: with the jar in both modes, then in a session without the jar."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spark_joinery import jar_path
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "models_example"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A loaded and built example: the directory of its state and what dbt reported per `TARGET:MODE:COMMAND`."""
+
+    home: Path
+    builds: dict[str, dict[str, Any]]
+
+    def table(self, name: str) -> str:
+        """Return DuckDB's name for a table of the warehouse, read as the Parquet files that Spark wrote."""
+        schema, table = name.split(".")
+        return f"read_parquet('{self.home}/warehouse/{schema}.db/{table}/*.parquet')"
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Return the variables that the demo sets, for a process of the example."""
+    program = "import json, settings, sys; from pathlib import Path\n"
+    program += "print(json.dumps(settings.environment(Path(sys.argv[1]), Path(sys.argv[2]))))"
+    command = [sys.executable, "-c", program, str(home), str(jar_path())]
+    printed = subprocess.run(command, cwd=EXAMPLE, check=True, capture_output=True, text=True).stdout
+    return {**os.environ, **json.loads(printed)}
+
+
+def run(home: Path, *command: str) -> str:
+    """Run Python with these arguments in the example's environment and return its output; fail with it."""
+    done = subprocess.run([sys.executable, *command], env=environment(home), cwd=home, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Home directory with the 336,776 flights loaded, and a large table of two copies."""
+    home = tmp_path_factory.mktemp("example")
+    run(home, str(EXAMPLE / "load_sources.py"), "--rows", "400000")
+    return home
+
+
+@pytest.fixture(scope="session")
+def example(loaded: Path) -> Example:
+    """The example built with dbt: with the jar in both modes, then by sessions without it."""
+    program = str(Path(__file__).with_name("build.py"))
+    run(loaded, "-c", "from dbt.cli.main import dbtRunner; assert dbtRunner().invoke(['deps']).success")
+    run(loaded, program, "builds", "extension:extension:build", "portable:portable:build")
+    run(loaded, program, "builds", "stock:extension:build", "stock:portable:run")
+    lines = [json.loads(line) for line in (loaded / "builds").read_text().splitlines()]
+    return Example(loaded, {line["build"]: line for line in lines})

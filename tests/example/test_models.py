@@ -1,0 +1,91 @@
+"""The example's models, built by real dbt on real data: right answers, with the jar, without it, and in both modes."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from .conftest import EXAMPLE, Example
+
+MODELS = ["flight_weather", "storms", "flights_in_storms", "carrier_delays", "flights_by_manufacturer"]
+EXTENSION, PORTABLE = "extension:extension:build", "portable:portable:build"
+STOCK_EXTENSION, STOCK_PORTABLE = "stock:extension:build", "stock:portable:run"
+
+
+def differences(one: str, other: str) -> int:
+    """Count rows that one relation holds more often than the other; NULL equals NULL, columns by name."""
+    columns = ", ".join(duckdb.sql(f"SELECT * FROM {one}").columns)
+    one, other = (f"SELECT {columns} FROM {relation}" for relation in (one, other))
+    rows = f"SELECT count(*) FROM (({one} EXCEPT ALL {other}) UNION ALL ({other} EXCEPT ALL {one}))"
+    return int(duckdb.sql(rows).fetchall()[0][0])
+
+
+@pytest.mark.dbt
+@pytest.mark.parametrize("build", [EXTENSION, PORTABLE])
+def test_every_model_is_built_and_every_data_test_passes(example: Example, build: str) -> None:
+    report = example.builds[build]
+    assert set(report["models"].values()) == {"success"}, report["output"]
+    assert set(report["tests"].values()) == {"pass"}, report["output"]
+    tested = [model for model in MODELS if any(model in test for test in report["tests"])]
+    assert tested == MODELS
+
+
+@pytest.mark.dbt
+@pytest.mark.parametrize("schema", ["joinery_example", "joinery_example_portable", "joinery_example_stock"])
+def test_weather_per_flight_equals_the_answer_computed_outside_spark(example: Example, schema: str) -> None:
+    sql = (
+        (EXAMPLE / "outside_spark.sql")
+        .read_text()
+        .format(
+            flights=example.table("nycflights.flights"),
+            weather=example.table("nycflights.weather"),
+            model=example.table(f"{schema}.flight_weather"),
+        )
+    )
+    assert duckdb.sql(sql).fetchall() == [(0,)]
+    found = duckdb.sql(f"SELECT count(*), count(observed_at) FROM {example.table(f'{schema}.flight_weather')}")
+    assert found.fetchall() == [(336_776, 336_776)]
+
+
+@pytest.mark.dbt
+def test_delays_per_carrier_equal_the_answer_computed_outside_spark(example: Example) -> None:
+    expected = f"""(
+        SELECT flight_id, count(*) OVER last AS flights_in_frame, avg(dep_delay) OVER last AS average_delay,
+            max(dep_delay) OVER last AS worst_delay,
+            count(*) FILTER (dep_delay IS NULL) OVER last AS cancelled
+        FROM {example.table("nycflights.flights")}
+        WINDOW last AS (
+            PARTITION BY carrier ORDER BY departs_at, flight_id ROWS BETWEEN 9999 PRECEDING AND CURRENT ROW))"""
+    found = f"""(
+        SELECT flight_id, flights_in_frame, average_delay, worst_delay, cancelled
+        FROM {example.table("joinery_example.carrier_delays")})"""
+    assert differences(expected, found) == 0
+
+
+@pytest.mark.dbt
+@pytest.mark.parametrize("model", MODELS)
+def test_both_modes_and_a_session_without_the_jar_give_the_same_rows(example: Example, model: str) -> None:
+    extension = example.table(f"joinery_example.{model}")
+    assert duckdb.sql(f"SELECT count(*) > 0 FROM {extension}").fetchall() == [(True,)]
+    for schema in ("joinery_example_portable", "joinery_example_stock"):
+        assert differences(extension, example.table(f"{schema}.{model}")) == 0, schema
+
+
+@pytest.mark.dbt
+def test_only_extension_mode_renders_sql_that_needs_the_jar(example: Example) -> None:
+    assert "last join" in example.builds[EXTENSION]["sql"]["flight_weather"].lower()
+    assert "last join" not in example.builds[PORTABLE]["sql"]["flight_weather"].lower()
+    assert set(example.builds[STOCK_PORTABLE]["models"].values()) == {"success"}
+
+
+@pytest.mark.dbt
+def test_extension_mode_without_the_jar_fails_at_once_with_one_clear_message(example: Example) -> None:
+    report = example.builds[STOCK_EXTENSION]
+    assert not report["success"]
+    assert not report["models"], "a model was started"
+    output = " ".join(report["output"].split())
+    assert "joinery_mode` is 'extension', but the Joinery jar is not loaded" in output
+    assert "spark.sql.extensions" in output
+    assert "PARSE_SYNTAX_ERROR" not in output
+    # it includes the start of the JVM
+    assert report["seconds"] < 45
