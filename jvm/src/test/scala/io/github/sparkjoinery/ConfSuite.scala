@@ -1,0 +1,49 @@
+package io.github.sparkjoinery
+
+import java.nio.file.{Files, Path}
+
+import com.fasterxml.jackson.databind.ObjectMapper
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.joinery.JoineryConf
+
+class ConfSuite extends JoinerySession {
+
+  test("the suites run on the Spark that spark-versions.json names for the line") {
+    val file = Path.of(System.getProperty("joinery.root"), "jvm", "spark-versions.json")
+    val versions = new ObjectMapper().readTree(Files.readString(file)).get("versions")
+    assert(versions.get(System.getProperty("spark.line")).get("spark").asText == SPARK_VERSION)
+  }
+
+  test("every configuration is listed with its meaning and default") {
+    val listed = sql("SET -v").where("key LIKE 'spark.joinery.%'").collect()
+    val defaults = listed.map(row => row.getString(0) -> row.getString(1)).toMap
+    assert(defaults == Map(
+      "spark.joinery.explain" -> "false",
+      "spark.joinery.lastJoin.enabled" -> "true",
+      "spark.joinery.store" -> "<undefined>"))
+    listed.foreach { row =>
+      assert(row.getString(2).length > 40, row)
+      assert(row.getString(3).startsWith("joinery"), row)
+    }
+  }
+
+  test("a value that is no boolean is refused") {
+    for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.explain")) {
+      val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
+      assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))
+      assert(spark.conf.getOption(key).forall(_ != "maybe"))
+    }
+  }
+
+  test("a switch is read when a statement is parsed") {
+    assert(JoineryConf.lastJoinEnabled)
+    onStockSpark(assert(!JoineryConf.lastJoinEnabled))
+    assert(JoineryConf.lastJoinEnabled)
+  }
+
+  test("joinery_version() proves that the extension is loaded") {
+    assert(sql("SELECT joinery_version()").head().getString(0).matches("""\d+\.\d+\.\d+"""))
+    assert(sql("SHOW FUNCTIONS LIKE 'joinery_version'").count() == 1)
+  }
+}

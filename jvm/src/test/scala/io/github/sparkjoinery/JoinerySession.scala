@@ -1,0 +1,56 @@
+package io.github.sparkjoinery
+
+import java.nio.file.Files
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+
+/** A suite with the one Spark session that all suites share: local, with Joinery's extension loaded. */
+trait JoinerySession extends AnyFunSuite {
+
+  protected def spark: SparkSession = JoinerySession.session
+
+  protected def sql(text: String): DataFrame = spark.sql(text)
+
+  /** Sets configurations while `body` runs, then puts back what was there. */
+  protected def withConf[T](settings: (String, String)*)(body: => T): T = {
+    val before = settings.map { case (key, _) => key -> spark.conf.getOption(key) }
+    settings.foreach { case (key, value) => spark.conf.set(key, value) }
+    try body finally before.foreach {
+      case (key, Some(value)) => spark.conf.set(key, value)
+      case (key, None) => spark.conf.unset(key)
+    }
+  }
+
+  /** Without Joinery's reading of statements: what stock Spark does. */
+  protected def onStockSpark[T](body: => T): T = withConf("spark.joinery.lastJoin.enabled" -> "false")(body)
+
+  /** Makes temporary views of the results of queries. */
+  protected def views(queries: (String, String)*): Unit =
+    queries.foreach { case (name, query) => sql(query).createOrReplaceTempView(name) }
+
+  /** Drops tables and views of the catalog when `body` is through. */
+  protected def withTables[T](names: String*)(body: => T): T =
+    try body finally names.foreach { name =>
+      val kind = if (spark.catalog.tableExists(name) && spark.catalog.getTable(name).tableType == "VIEW") "VIEW" else "TABLE"
+      sql(s"DROP $kind IF EXISTS $name")
+    }
+}
+
+object JoinerySession {
+  lazy val session: SparkSession = SparkSession.builder()
+    .master("local[2]")
+    .appName("joinery-tests")
+    .config("spark.sql.extensions", classOf[JoineryExtensions].getName)
+    .config("spark.ui.enabled", "false")
+    .config("spark.driver.host", "127.0.0.1")
+    .config("spark.sql.shuffle.partitions", "3")
+    .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)
+    .config("spark.sql.session.timeZone", "UTC")
+    // After each optimizer rule: every plan resolved, every attribute id unique.
+    .config("spark.sql.planChangeValidation", "true")
+    // A generated class that does not compile fails the query instead of being replaced by interpretation.
+    .config("spark.sql.codegen.fallback", "false")
+    .getOrCreate()
+}

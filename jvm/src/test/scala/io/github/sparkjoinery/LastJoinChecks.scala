@@ -1,0 +1,60 @@
+package io.github.sparkjoinery
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+
+import io.github.sparkjoinery.explain.PlanReport
+
+/**
+ * What each test of an operator asserts: the answer, and who gave it. The answer alone would pass if Joinery
+ * quietly left every query to Spark; the operator alone, if it gave wrong rows.
+ */
+trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
+
+  /**
+   * A query gives the columns and rows of another, which stock Spark runs, and `operator` takes part in it.
+   *
+   * @param operator its name in EXPLAIN
+   */
+  protected def checkLastJoin(query: String, oracle: String, operator: String): Unit = {
+    val actual = sql(query)
+    val expected = onStockSpark(sql(oracle))
+    assert(actual.schema == expected.schema, query)
+    assert(Answers.rows(actual) == onStockSpark(Answers.rows(expected)), query)
+    assert(operators(actual).contains(operator), s"$query\n${plan(actual)}")
+  }
+
+  /** A join or window of the query has this reason, or a longer one that contains it. */
+  protected def checkDecision(query: String, reason: String): Unit = {
+    val report = PlanReport.of(plan(sql(query)))
+    assert(report.exists(_.reason.contains(reason)), report.mkString(s"$query\n", "\n", ""))
+  }
+
+  /** A statement fails with this class of error, at this part of it, and with this in the message. */
+  protected def checkError(statement: String, condition: String, at: String, message: String = ""): Unit = {
+    val error = intercept[Exception with SparkThrowable](sql(statement).collect())
+    val shown = s"$statement\n$error"
+    assert(error.getMessage.contains(s"[$condition"), shown)
+    assert(error.getMessage.contains(message), shown)
+    assert(placeOf(error, statement) == at, shown)
+  }
+
+  /** The text that an error points at; for syntax errors, from its first character to the end of that word. */
+  private def placeOf(error: SparkThrowable, statement: String): String = error match {
+    case syntax: ParseException =>
+      val start = statement.linesWithSeparators.take(syntax.start.line.get - 1).map(_.length).sum + syntax.start.startPosition.get
+      """^(\w+|.|$)""".r.findFirstIn(statement.drop(start)).get
+    case _ => error.getQueryContext.headOption.map(_.fragment).getOrElse("")
+  }
+
+  /** The physical plan, the final one if the query is adaptive and has run. */
+  protected def plan(query: DataFrame): SparkPlan =
+    stripAQEPlan(query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan)
+
+  /** Names of all operators of a plan, subqueries included. */
+  protected def operators(query: DataFrame): Seq[String] =
+    collectWithSubqueries(plan(query)) { case node => node.nodeName }
+}

@@ -1,0 +1,76 @@
+package io.github.sparkjoinery.parser
+
+import java.lang.reflect.{InvocationTargetException, Proxy}
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.parser.{NamedParameterContext, ParserInterface}
+import org.apache.spark.sql.execution.SparkSqlParser
+
+import io.github.sparkjoinery.JoinerySession
+
+/** Statements without LAST JOIN are none of Joinery's business. */
+class JoineryParserSuite extends JoinerySession {
+
+  private val calls = mutable.ArrayBuffer.empty[(String, String)]
+
+  /** Spark's parser, with a record of what it is asked. */
+  private val recording: ParserInterface = {
+    val spark = new SparkSqlParser
+    val forward: java.lang.reflect.InvocationHandler = (_, method, arguments) => {
+      calls += method.getName -> arguments.head.asInstanceOf[String]
+      try method.invoke(spark, arguments: _*) catch { case e: InvocationTargetException => throw e.getCause }
+    }
+    Proxy.newProxyInstance(getClass.getClassLoader, Array(classOf[ParserInterface]), forward).asInstanceOf[ParserInterface]
+  }
+  private val parser = new JoineryParser(recording)
+
+  /** What the delegate is asked while `body` runs. */
+  private def recorded(body: => Any): Seq[(String, String)] = {
+    calls.clear()
+    body
+    calls.toSeq
+  }
+
+  for (text <- Seq(
+      "SELECT 1",
+      "  select\t* \r\n FROM  t -- LAST JOIN\n ;  ",
+      "SELECT 'LAST JOIN', '\uD83D\uDE00 ä' /* x LAST JOIN y ON true */",
+      "SELECT ${no.such.variable} FROM last JOIN r",
+      "SET some.key=a LAST JOIN b",
+      "SELECT last (v) FROM t JOIN u")) {
+    test(s"reaches the delegate byte for byte: $text") {
+      val asked = recorded(parser.parsePlan(text))
+      assert(asked == Seq("parsePlan" -> text))
+      assert(asked.head._2 eq text)
+    }
+  }
+
+  test("every kind of text goes to the delegate's method for it") {
+    assert(recorded(parser.parseQuery("SELECT 1")) == Seq("parseQuery" -> "SELECT 1"))
+    assert(recorded(parser.parseExpression("a.last + 1")) == Seq("parseExpression" -> "a.last + 1"))
+    assert(recorded(parser.parseTableIdentifier("a.last")) == Seq("parseTableIdentifier" -> "a.last"))
+    assert(recorded(parser.parseFunctionIdentifier("a.last")) == Seq("parseFunctionIdentifier" -> "a.last"))
+    assert(recorded(parser.parseMultipartIdentifier("a.last")) == Seq("parseMultipartIdentifier" -> "a.last"))
+    assert(recorded(parser.parseTableSchema("last int")) == Seq("parseTableSchema" -> "last int"))
+    assert(recorded(parser.parseRoutineParam("last int")) == Seq("parseRoutineParam" -> "last int"))
+    assert(recorded(parser.parseDataType("int")) == Seq("parseDataType" -> "int"))
+    assert(recorded(parser.parsePlanWithParameters("SELECT 1", NamedParameterContext(Map.empty))) ==
+      Seq("parsePlanWithParameters" -> "SELECT 1"))
+  }
+
+  test("a LAST JOIN does not reach the delegate, nor does its error") {
+    assert(recorded(parser.parsePlan("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON true")).isEmpty)
+    assert(recorded(intercept[Exception](parser.parsePlan("SELECT * FROM l l LAST JOIN r ORDER BY r.ts"))).isEmpty)
+  }
+
+  test("switched off, a LAST JOIN reaches the delegate byte for byte") {
+    val text = "SELECT * FROM l LAST JOIN r ON true"
+    onStockSpark(assert(recorded(parser.parsePlan(text)) == Seq("parsePlan" -> text)))
+  }
+
+  test("a delegate's syntax error is passed on unchanged") {
+    def messageOf(parser: ParserInterface): String = intercept[Exception](parser.parsePlan("SELECT FROM WHERE")).getMessage
+    assert(messageOf(parser) == messageOf(new SparkSqlParser))
+  }
+}
