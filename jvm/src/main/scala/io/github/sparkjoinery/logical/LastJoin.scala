@@ -2,6 +2,8 @@ package io.github.sparkjoinery.logical
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 
 /**
  * `left LAST JOIN right ORDER BY order ON condition`: each left row exactly once, beside the last right row
@@ -20,6 +22,8 @@ case class LastJoin(
     order: Seq[SortOrder],
     condition: Option[Expression],
     hint: JoinHint) extends BinaryNode {
+
+  override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
 
   override def output: Seq[Attribute] = left.output ++ right.output.map(_.withNullability(true))
 
@@ -50,6 +54,12 @@ case class LastJoin(
 }
 
 object LastJoin {
+  /**
+   * Lets our rules pass by plans without LAST JOIN at the cost of one look at a bit. Spark's list of patterns is closed, so
+   * this is the one of its closest relative, whose own rules then look at the node's class.
+   */
+  val Pattern: TreePattern = TreePattern.AS_OF_JOIN
+
   /** Bytes of a row by the default sizes of its types, as Spark's own estimates take them. */
   private def rowWidth(output: Seq[Attribute]): BigInt = BigInt(8) + output.map(a => BigInt(a.dataType.defaultSize)).sum
 }

@@ -2,6 +2,7 @@ package io.github.sparkjoinery.logical
 
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
@@ -20,6 +21,7 @@ case class LastJoinOrder(children: Seq[Expression]) extends Expression with Unev
     case term: SortOrder => term
     case column => SortOrder(column, Ascending)
   }
+  override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
   override def dataType: DataType = BooleanType
   override def nullable: Boolean = false
   override lazy val deterministic: Boolean = children.forall(_.deterministic)

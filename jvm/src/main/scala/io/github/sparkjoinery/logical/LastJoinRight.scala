@@ -2,6 +2,7 @@ package io.github.sparkjoinery.logical
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 
 /**
  * Marks the right child of a LEFT OUTER `Join` that is really a LAST JOIN, from the parser to
@@ -12,6 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  * @param order the ORDER BY terms, none when any match will do
  */
 case class LastJoinRight(order: Seq[SortOrder], child: LogicalPlan) extends UnaryNode {
+  override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
   override def output: Seq[Attribute] = child.output
   override def maxRows: Option[Long] = child.maxRows
   override protected def withNewChildInternal(newChild: LogicalPlan): LastJoinRight = copy(child = newChild)

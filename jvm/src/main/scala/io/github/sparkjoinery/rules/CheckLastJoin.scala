@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 
-import io.github.sparkjoinery.logical.{LastJoinOrder, LastJoinRight}
+import io.github.sparkjoinery.logical.{LastJoin, LastJoinOrder, LastJoinRight}
 import io.github.sparkjoinery.rules.LastJoinException.fail
 
 /**
@@ -13,7 +13,10 @@ import io.github.sparkjoinery.rules.LastJoinException.fail
  */
 object CheckLastJoin extends (LogicalPlan => Unit) {
 
-  override def apply(plan: LogicalPlan): Unit = plan.foreachUp {
+  override def apply(plan: LogicalPlan): Unit =
+    if (plan.containsPattern(LastJoin.Pattern)) plan.foreachWithSubqueries(check)
+
+  private def check(plan: LogicalPlan): Unit = plan match {
     case join @ Join(left, right: LastJoinRight, LeftOuter, condition, _) =>
       if (left.isStreaming || right.isStreaming) {
         fail("STREAMING", "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import io.github.sparkjoinery.logical.LastJoinRight
+import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight}
 import io.github.sparkjoinery.rules.LastJoinException.fail
 
 /**
@@ -15,7 +15,7 @@ import io.github.sparkjoinery.rules.LastJoinException.fail
 object CheckLastJoinOrder extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    plan.foreach {
+    if (plan.containsPattern(LastJoin.Pattern)) plan.foreach {
       case right: LastJoinRight => right.order.filter(_.resolved).foreach(check)
       case _ =>
     }

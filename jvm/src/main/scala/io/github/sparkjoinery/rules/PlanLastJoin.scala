@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.optimizer.EliminateResolvedHint
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.{OUTER_JOIN, PLAN_EXPRESSION}
 
 import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight}
 
@@ -22,7 +21,7 @@ import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight}
  */
 object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (plan.containsAnyPattern(OUTER_JOIN, PLAN_EXPRESSION)) {
+    if (plan.containsPattern(LastJoin.Pattern)) {
       plan.transformUpWithSubqueries {
         case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
           // Spark keeps hints as nodes below a join until its optimizer moves them into the join: so here.

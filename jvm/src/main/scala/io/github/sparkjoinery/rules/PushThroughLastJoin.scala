@@ -13,7 +13,7 @@ import io.github.sparkjoinery.logical.LastJoin
  * A filter above over right columns stays: it decides on the row found, not on the rows to choose from.
  */
 object PushThroughLastJoin extends Rule[LogicalPlan] with PredicateHelper {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDownWithPruning(_.containsPattern(LastJoin.Pattern)) {
     case Filter(condition, join: LastJoin) if leftOnly(condition, join).nonEmpty =>
       val pushed = leftOnly(condition, join)
       val kept = splitConjunctivePredicates(condition).filterNot(pushed.contains)

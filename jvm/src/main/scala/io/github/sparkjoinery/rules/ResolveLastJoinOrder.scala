@@ -2,9 +2,8 @@ package io.github.sparkjoinery.rules
 
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.FILTER
 
-import io.github.sparkjoinery.logical.{LastJoinOrder, LastJoinRight}
+import io.github.sparkjoinery.logical.{LastJoin, LastJoinOrder, LastJoinRight}
 
 /**
  * The DataFrame form of LAST JOIN's right side:
@@ -15,7 +14,7 @@ import io.github.sparkjoinery.logical.{LastJoinOrder, LastJoinRight}
  */
 object ResolveLastJoinOrder extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    plan.resolveOperatorsUpWithPruning(_.containsPattern(FILTER)) {
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case filter @ Filter(marker: LastJoinOrder, child) if marker.resolved =>
         val right = LastJoinRight(marker.order, child)
         right.copyTagsFrom(filter)
