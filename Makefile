@@ -55,3 +55,36 @@ jar: jvm/target/.jar-$(DEFAULT_LINE) ## Build the jar for the default Spark
 
 .PHONY: jars
 jars: $(LINES:%=jvm/target/.jar-%) ## ... for every Spark line
+
+.PHONY: wheel
+wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
+	rm -rf dist
+	$(PYTHON) -m hatchling build -t wheel
+
+.PHONY: test
+test: lint test-jvm test-python test-lines ## Everything CI runs
+
+.PHONY: test-jvm
+test-jvm: env-all ## Scala suites on every Spark line
+	for line in $(LINES); do echo "== Scala suites, Spark $$line"; python3 jvm/build.py $$line test -q || exit 1; done
+
+.PHONY: test-python
+test-python: env jars ## Python, dbt and Airflow tests on the default Spark
+	$(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15
+
+.PHONY: test-lines
+test-lines: wheel env-all ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg
+	for line in $(OTHER_LINES); do echo "== Wheel, Spark $$line"; \
+	  $(UV) pip install --quiet --python .venv-spark-$$line/bin/python --no-deps --reinstall dist/*.whl || exit 1; \
+	  PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$$line/bin/python .venv-spark-$$line/bin/python -m pytest -m "smoke or lakehouse" \
+	    tests/python/test_smoke.py tests/integration || exit 1; done
+
+.PHONY: lint
+lint: env ## Formatting, linting, types
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+.PHONY: bench
+bench: env jar ## Benchmarks; one of them with CASE=name
+	$(PYTHON) -m benchmarks $(CASE)

@@ -1,0 +1,102 @@
+"""What a case measured, on the console and as a Markdown file with machine and commit."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass
+class Result:
+    """Figures of one case.
+
+    Args:
+        case: Name, as on the command line.
+        title: One line that says what is measured.
+        columns: Head of the table.
+        rows: Its cells, as text.
+        verdict: The figure that counts and the bound it has to keep.
+        met: Whether it does.
+        notes: How it was measured; what to mind.
+    """
+
+    case: str
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    verdict: str
+    met: bool
+    notes: list[str] = field(default_factory=list)
+
+
+def machine() -> str:
+    """Processor, cores and memory of this machine, and the versions that matter."""
+    cpu = next(
+        (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
+        platform.processor(),
+    )
+    kib = next((int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), 0)
+    return (
+        f"{cpu}, {os.cpu_count()} cores, {kib / 2**20:.0f} GiB; {platform.system()}, Python {platform.python_version()}"
+    )
+
+
+def commit() -> str:
+    """The commit of the working tree, marked when there are changes on top of it."""
+    revision = _git("rev-parse", "--short", "HEAD")
+    changed = _git("status", "--porcelain", "--", "jvm/src", "benchmarks", ":!benchmarks/results")
+    return revision + (" with local changes" if changed else "")
+
+
+def show(result: Result) -> None:
+    """Print a result."""
+    table = Table(*result.columns, title=result.title)
+    for row in result.rows:
+        table.add_row(*row)
+    console = Console()
+    console.print(table)
+    console.print(f"{'[green]met[/]' if result.met else '[red]not met[/]'}: {result.verdict}")
+
+
+def write(result: Result) -> Path:
+    """Write a result where it is committed.
+
+    Returns:
+        The file, `benchmarks/results/<case>.md`.
+    """
+    lines = [
+        f"# {result.title}",
+        "",
+        "| " + " | ".join(result.columns) + " |",
+        "|" + " --- |" * len(result.columns),
+        *("| " + " | ".join(row) + " |" for row in result.rows),
+        "",
+        f"**{'Met' if result.met else 'Not met'}**: {result.verdict}",
+        "",
+        *(f"- {note}" for note in result.notes),
+        "",
+        f"`make bench CASE={result.case}`, commit {commit()}, {datetime.now(timezone.utc):%Y-%m-%d}; {machine()}",
+        "",
+    ]
+    path = ROOT / "benchmarks" / "results" / f"{result.case}.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines))
+    return path
+
+
+def _lines(path: str) -> list[str]:
+    file = Path(path)
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
