@@ -46,7 +46,7 @@ def run() -> Result:
         verdict=f"median ratio on / off {ratio:.3f}, at most {BOUND}",
         met=ratio <= BOUND,
         notes=[
-            f"{ROUNDS} rounds of all queries in two JVMs in turn, after {WARM_UP_ROUNDS} to warm up; parse to physical plan.",
+            f"{ROUNDS} rounds in two JVMs in turn, after {WARM_UP_ROUNDS} to warm up; from parsing to the physical plan.",
             "The ratio is the median over rounds of (on / off in the same round).",
         ],
     )
@@ -83,7 +83,6 @@ class _Planner:
 
 def _serve(jar: str) -> None:
     from pyspark.sql import SparkSession
-
     from spark_joinery import configure_spark
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", False)

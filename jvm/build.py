@@ -13,7 +13,6 @@ those jars out as a Maven repository of links below ``jvm/target`` so that the P
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -76,7 +75,7 @@ def copy_jar(line: str) -> None:
     for jar in (JVM / "target" / f"spark-{line}").glob(f"spark-joinery-{line}_*.jar"):
         partial = target / f".{jar.name}.partial"
         shutil.copyfile(jar, partial)
-        os.replace(partial, target / jar.name)
+        partial.replace(target / jar.name)
         print(f"{(target / jar.name).relative_to(ROOT)}")
 
 
