@@ -88,3 +88,13 @@ lint: env ## Formatting, linting, types
 .PHONY: bench
 bench: env jar ## Benchmarks; one of them with CASE=name
 	$(PYTHON) -m benchmarks $(CASE)
+
+ROWS := 1000000
+
+.PHONY: data
+data: env ## Load the example's flights, repeated to at least ROWS=1000000 rows for the speed figures
+	$(PYTHON) models_example/load_sources.py --rows $(ROWS)
+
+.PHONY: demo
+demo: env jar ## The nightly pipeline end to end on real data, with and without the jar
+	$(PYTHON) models_example/demo.py --rows $(ROWS)

@@ -50,9 +50,9 @@ def test_weather_per_flight_equals_the_answer_computed_outside_spark(example: Ex
 @pytest.mark.dbt
 def test_delays_per_carrier_equal_the_answer_computed_outside_spark(example: Example) -> None:
     expected = f"""(
-        SELECT flight_id, count(*) OVER last AS flights_in_frame, avg(dep_delay) OVER last AS average_delay,
-            max(dep_delay) OVER last AS worst_delay,
-            count(*) FILTER (dep_delay IS NULL) OVER last AS cancelled
+        SELECT flight_id, count(*) OVER last AS flights_in_frame,
+            (sum(dep_delay) OVER last)::DOUBLE / count(dep_delay) OVER last AS average_delay,
+            max(dep_delay) OVER last AS worst_delay, count(*) FILTER (dep_delay IS NULL) OVER last AS cancelled
         FROM {example.table("nycflights.flights")}
         WINDOW last AS (
             PARTITION BY carrier ORDER BY departs_at, flight_id ROWS BETWEEN 9999 PRECEDING AND CURRENT ROW))"""
