@@ -19,7 +19,7 @@ import io.github.sparkjoinery.rules._
  *  1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
  *  1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into
  *     the logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
- *  1. optimizer: [[PushThroughLastJoin]];
+ *  1. optimizer: [[OptimizeLastJoin]];
  *  1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin` or `SortMergeLastJoin`, again on each
  *     re-plan of adaptive execution;
  *  1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
@@ -39,7 +39,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlanNormalizationRule(_ => PlanLastJoin)
 
     // optimizer and planner
-    extensions.injectOptimizerRule(_ => PushThroughLastJoin)
+    extensions.injectOptimizerRule(_ => OptimizeLastJoin)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
     extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)

@@ -38,6 +38,8 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     val hint = join.hint.rightHint.flatMap(_.strategy)
     hint match {
       case _ if isBroadcast(join.right) => (true, "the right side is broadcast already")
+      case Some(BROADCAST) if join.right.stats.sizeInBytes >= conf.maxBroadcastTableSizeInBytes =>
+        (false, s"hint BROADCAST: the right side is beyond spark.sql.maxBroadcastTableSize (${size(join)})")
       case Some(BROADCAST) => (true, "hint")
       case Some(SHUFFLE_MERGE) => (false, "hint")
       case Some(other @ (SHUFFLE_HASH | SHUFFLE_REPLICATE_NL)) =>

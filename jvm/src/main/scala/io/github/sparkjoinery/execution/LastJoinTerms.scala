@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
-import org.apache.spark.sql.types.DataType
 
 import io.github.sparkjoinery.logical.LastJoin
 
@@ -54,7 +53,7 @@ object LastJoinTerms extends PredicateHelper {
   private def equalities(join: LastJoin): (Seq[(Expression, Expression)], Seq[Expression]) = {
     val conjuncts = join.condition.toSeq.flatMap(splitConjunctivePredicates)
     val (candidates, others) = conjuncts.partition {
-      case Equality(l, r) => isKey(l.dataType) && isKey(r.dataType)
+      case Equality(l, r) => isKey(l) && isKey(r)
       case _ => false
     }
     // Spark's own extractor, for what it knows of NULL-safe equality and constant sides.
@@ -66,9 +65,13 @@ object LastJoinTerms extends PredicateHelper {
     }
   }
 
-  /** Keys are hashed by their bytes and sorted: types for which either means something else are compared by ON itself. */
-  private def isKey(dataType: DataType): Boolean =
-    UnsafeRowUtils.isBinaryStable(dataType) && RowOrdering.isOrderable(dataType)
+  /**
+   * Keys are hashed by their bytes and sorted: types for which either means something else are compared by ON itself. So are
+   * keys with a subquery, whose result need not be there yet when the right side is sorted for its broadcast.
+   */
+  private def isKey(key: Expression): Boolean =
+    UnsafeRowUtils.isBinaryStable(key.dataType) && RowOrdering.isOrderable(key.dataType) &&
+      !SubqueryExpression.hasSubquery(key)
 
   private def asOfBound(join: LastJoin, first: SortOrder)(predicate: Expression): Option[(Expression, Boolean)] = {
     def bound(right: Expression, left: Expression, strict: Boolean): Option[(Expression, Boolean)] =

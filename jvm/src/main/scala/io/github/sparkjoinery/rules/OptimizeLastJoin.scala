@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.rules
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.logical.LastJoin
@@ -10,9 +10,9 @@ import io.github.sparkjoinery.logical.LastJoin
  * Filters move to where they save work, never to where they would change which row is last:
  *  - a filter above, as far as it is over left columns, goes below the join's left side;
  *  - a part of ON that is over right columns goes below the join's right side.
- * A filter above over right columns stays: it decides on the row found, not on the rows to choose from.
+ * And a LAST JOIN of which no right column is used is dropped: it neither adds nor removes rows. A filter above over right columns stays: it decides on the row found, not on the rows to choose from.
  */
-object PushThroughLastJoin extends Rule[LogicalPlan] with PredicateHelper {
+object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDownWithPruning(_.containsPattern(LastJoin.Pattern)) {
     case Filter(condition, join: LastJoin) if leftOnly(condition, join).nonEmpty =>
       val pushed = leftOnly(condition, join)
@@ -24,6 +24,9 @@ object PushThroughLastJoin extends Rule[LogicalPlan] with PredicateHelper {
       val pushed = rightOnly(join)
       val kept = conjuncts(join).filterNot(pushed.contains)
       join.copy(right = Filter(pushed.reduce(And), join.right), condition = kept.reduceOption(And))
+
+    case Project(list, join: LastJoin) if list.forall(_.references.subsetOf(join.left.outputSet)) =>
+      Project(list, join.left)
   }
 
   private def leftOnly(condition: Expression, join: LastJoin): Seq[Expression] =
