@@ -1,0 +1,42 @@
+"""Queries that are none of Joinery's business keep their plans, to the letter."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.ordinary import QUERIES
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PRINT_PLANS = """
+import json, sys
+from benchmarks.ordinary import QUERIES
+from benchmarks.planning import session
+
+spark = session(sys.argv[1])
+print(json.dumps([spark.sql(q)._jdf.queryExecution().toString() for q in QUERIES]))
+"""
+
+
+def plans(jar: str) -> list[str]:
+    """Parsed, analyzed, optimized and physical plan of each query, expression and plan numbers made to count from 0."""
+    output = subprocess.run(
+        [sys.executable, "-c", PRINT_PLANS, jar], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    return [numbered_from_zero(plan) for plan in json.loads(output.splitlines()[-1])]
+
+
+def numbered_from_zero(plan: str) -> str:
+    numbers: dict[str, int] = {}
+    return re.sub(r"#\d+L?|plan_id=\d+|id=#\d+", lambda number: f"#{numbers.setdefault(number[0], len(numbers))}", plan)
+
+
+def test_a_hundred_ordinary_queries_have_the_same_plans_with_the_jar_and_without() -> None:
+    with_jar, without = plans("on"), plans("off")
+    assert len(with_jar) == len(without) == len(QUERIES) == 100
+    for query, a, b in zip(QUERIES, with_jar, without, strict=True):
+        assert a == b, query
