@@ -39,6 +39,9 @@ private[parser] object LastJoinTokens {
     "HAVING", "UNION", "INTERSECT", "EXCEPT", "SETMINUS", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT",
     "PIVOT", "UNPIVOT", "QUALIFY", "SEMICOLON", "OPERATOR_PIPE", "EOF")
 
+  // After these, a word of AfterJoin is a name (`ORDER BY offset`).
+  private val BeforeName = Set("BY", "COMMA")
+
   /** @param parser a parser whose token stream holds the statement, as Spark's lexer made it */
   def rewrite(parser: SqlBaseParser): LastJoinTokens = {
     val stream = parser.getTokenStream.asInstanceOf[CommonTokenStream]
@@ -59,7 +62,7 @@ private[parser] object LastJoinTokens {
       if (i < 0 || i >= tokens.length) "" else SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType)
 
     def result(): LastJoinTokens = {
-      val lasts = tokens.indices.filter(isLastJoin)
+      val lasts = if (isConfiguration) Nil else tokens.indices.filter(isLastJoin)
       lasts.foreach(read)
       val rewritten = tokens.indices.collect {
         case i if lasts.contains(i) => left(tokens(i))
@@ -67,6 +70,9 @@ private[parser] object LastJoinTokens {
       }
       LastJoinTokens(rewritten, joins.toSeq)
     }
+
+    /** `SET key=value` takes any text as the value. */
+    private def isConfiguration: Boolean = name(0) == "SET" && name(1) != "VAR" && name(1) != "VARIABLE"
 
     private def isLastJoin(i: Int): Boolean =
       name(i) == "LAST" && name(i + 1) == "JOIN" && i > 0 && !NotALeftSide.contains(name(i - 1))
@@ -89,18 +95,19 @@ private[parser] object LastJoinTokens {
     /** Where the ORDER BY and the ON or USING of a join stand whose right side starts at `from`. */
     private def clauses(from: Int): (Option[Int], Option[Int]) = {
       var orderBy: Option[Int] = None
+      val rowsFollowCommas = name(from) == "VALUES"
       var depth = 0
       var i = from
       while (i < tokens.length) {
         name(i) match {
           case "LEFT_PAREN" | "LEFT_BRACKET" => depth += 1
           case "RIGHT_PAREN" | "RIGHT_BRACKET" => depth -= 1
-          case _ if depth > 0 =>
+          case _ if depth > 0 || name(i - 1) == "DOT" =>
           case "ON" | "USING" => return (orderBy, Some(i))
           case "ORDER" if name(i + 1) == "BY" => orderBy = orderBy.orElse(Some(i))
           case "LEFT" | "RIGHT" if name(i + 1) != "LEFT_PAREN" => return (orderBy, None)
-          case "COMMA" if orderBy.isEmpty => return (None, None)
-          case other if AfterJoin(other) || isLastJoin(i) => return (orderBy, None)
+          case "COMMA" if orderBy.isEmpty && !rowsFollowCommas => return (None, None)
+          case other if AfterJoin(other) && !BeforeName(name(i - 1)) || isLastJoin(i) => return (orderBy, None)
           case _ =>
         }
         if (depth < 0) return (orderBy, None)
