@@ -80,13 +80,24 @@ def lakehouse(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def dbt_project(tmp_path_factory: pytest.TempPathFactory, lakehouse: dict[str, str]) -> Path:
-    """A dbt project on that Spark, parsed by real dbt."""
-    root = tmp_path_factory.mktemp("dbt")
-    spark = {
-        "spark.master": "local[2]",
+def small_spark() -> dict[str, str]:
+    """Confs of a Spark that starts quickly: half of these tests' time is JVMs that start."""
+    return {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+
+
+@pytest.fixture(scope="session")
+def dbt_project(
+    tmp_path_factory: pytest.TempPathFactory, lakehouse: dict[str, str], small_spark: dict[str, str]
+) -> Path:
+    """A dbt project on that Spark, parsed by real dbt."""
+    root = tmp_path_factory.mktemp("dbt")
+    spark = small_spark | {
+        "spark.master": "local[2]",
         "spark.sql.warehouse.dir": lakehouse["warehouse"],
         "spark.hadoop.javax.jdo.option.ConnectionURL": (
             f"jdbc:derby:;databaseName={lakehouse['metastore_db']};create=true"

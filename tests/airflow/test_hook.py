@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.log import redact
 from spark_joinery.airflow.hooks.joinery import JoineryHook
 
 pytestmark = pytest.mark.airflow
@@ -34,6 +35,17 @@ def test_fields_of_the_connection(hook: Any) -> None:
     }
 
 
+def test_directories_become_confs(hook: Any) -> None:
+    lake = hook({"extra": {"metastore_dir": "/m", "warehouse_dir": "/w", "conf": {"spark.master": "local[1]"}}})
+    assert lake.spark_confs() == {
+        "spark.master": "local[1]",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:;databaseName=/m;create=true",
+        "spark.sql.warehouse.dir": "/w",
+    }
+    with pytest.raises(AirflowException, match="\"metastore_dir\" is 'm', expected an absolute path"):
+        hook({"extra": {"metastore_dir": "m"}}).spark_confs()
+
+
 def test_defaults(hook: Any) -> None:
     lake = hook({})
     assert (lake.master, lake.schema, lake.conf) == ("local[*]", "joinery", {})
@@ -46,6 +58,14 @@ def test_arguments_win_over_the_connection(hook: Any) -> None:
 
 def test_conf_as_text(hook: Any) -> None:
     assert hook({"extra": {"conf": '{"spark.eventLog.enabled": true}'}}).conf == {"spark.eventLog.enabled": "true"}
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_secrets_in_conf_are_masked_in_logs(hook: Any, as_text: bool) -> None:
+    secret = f"hidden-{as_text}-value"
+    conf = {"spark.hadoop.fs.s3a.secret.key": secret, "spark.driver.memory": "visible-value"}
+    assert hook({"extra": {"conf": json.dumps(conf) if as_text else conf}}).conf == conf
+    assert redact(f"{secret} visible-value") == "*** visible-value"
 
 
 @pytest.mark.parametrize(

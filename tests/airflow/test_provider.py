@@ -26,10 +26,11 @@ def test_provider_info_is_what_airflow_expects() -> None:
 
 def test_airflow_discovers_provider_connection_and_fields() -> None:
     from airflow.providers_manager import ProvidersManager
+    from airflow.sdk.providers_manager_runtime import ProvidersManagerTaskRuntime
 
     manager = ProvidersManager()
     assert manager.providers["spark-joinery"].data["name"] == "Joinery"
-    hook = manager.hooks["joinery"]
+    hook = ProvidersManagerTaskRuntime().hooks["joinery"]
     assert hook is not None
     assert hook.hook_name == "Joinery (Spark)"
     fields = {name for name in manager.connection_form_widgets if name.startswith("extra__joinery__")}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.log import mask_secret
 from typing_extensions import Self
 
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ class JoineryHook(BaseHook):
         if isinstance(conf, str):  # forms of older Airflow versions hand objects over as text
             try:
                 conf = json.loads(conf)
+                mask_secret(conf)  # Airflow does so with objects only
             except ValueError as error:
                 raise AirflowException(f"connection '{self.joinery_conn_id}': \"conf\" is not JSON: {error}") from error
         if not isinstance(conf, dict):
@@ -112,25 +115,38 @@ class JoineryHook(BaseHook):
         # Spark reads "true", not "True"
         return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in conf.items()}
 
+    def spark_confs(self) -> dict[str, str]:
+        """
+        Everything the connection says about Spark, as confs.
+
+        :return: the fields, and over them the field "Spark configuration"
+        :raises AirflowException: if a field cannot be used
+        """
+        fields = {"spark.master": self.master}
+        if metastore := self._extra("metastore_dir"):
+            if not PurePath(metastore).is_absolute():
+                raise AirflowException(
+                    f"connection '{self.joinery_conn_id}': \"metastore_dir\" is '{metastore}', expected an absolute "
+                    "path, as tasks run in whatever directory their worker has"
+                )
+            fields["spark.hadoop.javax.jdo.option.ConnectionURL"] = f"jdbc:derby:;databaseName={metastore};create=true"
+        if warehouse := self._extra("warehouse_dir"):
+            fields["spark.sql.warehouse.dir"] = warehouse
+        return fields | self.conf
+
     def get_conn(self) -> SparkSession:
         """
         Start Spark, or take the session that this hook already started.
 
         :return: a session with the Joinery extension and Hive support
-        :raises spark_joinery.jobs.metastore.MetastoreLockedError: within 10 s, if another JVM holds the Derby metastore
+        :raises spark_joinery.jobs.MetastoreLockedError: within 10 s, if another JVM holds the Derby metastore
         """
         if self._spark is None:
             # local, because the scheduler and the web server read this module without needing Spark
             from spark_joinery.jobs.session import build_session
 
             self._owns_jvm = not _jvm_runs()
-            self._spark = build_session(
-                "joinery",
-                master=self.master,
-                conf=self.conf,
-                metastore_dir=self._extra("metastore_dir"),
-                warehouse_dir=self._extra("warehouse_dir"),
-            )
+            self._spark = build_session("joinery", self.spark_confs())
         return self._spark
 
     def get_store(self) -> ArtifactStore:
@@ -144,12 +160,12 @@ class JoineryHook(BaseHook):
         return open_store(self.get_conn(), self.store)
 
     def close(self) -> None:
-        """Stop the session, and the JVM if this hook started it."""
-        if self._spark is None:
-            return
+        """Stop the session, and the JVM, if this hook started them; also if the start failed half way."""
         spark, self._spark = self._spark, None
         if self._owns_jvm:
-            spark.stop()
+            self._owns_jvm = False
+            if spark is not None:
+                spark.stop()
             _end_jvm()
 
     def __enter__(self) -> Self:
@@ -160,19 +176,21 @@ class JoineryHook(BaseHook):
 
     def test_connection(self) -> tuple[bool, str]:
         """
-        Start Spark, look for the extension, open the store.
+        Start Spark and open the store; the button "Test" of the connection form.
 
         :return: whether it works, and what was found
         """
+        runs_already = self._spark is not None
         try:
-            with self:
-                spark = self.get_conn()
-                loaded = spark.sql("SHOW FUNCTIONS LIKE 'joinery_version'").count() > 0
-                self.get_store()
-                found = f"Spark {spark.version} on {self.master}, Joinery extension {'loaded' if loaded else 'missing'}"
-                return loaded, f"{found}, store {self.store}"
+            spark = self.get_conn()
+            loaded = spark.sql("SHOW FUNCTIONS LIKE 'joinery_version'").count() > 0
+            extension = "loaded" if loaded else "not loaded (the jobs do not need it)"
+            return True, f"Spark {spark.version}, store {self.get_store().root}, Joinery extension {extension}"
         except Exception as error:  # whatever it is, the form wants it as a text
             return False, str(error)
+        finally:
+            if not runs_already:
+                self.close()
 
     def _extra(self, field: str) -> str | None:
         """

@@ -100,7 +100,7 @@ class SkewDistributionOperator(BaseOperator):
         self.log.info(
             "%s: %s rows, %s hot keys, version %s", request.relation, result.rows, result.hot_keys, result.version
         )
-        return {"relation": request.relation, **asdict(result)}
+        return asdict(result)
 
     def on_kill(self) -> None:
         """End Spark with the task."""

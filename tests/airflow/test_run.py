@@ -1,0 +1,178 @@
+"""The example DAG as it runs every night: real Airflow, real dbt, real Spark, one embedded metastore."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spark_joinery.airflow
+
+pytestmark = [pytest.mark.airflow, pytest.mark.dbt]
+
+LOAD = """
+from spark_joinery.airflow.hooks.joinery import JoineryHook
+
+with JoineryHook() as hook:
+    spark = hook.get_conn()
+    spark.sql("CREATE DATABASE raw")
+    # AA has 150 flights and BB 50, both hot; CC has 49; one flight has no carrier
+    carrier = "CASE WHEN id < 150 THEN 'AA' WHEN id < 200 THEN 'BB' WHEN id < 249 THEN 'CC' END"
+    spark.range(250).selectExpr(f"{carrier} AS carrier", "id AS departs_at").write.saveAsTable("raw.flights")
+"""
+
+EXECUTE = """
+import json, time
+from spark_joinery.airflow.hooks.joinery import JoineryHook
+from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
+
+operator = SkewDistributionOperator(
+    task_id="t", relation="raw.flights", partition_by=["carrier"], order_by="departs_at"
+)
+started = time.monotonic()
+try:
+    operator.execute({})
+except Exception as error:
+    seconds = time.monotonic() - started
+    connection = JoineryHook().test_connection()
+    print(json.dumps({"error": str(error), "seconds": seconds, "connection": connection}))
+"""
+
+READ_AND_STAY = """
+import json, sys
+from spark_joinery.airflow.hooks.joinery import JoineryHook
+
+with JoineryHook() as hook:
+    rows = hook.get_conn().table(sys.argv[1]).orderBy("carrier").collect()
+    columns = [[row.carrier, row.row_count, row.is_hot, row.quantiles] for row in rows]
+    print(json.dumps({"rows": columns, "connection": hook.test_connection()}), flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[str, str]) -> dict[str, str]:
+    """The environment of Airflow's processes: the connection, and where dbt is."""
+    connection = {
+        "conn_type": "joinery",
+        "host": "local[2]",
+        "extra": {
+            "store": lakehouse["store"],
+            "metastore_dir": lakehouse["metastore_db"],
+            "warehouse_dir": lakehouse["warehouse"],
+            "conf": small_spark,
+        },
+    }
+    return os.environ | {
+        "AIRFLOW_CONN_JOINERY_DEFAULT": json.dumps(connection),
+        "DBT_PROJECT_DIR": str(dbt_project),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
+def python(code: str, environment: dict[str, str]) -> str:
+    """Run Python code in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def loaded(environment: dict[str, str]) -> dict[str, str]:
+    """The same, with the table `raw.flights` in the metastore."""
+    python(LOAD, environment)
+    return environment
+
+
+@pytest.fixture(scope="module")
+def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What one run of the example DAG did, and its log."""
+    examples = Path(spark_joinery.airflow.__path__[0]) / "example_dags"
+    shutil.copy(examples / "example_joinery.py", airflow_home / "dags")
+    folder = tmp_path_factory.mktemp("night")
+    command = [sys.executable, str(Path(__file__).with_name("nightly_run.py")), str(folder / "report.json")]
+    with (folder / "log.txt").open("w") as log:
+        done = subprocess.run(command, env=loaded, stdout=log, stderr=subprocess.STDOUT, timeout=400, check=False)
+    text = (folder / "log.txt").read_text()
+    assert done.returncode == 0, text
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return report | {"log": text}
+
+
+def test_what_exists_is_refreshed_and_the_rest_skipped(night: dict[str, Any]) -> None:
+    tasks = {task_id.rpartition("__")[0] or task_id: state for task_id, state in night["tasks"].items()}
+    assert tasks == {
+        "before_models.distribution__raw_flights": "success",
+        "before_models.distribution__raw_not_loaded_yet": "skipped",
+        "before_models.bloom_filter__raw_flights": "skipped",
+        "sources_refreshed": "success",
+        "dbt_build": "success",
+        "after_models.distribution__marts_busy": "success",
+    }
+    assert (night["state"], night["logical_date"]) == ("success", None)
+
+
+def test_reasons_are_in_the_log(night: dict[str, Any]) -> None:
+    assert "spark_catalog.raw.not_loaded_yet: " in night["log"]
+    assert "bloom_filter of spark_catalog.raw.flights: no job builds this kind yet" in night["log"]
+
+
+def test_results_go_to_xcom(night: dict[str, Any]) -> None:
+    results = {task_id.rpartition("__")[0]: result for task_id, result in night["results"].items()}
+    flights = results["before_models.distribution__raw_flights"]
+    assert flights["status"] == "refreshed"
+    assert flights["relation"] == "spark_catalog.raw.flights"
+    assert (flights["rows"], flights["keys"], flights["hot_keys"]) == (250, 4, 2)
+    assert results["after_models.distribution__marts_busy"]["relation"] == "spark_catalog.marts.busy"
+
+
+@pytest.fixture(scope="module")
+def reader(night: dict[str, Any], loaded: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """What another JVM reads from the registered distribution; it keeps the metastore open."""
+    (table,) = (result["table"] for task, result in night["results"].items() if task.startswith("before_models."))
+    command = [sys.executable, "-c", READ_AND_STAY, table]
+    with subprocess.Popen(command, env=loaded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # Airflow logs to the same stream
+        yield next(json.loads(line) for line in process.stdout if line.startswith('{"rows"'))
+        process.stdin.close()
+
+
+def test_the_distribution_is_in_the_store_and_registered(reader: dict[str, Any], lakehouse: dict[str, str]) -> None:
+    assert len(list(Path(lakehouse["store"]).rglob("_current.json"))) == 2
+    counts = [row[:3] for row in reader["rows"]]
+    assert counts == [[None, 1, False], ["AA", 150, True], ["BB", 50, True], ["CC", 49, False]]
+    boundaries = {row[0]: row[3] for row in reader["rows"]}
+    assert boundaries[None] is boundaries["CC"] is None
+    for carrier, first, last in (("AA", 0, 149), ("BB", 150, 199)):
+        assert len(boundaries[carrier]) == 7
+        assert sorted(boundaries[carrier]) == boundaries[carrier]
+        assert first <= boundaries[carrier][0] <= boundaries[carrier][-1] <= last
+
+
+@pytest.mark.usefixtures("reader")
+def test_locked_metastore_is_an_error_within_ten_seconds(loaded: dict[str, str], lakehouse: dict[str, str]) -> None:
+    outcome = json.loads(python(EXECUTE, loaded).splitlines()[-1])
+    assert outcome["seconds"] < 10
+    assert lakehouse["metastore_db"] in outcome["error"]
+    works, text = outcome["connection"]
+    assert (works, lakehouse["metastore_db"] in text) == (False, True)
+
+
+def test_connection_form_can_test_the_connection(reader: dict[str, Any], lakehouse: dict[str, str]) -> None:
+    works, text = reader["connection"]
+    assert works is True
+    assert re.fullmatch(rf"Spark 4\.\d\.\d, store file:{lakehouse['store']}, Joinery extension loaded", text)
