@@ -18,6 +18,8 @@
   {%- if execute and not chosen -%}
     {%- do joinery.fail('last_join', 'columns', "leaves no column of the right side") -%}
   {%- endif -%}
+  {%- set is_portable = joinery.mode() == 'portable' -%}
   {{ return({'left': left_sql, 'right': right_sql, 'on': keys, 'order': order, 'as_of': as_of, 'columns': chosen,
-    'left_types': joinery.column_types(left), 'right_types': joinery.column_types(right)}) }}
+    'left_types': joinery.column_types(left) if is_portable else {},
+    'right_types': joinery.column_types(right) if is_portable else {}}) }}
 {% endmacro %}

@@ -17,5 +17,9 @@
     {%- endif -%}
     {%- do bounds.update({side: value}) -%}
   {%- endfor -%}
+  {%- set both = [bounds.preceding | string, bounds.following | string] -%}
+  {%- if 'interval' in both[0] and 'interval' in both[1] and both[0].split(' ')[2] != both[1].split(' ')[2] -%}
+    {%- do joinery.fail('skew_window', 'frame', "must have one unit in both bounds, as Spark demands: " ~ both | join(' and ')) -%}
+  {%- endif -%}
   {{ return(bounds) }}
 {% endmacro %}

@@ -1,0 +1,110 @@
+"""Wrong arguments: an error that names the macro and the argument, before any SQL runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from support.dbt_project import Dbt, MacroError, table
+
+pytestmark = pytest.mark.dbt
+LAST: dict[str, Any] = {"left": "l", "right": "r", "on": ["k"], "columns": ["v"]}
+RANGE: dict[str, Any] = {"left": "l", "right": "r", "value": "v", "start": "s", "end": "e", "columns": ["x"]}
+WINDOW: dict[str, Any] = {
+    "relation": "x",
+    "partition_by": ["k"],
+    "order_by": ["t"],
+    "frame": {"type": "rows", "preceding": 3},
+    "expressions": [{"name": "n", "expression": "count(*)"}],
+}
+
+MISSING = [
+    (macro, {name: value for name, value in given.items() if name != lacking}, lacking, "is missing")
+    for macro, given in (("last_join", LAST), ("range_join", RANGE), ("skew_window", WINDOW))
+    for lacking in given
+]
+UNKNOWN = [(macro, {**given, "oder_by": ["x"]}, "oder_by", "is unknown; it takes") for macro, given, *_ in MISSING[::5]]
+WRONG = [
+    ("last_join", {**LAST, "on": "k"}, "on", "must be a list, but is 'k'; write ['k']"),
+    ("last_join", {**LAST, "on": 3}, "on", "must be a list"),
+    ("last_join", {**LAST, "on": []}, "on", "is empty"),
+    ("last_join", {**LAST, "on": [1]}, "on", "must have the keys left, right"),
+    ("last_join", {**LAST, "on": [{"left": "a"}]}, "on", "lacks the key `right`"),
+    ("last_join", {**LAST, "on": [{"left": "a", "right": "b", "op": "<"}]}, "on", "has the unknown key `op`"),
+    ("last_join", {**LAST, "on": ["`a b`"]}, "on", "must be a plain name without quotes"),
+    ("last_join", {**LAST, "on": [" "]}, "on", "must be the name of a column"),
+    ("last_join", {**LAST, "order_by": "t"}, "order_by", "must be a list"),
+    ("last_join", {**LAST, "order_by": {"column": "t"}}, "order_by", "must be a list"),
+    ("last_join", {**LAST, "order_by": [{"column": "t", "direction": "down"}]}, "order_by", "must be one of asc, desc"),
+    ("last_join", {**LAST, "order_by": [{"column": "t", "nulls": "lost"}]}, "order_by", "must be one of first, last"),
+    ("last_join", {**LAST, "as_of": "t"}, "as_of", "must have the keys left, right"),
+    ("last_join", {**LAST, "as_of": {"left": "t", "right": "t", "strict": "yes"}}, "as_of", "must be one of"),
+    ("last_join", {**LAST, "columns": "v"}, "columns", "must be a list"),
+    ("last_join", {**LAST, "columns": []}, "columns", "leaves no column"),
+    ("last_join", {**LAST, "columns": [{"alias": "v"}]}, "columns", "lacks the key `column`"),
+    ("last_join", {**LAST, "left": 5}, "left", "must be a relation"),
+    ("last_join", {**LAST, "right": "`r`"}, "right", "must be a plain name without quotes"),
+    ("range_join", {**RANGE, "how": "full"}, "how", "must be one of inner, left"),
+    ("range_join", {**RANGE, "end_inclusive": "no"}, "end_inclusive", "must be one of"),
+    ("range_join", {**RANGE, "value": ["v"]}, "value", "must be the name of a column"),
+    ("range_join", {**RANGE, "on": "k"}, "on", "must be a list"),
+    ("skew_window", {**WINDOW, "partition_by": "k"}, "partition_by", "must be a list"),
+    ("skew_window", {**WINDOW, "order_by": []}, "order_by", "is empty"),
+    ("skew_window", {**WINDOW, "frame": "rows"}, "frame", "must have the keys type, preceding"),
+    ("skew_window", {**WINDOW, "frame": {"type": "groups", "preceding": 1}}, "frame", "must be one of rows, range"),
+    ("skew_window", {**WINDOW, "frame": {"type": "rows", "preceding": -1}}, "frame", "preceding must be an integer"),
+    (
+        "skew_window",
+        {**WINDOW, "frame": {"type": "rows", "preceding": "2 hours"}},
+        "frame",
+        "preceding must be an integer",
+    ),
+    (
+        "skew_window",
+        {**WINDOW, "frame": {"type": "range", "preceding": "2 hours) --"}},
+        "frame",
+        "or an interval such as",
+    ),
+    (
+        "skew_window",
+        {**WINDOW, "frame": {"type": "range", "preceding": "1 day", "following": "2 hours"}},
+        "frame",
+        "must have one unit in both bounds",
+    ),
+    (
+        "skew_window",
+        {**WINDOW, "frame": {"type": "range", "preceding": 2}, "order_by": ["a", "b"]},
+        "order_by",
+        "must be one column",
+    ),
+    ("skew_window", {**WINDOW, "expressions": {"n": "count(*)"}}, "expressions", "must be a list"),
+    ("skew_window", {**WINDOW, "expressions": [{"name": "n", "expression": ""}]}, "expressions", "needs SQL"),
+    ("skew_window", {**WINDOW, "parts": 1}, "parts", "must be an integer from 2 to 1024"),
+    ("skew_window", {**WINDOW, "parts": "8"}, "parts", "must be an integer from 2 to 1024"),
+    ("skew_window", {**WINDOW, "distribution": 5}, "distribution", "must be a relation"),
+]
+
+
+@pytest.mark.parametrize(("macro", "arguments", "argument", "problem"), MISSING + UNKNOWN + WRONG)
+def test_error_names_macro_and_argument(
+    dbt: Dbt, macro: str, arguments: dict[str, Any], argument: str, problem: str
+) -> None:
+    with pytest.raises(MacroError, match=re.escape(f"joinery.{macro}: argument `{argument}` {problem}")):
+        dbt.render(macro, **arguments)
+
+
+def test_a_relation_with_an_odd_name_is_quoted(dbt: Dbt) -> None:
+    sql = dbt.render("last_join", **{**LAST, "left": {"schema": "my schema", "identifier": "odd ` name"}})
+    assert "from `my schema`.`odd `` name` as l" in sql
+
+
+def test_a_catalog_in_the_schema_stays_two_names(dbt: Dbt) -> None:
+    sql = dbt.render("range_join", **{**RANGE, "left": {"schema": "lake.raw", "identifier": "flights"}})
+    assert "from lake.raw.`flights` as l" in sql
+
+
+def test_no_comment_of_ours_in_the_sql(dbt: Dbt) -> None:
+    texts = [dbt.render("last_join", **LAST), dbt.render("skew_window", **WINDOW), dbt.render("range_join", **RANGE)]
+    assert not [text for text in texts if "--" in text or "{#" in text or "Undefined" in text]
+    assert table("x")["schema"] not in "".join(texts)

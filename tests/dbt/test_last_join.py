@@ -1,0 +1,238 @@
+"""last_join: both modes against a join that tries every pair, on data with NULLs, ties, duplicates and odd names."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.answers import assert_same_rows
+from support.dbt_project import SCHEMA, Dbt, MacroError, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.dbt
+MODES = ["portable", "extension"]
+RIGHT_COLUMNS = ["ts", "version", "select", "we`ird"]
+
+# name, arguments, ON over l and r, ORDER BY that puts the wanted row first
+CASES: list[tuple[str, dict[str, Any], str, str]] = [
+    (
+        "as of, ties broken by a further column",
+        {"on": ["a b"], "as_of": {"left": "ts", "right": "ts"}, "order_by": ["ts", "version"]},
+        "l.`a b` = r.`a b` and r.ts <= l.ts",
+        "r.ts desc, r.version desc",
+    ),
+    (
+        "strictly before, ties broken descending",
+        {
+            "on": ["a b"],
+            "as_of": {"left": "ts", "right": "ts", "strict": True},
+            "order_by": ["ts", {"column": "version", "direction": "desc"}],
+        },
+        "l.`a b` = r.`a b` and r.ts < l.ts",
+        "r.ts desc, r.version",
+    ),
+    (
+        "as of a unique time, which is the default order",
+        {"on": ["a b"], "as_of": {"left": "ts", "right": "version"}},
+        "l.`a b` = r.`a b` and r.version <= l.ts",
+        "r.version desc",
+    ),
+    (
+        "as of without keys",
+        {"on": [], "as_of": {"left": "ts", "right": "ts"}, "order_by": ["ts", "version"]},
+        "r.ts <= l.ts",
+        "r.ts desc, r.version desc",
+    ),
+    (
+        "as of, but ordered by something else",
+        {"on": ["a b"], "as_of": {"left": "ts", "right": "ts"}, "order_by": ["we`ird", "version"]},
+        "l.`a b` = r.`a b` and r.ts <= l.ts",
+        "r.`we``ird` desc nulls last, r.version desc",
+    ),
+    (
+        "as of, ordered by its time descending",
+        {
+            "on": ["a b"],
+            "as_of": {"left": "ts", "right": "ts"},
+            "order_by": [{"column": "ts", "direction": "desc"}, "version"],
+        },
+        "l.`a b` = r.`a b` and r.ts <= l.ts",
+        "r.ts, r.version desc",
+    ),
+    ("last", {"on": ["a b"], "order_by": ["version"]}, "l.`a b` = r.`a b`", "r.version desc"),
+    (
+        "under DESC a NULL is last",
+        {"on": ["a b"], "order_by": [{"column": "ts", "direction": "desc"}, "version"]},
+        "l.`a b` = r.`a b`",
+        "r.ts asc nulls first, r.version desc",
+    ),
+    (
+        "NULLS FIRST is the way out",
+        {"on": ["a b"], "order_by": [{"column": "ts", "direction": "desc", "nulls": "first"}, "version"]},
+        "l.`a b` = r.`a b`",
+        "r.ts asc nulls last, r.version desc",
+    ),
+    (
+        "NULLS LAST, two keys, one of them called differently",
+        {
+            "on": ["a b", {"left": "city", "right": "town"}],
+            "order_by": [{"column": "ts", "nulls": "last"}, {"column": "version", "direction": "desc"}],
+        },
+        "l.`a b` = r.`a b` and l.city = r.town",
+        "r.ts desc nulls first, r.version",
+    ),
+    (
+        "one left column in two pairs",
+        {
+            "on": ["a b", {"left": "a b", "right": "version"}],
+            "as_of": {"left": "ts", "right": "ts"},
+            "order_by": ["we`ird"],
+        },
+        "l.`a b` = r.`a b` and l.`a b` = r.version and r.ts <= l.ts",
+        "r.`we``ird` desc nulls last",
+    ),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables(spark: SparkSession, dbt: Dbt) -> None:
+    """Left rows (every third twice), right rows, and an empty table of each kind."""
+    pick = random.Random(20261)
+
+    def maybe(value: Any) -> Any:
+        return None if pick.random() < 0.1 else value
+
+    left = [(maybe(pick.randint(1, 5)), maybe(pick.choice("xy")), maybe(pick.randint(0, 30))) for _ in range(60)]
+    left += left[::3]
+    right = [
+        (
+            maybe(pick.randint(1, 5)),
+            maybe(pick.choice("xy")),
+            maybe(pick.randint(0, 30)),
+            version,
+            maybe("s"),
+            maybe(pick.randint(0, 3)),
+        )
+        for version in pick.sample(range(90), 90)
+    ]
+    right += [(1, "x", 5, 100, None, None), (2, None, None, 101, None, None)]
+    left_schema = "`a b` int, city string, ts int"
+    right_schema = "`a b` int, town string, ts int, version int, `select` string, `we``ird` int"
+    for suffix, lefts, rights in (("", left, right), ("_empty", [], [])):
+        numbered = [(n, *row) for n, row in enumerate(lefts)]
+        spark.createDataFrame(numbered, f"n int, {left_schema}").write.saveAsTable(f"{SCHEMA}.numbered{suffix}")
+        spark.createDataFrame(lefts, left_schema).write.saveAsTable(f"{SCHEMA}.left{suffix}")
+        spark.createDataFrame(rights, right_schema).write.saveAsTable(f"{SCHEMA}.right{suffix}")
+
+
+def every_pair(condition: str, order: str, left: str = "numbered", right: str = "right") -> str:
+    """SQL that joins all pairs and keeps the first by `order` for each numbered left row."""
+    return f"""
+        select `a b`, city, ts, r1, r2, r3, r4 from (
+            select l.*, r.ts as r1, r.version as r2, r.`select` as r3, r.`we``ird` as r4,
+                   row_number() over (partition by l.n order by {order}) as rank
+            from {SCHEMA}.{left} l left join {SCHEMA}.right{right.removeprefix("right")} r on {condition})
+        where rank = 1"""
+
+
+def aliased() -> list[dict[str, str]]:
+    """The right columns under names that the left side does not have."""
+    return [{"column": name, "alias": f"r{i}"} for i, name in enumerate(RIGHT_COLUMNS, start=1)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_returns_the_last_match_of_each_left_row(spark: SparkSession, dbt: Dbt, case: tuple[Any, ...]) -> None:
+    _, arguments, condition, order = case
+    expected = spark.sql(every_pair(condition, order)).cache()
+    for mode in MODES:
+        sql = dbt.render("last_join", mode, left=table("left"), right=table("right"), columns=aliased(), **arguments)
+        assert ("last join" in sql) == (mode == "extension")
+        assert_same_rows(spark.sql(sql), expected)
+
+
+@pytest.mark.parametrize("case", [CASES[0], CASES[4], CASES[6]], ids=lambda case: case[0])
+@pytest.mark.parametrize("mode", MODES)
+def test_sides_may_be_empty(spark: SparkSession, dbt: Dbt, mode: str, case: tuple[Any, ...]) -> None:
+    _, arguments, condition, order = case
+    for left, right in (("left_empty", "right"), ("left", "right_empty")):
+        sql = dbt.render("last_join", mode, left=table(left), right=table(right), columns=aliased(), **arguments)
+        expected = every_pair(condition, order, left.replace("left", "numbered"), right)
+        assert_same_rows(spark.sql(sql), spark.sql(expected))
+
+
+@pytest.mark.parametrize("case", [CASES[0], CASES[4], CASES[6]], ids=lambda case: case[0])
+@pytest.mark.parametrize("mode", MODES)
+def test_sides_may_be_ctes_with_odd_names(spark: SparkSession, dbt: Dbt, mode: str, case: tuple[Any, ...]) -> None:
+    _, arguments, condition, order = case
+    sql = dbt.render("last_join", mode, left="left `side`", right="r", columns=aliased(), **arguments)
+    ctes = f"with `left ``side``` as (select * from {SCHEMA}.left), r as (select * from {SCHEMA}.right) "
+    assert_same_rows(spark.sql(ctes + sql), spark.sql(every_pair(condition, order)))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_without_order_any_one_match_and_always_a_whole_row(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    sql = dbt.render("last_join", mode, left=table("left"), right=table("right"), on=["a b"], columns=aliased())
+    found = spark.sql(sql)
+    assert found.count() == spark.table(f"{SCHEMA}.left").count()
+    matched = found.where("r2 is not null").select("a b", "r1", "r2", "r3", "r4")
+    rows = spark.sql(f"select `a b`, ts, version, `select`, `we``ird` from {SCHEMA}.right")
+    assert matched.count() > 0
+    assert matched.subtract(rows).count() == 0
+    assert found.where("r2 is null").where(f"`a b` in (select `a b` from {SCHEMA}.right)").count() == 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("as_ctes", [False, True], ids=["tables", "CTEs"])
+def test_keys_of_different_numeric_types_do_not_multiply_rows(
+    spark: SparkSession, dbt: Dbt, mode: str, as_ctes: bool
+) -> None:
+    # 2^53 and 2^53 + 1 are one double: both right rows match, one may be returned
+    spark.sql(f"create or replace view {SCHEMA}.doubles as select 9007199254740992D as k")
+    spark.sql(f"""create or replace view {SCHEMA}.longs as
+                  select * from values (9007199254740992L, 1), (9007199254740993L, 2) as t(k, v)""")
+    sides: dict[str, Any] = (
+        {"left": "l", "right": "r"} if as_ctes else {"left": table("doubles"), "right": table("longs")}
+    )
+    ctes = f"with l as (select * from {SCHEMA}.doubles), r as (select * from {SCHEMA}.longs) "
+    sql = dbt.render("last_join", mode, **sides, on=["k"], order_by=["v"], columns=["v"])
+    assert [row.v for row in spark.sql(ctes + sql).collect()] == [2]
+
+
+def test_portable_refuses_keys_that_compare_only_as_strings(spark: SparkSession, dbt: Dbt) -> None:
+    # '1' and '01' equal the integer 1, but not each other
+    for arguments in ({"order_by": ["v"]}, {"as_of": {"left": "k", "right": "v"}}):
+        sql = dbt.render("last_join", left="l", right="r", on=["k"], columns=["v"], **arguments)
+        with pytest.raises(Exception, match="DATATYPE_MISMATCH"):
+            spark.sql("with l as (select 1 as k), r as (select '01' as k, 1 as v) " + sql)
+
+
+def test_default_columns_leave_out_equal_keys(spark: SparkSession, dbt: Dbt) -> None:
+    spark.sql(f"create or replace view {SCHEMA}.narrow as select `A B`, town, version as V from {SCHEMA}.right")
+    sql = dbt.render(
+        "last_join", left=table("left"), right=table("narrow"), on=["a b", {"left": "city", "right": "town"}]
+    )
+    assert spark.sql(sql).columns == ["a b", "city", "ts", "town", "V"]
+
+
+def test_default_columns_that_both_sides_have_need_a_list(dbt: Dbt) -> None:
+    with pytest.raises(MacroError, match=r"joinery.last_join: argument `columns` .*both sides have a column `ts`"):
+        dbt.render("last_join", left=table("left"), right=table("right"), on=["a b"])
+
+
+def test_default_columns_of_a_relation_not_built_yet(dbt: Dbt) -> None:
+    with pytest.raises(MacroError, match=r"joinery.last_join: argument `columns` .*does not exist yet"):
+        dbt.render("last_join", left=table("left"), right=table("nowhere"), on=["a b"])
+
+
+def test_extension_sql_always_has_a_left_alias(dbt: Dbt) -> None:
+    # without one, stock Spark would run it as an inner join
+    sql = dbt.render(
+        "last_join", "extension", left=table("left"), right=table("right"), on=["a b"], columns=["version"]
+    )
+    assert " ".join(sql.split()) == (
+        "select l.*, r.`version` as `version` from `dbt_tests`.`left` as l "
+        "last join `dbt_tests`.`right` as r on l.`a b` = r.`a b`"
+    )
