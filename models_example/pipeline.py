@@ -1,0 +1,137 @@
+"""The programs of the pipeline as the demo runs them: other processes, Airflow, one Spark session, dbt inside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbt.cli.main import dbtRunner
+from pyspark.sql import SparkSession
+from settings import EXAMPLE, spark_confs
+from spark_joinery import configure_spark
+
+
+class DemoError(Exception):
+    """A step of the demo failed; the message says which and where to look."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What one dbt command made: compiled SQL per model or analysis, and how many data tests passed."""
+
+    sql: Mapping[str, str]
+    tests: int
+
+
+def run(name: str, command: list[str], home: Path, **variables: str) -> str:
+    """Run another program, its output in `logs/<name>.log`.
+
+    A program of its own wherever Spark is used before dbt: the embedded metastore serves one JVM at a time.
+
+    Args:
+        name: of the log file.
+        command: program and arguments.
+        home: absolute directory of all state.
+        variables: added to the environment.
+
+    Returns:
+        What it printed.
+
+    Raises:
+        DemoError: it failed; the message holds the end of its output.
+    """
+    log = home / "logs" / f"{name}.log"
+    with log.open("w") as output:
+        done = subprocess.run(command, env={**os.environ, **variables}, stdout=output, stderr=subprocess.STDOUT)
+    text = log.read_text()
+    if done.returncode:
+        raise DemoError(f"{shlex.join(command)} failed, see {log}:\n" + "\n".join(text.splitlines()[-25:]))
+    return text
+
+
+def refresh_through_airflow(home: Path) -> list[str]:
+    """Run the nightly DAG once in a real Airflow (SQLite below the home directory).
+
+    Returns:
+        How many tasks ended in which state.
+    """
+    extra = {
+        "store": str(home / "store"),
+        "metastore_dir": str(home / "metastore"),
+        "warehouse_dir": str(home / "warehouse"),
+        "conf": spark_confs(home),
+    }
+    connection = {"conn_type": "joinery", "host": "local[*]", "extra": extra}
+    variables = {
+        "AIRFLOW_HOME": str(home / "airflow"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(EXAMPLE / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW_CONN_JOINERY_DEFAULT": json.dumps(connection),
+        "JOINERY_MANIFEST": str(home / "dbt" / "manifest.json"),
+    }
+    airflow = str(Path(sys.executable).with_name("airflow"))
+    migrated = home / "airflow" / ".migrated"
+    if not migrated.exists():
+        run("airflow-db", [airflow, "db", "migrate"], home, **variables)
+        migrated.touch()
+    run("airflow", [airflow, "dags", "test", "joinery_refresh"], home, **variables)
+    last_run = """
+        SELECT state, count(*) FROM task_instance
+        WHERE operator <> 'EmptyOperator'
+            AND run_id = (SELECT run_id FROM dag_run WHERE dag_id = 'joinery_refresh' ORDER BY id DESC LIMIT 1)
+        GROUP BY state ORDER BY state DESC"""
+    with closing(sqlite3.connect(home / "airflow" / "airflow.db")) as database:
+        return [f"{count} {state}" for state, count in database.execute(last_run)]
+
+
+@contextmanager
+def spark_session(home: Path) -> Iterator[SparkSession]:
+    """Start the JVM that dbt and the plain SQL share; what it has to say on stderr goes to `logs/spark.log`."""
+    stderr = os.dup(2)
+    with (home / "logs" / "spark.log").open("w") as log:
+        os.dup2(log.fileno(), 2)
+    try:
+        builder = configure_spark(SparkSession.builder.master("local[*]").config(map=spark_confs(home)))
+        spark = builder.enableHiveSupport().getOrCreate()
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+    yield spark
+    spark.stop()
+
+
+def dbt(command: str, target: str, variables: Mapping[str, str], *more: str) -> Built:
+    """Run one dbt command in this process, so that all of them share its JVM.
+
+    Args:
+        command: `parse`, `compile`, `build` or `deps`.
+        target: target of `profiles.yml`.
+        variables: dbt variables.
+        more: further command-line arguments.
+
+    Returns:
+        What was built; empty for commands that build nothing.
+
+    Raises:
+        DemoError: the command, a model or a data test failed.
+    """
+    arguments = ["--quiet", command]
+    if command != "deps":
+        arguments += ["--target", target, "--vars", json.dumps(dict(variables))]
+    outcome = dbtRunner().invoke([*arguments, *more])
+    if not outcome.success:
+        raise DemoError(f"`dbt {command}` (target {target}) failed: {outcome.exception or 'see the messages above'}")
+    results = list(getattr(outcome.result, "results", []))
+    models = [run for run in results if run.node.resource_type in ("model", "analysis")]
+    return Built(
+        {run.node.name: run.node.compiled_code for run in models},
+        sum(run.node.resource_type == "test" for run in results),
+    )

@@ -1,0 +1,145 @@
+"""How long the queries of the models take: with the jar, portable, and as the SQL a user would write first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LIMIT = 60.0  # seconds a plain query may take
+# model -> the operators of the jar that run its query; where none of them is in the plan, the jar did nothing
+OPERATORS = {
+    "flight_weather": ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin"),
+    "flights_in_storms": ("BroadcastRangeJoin", "ShuffledRangeJoin"),
+    "carrier_delays": ("SlidingWindow",),
+    "flights_by_manufacturer": ("joinery_might_contain",),
+}
+# settings a query is timed with: only the extension may use the jar, only plain SQL has Spark's default window frame
+LAST_JOIN, SEGMENT_TREE = "spark.joinery.lastJoin.enabled", "spark.sql.window.segmentTree.enabled"
+CONFS = {
+    "extension": {LAST_JOIN: "true", SEGMENT_TREE: "true"},
+    "portable": {LAST_JOIN: "false", SEGMENT_TREE: "true"},
+    "plain": {LAST_JOIN: "false", SEGMENT_TREE: "false"},
+}
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of a query, or, if it was stopped, None and the date of that."""
+
+    seconds: float | None
+    stopped_on: str = ""
+
+
+# per model: with the jar, portable, plain
+Timings: TypeAlias = "dict[str, tuple[Timing | None, Timing, Timing]]"
+
+
+def operator_in_plan(spark: SparkSession, model: str, sql: str) -> str | None:
+    """Return the operator of the jar that would run this model's SQL, None if stock Spark runs all of it."""
+    for key, value in CONFS["extension"].items():
+        spark.conf.set(key, value)
+    plan = spark.sql(f"EXPLAIN {sql}").collect()[0][0]
+    return next((operator for operator in OPERATORS[model] if operator in plan), None)
+
+
+def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float | None = None) -> float | None:
+    """Run a query, write its rows as Parquet, and stop it after a while.
+
+    Args:
+        spark: the session.
+        mode: extension, portable or plain; decides about the settings.
+        sql: query.
+        output: directory for its rows.
+        limit: seconds after which it is stopped, None for never.
+
+    Returns:
+        Its seconds, None if it was stopped.
+    """
+    context = spark.sparkContext
+    stopped = threading.Event()
+
+    def stop() -> None:
+        stopped.set()
+        context.cancelJobGroup("demo")
+
+    for key, value in CONFS[mode].items():
+        spark.conf.set(key, value)
+    context.setJobGroup("demo", f"timing of a query, {mode}", interruptOnCancel=True)
+    timer = threading.Timer(limit or threading.TIMEOUT_MAX, stop)
+    timer.start()
+    started = time.monotonic()
+    try:
+        spark.sql(sql).write.mode("overwrite").parquet(str(output))
+    except Exception:
+        if stopped.is_set():
+            return None
+        raise
+    finally:
+        timer.cancel()
+    return time.monotonic() - started
+
+
+class PlainQueries:
+    """Times plain SQL, and remembers what was stopped, so that only the first demo waits for it.
+
+    Args:
+        sql: query per model.
+        file: JSON file to remember in.
+        context: whatever else decides about the time (data, Spark version).
+    """
+
+    def __init__(self, sql: Mapping[str, str], file: Path, context: str) -> None:
+        self._sql = sql
+        self._file = file
+        self._context = f"{context}|{LIMIT}"
+        self._stopped: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
+
+    def time(self, spark: SparkSession, model: str, output: Path) -> Timing:
+        """Time the second run of a model's plain SQL, for dbt has run the models once before; the first if stopped."""
+        sql = self._sql[model]
+        key = hashlib.sha256(f"{self._context}|{sql}".encode()).hexdigest()
+        if key in self._stopped:
+            return Timing(None, self._stopped[key])
+        seconds = timed(spark, "plain", sql, output, LIMIT)
+        if seconds is not None:
+            seconds = timed(spark, "plain", sql, output, LIMIT)
+        if seconds is None:
+            self._stopped[key] = date.today().isoformat()
+            self._file.write_text(json.dumps(self._stopped, indent=1))
+            return Timing(None, self._stopped[key])
+        return Timing(seconds)
+
+
+def measure(
+    spark: SparkSession, extension: Mapping[str, str], portable: Mapping[str, str], plain: PlainQueries, output: Path
+) -> Timings:
+    """Time all models, in the same warm JVM, on the same tables, rows written as Parquet.
+
+    Args:
+        spark: session with the jar, in which dbt has run the models before.
+        extension: SQL per model as the macros render it for the jar.
+        portable: SQL per model as they render it without.
+        plain: times the plain SQL, which it holds.
+        output: directory for the rows; those of plain SQL stay in `<output>/plain/<model>`.
+
+    Returns:
+        Per model the three times, None for the jar where none of its operators runs the model.
+    """
+    timings: Timings = {}
+    for model in OPERATORS:
+        with_jar = None
+        if operator_in_plan(spark, model, extension[model]):
+            with_jar = Timing(timed(spark, "extension", extension[model], output / "model"))
+        without = Timing(timed(spark, "portable", portable[model], output / "model"))
+        timings[model] = with_jar, without, plain.time(spark, model, output / "plain" / model)
+    return timings
