@@ -1,0 +1,59 @@
+"""The Spark session of a job."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from spark_joinery.errors import JoineryError
+from spark_joinery.jar import configure_spark
+from spark_joinery.jobs.metastore import ensure_metastore_free
+
+log = logging.getLogger(__name__)
+
+CATALOG = "spark.sql.catalogImplementation"
+CONNECTION_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
+METASTORE_URIS = "spark.hadoop.hive.metastore.uris"
+
+_DEFAULTS = {
+    # the tables that a job registers must outlive its session
+    CATALOG: "hive",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def build_session(app_name: str, confs: Mapping[str, str], *, metastore_timeout_s: float = 5.0) -> SparkSession:
+    """Start a session, or return the one that runs in this process.
+
+    The Joinery jar is loaded if there is one for this Spark; the jobs work without it.
+
+    Args:
+        app_name: Shown in Spark's UI and by the cluster manager.
+        confs: Spark settings, `spark.master` among them.
+        metastore_timeout_s: How long to wait for another process to close an embedded Derby metastore, in seconds.
+
+    Returns:
+        A classic session with Hive support, unless `spark.sql.catalogImplementation` says otherwise.
+
+    Raises:
+        MetastoreLockedError: If another process keeps the metastore open; without the check Spark would hang.
+
+    Example:
+        >>> spark = build_session("nightly", {"spark.master": "local[2]", "spark.sql.warehouse.dir": "/data/warehouse"})
+    """
+    settings = {**_DEFAULTS, **confs}
+    # a session of this process may be the holder of the lock, and is reused
+    if SparkContext._active_spark_context is None and settings[CATALOG] == "hive" and METASTORE_URIS not in settings:
+        # without a setting Hive opens this folder below the working directory
+        ensure_metastore_free(settings.get(CONNECTION_URL, "metastore_db"), metastore_timeout_s)
+    builder = SparkSession.builder.appName(app_name)
+    for key, value in settings.items():
+        builder.config(key, value)
+    try:
+        builder = configure_spark(builder)
+    except JoineryError as error:
+        log.info("The session runs without the Joinery jar, which the jobs do not need: %s", error)
+    return builder.getOrCreate()

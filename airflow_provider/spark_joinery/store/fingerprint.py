@@ -1,0 +1,127 @@
+"""What a source looked like when an artifact was built from it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from spark_joinery.store.filesystem import FileStatus, HadoopFileSystem
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SETTLE_MS = 2000
+
+
+class SourceFile(TypedDict):
+    """One file of a source: canonical URI, bytes, milliseconds since 1970."""
+
+    path: str
+    length: int
+    modified_ms: int
+
+
+class Fingerprint(TypedDict):
+    """`type` is "files", with the files that an artifact covers, or "none", with the reason why they are unknown."""
+
+    type: str
+    reason: str | None
+    files: list[SourceFile]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files behind a relation at one moment.
+
+    Attributes:
+        files: Sorted by path.
+        folders: All folders above them, for their permissions.
+        listed_ms: When, in milliseconds since 1970.
+    """
+
+    files: list[FileStatus]
+    folders: list[FileStatus]
+    listed_ms: int
+
+
+def list_source(frame: DataFrame, filesystem: HadoopFileSystem) -> Listing:
+    """List the files that a DataFrame reads.
+
+    Takes about half a millisecond per file.
+
+    Args:
+        frame: The relation.
+        filesystem: The file systems of its session.
+
+    Returns:
+        The files; none for relations that are not made of files (JDBC, generated data).
+    """
+    listed_ms = int(time.time() * 1000)
+    wanted = {_decode(filesystem, uri) for uri in frame.inputFiles()}
+    files: dict[str, FileStatus] = {}
+    for folder in {path.rsplit("/", 1)[0] for path in wanted}:
+        # a folder's listing costs one call, however many files it has
+        statuses = {status.path: status for status in filesystem.list(folder)}
+        for path in wanted & statuses.keys():
+            below = filesystem.walk(path) if statuses[path].is_folder else [statuses[path]]
+            files.update((status.path, status) for status in below)
+    ancestors = {parent for path in files for parent in _parents(path)}
+    folders = [status for path in sorted(ancestors) if (status := filesystem.status(path))]
+    return Listing([files[path] for path in sorted(files)], folders, listed_ms)
+
+
+def fingerprint(before: Listing, after: Listing, settle_ms: int = SETTLE_MS) -> Fingerprint:
+    """Tell which files an artifact covers for sure.
+
+    A file counts if it was the same before and after the build, and was not written just before the first listing: a
+    second change within the clock's resolution could not be seen.
+
+    Args:
+        before: Listing before the source was read.
+        after: Listing after it was read.
+        settle_ms: How old a file must be, in milliseconds.
+
+    Returns:
+        The fingerprint to store with the artifact.
+    """
+    if not before.files:
+        return {"type": "none", "reason": "the relation is not read from files", "files": []}
+    unchanged = {(f.path, f.length, f.modified_ms) for f in after.files}
+    files: list[SourceFile] = [
+        {"path": f.path, "length": f.length, "modified_ms": f.modified_ms}
+        for f in before.files
+        if (f.path, f.length, f.modified_ms) in unchanged and f.modified_ms <= before.listed_ms - settle_ms
+    ]
+    return {"type": "files", "reason": None, "files": files}
+
+
+def permissions_of(source: Listing) -> int:
+    """Folder permissions for a copy of a source that open it to nobody who could not read the source.
+
+    There is nothing between the owner alone and everybody: a group may read the copy only if all may, as the copy's
+    group need not be the source's.
+
+    Args:
+        source: The files; with none, nothing is known about who may read them.
+
+    Returns:
+        0o755 if everybody can read all files and enter the folders above them, else 0o700.
+    """
+    readable = source.files and all(file.mode & 0o044 == 0o044 for file in source.files)
+    reachable = all(folder.mode & 0o011 == 0o011 for folder in source.folders)
+    return 0o755 if readable and reachable else 0o700
+
+
+def _decode(filesystem: HadoopFileSystem, uri: str) -> str:
+    """Spark writes `inputFiles` as URIs, with %20 for a space; a Hadoop path has the space."""
+    return filesystem.qualify(filesystem.path_of_uri(uri))
+
+
+def _parents(path: str) -> list[str]:
+    """All folders above a path, without the root."""
+    root = len(path.split("://", 1)[0]) + 3 if "://" in path else path.find("/")
+    parents = []
+    while (path := path.rsplit("/", 1)[0]) and len(path) > root:
+        parents.append(path)
+    return parents

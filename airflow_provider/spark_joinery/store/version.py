@@ -1,0 +1,77 @@
+"""Versions of an artifact: complete, being written, looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from spark_joinery.store import layout
+from spark_joinery.store.fingerprint import Fingerprint
+
+
+@dataclass(frozen=True)
+class ArtifactVersion:
+    """One complete version of an artifact.
+
+    Attributes:
+        name: Name of the version; later ones sort later.
+        path: Its folder.
+        description: The content of `version.json`.
+    """
+
+    name: str
+    path: str
+    description: Mapping[str, Any]
+
+    @property
+    def data_path(self) -> str:
+        """Folder of the Parquet files, for `spark.read.parquet`."""
+        return f"{self.path}/{layout.DATA}"
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """What the source looked like."""
+        return cast("Fingerprint", self.description["fingerprint"])
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Answer to "which version is current?".
+
+    Attributes:
+        version: The version to use, or None if there is no valid one.
+        reason: Why it is not the one that was published last, or why there is none; None if all is well.
+    """
+
+    version: ArtifactVersion | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class PendingVersion:
+    """A version being written. Nobody sees it before `ArtifactStore.publish`.
+
+    Attributes:
+        kind: Kind of artifact.
+        relation: Identity of the relation.
+        spec_hash: Hash of the specification.
+        name: Name of the version.
+        folder: Folder of the artifact.
+    """
+
+    kind: str
+    relation: str
+    spec_hash: str
+    name: str
+    folder: str
+
+    @property
+    def path(self) -> str:
+        """Folder of the version."""
+        return f"{self.folder}/{layout.VERSIONS}/{self.name}"
+
+    @property
+    def data_path(self) -> str:
+        """Folder to write the Parquet files to; it does not exist yet."""
+        return f"{self.path}/{layout.DATA}"
