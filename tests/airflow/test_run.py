@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,33 @@ with JoineryHook() as hook:
     # AA has 150 flights and BB 50, both hot; CC has 49; one flight has no carrier
     carrier = "CASE WHEN id < 150 THEN 'AA' WHEN id < 200 THEN 'BB' WHEN id < 249 THEN 'CC' END"
     spark.range(250).selectExpr(f"{carrier} AS carrier", "id AS departs_at").write.saveAsTable("raw.flights")
+    hours = "range(100000000) a CROSS JOIN range(100000000) b"
+    spark.sql(f"CREATE VIEW raw.slow AS SELECT a.id % 3 AS carrier, b.id AS departs_at FROM {hours}")
+"""
+
+KILL = """
+import json, os, signal, subprocess, threading, time
+from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
+
+operator = SkewDistributionOperator(task_id="t", relation="raw.slow", partition_by=["carrier"], order_by="departs_at")
+
+def busy():
+    spark = operator._hook and operator._hook._spark
+    return spark and spark.sparkContext.statusTracker().getActiveJobsIds()
+
+def terminate():
+    while not busy():
+        time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+# what Airflow's task runner does
+signal.signal(signal.SIGTERM, lambda *_: operator.on_kill())
+threading.Thread(target=terminate, daemon=True).start()
+try:
+    operator.execute({})
+except Exception as error:
+    java = subprocess.run(["pgrep", "-P", str(os.getpid()), "java"], capture_output=True, text=True).stdout
+    print(json.dumps({"error": type(error).__name__, "java": java}))
 """
 
 EXECUTE = """
@@ -80,13 +107,18 @@ def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[
     }
 
 
-def python(code: str, environment: dict[str, str]) -> str:
-    """Run Python code in a process of its own."""
+def answer(lines: Iterable[str]) -> dict[str, Any]:
+    """The JSON object that a script prints; Airflow logs to the same stream."""
+    return next(json.loads(line) for line in lines if line.startswith("{"))
+
+
+def python(code: str, environment: dict[str, str]) -> list[str]:
+    """Run Python code in a process of its own; returns the lines of its output."""
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return done.stdout.splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +170,13 @@ def test_results_go_to_xcom(night: dict[str, Any]) -> None:
     assert results["after_models.distribution__marts_busy"]["relation"] == "spark_catalog.marts.busy"
 
 
+@pytest.mark.usefixtures("night")
+def test_a_killed_task_takes_its_jvm_along(loaded: dict[str, str]) -> None:
+    outcome = answer(python(KILL, loaded))
+    assert outcome["error"]
+    assert outcome["java"] == ""
+
+
 @pytest.fixture(scope="module")
 def reader(night: dict[str, Any], loaded: dict[str, str]) -> Iterator[dict[str, Any]]:
     """What another JVM reads from the registered distribution; it keeps the metastore open."""
@@ -146,8 +185,7 @@ def reader(night: dict[str, Any], loaded: dict[str, str]) -> Iterator[dict[str, 
     with subprocess.Popen(command, env=loaded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        # Airflow logs to the same stream
-        yield next(json.loads(line) for line in process.stdout if line.startswith('{"rows"'))
+        yield answer(process.stdout)
         process.stdin.close()
 
 
@@ -165,7 +203,7 @@ def test_the_distribution_is_in_the_store_and_registered(reader: dict[str, Any],
 
 @pytest.mark.usefixtures("reader")
 def test_locked_metastore_is_an_error_within_ten_seconds(loaded: dict[str, str], lakehouse: dict[str, str]) -> None:
-    outcome = json.loads(python(EXECUTE, loaded).splitlines()[-1])
+    outcome = answer(python(EXECUTE, loaded))
     assert outcome["seconds"] < 10
     assert lakehouse["metastore_db"] in outcome["error"]
     works, text = outcome["connection"]

@@ -168,6 +168,14 @@ class JoineryHook(BaseHook):
                 spark.stop()
             _end_jvm()
 
+    def kill(self) -> None:
+        """End the JVM that this hook started, from a signal handler: whatever it is asked to do then fails at once."""
+        self._spark = None
+        if self._owns_jvm:
+            self._owns_jvm = False
+            # not through SparkSession.stop: the interrupted call may be in the midst of talking to the JVM
+            _end_jvm()
+
     def __enter__(self) -> Self:
         return self
 
@@ -218,7 +226,7 @@ def _end_jvm() -> None:
     End the JVM of this process.
 
     ``SparkSession.stop`` leaves it running, and with it the lock of the embedded metastore; pyspark has no public way.
-    Its launcher ends when its standard input does.
+    Its launcher ends, and stops the application, when its standard input does.
     """
     from pyspark import SparkContext
 

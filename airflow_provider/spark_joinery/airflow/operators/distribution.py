@@ -105,4 +105,4 @@ class SkewDistributionOperator(BaseOperator):
     def on_kill(self) -> None:
         """End Spark with the task."""
         if self._hook:
-            self._hook.close()
+            self._hook.kill()
