@@ -42,7 +42,7 @@ def ensure_metastore_free(connection_url_or_dir: str, timeout_s: float = DEFAULT
         if time.monotonic() >= deadline:
             raise MetastoreLockedError(
                 f"The Derby metastore {folder} is in use by {holder}, and Derby serves one process at a time. Wait "
-                "until it ends, or end it (a notebook, spark-shell, dbt or Airflow task?), or configure another metastore."
+                "until it ends, or end it (a notebook, spark-shell, dbt or Airflow task?), or use another metastore."
             )
         time.sleep(0.1)
 

@@ -1,0 +1,183 @@
+"""`joinery refresh`: precompute what a dbt project declares."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from spark_joinery.cli.session import conf_option
+from spark_joinery.errors import JoineryError
+
+if TYPE_CHECKING:
+    from spark_joinery.jobs import RefreshResult
+    from spark_joinery.metadata import ArtifactRequest
+
+
+class CannotStartError(click.ClickException):
+    """Nothing was refreshed, in contrast to exit code 1: something was tried and failed."""
+
+    exit_code = 2
+
+
+@click.command()
+@click.option("--manifest", default="target/manifest.json", show_default=True, help="Written by `dbt parse`.")
+@click.option("--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store.")
+@click.option("--select", "names", multiple=True, metavar="NAME", help="Only this relation; may be repeated.")
+@click.option("--schema", default="joinery", show_default=True, help="Schema of the registered views.")
+@click.option("--warehouse", type=click.Path(path_type=Path), help="Local Spark: folder of warehouse and metastore.")
+@click.option("--dry-run", is_flag=True, help="Show what would be refreshed, without starting Spark.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@conf_option
+def refresh(
+    manifest: str,
+    store: str | None,
+    names: tuple[str, ...],
+    schema: str,
+    warehouse: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    confs: tuple[tuple[str, str], ...],
+) -> None:
+    """Precompute what the dbt project declares in meta.joinery.
+
+    The exit code is 0 if everything was refreshed or skipped, 1 if something failed, 2 if nothing could be started.
+    """
+    from spark_joinery.jobs.selection import select
+    from spark_joinery.metadata import read_manifest
+
+    try:
+        requests = select(read_manifest(manifest).requests, names)
+        if dry_run:
+            show_plan(requests, schema, as_json)
+            return
+        results = run(requests, store, schema, {**local_confs(warehouse), **dict(confs)})
+    except JoineryError as error:
+        raise CannotStartError(str(error)) from error
+    show_results(results, as_json)
+    sys.exit(1 if any(result.status == "failed" for result in results) else 0)
+
+
+def local_confs(warehouse: Path | None) -> dict[str, str]:
+    """Settings that keep all of a local Spark's state in one folder.
+
+    Args:
+        warehouse: The folder, or None for Spark's own settings.
+
+    Returns:
+        Spark settings with absolute paths: relative ones would depend on where the command is started.
+    """
+    if warehouse is None:
+        return {}
+    folder = warehouse.resolve()
+    url = f"jdbc:derby:;databaseName={folder}/metastore_db;create=true"
+    return {"spark.sql.warehouse.dir": str(folder), "spark.hadoop.javax.jdo.option.ConnectionURL": url}
+
+
+def run(requests: list[ArtifactRequest], store: str | None, schema: str, confs: dict[str, str]) -> list[RefreshResult]:
+    """Start Spark and refresh, with a progress bar on the terminal.
+
+    Args:
+        requests: What to refresh.
+        store: Root of the store; None for the conf.
+        schema: Schema of the registered views.
+        confs: Spark settings.
+
+    Returns:
+        One result per request.
+
+    Raises:
+        JoineryError: If the metastore is locked, or no store is named.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from spark_joinery.jobs import build_session
+    from spark_joinery.jobs import refresh as run_jobs
+    from spark_joinery.store import open_store
+
+    # a failure is one line of the summary; its stack trace is for `logging` users, not for the terminal
+    logging.getLogger("spark_joinery").addHandler(logging.NullHandler())
+    quiet = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # on standard error, so that --json can be piped
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("starting Spark", total=len(requests))
+        spark = build_session("joinery refresh", {**quiet, **confs})
+        try:
+            opened = open_store(spark, store)
+            progress.update(task, description="refreshing")
+            return run_jobs(
+                spark,
+                requests,
+                opened,
+                schema=schema,
+                on_result=lambda result: progress.update(task, advance=1, description=result.relation),
+            )
+        finally:
+            spark.stop()
+
+
+def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> None:
+    """Print what would be refreshed.
+
+    Args:
+        requests: The requests.
+        schema: Schema of the registered views.
+        as_json: Print JSON instead of a table.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from spark_joinery.metadata import artifact_table_name
+
+    rows = [
+        {
+            "relation": request.relation,
+            "kind": request.kind,
+            "spec": request.spec.model_dump(mode="json", exclude_none=True),
+            "table": f"{schema}.{artifact_table_name(request)}" if request.kind == "distribution" else None,
+        }
+        for request in requests
+    ]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    table = Table("relation", "kind", "specification", "view", title="would refresh", title_justify="left")
+    for row in rows:
+        table.add_row(str(row["relation"]), str(row["kind"]), json.dumps(row["spec"]), str(row["table"] or "-"))
+    Console().print(table)
+
+
+def show_results(results: list[RefreshResult], as_json: bool) -> None:
+    """Print what became of each request.
+
+    Args:
+        results: The results.
+        as_json: Print JSON instead of a table.
+    """
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    if as_json:
+        click.echo(json.dumps([asdict(result) for result in results], indent=2))
+        return
+    colours = {"refreshed": "green", "skipped": "yellow", "failed": "red"}
+    table = Table("relation", "kind", "status", "rows", "keys", "hot", "seconds", "view or reason")
+    for result in results:
+        numbers = (result.rows, result.keys, result.hot_keys)
+        table.add_row(
+            escape(result.relation),
+            result.kind,
+            f"[{colours[result.status]}]{result.status}[/]",
+            *("-" if number is None else f"{number:,}" for number in numbers),
+            f"{result.seconds:.1f}",
+            escape(result.reason or result.table or "-"),
+        )
+    Console().print(table)
