@@ -131,6 +131,7 @@ def _inherited(key: str) -> str:
 
     # Only where a JVM runs already: starting one here would fix its memory before the builder's settings are known.
     if SparkContext._jvm is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()  # connects to the JVM of spark-submit
         return SparkConf().get(key, "") or ""
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
     defaults = Path(folder, "spark-defaults.conf")

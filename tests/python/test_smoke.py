@@ -1,0 +1,50 @@
+"""The installed package on any supported Spark: the jar loads, and LAST JOIN works in SQL and on DataFrames.
+
+Needs nothing but pyspark, pytest and spark-joinery itself. On another Spark line, with the wheel installed there:
+
+    .venv-spark-4.1/bin/python -m pytest tests/python/test_smoke.py
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import spark_joinery
+from pyspark.sql import functions as F
+from spark_joinery import last_join
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.smoke
+
+
+def test_the_jar_is_loaded(spark: SparkSession) -> None:
+    row = spark.sql("SELECT joinery_version()").first()
+    assert row is not None
+    assert row[0] == spark_joinery.__version__
+
+
+@pytest.mark.parametrize(
+    ("threshold", "operator"), [("10MB", "BroadcastLastJoin"), ("-1", "SortMergeLastJoin")], ids=lambda value: value
+)
+def test_last_join_in_sql(spark: SparkSession, threshold: str, operator: str) -> None:
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", threshold)
+    try:
+        joined = spark.sql("""
+            SELECT l.id, r.id AS found
+            FROM range(6) l LAST JOIN (SELECT id, id % 3 AS k FROM range(9)) r ORDER BY r.id
+              ON l.id = r.k AND r.id <= l.id + 4""")
+        rows = sorted(map(tuple, joined.collect()))
+        plan = joined._jdf.queryExecution().executedPlan().toString()
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+    assert rows == [(0, 3), (1, 4), (2, 5), (3, None), (4, None), (5, None)]
+    assert operator in plan
+
+
+def test_last_join_on_dataframes(spark: SparkSession) -> None:
+    left, right = spark.range(4), spark.range(9).select((F.col("id") % 3).alias("id"), F.col("id").alias("at"))
+    joined = last_join(left, right, on="id", order_by=F.col("at").desc())
+    assert sorted(map(tuple, joined.collect())) == [(0, 0), (1, 1), (2, 2), (3, None)]
