@@ -3,7 +3,7 @@ package io.github.sparkjoinery.parser
 import scala.jdk.CollectionConverters._
 import scala.util.control.ControlThrowable
 
-import org.antlr.v4.runtime.{CommonTokenStream, ListTokenSource, Token}
+import org.antlr.v4.runtime.{CommonTokenStream, ListTokenSource, Token, TokenStream}
 import org.antlr.v4.runtime.tree.ParseTree
 
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
@@ -17,8 +17,12 @@ private[parser] class LastJoinParser extends StatementParser {
 
   override val astBuilder: LastJoinAstBuilder = new LastJoinAstBuilder
 
+  private var stream: TokenStream = _
+  private var tokens: LastJoinTokens = _
+
   override protected def prepare(parser: SqlBaseParser): Seq[ParseTree] = {
-    val tokens = LastJoinTokens.rewrite(parser)
+    // Spark parses a statement again, with the same parser, when its faster mode fails: the tokens are ours by then.
+    if (parser.getTokenStream ne stream) tokens = LastJoinTokens.rewrite(parser)
     if (tokens.joins.isEmpty) throw NoLastJoin
     val orders = tokens.joins.map(join => join.startIndex -> join.order.map(parseOrder(parser, _)))
     astBuilder.lastJoins = orders.map { case (start, order) =>
@@ -39,6 +43,8 @@ private[parser] class LastJoinParser extends StatementParser {
     clause
   }
 
-  private def read(parser: SqlBaseParser, tokens: Seq[Token]): Unit =
-    parser.setTokenStream(new CommonTokenStream(new ListTokenSource(tokens.asJava)))
+  private def read(parser: SqlBaseParser, tokens: Seq[Token]): Unit = {
+    stream = new CommonTokenStream(new ListTokenSource(tokens.asJava))
+    parser.setTokenStream(stream)
+  }
 }
