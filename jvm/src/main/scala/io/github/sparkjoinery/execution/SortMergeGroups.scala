@@ -101,5 +101,5 @@ private[execution] class BufferedGroup(
   }
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow =
-    candidates.iterator.find(passes(leftRow, _)).orNull
+    candidates.find(passes(leftRow, _))
 }

@@ -4,13 +4,17 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
 import org.apache.spark.sql.internal.SQLConf
 
-/** Rows kept in memory up to the limits that Spark's sort-merge join has, then spilled; read forwards, many times. */
+/**
+ * Rows read forwards, many times. The first few are on the heap; beyond them all are in memory that Spark's memory manager
+ * grants, or spilled when it does not. (By default Spark's own sort-merge join keeps all on the heap.) The limits of that
+ * join, `spark.sql.sortMergeJoinExec.buffer.*`, hold here too where they are lower.
+ */
 class SpillingRows {
   private val rows = {
     val conf = SQLConf.get
     new ExternalAppendOnlyUnsafeRowArray(
-      conf.sortMergeJoinExecBufferInMemoryThreshold,
-      conf.sortMergeJoinExecBufferSpillSizeThreshold,
+      math.min(conf.sortMergeJoinExecBufferInMemoryThreshold, SpillingRows.RowsOnHeap),
+      math.min(conf.sortMergeJoinExecBufferSpillSizeThreshold, SpillingRows.BytesOnHeap),
       conf.sortMergeJoinExecBufferSpillThreshold,
       conf.sortMergeJoinExecBufferSpillSizeThreshold)
   }
@@ -18,5 +22,19 @@ class SpillingRows {
   def add(row: UnsafeRow): Unit = rows.add(row)
   def clear(): Unit = rows.clear()
   def spillSize: Long = rows.spillSize
-  def iterator: Iterator[UnsafeRow] = rows.generateIterator()
+
+  /** The first row that passes, or null; good until the next call. */
+  def find(passes: UnsafeRow => Boolean): UnsafeRow = {
+    val all = rows.generateIterator()
+    if (spillSize == 0) return all.find(passes).orNull
+    // A reader of spilled rows gives back its buffers, of megabytes, at its end only: read to there.
+    var found: UnsafeRow = null
+    all.foreach(row => if (found == null && passes(row)) found = row.copy())
+    found
+  }
+}
+
+private object SpillingRows {
+  val RowsOnHeap = 4096
+  val BytesOnHeap: Long = 8L << 20
 }
