@@ -36,9 +36,6 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
   }
 
   private def checkCondition(condition: Expression): Unit = {
-    if (!condition.deterministic) {
-      fail("NONDETERMINISTIC_ON", s"ON of LAST JOIN must be deterministic, but it is ${condition.sql}.", condition.origin)
-    }
     condition.foreach {
       case udf: PythonUDF =>
         fail("PYTHON_UDF_ON", s"ON of LAST JOIN cannot call the Python function ${udf.sql}; compute it in a column first.",

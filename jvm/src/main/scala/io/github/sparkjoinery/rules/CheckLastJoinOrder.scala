@@ -2,20 +2,24 @@ package io.github.sparkjoinery.rules
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight}
 import io.github.sparkjoinery.rules.LastJoinException.fail
 
 /**
- * Refuses ORDER BY terms that LAST JOIN cannot mean. A post-hoc resolution rule rather than a check: by the time of
- * the checks the analyzer has pulled non-deterministic terms out into a projection.
+ * Refuses ORDER BY terms that LAST JOIN cannot mean, and a non-deterministic ON. A post-hoc resolution rule rather than a
+ * check: by the time of the checks the analyzer has pulled non-deterministic terms out into a projection, and Spark has
+ * refused that ON with an error of its own.
  */
 object CheckLastJoinOrder extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     if (plan.containsPattern(LastJoin.Pattern)) plan.foreach {
+      case Join(_, _: LastJoinRight, LeftOuter, Some(on), _) if on.resolved && !on.deterministic =>
+        fail("NONDETERMINISTIC_ON", s"ON of LAST JOIN must be deterministic, but it is ${on.sql}.", on.origin)
       case right: LastJoinRight => right.order.filter(_.resolved).foreach(check)
       case _ =>
     }
