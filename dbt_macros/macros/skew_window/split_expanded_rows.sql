@@ -1,32 +1,25 @@
-{# Step 3 for ROWS: the last rows of each part are copied to all later parts (whole parts, where a part is smaller than the
-   frame), then each part keeps the nearest copies only, as many as the frame reaches. `up` is towards higher order values:
-   what PRECEDING needs under ASC, and FOLLOWING under DESC. #}
+{# Step 3 for ROWS: the last rows of each part are copied to all later parts, as many as the frame reaches; of a part smaller than the
+   frame all of them. That needs no count of other parts, which would have to read the relation, and agree with it, once more.
+   `up` is towards higher order values: what PRECEDING needs under ASC, and FOLLOWING under DESC. #}
 {% macro split_expanded_rows(window, boundaries) %}
   {%- set asc = window.order[0].direction == 'asc' -%}
   {%- set up = window.frame.preceding if asc else window.frame.following -%}
   {%- set down = window.frame.following if asc else window.frame.preceding -%}
+  {%- set part = (window.key_columns + ['__joinery_part']) | join(', ') -%}
   {%- set from_last = joinery.order_sql(window.order, window.order_columns, reversed=asc) -%}
   {%- set from_first = joinery.order_sql(window.order, window.order_columns, reversed=not asc) -%}
-  {%- set keys = window.key_columns | join(', ') ~ (', ' if window.key_columns) -%}
-select * except (__joinery_part, __joinery_up, __joinery_down), __joinery_part <> __joinery_part_id as __joinery_expanded_row
+select * except (__joinery_part), __joinery_part <> __joinery_part_id as __joinery_expanded_row
     from (
-      select *,
-        {{ joinery.split_rank(up, keys ~ '__joinery_part_id', '__joinery_part >= __joinery_part_id, ' ~ from_last) }} as __joinery_up,
-        {{ joinery.split_rank(down, keys ~ '__joinery_part_id', '__joinery_part <= __joinery_part_id, ' ~ from_first) }} as __joinery_down
+      select * except (__joinery_first, __joinery_last, __joinery_up, __joinery_down), explode(sequence(
+        if(__joinery_down <= {{ down }}, __joinery_first, __joinery_part),
+        if(__joinery_up <= {{ up }}, __joinery_last, __joinery_part))) as __joinery_part_id
       from (
-        select * except (__joinery_first, __joinery_last, __joinery_up, __joinery_down), explode(sequence(
-          if(__joinery_down <= {{ down }}, __joinery_first, __joinery_part),
-          if(__joinery_up <= {{ up }}, __joinery_last, __joinery_part))) as __joinery_part_id
+        select * except (__joinery_q),
+          {{ joinery.split_rank(up, part, from_last) }} as __joinery_up,
+          {{ joinery.split_rank(down, part, from_first) }} as __joinery_down
         from (
-          select * except (__joinery_q),
-            {{ joinery.split_rank(up, keys ~ '__joinery_part', from_last) }} as __joinery_up,
-            {{ joinery.split_rank(down, keys ~ '__joinery_part', from_first) }} as __joinery_down
-          from (
-            {{ joinery.split_tagged(window, boundaries) | indent(6) }}
-          )
+          {{ joinery.split_tagged(window, boundaries) | indent(4) }}
         )
       )
     )
-    where __joinery_part = __joinery_part_id
-      or if(__joinery_part < __joinery_part_id, __joinery_up <= {{ up }}, __joinery_down <= {{ down }})
 {%- endmacro %}
