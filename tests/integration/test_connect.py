@@ -1,0 +1,85 @@
+"""LAST JOIN over Spark Connect: as SQL, and as last_join() on DataFrames, which sends no SQL text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors.exceptions.connect import AnalysisException
+from pyspark.sql.connect import functions as F
+from pyspark.sql.connect.dataframe import DataFrame
+from pyspark.sql.connect.session import SparkSession
+from spark_joinery import __version__, last_join
+from spark_joinery.errors import InvalidArgumentError
+from spark_joinery.plan_report import explain_dataframe
+from support.servers import free_port, server
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(scope="module")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    folder, port = tmp_path_factory.mktemp("connect"), free_port()
+    confs = {"spark.connect.grpc.binding.port": str(port), "spark.sql.catalogImplementation": "in-memory"}
+    with server(folder, "org.apache.spark.sql.connect.service.SparkConnectServer", port, confs):
+        # Connect's own builder: the general one refuses where this process has a classic session
+        session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def flights(connect: SparkSession) -> DataFrame:
+    rows = [(1, "EWR", 10), (2, "EWR", 20), (3, "JFK", 5), (4, None, 10)]
+    return connect.createDataFrame(rows, "flight INT, origin STRING, departs INT")
+
+
+@pytest.fixture(scope="module")
+def weather(connect: SparkSession) -> DataFrame:
+    rows = [("EWR", 10, 1.0), ("EWR", 15, 2.0), ("EWR", None, 4.0), ("JFK", 7, 5.0), (None, 9, 6.0)]
+    return connect.createDataFrame(rows, "origin STRING, observed INT, wind DOUBLE")
+
+
+def plan_of(frame: DataFrame) -> str:
+    return frame._explain_string()
+
+
+def test_sql(connect: SparkSession) -> None:
+    assert [tuple(row) for row in connect.sql("SELECT joinery_version()").collect()] == [(__version__,)]
+    joined = connect.sql(
+        "SELECT l.id, r.id AS found FROM range(3) l LAST JOIN range(2) r ORDER BY r.id ON r.id <= l.id"
+    )
+    assert sorted(map(tuple, joined.collect())) == [(0, 0), (1, 1), (2, 1)]
+    assert "BroadcastLastJoin" in plan_of(joined)
+
+
+def test_condition_and_last_by_time(flights: DataFrame, weather: DataFrame) -> None:
+    on = (flights.origin == weather.origin) & (weather.observed <= flights.departs)
+    joined = last_join(flights, weather, on=on, order_by=weather.observed).select("flight", "wind")
+    assert sorted(map(tuple, joined.collect())) == [(1, 1.0), (2, 2.0), (3, None), (4, None)]
+    assert "LastJoin" in plan_of(joined)
+
+
+def test_names_and_several_order_terms(flights: DataFrame, weather: DataFrame) -> None:
+    order_by = [F.col("observed").desc_nulls_last(), "wind"]
+    joined = last_join(flights, weather, on="origin", order_by=order_by)
+    assert joined.columns == ["origin", "flight", "departs", "observed", "wind"]
+    found = sorted(map(tuple, joined.select("flight", "wind").collect()))
+    assert found == [(1, 4.0), (2, 4.0), (3, 5.0), (4, None)]
+
+
+def test_without_order_and_self_join(flights: DataFrame) -> None:
+    one = last_join(flights, flights.select("origin", "departs"), on="origin").collect()
+    assert sorted(row.flight for row in one) == [1, 2, 3, 4]
+    earlier = flights.alias("earlier")
+    on = (F.col("now.origin") == F.col("earlier.origin")) & (F.col("earlier.departs") < F.col("now.departs"))
+    joined = last_join(flights.alias("now"), earlier, on=on, order_by="departs")
+    found = joined.select("now.flight", F.col("earlier.flight").alias("previous")).collect()
+    assert sorted(map(tuple, found)) == [(1, None), (2, 1), (3, None), (4, None)]
+
+
+def test_errors_are_spark_s_or_ours(flights: DataFrame, weather: DataFrame) -> None:
+    with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
+        last_join(flights, weather, on="origin", order_by="no_such_column").collect()
+    with pytest.raises(InvalidArgumentError, match="not over Spark Connect"):
+        explain_dataframe(flights)
