@@ -2,12 +2,13 @@ package io.github.sparkjoinery
 
 import java.nio.file.Files
 
+import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 
 /** A suite with the one Spark session that all suites share: local, with Joinery's extension loaded. */
-trait JoinerySession extends AnyFunSuite {
+trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 
   protected def spark: SparkSession = JoinerySession.session
 
@@ -26,7 +27,7 @@ trait JoinerySession extends AnyFunSuite {
   /** Without Joinery's reading of statements: what stock Spark does. */
   protected def onStockSpark[T](body: => T): T = withConf("spark.joinery.lastJoin.enabled" -> "false")(body)
 
-  /** Makes temporary views of the results of queries. */
+  /** Makes temporary views of the results of queries; in `beforeAll`, because suites share the session. */
   protected def views(queries: (String, String)*): Unit =
     queries.foreach { case (name, query) => sql(query).createOrReplaceTempView(name) }
 
