@@ -72,19 +72,17 @@ def where_next(home: Path, timings: Timings) -> str:
     place = home.relative_to(Path.cwd()) if home.is_relative_to(Path.cwd()) else home
     binaries = Path(sys.executable).parent
     tools = binaries.relative_to(Path.cwd()) if binaries.is_relative_to(Path.cwd()) else binaries
-    return "\n".join(
-        [
-            *notes,
-            "",
-            "[bold]Where to look next[/]",
-            f"  models_example/models               the models; SQL made of them: {place}/dbt/*/compiled",
-            f"  {place}/logs/airflow.log            the nightly run, and what it wrote: {place}/store",
-            "  models_example/plain                the plain SQL",
-            f"  source {place}/env.sh               then, for example:",
-            f"    {tools}/dbt show --select storms --limit 10",
-            f"    {tools}/dbt build --target stock --vars 'joinery_mode: portable'   without the jar",
-        ]
-    )
+    hints = {
+        "models_example/models": f"the models; the SQL made of them: {place}/dbt/{{extension,portable}}/compiled",
+        "models_example/plain": "the plain SQL",
+        f"{place}/logs": "what Airflow and dbt had to say",
+        f"{place}/store": "what the nightly run computed",
+        f"source {place}/env.sh": "before commands such as these:",
+        f"  {tools}/dbt show --select storms --limit 10": "",
+        f"  {tools}/dbt build --target stock --vars 'joinery_mode: portable'": "without the jar",
+    }
+    lines = [f"  {what:<34}{why}" if len(what) < 34 else f"  {what}   {why}" for what, why in hints.items()]
+    return "\n".join([*notes, "", "[bold]Where to look next[/]", *lines])
 
 
 def demo(home: Path, rows: int) -> None:
