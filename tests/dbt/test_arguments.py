@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.dbt_project import Dbt, MacroError, table
+from support.dbt_project import Dbt, MacroError, table, write_project
 
 pytestmark = pytest.mark.dbt
 LAST: dict[str, Any] = {"left": "l", "right": "r", "on": ["k"], "columns": ["v"]}
@@ -44,6 +45,7 @@ WRONG = [
     ("last_join", {**LAST, "columns": []}, "columns", "leaves no column"),
     ("last_join", {**LAST, "columns": [{"alias": "v"}]}, "columns", "lacks the key `column`"),
     ("last_join", {**LAST, "left": 5}, "left", "must be a relation"),
+    ("last_join", {**LAST, "left": "air.flights"}, "left", "is 'air.flights', but a string names a CTE"),
     ("last_join", {**LAST, "right": "`r`"}, "right", "must be a plain name without quotes"),
     ("range_join", {**RANGE, "how": "full"}, "how", "must be one of inner, left"),
     ("range_join", {**RANGE, "end_inclusive": "no"}, "end_inclusive", "must be one of"),
@@ -102,6 +104,15 @@ def test_a_relation_with_an_odd_name_is_quoted(dbt: Dbt) -> None:
 def test_a_catalog_in_the_schema_stays_two_names(dbt: Dbt) -> None:
     sql = dbt.render("range_join", **{**RANGE, "left": {"schema": "lake.raw", "identifier": "flights"}})
     assert "from lake.raw.`flights` as l" in sql
+
+
+def test_documented_arguments_are_those_of_the_macros(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    project = Dbt(tmp_path)
+    with (tmp_path / "dbt_project.yml").open("a") as file:
+        file.write("flags: {validate_macro_args: true}\n")
+    assert project.invoke("deps").success, project.log
+    assert project.invoke("parse", "--warn-error").success, project.log
 
 
 def test_no_comment_of_ours_in_the_sql(dbt: Dbt) -> None:

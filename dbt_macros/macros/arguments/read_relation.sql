@@ -2,6 +2,9 @@
 {% macro read_relation(macro, argument, value) %}
   {%- if value is string -%}
     {%- do joinery.check_column(macro, argument, value) -%}
+    {%- if '.' in value -%}
+      {%- do joinery.fail(macro, argument, "is '" ~ value ~ "', but a string names a CTE; use ref() or source() for a table") -%}
+    {%- endif -%}
     {{ return(joinery.quoted(value)) }}
   {%- elif value.identifier is not defined -%}
     {%- do joinery.fail(macro, argument, "must be a relation (ref or source) or the name of a CTE, but is " ~ joinery.shown(value)) -%}
