@@ -1,0 +1,183 @@
+"""Every example of README and docs runs; `make`, `joinery`, `dbt` and other commands are checked for existence."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import itertools
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import spark_joinery
+import yaml
+from dbt.cli.main import cli as dbt_cli
+from pyspark.sql import DataFrame, SparkSession
+from spark_joinery.cli import main as joinery_cli
+from spark_joinery.jar import EXTENSION, supported_versions
+from spark_joinery.metadata import JoineryMeta
+from support.answers import settings
+from support.dbt_project import Dbt
+from support.documentation import ROOT, Block, blocks, pages
+
+
+def cases(*languages: str) -> list[Any]:
+    """One test case per page that has such blocks."""
+    return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages() if blocks(page, *languages)]
+
+
+@pytest.mark.parametrize("page", cases("sql", "python"))
+def test_sql_and_python_run(page: Path, session: SparkSession) -> None:
+    namespace: dict[str, Any] = {"spark": session, "__name__": page.stem}
+    shown = ""
+    for block in blocks(page):
+        if block.language == "sql":
+            shown = run_sql(session, block)
+        elif block.language == "python":
+            run_python(block, namespace)
+        elif block.language == "text" and shown:
+            assert_shows(block, shown)
+        if block.language != "sql":
+            shown = ""
+
+
+def run_sql(spark: SparkSession, block: Block) -> str:
+    """Run the statements of a block, or expect the error that its remark names; return what the last one shows."""
+    shown = ""
+    for statement in re.split(r";\s*$", block.text, flags=re.MULTILINE):
+        if error := block.remark.removeprefix("error="):
+            with pytest.raises(Exception, match=re.escape(f"[{error}]")):
+                spark.sql(statement).collect()
+        else:
+            frame = spark.sql(statement)
+            rows = frame.collect()
+            shown = rows[0][0] if frame.columns == ["plan"] else frame._show_string()
+    return shown
+
+
+def run_python(block: Block, namespace: dict[str, Any]) -> None:
+    """Run a block, and the DataFrame that its last statement makes; what needs a server or package is only compiled."""
+    tree = ast.parse(block.text, str(block))
+    if block.remark == "no-run":
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in ("pyspark", "spark_joinery"):
+                exec(compile(ast.Module([node], []), str(block), "exec"), {})
+        return
+    assert not block.remark, f"{block}: unknown remark {block.remark}"
+    last = tree.body[-1]
+    if isinstance(last, ast.Expr):
+        tree.body[-1] = ast.fix_missing_locations(ast.Assign([ast.Name("_", ast.Store())], last.value))
+    namespace["_"] = None
+    exec(compile(tree, str(block), "exec"), namespace)
+    named = last.targets[0] if isinstance(last, ast.Assign) else None
+    result = namespace[named.id] if isinstance(named, ast.Name) else namespace["_"]
+    if isinstance(result, DataFrame):
+        result.collect()
+
+
+def assert_shows(block: Block, shown: str) -> None:
+    """Assert that the lines of a block occur in this order; numbers of expressions are different in each run."""
+
+    def normal(line: str) -> str:
+        return re.sub(r"#\d+", "#", line.strip())
+
+    actual = iter([normal(line) for line in shown.splitlines()])
+    for line in block.text.splitlines():
+        expected = normal(line)
+        assert expected == "..." or any(expected in one for one in actual), f"{block}: {line}\nnot in\n{shown}"
+
+
+def test_dbt_examples_build(project: Dbt, session: SparkSession) -> None:
+    with settings(session, {"spark.sql.ansi.enabled": "false"}):
+        built = project.invoke("build")
+    assert built.success, project.log
+    examples = [result for result in built.result.results if result.node.name.startswith("example_")]
+    assert examples
+    assert {result.status for result in examples} == {"success"}
+
+
+def values_of(key: str, document: Any) -> Iterator[Any]:
+    """Yield what stands under a key, however deep."""
+    for name, value in document.items() if isinstance(document, dict) else enumerate(document):
+        if name == key:
+            yield value
+        if isinstance(value, (dict, list)):
+            yield from values_of(key, value)
+
+
+@pytest.mark.parametrize("page", cases("yaml"))
+def test_yaml_is_what_joinery_and_dbt_read(page: Path) -> None:
+    for block in blocks(page, "yaml"):
+        document = yaml.safe_load(block.text)
+        for meta in values_of("meta", document):
+            JoineryMeta.model_validate(meta["joinery"])
+        modes = list(values_of("joinery_mode", document))
+        extensions = list(values_of("spark.sql.extensions", document))
+        packages = [ROOT / "docs" / package for package in values_of("local", document)]
+        assert set(modes) <= {"auto", "extension", "portable"}, block
+        assert set(extensions) <= {EXTENSION}, block
+        assert all((package.parent.name, package.name) == ("joinery", "dbt_macros") for package in packages), block
+        assert modes or extensions or packages or "meta" in block.text, f"{block}: nothing in it is checked"
+
+
+@pytest.mark.parametrize("page", cases("sh"))
+def test_commands_exist(page: Path, spark: SparkSession) -> None:
+    for block in blocks(page, "sh"):
+        for line in block.text.splitlines():
+            assignment = re.fullmatch(r"[A-Z]+=(?:\$\((.*)\)|(\S+))", line)
+            command = (assignment[1] or "") if assignment else line
+            check_command(shlex.split(command), block, spark)
+
+
+def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
+    """Assert that a command line names things that exist."""
+    makefile = (ROOT / "Makefile").read_text()
+    match words:
+        case []:
+            pass
+        case ["make", *goals]:
+            for goal in goals:
+                name, variable, _ = goal.partition("=")
+                pattern = rf"\$\({name}\)" if variable else rf"^{name}:.*##"
+                assert re.search(pattern, makefile, re.MULTILINE), f"{block}: make {goal}"
+        case ["joinery", command, *options]:
+            parse(joinery_cli, command, options)
+        case ["dbt", command, *options]:
+            parse(dbt_cli, command, options)
+        case ["python", "-c", code]:
+            exec(compile(code, str(block), "exec"), {})
+        case ["python", "-m", module, *options]:
+            found = importlib.util.find_spec(module)
+            assert found, f"{block}: {module}"
+            source = Path(str(found.origin)).read_text()
+            assert all(f'"{option}"' in source for option in options if option.startswith("--")), f"{block}: {options}"
+        case [".venv/bin/python", "-m", "pytest", path, *_]:
+            assert (ROOT / path).exists(), f"{block}: {path}"
+        case ["python3", "jvm/build.py", line, "test", suite]:
+            name = suite.removeprefix("-Dsuites=").replace(".", "/")
+            assert line in supported_versions(), f"{block}: {line}"
+            assert (ROOT / f"jvm/src/test/scala/{name}.scala").exists(), f"{block}: {suite}"
+        case ["spark-submit", *options]:
+            for option, value in itertools.pairwise(options):
+                if option == "--class":
+                    assert spark._jvm is not None
+                    spark._jvm.java.lang.Class.forName(value)
+        case _:
+            pytest.fail(f"{block}: nobody checks `{shlex.join(words)}`")
+
+
+def parse(group: click.Group, name: str, options: list[str]) -> None:
+    """Parse a command line without running it; click raises if there is no such option."""
+    command = group.get_command(click.Context(group), name)
+    assert command is not None, name
+    command.make_parser(click.Context(command)).parse_args(list(options))
+
+
+def test_extension_and_version_are_the_right_ones() -> None:
+    named = {name for page in pages() for name in re.findall(r"io\.github\.sparkjoinery\.Joinery\w+", page.read_text())}
+    assert named == {EXTENSION}
+    assert f"spark_joinery-{spark_joinery.__version__}-py3" in (ROOT / "README.md").read_text()

@@ -1,0 +1,129 @@
+"""The reference says what the code says: settings, options, keys, errors, names, links."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+import yaml
+from pydantic import BaseModel
+from spark_joinery.airflow import get_provider_info
+from spark_joinery.cli import COMMANDS
+from spark_joinery.cli import main as joinery_cli
+from spark_joinery.jar import supported_versions
+from spark_joinery.metadata import BloomFilterSpec, DistributionSpec, JoineryMeta, RangeIndexSpec
+from support.documentation import ROOT, anchors, code_in_first_column, pages, tables, tokens
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+REFERENCE = ROOT / "docs" / "reference"
+PAGES = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages()]
+
+
+def test_every_setting_of_spark(spark: SparkSession) -> None:
+    spark.conf.unset("spark.joinery.explain")
+    declared = {
+        row["key"]: (row["value"].replace("<undefined>", "none"), row["meaning"])
+        for row in spark.sql("SET -v").collect()
+        if row["key"].startswith("spark.joinery.")
+    }
+    documented = {
+        key.strip("`"): (default.strip("`"), meaning)
+        for key, default, meaning in tables(REFERENCE / "configuration.md")[0][1:]
+    }
+    assert documented == declared
+
+
+def test_settings_named_anywhere_exist() -> None:
+    declared = code_in_first_column(REFERENCE / "configuration.md")
+    for page in pages():
+        named = set(re.findall(r"spark\.joinery\.[a-zA-Z.]*[a-zA-Z]", page.read_text()))
+        assert named <= declared, page
+
+
+def test_every_variable_of_dbt() -> None:
+    declared = yaml.safe_load((ROOT / "dbt_macros/dbt_project.yml").read_text())["vars"]
+    documented = {
+        key.strip("`"): default.strip("`") for key, default, _ in tables(REFERENCE / "configuration.md")[1][1:]
+    }
+    assert documented == {key: str(value) for key, value in declared.items()}
+
+
+def test_every_field_of_the_connection() -> None:
+    connection = get_provider_info()["connection-types"][0]
+    labels = connection["ui-field-behaviour"]["relabeling"]
+    declared = {label: field for field, label in labels.items()}
+    declared |= {entry["label"]: field for field, entry in connection["conn-fields"].items()}
+    documented = {label: field.strip("`") for label, field, _ in tables(REFERENCE / "configuration.md")[2][1:]}
+    assert documented == declared
+
+
+def test_every_option_of_the_command_line() -> None:
+    documented = [{row[0].strip("`") for row in table[1:]} for table in tables(REFERENCE / "cli.md")]
+    for name, options in zip(sorted(COMMANDS), documented, strict=True):
+        command = joinery_cli.get_command(click.Context(joinery_cli), name)
+        assert command is not None
+        declared = {opt for param in command.params if isinstance(param, click.Option) for opt in param.opts}
+        assert options == declared, name
+
+
+@pytest.mark.parametrize(
+    ("number", "model"),
+    [(0, DistributionSpec), (1, BloomFilterSpec), (2, RangeIndexSpec)],
+    ids=["distributions", "bloom", "range"],
+)
+def test_every_key_of_meta_joinery(number: int, model: type[BaseModel]) -> None:
+    rows = {row[0].strip("`"): row[1].strip("`") for row in tables(REFERENCE / "meta-joinery.md")[number][1:]}
+    declared = {}
+    for name, field in model.model_fields.items():
+        default = "required" if field.is_required() else str(field.default or "none")
+        declared[name] = "decided by the job" if name == "hot" else default
+    assert {name: default for name, default in rows.items() if not name.startswith("hot:")} == declared
+    assert list(JoineryMeta.model_fields)[number] in anchors(REFERENCE / "meta-joinery.md")
+
+
+def test_every_error_of_last_join() -> None:
+    source = "".join(path.read_text() for path in (ROOT / "jvm/src/main/scala").rglob("*.scala"))
+    declared = set(re.findall(r'\bfail\(\s*"([A-Z_]+)"', source))
+    declared |= {f"ORDER_BY_{kind}" for kind in re.findall(r'refuse\("([A-Z_]+)"', source)}
+    errors = next(table for table in tables(REFERENCE / "last-join.md") if table[0][0] == "condition")
+    assert {row[0].strip("`") for row in errors[1:]} == declared
+
+
+def test_spark_versions_of_the_readme() -> None:
+    row = next(row for table in tables(ROOT / "README.md") for row in table if row[0] == "Spark")
+    default, *others = supported_versions()
+    assert row[1].startswith(", ".join([f"{default} (default)", *others]) + ";")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page) -> None:
+    for token in tokens(page):
+        target = str(token.attrGet("href") or "")
+        if target and not target.startswith("https://"):
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file), target
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_and_classes_named_in_the_text_exist(page) -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    folders = {path.partition("/")[0] for path in tracked if "/" in path}
+    scala = "".join(path.name for path in (ROOT / "jvm/src").rglob("*.scala"))
+    for token in tokens(page):
+        if token.type != "code_inline" or re.search(r"[<*\s]|/target/", token.content):
+            continue
+        if token.content.partition("/")[0] in folders and "/" in token.content:
+            assert (ROOT / token.content).exists(), token.content
+        if re.fullmatch(r"(?:\w+LastJoin\w+|Joinery\w+|LastJoin\w+)", token.content) and not token.content.endswith(
+            "Hook"
+        ):
+            assert f"{token.content}.scala" in scala or f"{token.content}Exec.scala" in scala, token.content

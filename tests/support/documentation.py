@@ -1,0 +1,98 @@
+"""The pages of the documentation, taken apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+ROOT = Path(__file__).parents[2]
+_MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Attributes:
+        page: The file.
+        line: Its first line.
+        language: First word after the fence.
+        remark: The rest of that line, which readers do not see.
+        text: The content.
+    """
+
+    page: Path
+    line: int
+    language: str
+    remark: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def pages() -> list[Path]:
+    """List all pages, README first."""
+    return [
+        *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
+        *sorted(ROOT.glob("docs/**/*.md")),
+    ]
+
+
+def tokens(page: Path) -> Iterator[Token]:
+    """Yield the tokens of a page, those inside paragraphs, headings and cells included."""
+    for token in _MARKDOWN.parse(page.read_text()):
+        yield token
+        yield from token.children or ()
+
+
+def blocks(page: Path, *languages: str) -> list[Block]:
+    """List the fenced blocks of a page.
+
+    Args:
+        page: The file.
+        languages: Which ones; none means all.
+    """
+    found = []
+    for token in _MARKDOWN.parse(page.read_text()):
+        if token.type == "fence" and token.map:
+            language, _, remark = token.info.strip().partition(" ")
+            if not languages or language in languages:
+                found.append(Block(page, token.map[0] + 2, language, remark, token.content))
+    return found
+
+
+def tables(page: Path) -> list[list[list[str]]]:
+    """List the tables of a page: rows, heading first, of cells as they are written."""
+    found: list[list[list[str]]] = []
+    previous = ""
+    for token in _MARKDOWN.parse(page.read_text()):
+        if token.type == "table_open":
+            found.append([])
+        elif token.type == "tr_open":
+            found[-1].append([])
+        elif token.type == "inline" and previous in ("th_open", "td_open"):
+            found[-1][-1].append(token.content)
+        previous = token.type
+    return found
+
+
+def code_in_first_column(page: Path) -> set[str]:
+    """Names in backticks that a page's tables describe."""
+    return {name for table in tables(page) for row in table[1:] for name in re.findall(r"^`([^`]+)`", row[0])}
+
+
+def anchors(page: Path) -> set[str]:
+    """Names of the headings of a page, as GitHub makes them."""
+    inside = False
+    found = set()
+    for token in _MARKDOWN.parse(page.read_text()):
+        if inside and token.type == "inline":
+            found.add(re.sub(r"[^\w\- ]", "", token.content.lower()).replace(" ", "-"))
+        inside = token.type == "heading_open"
+    return found
