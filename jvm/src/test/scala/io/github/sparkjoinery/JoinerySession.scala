@@ -12,6 +12,10 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 
   protected def spark: SparkSession = JoinerySession.session
 
+  /** Leaves no view to the next suite. */
+  override protected def afterAll(): Unit =
+    spark.catalog.listTables().where("isTemporary").collect().foreach(view => spark.catalog.dropTempView(view.name))
+
   protected def sql(text: String): DataFrame = spark.sql(text)
 
   /** Sets configurations while `body` runs, then puts back what was there. */

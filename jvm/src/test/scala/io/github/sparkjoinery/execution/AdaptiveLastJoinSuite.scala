@@ -29,7 +29,10 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
       "few" -> "SELECT int(id % 50) AS k, int(id * 3) AS ts FROM range(0, 300, 1, 2)")
   }
 
-  override protected def afterAll(): Unit = Seq("facts", "big").foreach(table => sql(s"DROP TABLE $table"))
+  override protected def afterAll(): Unit = {
+    Seq("facts", "big").foreach(table => sql(s"DROP TABLE $table"))
+    super.afterAll()
+  }
 
   private val Adaptive = Seq(
     "spark.sql.adaptive.enabled" -> "true",

@@ -22,6 +22,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
   override protected def afterAll(): Unit = {
     spark.conf.unset("spark.sql.adaptive.enabled")
     Seq("flights", "weather", "planes").foreach(table => sql(s"DROP TABLE $table"))
+    super.afterAll()
   }
 
   private def from(order: String, on: String): String = s"FROM flights f LAST JOIN weather w ORDER BY $order ON $on"
