@@ -22,6 +22,10 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
         fail("STREAMING", "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",
           join.origin)
       }
+      if (SubExprUtils.hasOuterReferences(left)) { // Spark's decorrelation knows its own nodes only
+        fail("CORRELATED_LEFT", "The left side of a LAST JOIN in a subquery refers to a column of the outer query, which is not " +
+          "supported. Move that condition to WHERE, after the LAST JOIN: it means the same there.", join.origin)
+      }
       condition.foreach(checkCondition)
     case join @ Join(_, _: LastJoinRight, other, _, _) =>
       fail("JOIN_TYPE", s"${LastJoinOrder.Name} marks the right side of a left join, but this is a join of type $other.",
