@@ -66,7 +66,7 @@ WRONG = [
         "skew_window",
         {**WINDOW, "frame": {"type": "range", "preceding": "2 hours) --"}},
         "frame",
-        "or an interval such as",
+        "preceding must be an integer",
     ),
     (
         "skew_window",
