@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytest.register_assert_rewrite("support")  # or a failed assertion there says nothing
+
 # Small enough for two cores, the same on every machine, and strict: generated code that does not compile is
 # an error here, where Spark by default quietly interprets the expressions.
 SETTINGS = {

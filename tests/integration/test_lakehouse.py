@@ -58,8 +58,6 @@ def lake(
         spark.sql(f"INSERT INTO {schema}.flights VALUES (1, 'EWR', 10), (2, 'EWR', 20), (3, 'JFK', 5), (4, NULL, 1)")
         spark.sql(f"INSERT INTO {schema}.weather VALUES ('EWR', 10, 1.0), ('EWR', 15, 2.0), ('JFK', 7, 5.0)")
     yield spark
-    for schema in TABLES.values():
-        spark.sql(f"DROP SCHEMA {schema} CASCADE") if schema.startswith("spark_catalog") else None
     spark.stop()
 
 

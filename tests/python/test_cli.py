@@ -57,7 +57,7 @@ def test_doctor_of_a_healthy_installation(tmp_path: Path) -> None:
     done = joinery("doctor", "--json", "--store", str(store), folder=tmp_path)
     report = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
-    checks = {check["check"]: (check["status"], check["detail"]) for check in report["checks"]}
+    checks = {check["name"]: (check["status"], check["detail"]) for check in report["checks"]}
     assert report["ok"]
     assert checks["Java"][0] == checks["pyspark"][0] == "ok"
     assert checks["jar"] == ("ok", str(jar_path()))
@@ -115,9 +115,13 @@ def test_explain_tells_files_from_statements(tmp_path: Path) -> None:
     ("statement", "operators"),
     [
         ("SELECT 1", []),
-        ("SELECT * FROM range(3) l LAST JOIN range(4) r USING (id)", ["BroadcastLastJoin"]),
+        ("SELECT l.id, r.id AS i FROM range(3) l LAST JOIN range(4) r USING (id)", ["BroadcastLastJoin"]),
+        ("SELECT l.id FROM range(3) l LAST JOIN range(4) r USING (id)", []),  # no need to join
         ("SELECT * FROM range(3) l LAST JOIN range(4) r ON l.id < r.id JOIN range(2) x USING (id)", None),
-        ("CREATE TEMPORARY VIEW v AS SELECT * FROM range(3) l LAST JOIN range(4) r USING (id)", ["BroadcastLastJoin"]),
+        (
+            "CREATE TEMPORARY VIEW v AS SELECT r.id FROM range(3) l LAST JOIN range(4) r USING (id)",
+            ["BroadcastLastJoin"],
+        ),
         ("SELECT (SELECT max(r.id) FROM range(3) l LAST JOIN range(4) r USING (id))", ["BroadcastLastJoin"]),
     ],
 )
