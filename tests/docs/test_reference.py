@@ -100,6 +100,15 @@ def test_spark_versions_of_the_readme() -> None:
     assert row[1].startswith(", ".join([f"{default} (default)", *others]) + ";")
 
 
+def test_versions_of_the_lakes() -> None:
+    tested = re.findall(
+        r'"(?:io\.delta|org\.apache\.iceberg):.*-spark.*:([\d.]+)"',
+        (ROOT / "tests/integration/conftest.py").read_text(),
+    )
+    page = (ROOT / "docs/how-to/your-spark.md").read_text()
+    assert "with Delta Lake {} and Iceberg {},".format(*tested) in page
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page) -> None:
     for token in tokens(page):
