@@ -92,12 +92,12 @@ private[execution] class BufferedGroup(
   private val candidates = new SpillingRows
 
   override protected def enter(key: UnsafeRow): Unit = {
-    spillSize += candidates.spillSize
     candidates.clear()
     while (cursor.isAt(key)) {
       candidates.add(cursor.row)
       cursor.advance()
     }
+    spillSize += candidates.spillSize
   }
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow =
