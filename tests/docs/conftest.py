@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ from support.documentation import blocks, pages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# once Airflow has made the root logger talkative, py4j reports its end to a stream that pytest has closed
+logging.getLogger("py4j").setLevel(logging.WARNING)
 
 # Airflow creates this folder when it is first imported
 os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="joinery-airflow-"))

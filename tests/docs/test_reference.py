@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -110,7 +111,7 @@ def test_versions_of_the_lakes() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page) -> None:
+def test_links_lead_somewhere(page: Path) -> None:
     for token in tokens(page):
         target = str(token.attrGet("href") or "")
         if target and not target.startswith("https://"):
@@ -121,7 +122,7 @@ def test_links_lead_somewhere(page) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_paths_and_classes_named_in_the_text_exist(page) -> None:
+def test_paths_and_classes_named_in_the_text_exist(page: Path) -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
         "\n"
     )
