@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from pyhive import hive
-from spark_joinery import __version__
+from spark_joinery import __version__, jar_path
 from support.servers import free_port, server
 
 pytestmark = [pytest.mark.server, pytest.mark.dbt]
@@ -20,6 +20,9 @@ pytestmark = [pytest.mark.server, pytest.mark.dbt]
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder, port = tmp_path_factory.mktemp("thrift"), free_port()
     confs = {
+        # Thrift servers need the jar on the driver's class path, not in spark.jars alone: when a client disconnects,
+        # Hive closes the class loader that holds spark.jars, and what was not loaded until then cannot be any more.
+        "spark.driver.extraClassPath": str(jar_path()),
         # a metastore in memory: nothing to lock, nothing to clean up
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:joinery;create=true",
         "spark.hadoop.hive.server2.thrift.port": str(port),
