@@ -39,7 +39,7 @@ class LastJoinErrorsSuite extends LastJoinChecks {
 
   // What is wrong with any join reads as it does with a LEFT JOIN; the words are of one length.
   for (from <- Seq("l l LAST JOIN r ON", "l l LAST JOIN r ON l.k = r.k AND", "l l LAST JOIN r USING k", "l l LAST JOIN r USING ()",
-      "l l LAST JOIN ON l.k = r.k", "l l LAST JOIN r s t ON true", "l l LAST JOIN (r ON true", "l l LAST JOIN r ON (l.k = r.k WHERE true",
+      "l l LAST JOIN ON l.k = r.k", "l l LAST JOIN r s t ON true", "l l LAST JOIN r ON (l.k = r.k WHERE true",
       "l l LAST JOIN r ON true ON true", "l l LAST JOIN r ON true HAVING", "l l LAST JOIN r\n\tON l.k == == r.k")) {
     test(s"as with LEFT JOIN: $from") {
       def message(text: String) = intercept[ParseException](sql(text)).getMessage
