@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LIMIT = 60.0  # seconds a plain query may take
-# model -> the operators of the jar that run its query; where none of them is in the plan, the jar did nothing
+# model -> how the jar's operators for it look in EXPLAIN; where none of them is there, the jar did nothing
+NODE = r"^[ :+\-]*(\*?\(\d+\) )?({})\b"
 OPERATORS = {
-    "flight_weather": ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin"),
-    "flights_in_storms": ("BroadcastRangeJoin", "ShuffledRangeJoin"),
-    "carrier_delays": ("SlidingWindow",),
-    "flights_by_manufacturer": ("joinery_might_contain",),
+    "flight_weather": NODE.format("BroadcastLastJoin|ShuffledHashLastJoin|SortMergeLastJoin"),
+    "flights_in_storms": NODE.format("BroadcastRangeJoin|ShuffledRangeJoin"),
+    "carrier_delays": NODE.format("SlidingWindow"),
+    "flights_by_manufacturer": r"\bjoinery_might_contain\(",
 }
 # settings a query is timed with: only the extension may use the jar, only plain SQL has Spark's default window frame
 LAST_JOIN, SEGMENT_TREE = "spark.joinery.lastJoin.enabled", "spark.sql.window.segmentTree.enabled"
@@ -44,12 +46,12 @@ class Timing:
 Timings: TypeAlias = "dict[str, tuple[Timing | None, Timing, Timing]]"
 
 
-def operator_in_plan(spark: SparkSession, model: str, sql: str) -> str | None:
-    """Return the operator of the jar that would run this model's SQL, None if stock Spark runs all of it."""
+def runs_in_jar(spark: SparkSession, model: str, sql: str) -> bool:
+    """Say whether an operator of the jar would run this model's SQL; else stock Spark runs all of it."""
     for key, value in CONFS["extension"].items():
         spark.conf.set(key, value)
     plan = spark.sql(f"EXPLAIN {sql}").collect()[0][0]
-    return next((operator for operator in OPERATORS[model] if operator in plan), None)
+    return re.search(OPERATORS[model], plan, re.MULTILINE) is not None
 
 
 def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float | None = None) -> float | None:
@@ -66,27 +68,43 @@ def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float |
         Its seconds, None if it was stopped.
     """
     context = spark.sparkContext
-    stopped = threading.Event()
+    done, stopped = threading.Event(), threading.Event()
 
-    def stop() -> None:
-        stopped.set()
-        context.cancelJobGroup("demo")
+    def watch() -> None:
+        if not done.wait(limit):
+            stopped.set()
+            # again and again: while the query is planned, or between two of its jobs, there is nothing to cancel
+            while not done.wait(0.5):
+                context.cancelJobGroup("demo")
 
     for key, value in CONFS[mode].items():
         spark.conf.set(key, value)
     context.setJobGroup("demo", f"timing of a query, {mode}", interruptOnCancel=True)
-    timer = threading.Timer(limit or threading.TIMEOUT_MAX, stop)
-    timer.start()
+    threading.Thread(target=watch, daemon=True).start()
     started = time.monotonic()
     try:
         spark.sql(sql).write.mode("overwrite").parquet(str(output))
     except Exception:
         if stopped.is_set():
+            wait_for_tasks(spark)
             return None
         raise
     finally:
-        timer.cancel()
+        done.set()
     return time.monotonic() - started
+
+
+def wait_for_tasks(spark: SparkSession, at_most: float = 60.0) -> None:
+    """Wait until the tasks of a cancelled query have ended too, so that they do not slow down the next one.
+
+    Args:
+        spark: the session.
+        at_most: seconds.
+    """
+    tracker = spark.sparkContext._jsc.sc().statusTracker()
+    deadline = time.monotonic() + at_most
+    while time.monotonic() < deadline and any(info.numRunningTasks() for info in tracker.getExecutorInfos()):
+        time.sleep(0.1)
 
 
 class PlainQueries:
@@ -138,7 +156,7 @@ def measure(
     timings: Timings = {}
     for model in OPERATORS:
         with_jar = None
-        if operator_in_plan(spark, model, extension[model]):
+        if runs_in_jar(spark, model, extension[model]):
             with_jar = Timing(timed(spark, "extension", extension[model], output / "model"))
         without = Timing(timed(spark, "portable", portable[model], output / "model"))
         timings[model] = with_jar, without, plain.time(spark, model, output / "plain" / model)

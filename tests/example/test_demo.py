@@ -1,0 +1,92 @@
+"""What the demo's table rests on: queries are stopped in time, operators found in plans, differing answers noticed."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .conftest import EXAMPLE
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ENDLESS = "SELECT sum(id % 7) AS total FROM range(100000000000000)"
+
+
+@pytest.fixture
+def timing(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    return importlib.import_module("timing")
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    return importlib.import_module("answers")
+
+
+def test_a_query_is_stopped_at_its_limit_and_the_next_one_runs(
+    spark: SparkSession, timing: ModuleType, tmp_path: Path
+) -> None:
+    started = time.monotonic()
+    assert timing.timed(spark, "plain", ENDLESS, tmp_path / "rows", limit=2) is None
+    assert time.monotonic() - started < 30
+    assert timing.timed(spark, "plain", "SELECT 1 AS one", tmp_path / "rows", limit=60) > 0
+    assert spark.read.parquet(str(tmp_path / "rows")).collect() == [(1,)]
+
+
+def test_an_error_in_a_query_is_not_taken_for_a_stopped_one(
+    spark: SparkSession, timing: ModuleType, tmp_path: Path
+) -> None:
+    with pytest.raises(Exception, match="the query's own error"):
+        timing.timed(spark, "plain", "SELECT raise_error('the query''s own error') AS x", tmp_path / "rows", limit=60)
+
+
+def test_stopped_queries_are_remembered_until_query_or_data_change(
+    spark: SparkSession, timing: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timing, "LIMIT", 2.0)
+    memory = tmp_path / "stopped.json"
+    queries = {"slow": ENDLESS, "quick": "SELECT 1 AS one"}
+    first = timing.PlainQueries(queries, memory, "data").time(spark, "slow", tmp_path / "rows")
+    assert first.seconds is None
+    assert timing.PlainQueries(queries, memory, "data").time(spark, "slow", tmp_path / "never") == first
+    assert not (tmp_path / "never").exists()
+
+    monkeypatch.setattr(timing, "LIMIT", 60.0)
+    assert timing.PlainQueries(queries, memory, "data").time(spark, "quick", tmp_path / "rows").seconds > 0
+    assert len(json.loads(memory.read_text())) == 1
+    changed = timing.PlainQueries({"slow": "SELECT 2 AS two"}, memory, "data")
+    assert changed.time(spark, "slow", tmp_path / "rows").seconds > 0
+
+
+def test_a_time_with_the_jar_needs_its_operator_in_the_plan(spark: SparkSession, timing: ModuleType) -> None:
+    join = "SELECT a.id, b.id AS other FROM range(9) a {} range(9) b ON a.id = b.id"
+    assert timing.runs_in_jar(spark, "flight_weather", join.format("LAST JOIN"))
+    assert not timing.runs_in_jar(spark, "flight_weather", join.format("LEFT JOIN"))
+    # the name of an operator in the text of a query is not an operator
+    assert not timing.runs_in_jar(spark, "carrier_delays", "SELECT 'SlidingWindow' AS name, id FROM range(3)")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("(1, NULL), (2, 'b')", "(2, 'b'), (1, NULL)", True),
+        ("(1, NULL)", "(1, '')", False),
+        ("(1, 'a'), (1, 'a')", "(1, 'a')", False),
+        ("(1, 'a'), (1, 'a'), (2, 'b')", "(1, 'a'), (2, 'b'), (2, 'b')", False),
+    ],
+)
+def test_answers_are_compared_as_bags_of_rows(
+    spark: SparkSession, answers: ModuleType, one: str, other: str, same: bool
+) -> None:
+    left = spark.sql(f"SELECT * FROM VALUES {one} AS t (id, name)")
+    right = spark.sql(f"SELECT name, id FROM VALUES {other} AS t (id, name)")
+    assert answers.same_rows(left, right) is same
+    assert not answers.same_rows(left, right.withColumnRenamed("name", "title"))
