@@ -118,7 +118,7 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
 
   // the same in SQL
 
-  private def checkSql(name: String)(query: String): Unit = check(name) {
+  private def checkSql(name: String)(query: => String): Unit = check(name) {
     t.createOrReplaceTempView("t")
     sql(query)
   }
