@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -83,3 +86,22 @@ def test_errors_are_spark_s_or_ours(flights: DataFrame, weather: DataFrame) -> N
         last_join(flights, weather, on="origin", order_by="no_such_column").collect()
     with pytest.raises(InvalidArgumentError, match="not over Spark Connect"):
         explain_dataframe(flights)
+
+
+ON_A_SERVER_WITHOUT_THE_JAR = """
+from pyspark.sql import SparkSession
+from spark_joinery import JoineryError, last_join
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+try:
+    last_join(spark.range(3), spark.range(2), on="id")
+except JoineryError as error:
+    print(error)
+spark.stop()
+"""
+
+
+def test_a_server_without_the_jar_is_one_clear_error() -> None:
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"}  # SPARK_TESTING: a free port
+    command = [sys.executable, "-c", ON_A_SERVER_WITHOUT_THE_JAR]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert "start a Spark Connect server with the jar" in done.stdout
