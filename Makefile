@@ -81,6 +81,10 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 	# 4.1 is the newest line for which both publish a jar; a process of its own, as they are loaded with its first session
 	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse.py
 
+.PHONY: soak
+soak: env jar ## Tests too long for `make test`: the full product of dimensions, new data on every run
+	$(PYTHON) -m pytest -m soak -s
+
 .PHONY: lint
 lint: env ## Formatting, linting, types
 	$(VENV)/bin/ruff format --check .
