@@ -45,7 +45,7 @@ class BroadcastLastJoinExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val broadcast = right.executeBroadcast[Array[InternalRow]]()
     left.execute().mapPartitions { leftRows =>
-      val search = new SortedRowsSearch(broadcast.value, terms, leftOutput, rightOutput)
+      val search = new SortedRowsSearch(broadcast.value, terms, leftOutput)
       val passes = residualPredicate()
       joinRows(leftRows)(search.lastMatch(_, passes))
     }

@@ -29,6 +29,9 @@ case class LastJoinTerms(
     strict: Boolean,
     residual: Option[Expression]) {
 
+  /** The ORDER BY term that `asOf` is compared with. */
+  def asOfOrder: Option[SortOrder] = asOf.map(_ => order.head)
+
   /** Whether ON says nothing beyond keys and the as-of comparison. */
   def asOfOnly: Boolean = asOf.isDefined && residual.exists(!_.isInstanceOf[And])
 }
