@@ -20,8 +20,6 @@ log = logging.getLogger(__name__)
 
 DEFAULT_SCHEMA = "joinery"
 
-_NO_SUCH_RELATION = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND")
-
 
 class RefreshError(JoineryError):
     """An artifact could not be refreshed. The former version stays in use."""
@@ -162,10 +160,27 @@ def _open(spark: SparkSession, request: ArtifactRequest) -> DataFrame | None:
     try:
         return spark.table(request.sql_name)
     except AnalysisException as error:
-        # a view may exist and name a table that does not
-        if error.getCondition() in _NO_SUCH_RELATION and not spark.catalog.tableExists(request.sql_name):
+        if _is_missing(error, request):
             return None
         raise RefreshError(f"{request.sql_name} cannot be read: {_one_line(error)}") from error
+
+
+def _is_missing(error: AnalysisException, request: ArtifactRequest) -> bool:
+    """Whether Spark missed the relation itself, rather than a table that a view names or the files of a table."""
+    *schema, name = split_name(request.sql_name)
+    missed = error.getMessageParameters() or {}
+    match error.getCondition():
+        case "TABLE_OR_VIEW_NOT_FOUND":
+            return _last_part(missed["relationName"]) == name.lower()
+        case "SCHEMA_NOT_FOUND":
+            return bool(schema) and _last_part(missed["schemaName"]) == schema[-1].lower()
+        case "PATH_NOT_FOUND":
+            return ":/" in request.relation
+    return False
+
+
+def _last_part(name: str) -> str:
+    return split_name(name)[-1].lower()
 
 
 def _register(spark: SparkSession, request: ArtifactRequest, version: ArtifactVersion, schema: str) -> str:
