@@ -12,6 +12,8 @@ from support.answers import assert_same_rows
 from support.dbt_project import SCHEMA, Dbt, table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.dbt
@@ -98,13 +100,21 @@ def test_every_order_and_direction_of_frame(
         assert_same_rows(spark.sql(sql), spark.sql(plain(expressions, window(order, frame))))
 
 
+@pytest.fixture
+def in_schema(spark: SparkSession) -> Iterator[None]:
+    """Unqualified names in boundaries mean the tables of these tests."""
+    spark.sql(f"use {SCHEMA}")
+    yield
+    spark.sql("use default")
+
+
+@pytest.mark.usefixtures("in_schema")
 @pytest.mark.parametrize("kind", ["rows", "range"])
 @pytest.mark.parametrize("boundaries", BOUNDARIES.values(), ids=BOUNDARIES.keys())
 @pytest.mark.parametrize("as_cte", [False, True], ids=["table", "CTE"])
 def test_boundaries_never_change_a_result(
     spark: SparkSession, dbt: Dbt, kind: str, boundaries: str | None, as_cte: bool
 ) -> None:
-    spark.sql(f"use {SCHEMA}")
     frame = {"type": kind, "preceding": 25, "following": 2}
     order, expressions = (["t", "id"], ROWS) if kind == "rows" else (["t"], RANGE)
     arguments: dict[str, Any] = {"relation": table("events"), "partition_by": ["k"], "order_by": order, "frame": frame}

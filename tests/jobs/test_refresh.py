@@ -81,11 +81,11 @@ def test_one_failure_does_not_stop_the_others(
 
 
 def test_a_view_over_a_dropped_table_is_a_failure(spark: SparkSession, store: ArtifactStore, tmp_path: Path) -> None:
-    spark.sql("CREATE TABLE refreshed_base (carrier string, departs_at timestamp) USING parquet")
-    spark.sql("CREATE VIEW refreshed_view AS SELECT * FROM refreshed_base")
-    spark.sql("DROP TABLE refreshed_base")
-    (result,) = refresh(spark, [ArtifactRequest.of_table("refreshed_view", SPEC)], store)
-    spark.sql("DROP VIEW refreshed_view")
+    spark.sql("CREATE TABLE default.refreshed_base (carrier string, departs_at timestamp) USING parquet")
+    spark.sql("CREATE VIEW default.refreshed_view AS SELECT * FROM default.refreshed_base")
+    spark.sql("DROP TABLE default.refreshed_base")
+    (result,) = refresh(spark, [ArtifactRequest.of_table("default.refreshed_view", SPEC)], store)
+    spark.sql("DROP VIEW default.refreshed_view")
     assert result.status == "failed"
     assert "default.refreshed_view cannot be read" in str(result.reason)
 
