@@ -1,6 +1,7 @@
 package io.github.sparkjoinery
 
 import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.LastJoinStrategy
 import io.github.sparkjoinery.explain.{ExplainReportRule, JoineryVersion}
@@ -27,6 +28,8 @@ import io.github.sparkjoinery.rules._
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    JoineryConf.register() // or SET would take any value until the first query
+
     // parser
     extensions.injectParser((_, delegate) => new JoineryParser(delegate))
     extensions.injectFunction(JoineryVersion.function)
