@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.execution.LastJoinStrategy
+import io.github.sparkjoinery.execution.{CodegenBoundaries, LastJoinStrategy}
 import io.github.sparkjoinery.explain.{ExplainReportRule, JoineryVersion}
 import io.github.sparkjoinery.logical.LastJoinOrder
 import io.github.sparkjoinery.parser.JoineryParser
@@ -21,8 +21,9 @@ import io.github.sparkjoinery.rules._
  *  1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into
  *     the logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
  *  1. optimizer: [[OptimizeLastJoin]];
- *  1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin` or `SortMergeLastJoin`, again on each
- *     re-plan of adaptive execution;
+ *  1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
+ *     on each re-plan of adaptive execution;
+ *  1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
  *  1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
  */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
@@ -45,6 +46,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectOptimizerRule(_ => OptimizeLastJoin)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
+    extensions.injectColumnar(_ => CodegenBoundaries)
     extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)
   }
 }

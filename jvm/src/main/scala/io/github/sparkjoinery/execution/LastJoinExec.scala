@@ -2,16 +2,17 @@ package io.github.sparkjoinery.execution
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-/** What the physical forms of LAST JOIN share: their terms, how EXPLAIN shows them, their metrics. */
-trait LastJoinExec { self: SparkPlan =>
+/** What the physical forms of LAST JOIN share: their terms, how EXPLAIN shows them, their metrics, their output. */
+trait LastJoinExec extends CodegenSupport {
 
+  def left: SparkPlan
+  def right: SparkPlan
   def terms: LastJoinTerms
-
-  protected def leftOutput: Seq[Attribute]
-  protected def rightOutput: Seq[Attribute]
 
   protected def commonMetrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
@@ -21,12 +22,17 @@ trait LastJoinExec { self: SparkPlan =>
   /** For EXPLAIN FORMATTED: without it Spark's own description would hide keys, order and condition. */
   protected def describe: String = {
     def list(expressions: Seq[Expression]): String = expressions.map(_.sql).mkString("[", ", ", "]")
+    val asOf = for (l <- terms.asOf; r <- terms.asOfTerm) yield {
+      val comparison = if (terms.descending) ">" else "<"
+      s"${r.sql} $comparison${if (terms.strict) "" else "="} ${l.sql}"
+    }
     s"""
        |${formattedNodeName}
        |Left keys: ${list(terms.leftKeys)}
        |Right keys: ${list(terms.rightKeys)}
        |Order: ${list(terms.order)}
-       |As of: ${terms.asOf.map(_.sql + (if (terms.strict) " (strict)" else "")).getOrElse("None")}
+       |As of: ${asOf.getOrElse("None")}
+       |Within: ${terms.within.map(_.sql).getOrElse("None")}
        |Residual condition: ${terms.residual.map(_.sql).getOrElse("None")}
        |""".stripMargin
   }
@@ -40,25 +46,47 @@ trait LastJoinExec { self: SparkPlan =>
     val numOutputRows = longMetric("numOutputRows")
     val matchedRows = longMetric("matchedRows")
     val joined = new JoinedRow
-    val nulls = new GenericInternalRow(rightOutput.length)
-    val toUnsafe = UnsafeProjection.create(output, leftOutput ++ rightOutput.map(_.withNullability(true)))
-    leftRows.map { left =>
-      val right = find(left)
+    val nulls = new GenericInternalRow(right.output.length)
+    val toUnsafe = UnsafeProjection.create(output, left.output ++ right.output.map(_.withNullability(true)))
+    leftRows.map { leftRow =>
+      val match_ = find(leftRow)
       numOutputRows += 1
-      if (right != null) matchedRows += 1
-      toUnsafe(joined(left, if (right == null) nulls else right))
+      if (match_ != null) matchedRows += 1
+      toUnsafe(joined(leftRow, if (match_ == null) nulls else match_))
     }
   }
 
-  /** Task-side: the residual condition over a left and a right row; counts what it is asked. */
-  protected def residualPredicate(): (InternalRow, InternalRow) => Boolean = {
-    val candidates = longMetric("candidatesTried")
-    terms.residual match {
-      case None => (_, _) => { candidates += 1; true }
-      case Some(condition) =>
-        val predicate = Predicate.create(condition, leftOutput ++ rightOutput)
-        val joined = new JoinedRow
-        (left, right) => { candidates += 1; predicate.eval(joined(left, right)) }
-    }
+  /**
+   * Generated code that passes on a left row and its match.
+   *
+   * @param matched name of the variable that holds the match or null
+   */
+  protected def consumeMatch(ctx: CodegenContext, leftVars: Seq[ExprCode], matched: String): String = {
+    val rightVars = right.output.zipWithIndex.map { case (attribute, i) => columnOf(ctx, matched, attribute, i) }
+    s"""
+       |${metricTerm(ctx, "numOutputRows")}.add(1);
+       |if ($matched != null) ${metricTerm(ctx, "matchedRows")}.add(1);
+       |${consume(ctx, leftVars ++ rightVars)}
+       |""".stripMargin
+  }
+
+  /** A column of a row that may be null. */
+  private def columnOf(ctx: CodegenContext, row: String, attribute: Attribute, ordinal: Int): ExprCode = {
+    ctx.currentVars = null
+    ctx.INPUT_ROW = row
+    val column = BoundReference(ordinal, attribute.dataType, attribute.nullable).genCode(ctx)
+    val isNull = ctx.freshName("isNull")
+    val value = ctx.freshName("value")
+    val javaType = CodeGenerator.javaType(attribute.dataType)
+    val code = code"""
+       |boolean $isNull = true;
+       |$javaType $value = ${CodeGenerator.defaultValue(attribute.dataType)};
+       |if ($row != null) {
+       |  ${column.code}
+       |  $isNull = ${column.isNull};
+       |  $value = ${column.value};
+       |}
+       |""".stripMargin
+    ExprCode(code, JavaCode.isNullVariable(isNull), JavaCode.variable(value, attribute.dataType))
   }
 }

@@ -5,27 +5,41 @@ import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
+import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage, ShuffleQueryStageExec}
+import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.explain.Decision
-import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight}
+import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight, LastRowPerKey}
 import io.github.sparkjoinery.rules.LastJoinException
 
 /**
  * Chooses the physical form of a LAST JOIN, once more on every re-plan of adaptive execution:
- *  1. a hint for the right side: BROADCAST, or MERGE;
+ *  1. a hint for the right side: BROADCAST, SHUFFLE_HASH or MERGE;
  *  1. `BroadcastLastJoin` when the right side has been broadcast already or is small enough to be;
+ *  1. `ShuffledHashLastJoin` when a partition of the right side is small enough to be built in memory;
  *  1. `SortMergeLastJoin`.
  */
 object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLConfHelper with Logging {
 
+  private sealed trait Form
+  private case object Broadcast extends Form
+  private case object ShuffledHash extends Form
+  private case object SortMerge extends Form
+
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case join: LastJoin =>
       val terms = LastJoinTerms.of(join)
-      val (broadcast, why) = chooseBroadcast(join)
+      val (form, why) = choose(join, terms)
       Decision.record(join, why)
       val (left, right) = (planLater(join.left), planLater(join.right))
-      Seq(if (broadcast) BroadcastLastJoinExec(left, right, terms) else SortMergeLastJoinExec(left, right, terms))
+      Seq(form match {
+        case Broadcast => BroadcastLastJoinExec(left, right, terms)
+        case ShuffledHash => ShuffledHashLastJoinExec(left, right, terms)
+        case SortMerge => SortMergeLastJoinExec(left, right, terms)
+      })
+
+    case last: LastRowPerKey =>
+      Seq(LastRowPerKeyExec(last.keys, last.order ++ LastJoinTerms.tieBreaker(last.child), planLater(last.child)))
 
     case right: LastJoinRight => // CheckLastJoin cannot know whether a join is still to come
       LastJoinException.fail("MISPLACED_ORDER",
@@ -34,20 +48,35 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     case _ => Nil
   }
 
-  private def chooseBroadcast(join: LastJoin): (Boolean, String) = {
-    val hint = join.hint.rightHint.flatMap(_.strategy)
-    hint match {
-      case _ if isBroadcast(join.right) => (true, "the right side is broadcast already")
-      case Some(BROADCAST) if join.right.stats.sizeInBytes >= conf.maxBroadcastTableSizeInBytes =>
-        (false, s"hint BROADCAST: the right side is beyond spark.sql.maxBroadcastTableSize (${size(join)})")
-      case Some(BROADCAST) => (true, "hint")
-      case Some(SHUFFLE_MERGE) => (false, "hint")
-      case Some(other @ (SHUFFLE_HASH | SHUFFLE_REPLICATE_NL)) =>
-        (false, s"hint ${other.displayName}: LAST JOIN has no such form yet")
-      case Some(NO_BROADCAST_HASH | NO_BROADCAST_AND_REPLICATION) => (false, "hint against broadcast")
-      case _ if canBroadcastBySize(join.right, conf) => (true, s"the right side is small (${size(join)})")
-      case _ => (false, s"the right side is too large to broadcast (${size(join)}, limit ${conf.autoBroadcastJoinThreshold} bytes)")
+  private def choose(join: LastJoin, terms: LastJoinTerms): (Form, String) = {
+    val tooLarge = s"the right side is too large to broadcast (${size(join)}, limit ${conf.autoBroadcastJoinThreshold} bytes)"
+    join.hint.rightHint.flatMap(_.strategy) match {
+      case _ if isBroadcast(join.right) => (Broadcast, "the right side is broadcast already")
+      case Some(BROADCAST) if join.right.stats.sizeInBytes < conf.maxBroadcastTableSizeInBytes => (Broadcast, "hint")
+      case Some(BROADCAST) =>
+        shuffled(join, s"hint BROADCAST: the right side is beyond spark.sql.maxBroadcastTableSize (${size(join)})")
+      case Some(SHUFFLE_MERGE) => (SortMerge, "hint")
+      case Some(SHUFFLE_HASH) => (ShuffledHash, "hint")
+      case Some(SHUFFLE_REPLICATE_NL) => shuffled(join, s"hint ${SHUFFLE_REPLICATE_NL.displayName}: LAST JOIN has no such form")
+      case Some(NO_BROADCAST_HASH | NO_BROADCAST_AND_REPLICATION) => shuffled(join, "hint against broadcast")
+      case _ if canBroadcastBySize(join.right, conf) => (Broadcast, s"the right side is small (${size(join)})")
+      case _ if terms.lastOfKey && terms.rightKeys.isEmpty => (Broadcast, "the right side is one row")
+      case _ => shuffled(join, tooLarge)
     }
+  }
+
+  private def shuffled(join: LastJoin, why: String): (Form, String) = {
+    val partition = largestPartition(join.right)
+    val limit = JoineryConf.maxHashPartition
+    if (partition <= limit) (ShuffledHash, why)
+    else (SortMerge, s"$why; a partition of it is too large to hash ($partition bytes, limit $limit bytes)")
+  }
+
+  /** Bytes: as shuffled, once that is known; before, as estimated. */
+  private def largestPartition(right: LogicalPlan): BigInt = right match {
+    case LogicalQueryStage(_, stage: ShuffleQueryStageExec) if stage.isMaterialized && stage.mapStats.isDefined =>
+      BigInt(stage.mapStats.get.bytesByPartitionId.maxOption.getOrElse(0L))
+    case _ => right.stats.sizeInBytes / conf.numShufflePartitions
   }
 
   private def size(join: LastJoin): String = s"${join.right.stats.sizeInBytes} bytes"

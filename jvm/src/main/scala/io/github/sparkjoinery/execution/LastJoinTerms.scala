@@ -3,54 +3,99 @@ package io.github.sparkjoinery.execution
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
 
 import io.github.sparkjoinery.logical.LastJoin
 
 /**
- * The ON and ORDER BY of a LAST JOIN, taken apart for execution.
+ * The ON and ORDER BY of a LAST JOIN, taken apart for execution. A right row is a match of a left row if their keys are equal, the
+ * as-of comparison holds, and so do `within` and `residual`.
  *
  * @param leftKeys  keys of the left side; equal, pair by pair, to `rightKeys` on every match
  * @param rightKeys keys of the right side
  * @param order     ORDER BY and a tie-breaker, over the right side
- * @param asOf      the `l` of `r <= l` (or `r < l`), where r is the first ORDER BY term ascending, or of `r >= l`
- *                  (`r > l`), where r is that term descending: then the candidates of a left row are those up
- *                  to a place in the order
- * @param strict    whether that comparison is `<` or `>`
- * @param residual  everything in ON but the keys, the as-of comparison included
+ * @param asOf      the `l` of an as-of comparison such as `r <= l`: the candidates of a left row are those up to a place in
+ *                  the order
+ * @param asOfTerm  its `r`, which rises with the first ORDER BY term, or falls if that is descending
+ * @param strict    whether the comparison is `<` or `>`
+ * @param within    the tolerance: where it is not true of a row, it is of no row before that
+ * @param residual  everything else in ON
  */
 case class LastJoinTerms(
     leftKeys: Seq[Expression],
     rightKeys: Seq[Expression],
     order: Seq[SortOrder],
     asOf: Option[Expression],
+    asOfTerm: Option[Expression],
     strict: Boolean,
+    within: Option[Expression],
     residual: Option[Expression]) {
 
-  /** The ORDER BY term that `asOf` is compared with. */
-  def asOfOrder: Option[SortOrder] = asOf.map(_ => order.head)
+  /** Whether the order alone decides among the rows of a key, so that only one of them matters. */
+  def lastOfKey: Boolean = asOf.isEmpty && within.isEmpty && residual.isEmpty
 
-  /** Whether ON says nothing beyond keys and the as-of comparison. */
-  def asOfOnly: Boolean = asOf.isDefined && residual.exists(!_.isInstanceOf[And])
+  /** The order in which the as-of term comes. */
+  def asOfOrder: Option[SortOrder] = asOfTerm.map(term => order.head.copy(child = term, sameOrderExpressions = Nil))
+
+  def leftLongKey: Option[Expression] = RightTerms.longKey(leftKeys)
+  def leftLongTime: Option[Expression] = RightTerms.longTime(asOf, order)
+
+  def descending: Boolean = order.headOption.exists(_.direction == Descending)
+
+  /** Whether one pass over both sides in the order of time finds every match: then they are sorted forwards. */
+  def onePass: Boolean = asOf.isDefined && residual.isEmpty
+
+  /** How a merge wants its left rows: by key, and for one pass by time. */
+  def leftSort: Seq[SortOrder] = leftKeys.map(SortOrder(_, Ascending)) ++
+    asOf.filter(_ => onePass).map(SortOrder(_, order.head.direction, order.head.nullOrdering, Nil))
+
+  /** How a merge wants its right rows: for one pass forwards, else backwards, so that the first that passes is the last. */
+  def rightSort: Seq[SortOrder] =
+    rightKeys.map(SortOrder(_, Ascending)) ++ (if (onePass) order else order.map(LastJoinTerms.backwards))
+
+  /** @param output columns of the right side */
+  def right(output: Seq[Attribute]): RightTerms = RightTerms(
+    BindReferences.bindReferences(rightKeys, output),
+    BindReferences.bindReferences(order, output),
+    asOfTerm.map(BindReferences.bindReference(_, output)),
+    lastOfKey,
+    output.length)
 }
 
 object LastJoinTerms extends PredicateHelper {
 
+  private def backwards(order: SortOrder): SortOrder = {
+    val direction = if (order.direction == Ascending) Descending else Ascending
+    val nulls = if (order.nullOrdering == NullsFirst) NullsLast else NullsFirst
+    SortOrder(order.child, direction, nulls, Nil)
+  }
+
   def of(join: LastJoin): LastJoinTerms = {
-    val (keys, residual) = equalities(join)
+    val (keys, others) = equalities(join)
     val asOf = join.order.headOption.flatMap { first =>
-      residual.collectFirst(Function.unlift(asOfBound(join, first)))
+      val rightOrder = new Monotone(first.child, join.right.outputSet)
+      others.flatMap(asOfBound(join, first.direction == Ascending, rightOrder)).headOption
+    }
+    val rest = others.filterNot(asOf.map(_.comparison).contains)
+    val (within, residual) = rest.partition { predicate =>
+      join.order.headOption.exists { first =>
+        new Monotone(first.child, join.right.outputSet).staysFalseBackwards(predicate, first.direction == Ascending)
+      }
     }
     LastJoinTerms(
       leftKeys = keys.map(_._1),
       rightKeys = keys.map(_._2),
-      order = join.order ++ tieBreaker(join),
-      asOf = asOf.map(_._1),
-      strict = asOf.exists(_._2),
+      order = join.order ++ tieBreaker(join.right),
+      asOf = asOf.map(_.left),
+      asOfTerm = asOf.map(_.right),
+      strict = asOf.exists(_.strict),
+      within = within.reduceOption(And),
       residual = residual.reduceOption(And))
   }
+
+  private case class AsOf(comparison: Expression, left: Expression, right: Expression, strict: Boolean)
 
   /** Key pairs, and the conjuncts of ON that are none. */
   private def equalities(join: LastJoin): (Seq[(Expression, Expression)], Seq[Expression]) = {
@@ -76,20 +121,20 @@ object LastJoinTerms extends PredicateHelper {
     UnsafeRowUtils.isBinaryStable(key.dataType) && RowOrdering.isOrderable(key.dataType) &&
       !SubqueryExpression.hasSubquery(key)
 
-  private def asOfBound(join: LastJoin, first: SortOrder)(predicate: Expression): Option[(Expression, Boolean)] = {
-    def bound(right: Expression, left: Expression, strict: Boolean): Option[(Expression, Boolean)] =
-      Option.when(right.semanticEquals(first.child) && right.dataType == left.dataType && left.references.nonEmpty &&
-        canEvaluate(left, join.left))((left, strict))
+  private def asOfBound(join: LastJoin, ascending: Boolean, rightOrder: Monotone)(comparison: Expression): Option[AsOf] = {
+    def bound(right: Expression, left: Expression, strict: Boolean): Option[AsOf] =
+      Option.when(right.dataType == left.dataType && canEvaluate(right, join.right) && !mayFail(right) &&
+        rightOrder.direction(right).contains(1) && left.references.nonEmpty && canEvaluate(left, join.left)
+      )(AsOf(comparison, left, right, strict))
 
-    (predicate, first.direction) match {
-      case (LessThanOrEqual(r, l), Ascending) => bound(r, l, strict = false)
-      case (GreaterThanOrEqual(l, r), Ascending) => bound(r, l, strict = false)
-      case (LessThan(r, l), Ascending) => bound(r, l, strict = true)
-      case (GreaterThan(l, r), Ascending) => bound(r, l, strict = true)
-      case (GreaterThanOrEqual(r, l), Descending) => bound(r, l, strict = false)
-      case (LessThanOrEqual(l, r), Descending) => bound(r, l, strict = false)
-      case (GreaterThan(r, l), Descending) => bound(r, l, strict = true)
-      case (LessThan(l, r), Descending) => bound(r, l, strict = true)
+    // it is computed for each right row, also for those that no left row would have been compared with
+    def mayFail(right: Expression): Boolean = right.exists(_.isInstanceOf[BinaryArithmetic])
+
+    comparison match {
+      case LessThanOrEqual(a, b) => if (ascending) bound(a, b, strict = false) else bound(b, a, strict = false)
+      case GreaterThanOrEqual(a, b) => if (ascending) bound(b, a, strict = false) else bound(a, b, strict = false)
+      case LessThan(a, b) => if (ascending) bound(a, b, strict = true) else bound(b, a, strict = true)
+      case GreaterThan(a, b) => if (ascending) bound(b, a, strict = true) else bound(a, b, strict = true)
       case _ => None
     }
   }
@@ -98,8 +143,8 @@ object LastJoinTerms extends PredicateHelper {
    * Rows that ORDER BY leaves tied arrive in any order after a shuffle. A hash of the whole row decides, so
    * that a retried task picks the same row; it is evaluated only where rows are tied.
    */
-  private def tieBreaker(join: LastJoin): Option[SortOrder] = {
-    val hashed = join.right.output.filter(a => UnsafeRowUtils.isBinaryStable(a.dataType) && RowOrdering.isOrderable(a.dataType))
+  def tieBreaker(right: LogicalPlan): Option[SortOrder] = {
+    val hashed = right.output.filter(a => UnsafeRowUtils.isBinaryStable(a.dataType) && RowOrdering.isOrderable(a.dataType))
     Option.when(hashed.nonEmpty)(SortOrder(new XxHash64(hashed), Ascending))
   }
 }

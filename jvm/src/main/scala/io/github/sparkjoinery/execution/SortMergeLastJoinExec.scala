@@ -3,18 +3,21 @@ package io.github.sparkjoinery.execution
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
-import org.apache.spark.sql.execution.metric.SQLMetrics
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import io.github.sparkjoinery.execution.rows._
 
 /**
  * LAST JOIN of two sorted sides, one pass over each; without keys, in one partition. The left side keeps its
  * partitioning and order. Memory per key, by what ON says beyond the keys:
  *  - nothing: one row;
- *  - one as-of comparison (`r.ts <= l.ts`): one row, as the left side is sorted by time, too;
+ *  - an as-of comparison (`r.ts <= l.ts`), with or without a tolerance: one row, as the left side is sorted by time, too;
  *  - anything else: the key's right rows, in a buffer that spills.
  *
- * @param leftKeys,rightKeys,order,asOf,strict,residual see [[LastJoinTerms]]
+ * @param leftKeys,rightKeys,order,asOf,asOfTerm,strict,within,residual see [[LastJoinTerms]]
+ * @param isSplit whether skewed partitions are read in parts, so that rows of one key are in several tasks
  */
 case class SortMergeLastJoinExec(
     left: SparkPlan,
@@ -23,58 +26,32 @@ case class SortMergeLastJoinExec(
     rightKeys: Seq[Expression],
     order: Seq[SortOrder],
     asOf: Option[Expression],
+    asOfTerm: Option[Expression],
     strict: Boolean,
-    residual: Option[Expression]) extends BinaryExecNode with LastJoinExec {
+    within: Option[Expression],
+    residual: Option[Expression],
+    isSplit: Boolean = false) extends ShuffledLastJoinExec {
 
   override def nodeName: String = "SortMergeLastJoin"
-
-  override def terms: LastJoinTerms = LastJoinTerms(leftKeys, rightKeys, order, asOf, strict, residual)
-
-  override protected def leftOutput: Seq[Attribute] = left.output
-  override protected def rightOutput: Seq[Attribute] = right.output
-
-  override def output: Seq[Attribute] = left.output ++ right.output.map(_.withNullability(true))
 
   override lazy val metrics = commonMetrics +
     ("spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"))
 
-  override def requiredChildDistribution: Seq[Distribution] =
-    if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)
-    else Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(terms.leftSort, terms.rightSort)
 
-  // As of: both sides forwards in time. Else the right side backwards, so that the first row that passes is the last.
-  override def requiredChildOrdering: Seq[Seq[SortOrder]] = {
-    val byLeftKeys = leftKeys.map(SortOrder(_, Ascending))
-    val byRightKeys = rightKeys.map(SortOrder(_, Ascending))
-    if (terms.asOfOnly) {
-      Seq(byLeftKeys ++ asOf.map(SortOrder(_, order.head.direction, order.head.nullOrdering, Nil)), byRightKeys ++ order)
-    } else {
-      Seq(byLeftKeys, byRightKeys ++ order.map(SortMergeLastJoinExec.reverse))
-    }
-  }
-
-  override def outputPartitioning: Partitioning = left.outputPartitioning
-  override def outputOrdering: Seq[SortOrder] = left.outputOrdering
+  override protected def tasks: SortMergeTasks = SortMergeTasks(terms, left.output, right.output, metrics)
+  override protected def taskClass: Class[SortMergeTask] = classOf[SortMergeTask]
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val spillSize = longMetric("spillSize")
+    val factory = tasks
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
-      val leftKey = UnsafeProjection.create(leftKeys, leftOutput)
-      val cursor = new RightCursor(rightRows, rightKeys, rightOutput)
-      val passes = residualPredicate()
-      val group =
-        if (terms.asOfOnly) new AsOfGroup(cursor, terms, leftOutput, rightOutput)
-        else if (residual.isEmpty) new FirstRowGroup(cursor)
-        else new BufferedGroup(cursor, passes, spillSize)
-      joinRows(leftRows) { leftRow =>
-        val key = leftKey(leftRow)
-        if (key.anyNull) null else group.lastMatch(leftRow, key)
-      }
+      val task = factory.start(leftRows, rightRows)
+      joinRows(task)(_ => task.matched)
     }
   }
 
-  override protected def stringArgs: Iterator[Any] = Iterator(leftKeys, rightKeys, order, residual)
-  override def verboseStringWithOperatorId(): String = describe
+  override protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String =
+    s"$matched = (UnsafeRow) $task.matched();"
 
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): SortMergeLastJoinExec =
     copy(left = newLeft, right = newRight)
@@ -82,12 +59,36 @@ case class SortMergeLastJoinExec(
 
 object SortMergeLastJoinExec {
   def apply(left: SparkPlan, right: SparkPlan, terms: LastJoinTerms): SortMergeLastJoinExec =
-    SortMergeLastJoinExec(left, right, terms.leftKeys, terms.rightKeys, terms.order, terms.asOf, terms.strict, terms.residual)
+    SortMergeLastJoinExec(left, right, terms.leftKeys, terms.rightKeys, terms.order, terms.asOf, terms.asOfTerm, terms.strict,
+      terms.within, terms.residual)
+}
 
-  /** The order in which the last row comes first. */
-  private def reverse(order: SortOrder): SortOrder = {
-    val direction = if (order.direction == Ascending) Descending else Ascending
-    val nulls = if (order.nullOrdering == NullsFirst) NullsLast else NullsFirst
-    SortOrder(order.child, direction, nulls, Nil)
+case class SortMergeTasks(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], metrics: Map[String, SQLMetric])
+  extends LastJoinTasks {
+
+  override def start(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow]): SortMergeTask =
+    new SortMergeTask(leftRows, rightRows, this)
+}
+
+/** One task of `SortMergeLastJoin`: both sides sorted as its terms say. */
+class SortMergeTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: SortMergeTasks) extends LastJoinTask {
+  import join._
+
+  private val leftKey = UnsafeProjection.create(terms.leftKeys, left)
+  private val cursor = new RightCursor(rightRows, terms.rightKeys, right)
+  private val check = new CandidateCheck(terms, left, right, metrics("candidatesTried"))
+  private val group =
+    if (terms.onePass) new AsOfGroup(cursor, terms, check, left, right)
+    else if (terms.lastOfKey) new FirstRowGroup(cursor)
+    else new BufferedGroup(cursor, terms, check, left, right, metrics("spillSize"))
+
+  var matched: InternalRow = _
+  override def hasNext: Boolean = leftRows.hasNext
+
+  override def next(): InternalRow = {
+    val leftRow = leftRows.next()
+    val key = leftKey(leftRow)
+    matched = if (key.anyNull) null else group.lastMatch(leftRow, key)
+    leftRow
   }
 }

@@ -1,16 +1,20 @@
 package io.github.sparkjoinery.rules
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import io.github.sparkjoinery.logical.LastJoin
+import io.github.sparkjoinery.execution.LastJoinTerms
+import io.github.sparkjoinery.logical.{LastJoin, LastRowPerKey}
 
 /**
  * Filters move to where they save work, never to where they would change which row is last:
  *  - a filter above, as far as it is over left columns, goes below the join's left side;
  *  - a part of ON that is over right columns goes below the join's right side.
- * And a LAST JOIN of which no right column is used is dropped: it neither adds nor removes rows. A filter above over right columns stays: it decides on the row found, not on the rows to choose from.
+ * A filter above over right columns stays: it decides on the row found, not on the rows to choose from.
+ *
+ * Where ON is nothing but equalities, the right side is reduced to the last row of each key. And a LAST JOIN of which no
+ * right column is used is dropped: it neither adds nor removes rows.
  */
 object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDownWithPruning(_.containsPattern(LastJoin.Pattern)) {
@@ -25,8 +29,17 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
       val kept = conjuncts(join).filterNot(pushed.contains)
       join.copy(right = Filter(pushed.reduce(And), join.right), condition = kept.reduceOption(And))
 
+    case join: LastJoin if !isReduced(join.right) && LastJoinTerms.of(join).lastOfKey =>
+      join.copy(right = LastRowPerKey(LastJoinTerms.of(join).rightKeys, join.order, join.right))
+
     case Project(list, join: LastJoin) if list.forall(_.references.subsetOf(join.left.outputSet)) =>
       Project(list, join.left)
+  }
+
+  private def isReduced(right: LogicalPlan): Boolean = right match {
+    case _: LastRowPerKey | _: LocalRelation => true
+    case Project(_, child) => isReduced(child)
+    case _ => false
   }
 
   private def leftOnly(condition: Expression, join: LastJoin): Seq[Expression] =

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.joinery
 
 import org.apache.spark.internal.config.ConfigEntry
+import org.apache.spark.network.util.ByteUnit
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -19,6 +20,19 @@ object JoineryConf {
       "`FROM t LAST JOIN r` gives t the alias `last` as on stock Spark.",
     default = true)
 
+  private val LAST_JOIN_MAX_HASH_PARTITION = SQLConf.buildConf("spark.joinery.lastJoin.maxHashPartition")
+    .doc("Largest partition of the right side of a LAST JOIN that ShuffledHashLastJoin is chosen for, by its shuffled or " +
+      "estimated size; beyond it, SortMergeLastJoin. -1 chooses ShuffledHashLastJoin under a hint only.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("128MB")
+
+  private val LAST_JOIN_SKEW_SPLIT = boolean(
+    "spark.joinery.lastJoin.skewSplit.enabled",
+    "Under adaptive execution, read a skewed partition of a LAST JOIN in several tasks, split by time where ON has an as-of " +
+      "comparison. Which partitions are skewed is up to spark.sql.adaptive.skewJoin.*.",
+    default = true)
+
   private val EXPLAIN = boolean(
     "spark.joinery.explain",
     "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
@@ -31,6 +45,8 @@ object JoineryConf {
     .createOptional
 
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
+  def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)
+  def skewSplit: Boolean = SQLConf.get.getConf(LAST_JOIN_SKEW_SPLIT)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE)
 

@@ -1,9 +1,11 @@
-package io.github.sparkjoinery.execution
+package io.github.sparkjoinery.execution.rows
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.joinery.SpillingRows
+
+import io.github.sparkjoinery.execution.{CandidateCheck, LastJoinTerms}
 
 /** Walks the sorted right side, key by key. */
 private[execution] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expression], output: Seq[Attribute]) {
@@ -56,39 +58,60 @@ private[execution] class FirstRowGroup(cursor: RightCursor) extends RightGroup(c
 
 /** As of a time: both sides move forwards together; the prevailing right row is all that is kept. */
 private[execution] class AsOfGroup(
-    cursor: RightCursor, terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) extends RightGroup(cursor) {
+    cursor: RightCursor, terms: LastJoinTerms, check: CandidateCheck, left: Seq[Attribute], right: Seq[Attribute])
+  extends RightGroup(cursor) {
 
-  private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
-  private val rightTime = UnsafeProjection.create(Seq(terms.order.head.child), right)
-  private val ordering = RowOrdering.create(Seq(terms.order.head.copy(
-    child = BoundReference(0, terms.order.head.dataType, nullable = true), sameOrderExpressions = Nil)), Nil)
+  private val asOf = new AsOfComparison(terms, left, right)
   private var prevailing: UnsafeRow = _
 
   override protected def enter(key: UnsafeRow): Unit = prevailing = null
 
-  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
-    val time = leftTime(leftRow)
-    if (time.isNullAt(0)) return null
-    while (cursor.isAt(key) && isUpTo(time)) {
-      if (!rightTime(cursor.row).isNullAt(0)) prevailing = cursor.row.copy()
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = if (asOf.start(leftRow)) {
+    while (cursor.isAt(key) && (asOf.isUnknown(cursor.row) || asOf.holds)) {
+      if (!asOf.unknown) prevailing = cursor.row.copy()
       cursor.advance()
     }
-    prevailing
+    if (prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
+  } else {
+    null
+  }
+}
+
+/** The as-of comparison of one left row with right rows. */
+private[execution] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) {
+  private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
+  private val rightTime = UnsafeProjection.create(terms.asOfTerm.toSeq, right)
+  private val ordering = RowOrdering.create(terms.asOfOrder.toSeq.map(order =>
+    order.copy(child = BoundReference(0, order.dataType, nullable = true))), Nil)
+  private var time: UnsafeRow = _
+  private var candidate: UnsafeRow = _
+
+  /** @return whether any right row can come up to this left row's time */
+  def start(leftRow: InternalRow): Boolean = {
+    time = leftTime(leftRow)
+    !time.isNullAt(0)
   }
 
-  private def isUpTo(time: InternalRow): Boolean = {
-    val candidate = rightTime(cursor.row)
-    candidate.isNullAt(0) || {
-      val order = ordering.compare(candidate, time)
-      order < 0 || order == 0 && !terms.strict
-    }
+  /** Whether a right row has no time; looks at it for `holds`. */
+  def isUnknown(rightRow: InternalRow): Boolean = {
+    candidate = rightTime(rightRow)
+    unknown
+  }
+
+  def unknown: Boolean = candidate.isNullAt(0)
+
+  def holds: Boolean = {
+    val order = ordering.compare(candidate, time)
+    order < 0 || order == 0 && !terms.strict
   }
 }
 
 /** Any condition: the key's right rows, last first, are tried one after the other. They are buffered, and spill. */
 private[execution] class BufferedGroup(
-    cursor: RightCursor, passes: (InternalRow, InternalRow) => Boolean, spillSize: SQLMetric) extends RightGroup(cursor) {
+    cursor: RightCursor, terms: LastJoinTerms, check: CandidateCheck, left: Seq[Attribute], right: Seq[Attribute], spillSize: SQLMetric)
+  extends RightGroup(cursor) {
 
+  private val asOf = terms.asOf.map(_ => new AsOfComparison(terms, left, right))
   private val candidates = new SpillingRows
 
   override protected def enter(key: UnsafeRow): Unit = {
@@ -100,6 +123,14 @@ private[execution] class BufferedGroup(
     spillSize += candidates.spillSize
   }
 
-  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow =
-    candidates.find(passes(leftRow, _))
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
+    check.stop = false
+    if (asOf.exists(!_.start(leftRow))) return null
+    var passed = false
+    val last = candidates.find { candidate =>
+      passed = asOf.forall(asOf => !asOf.isUnknown(candidate) && asOf.holds) && check.passes(leftRow, candidate)
+      passed || check.stop
+    }
+    if (passed) last else null
+  }
 }

@@ -1,0 +1,36 @@
+package io.github.sparkjoinery.execution
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution._
+
+/**
+ * Between a join that shuffles both sides and a child with generated code: the child's code becomes a stage of its own, as below
+ * Spark's own shuffled joins. (Which operators are treated so is fixed in Spark by name.) Fused, a chain of such joins would
+ * have more than the two inputs that generated code can have.
+ */
+case class CodegenBoundaryExec(child: SparkPlan) extends UnaryExecNode {
+  override def nodeName: String = "CodegenBoundary"
+  override def output: Seq[Attribute] = child.output
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+  override protected def doExecute(): RDD[InternalRow] = child.execute()
+  override protected def withNewChildInternal(newChild: SparkPlan): CodegenBoundaryExec = copy(child = newChild)
+}
+
+/** Puts the boundaries in, just before Spark marks what it generates code for. */
+object CodegenBoundaries extends ColumnarRule {
+  override def postColumnarTransitions: Rule[SparkPlan] = SeparateChildren
+
+  private object SeparateChildren extends Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan = if (!conf.wholeStageEnabled) plan else plan.transformUp {
+      case join: ShuffledLastJoinExec => join.withNewChildren(join.children.map {
+        case child: CodegenSupport if child.supportCodegen => CodegenBoundaryExec(child)
+        case child => child
+      })
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.github.sparkjoinery.execution
+
+import java.util.concurrent.TimeUnit.NANOSECONDS
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.joinery.TaskBuildMemory
+
+import io.github.sparkjoinery.execution.rows._
+
+/** @param leftOrdering the order of the left rows that a task has to keep */
+case class ShuffledHashTasks(
+    terms: LastJoinTerms,
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    leftOrdering: Seq[SortOrder],
+    metrics: Map[String, SQLMetric]) extends LastJoinTasks {
+
+  override def start(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow]): ShuffledHashTask =
+    new ShuffledHashTask(leftRows, rightRows, this)
+}
+
+/**
+ * One task of `ShuffledHashLastJoin`. Right rows are grouped in memory; the caller looks each left row up in `relation`. When
+ * memory runs out on the way, both sides are sorted instead, spilling as need be, and merged: then the task itself has the
+ * match of each left row.
+ */
+class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: ShuffledHashTasks) extends LastJoinTask {
+  import join._
+
+  private var sortedRight: Iterator[InternalRow] = _
+  private val relation: GroupedRows = build()
+  private lazy val merged = new SpilledMerge(leftRows, sortedRight, join)
+
+  def isSpilled: Boolean = relation == null
+
+  /** For where nothing is spilled. */
+  def reader: GroupedRowsReader = if (isSpilled) null else relation.reader(terms, right)
+  def search: GroupedRowsSearch = new GroupedRowsSearch(relation, terms, left, right, metrics("candidatesTried"))
+
+  override def hasNext: Boolean = if (isSpilled) merged.hasNext else leftRows.hasNext
+  override def next(): InternalRow = if (isSpilled) merged.next() else leftRows.next()
+  override def matched: InternalRow = merged.matched
+
+  private def build(): GroupedRows = {
+    val start = System.nanoTime()
+    val memory = TaskBuildMemory()
+    val builder = new GroupedRowsBuilder(terms.right(right), memory)
+    var refused: InternalRow = null
+    var rows = 0L
+    while (refused == null && rightRows.hasNext) {
+      val row = rightRows.next()
+      rows += 1
+      if (!builder.add(row.asInstanceOf[UnsafeRow])) refused = row
+    }
+    val built = if (refused == null) builder.result() else null
+    metrics("rowsBuilt") += rows
+    metrics("buildTime") += NANOSECONDS.toMillis(System.nanoTime() - start)
+    if (built == null) {
+      memory.release(memory.acquired)
+      sortedRight = SpilledMerge.sort(builder.rows ++ Option(refused) ++ rightRows, terms.rightSort, right, join)
+    } else {
+      metrics("distinctKeys") += built.index.size
+      metrics("buildSize") += built.estimatedSize
+    }
+    built
+  }
+}

@@ -1,0 +1,152 @@
+package io.github.sparkjoinery.execution.rows
+
+import java.util.Comparator
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import io.github.sparkjoinery.execution.RightTerms
+
+/**
+ * Builds [[GroupedRows]] from right rows in any order. Rows that can match nothing, because a key or the as-of term is NULL, are
+ * left out; and where the order alone decides, all but the last row of each key.
+ */
+class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
+  private val pages = new RowPages(memory)
+  private val probe = new RightProbe(terms)
+  private val longKeys = new LongKeyIndex(memory)
+  private val rowKeys = new RowKeyIndex(terms.keys.length, memory)
+  private val keyScratch = rowKeys.scratch
+  private val rowScratch = new UnsafeRow(terms.numFields)
+
+  // one entry per row, or per key where only its last row is kept
+  private var groups = new Array[Int](if (terms.lastOfKey) 0 else 64)
+  private var addresses = new Array[Long](64)
+  private var times = new Array[Long](64)
+  private var count = 0
+
+  /** @return whether there was memory for the row; if not, it is not among `rows` */
+  def add(row: UnsafeRow): Boolean = {
+    probe.look(row)
+    if (probe.matchesNothing) return true
+    val group = if (probe.hasLongKey) longKeys.add(probe.longKey) else rowKeys.add(probe.rowKey, keyScratch)
+    if (group == KeyIndex.NoMemory) false
+    else if (!terms.lastOfKey) append(group, row)
+    else if (group == count) append(group, row)
+    else if (isAfter(row, group)) replace(group, row)
+    else true
+  }
+
+  private def isAfter(row: UnsafeRow, group: Int): Boolean =
+    probe.time > times(group) ||
+      probe.time == times(group) && probe.fullOrder != null && probe.fullOrder.compare(row, pages.read(addresses(group), rowScratch)) > 0
+
+  private def replace(group: Int, row: UnsafeRow): Boolean = {
+    val address = pages.replace(addresses(group), row)
+    if (address < 0) return false
+    addresses(group) = address
+    times(group) = probe.time
+    true
+  }
+
+  private def append(group: Int, row: UnsafeRow): Boolean = {
+    if (count == addresses.length && !grow()) return false
+    val address = pages.add(row)
+    if (address < 0) return false
+    if (!terms.lastOfKey) groups(count) = group
+    addresses(count) = address
+    times(count) = probe.time
+    count += 1
+    true
+  }
+
+  private def grow(): Boolean = {
+    val length = addresses.length * 2
+    if (length > (1 << 28) || !memory.acquire(length * GroupedRowsBuilder.BytesPerRow)) return false
+    memory.release(addresses.length * GroupedRowsBuilder.BytesPerRow)
+    if (!terms.lastOfKey) groups = java.util.Arrays.copyOf(groups, length)
+    addresses = java.util.Arrays.copyOf(addresses, length)
+    times = java.util.Arrays.copyOf(times, length)
+    true
+  }
+
+  /** @return null if there is no memory to put the rows in order */
+  def result(): GroupedRows = {
+    val keys: KeyIndex = if (probe.hasLongKey) longKeys else rowKeys
+    if (terms.lastOfKey) return new GroupedRows(terms.numFields, keys, pages, Array.range(0, count + 1), addresses, null)
+
+    val starts = new Array[Int](keys.size + 1)
+    var i = 0
+    while (i < count) { starts(groups(i) + 1) += 1; i += 1 }
+    var longest = 0
+    i = 1
+    while (i < starts.length) {
+      longest = math.max(longest, starts(i))
+      starts(i) += starts(i - 1)
+      i += 1
+    }
+    val scratch = OrderedRows.scratch(longest)
+    if (!memory.acquire(count * 16L + starts.length * 8L + scratch)) return null
+    val next = starts.clone()
+    val (sortedAddresses, sortedTimes) = (new Array[Long](count), new Array[Long](count))
+    i = 0
+    while (i < count) {
+      val place = next(groups(i))
+      next(groups(i)) = place + 1
+      sortedAddresses(place) = addresses(i)
+      sortedTimes(place) = times(i)
+      i += 1
+    }
+    memory.release(addresses.length * GroupedRowsBuilder.BytesPerRow)
+    groups = null
+    addresses = null
+    times = null
+    val order = new OrderedRows(sortedTimes, sortedAddresses, pages, probe.fullOrder, terms.numFields)
+    i = 0
+    while (i < keys.size) { order.sort(starts(i), starts(i + 1)); i += 1 }
+    memory.release(scratch)
+    new GroupedRows(terms.numFields, keys, pages, starts, sortedAddresses, if (terms.longTime.isDefined) sortedTimes else null)
+  }
+
+  /** What has been added and kept, in no order. To be used instead of `result`. */
+  def rows: Iterator[UnsafeRow] = Iterator.range(0, count).map(i => pages.read(addresses(i), rowScratch))
+
+  def numKeys: Int = if (probe.hasLongKey) longKeys.size else rowKeys.size
+}
+
+private object GroupedRowsBuilder {
+  val BytesPerRow = 20L
+}
+
+/** What a right row is filed under. */
+private[execution] class RightProbe(terms: RightTerms) {
+  val hasLongKey: Boolean = terms.longKey.isDefined
+
+  private val nullTime =
+    if (terms.order.headOption.exists(_.nullOrdering == NullsLast)) Long.MaxValue else Long.MinValue
+
+  private val longs = UnsafeProjection.create(Seq(terms.longKey.getOrElse(Literal(0L)), terms.sortKey))
+  private val keys = UnsafeProjection.create(terms.keys)
+  private val asOfTerm = UnsafeProjection.create(terms.asOfTerm.toSeq)
+  private val hasLongTime = terms.longTime.isDefined
+
+  /** By the whole ORDER BY; null if there is none. */
+  val fullOrder: Comparator[UnsafeRow] =
+    if (terms.order.isEmpty) null else RowOrdering.create(terms.order, Nil).asInstanceOf[Comparator[UnsafeRow]]
+
+  private var found: UnsafeRow = _
+  var rowKey: UnsafeRow = _
+  var matchesNothing: Boolean = _
+
+  def longKey: Long = found.getLong(0)
+  /** Equal ones are no harm: `fullOrder` decides then. */
+  def time: Long = if (found.isNullAt(1)) nullTime else found.getLong(1)
+
+  def look(row: InternalRow): Unit = {
+    found = longs(row)
+    if (!hasLongKey) rowKey = keys(row)
+    matchesNothing =
+      (if (hasLongKey) found.isNullAt(0) else rowKey.anyNull) ||
+        terms.asOfTerm.isDefined && (if (hasLongTime) found.isNullAt(1) else asOfTerm(row).isNullAt(0))
+  }
+}

@@ -1,0 +1,42 @@
+package org.apache.spark.sql.joinery
+
+import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+/** Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else spilling. */
+object SpillingSort {
+
+  /**
+   * @param order     not empty
+   * @param output    columns of the rows
+   * @param spillSize is told what was spilled, in bytes
+   * @return the rows in order; each good until the next is asked for
+   */
+  def sort(rows: Iterator[UnsafeRow], order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric): Iterator[InternalRow] = {
+    val first = BindReferences.bindReference(order.head, output)
+    val prefix = SortPrefix(first)
+    val prefixOf = UnsafeProjection.create(Seq(prefix))
+    val computer = new UnsafeExternalRowSorter.PrefixComputer {
+      private val result = new UnsafeExternalRowSorter.PrefixComputer.Prefix
+      override def computePrefix(row: InternalRow): UnsafeExternalRowSorter.PrefixComputer.Prefix = {
+        val computed = prefixOf(row)
+        result.isNull = computed.isNullAt(0)
+        result.value = if (result.isNull) prefix.nullValue else computed.getLong(0)
+        result
+      }
+    }
+    val sorter = UnsafeExternalRowSorter.create(
+      DataTypeUtils.fromAttributes(output), RowOrdering.create(order, output), SortPrefixUtils.getPrefixComparator(first), computer,
+      SparkEnv.get.memoryManager.pageSizeBytes, order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first))
+    val metrics = TaskContext.get().taskMetrics()
+    val before = metrics.memoryBytesSpilled
+    val sorted = sorter.sort(rows)
+    spillSize += metrics.memoryBytesSpilled - before
+    metrics.incPeakExecutionMemory(sorter.getPeakMemoryUsage)
+    sorted
+  }
+}
