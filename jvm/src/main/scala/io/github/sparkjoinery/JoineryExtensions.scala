@@ -4,6 +4,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.{CodegenBoundaries, LastJoinStrategy}
+import io.github.sparkjoinery.execution.skew.SplitSkewedLastJoin
 import io.github.sparkjoinery.explain.{ExplainReportRule, JoineryVersion}
 import io.github.sparkjoinery.logical.LastJoinOrder
 import io.github.sparkjoinery.parser.JoineryParser
@@ -20,9 +21,10 @@ import io.github.sparkjoinery.rules._
  *  1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
  *  1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into
  *     the logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
- *  1. optimizer: [[OptimizeLastJoin]];
+ *  1. optimizer: [[OptimizeLastJoin]]; then, once filters are where they belong, [[DistributeLastJoin]];
  *  1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *     on each re-plan of adaptive execution;
+ *  1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] has several tasks read a skewed partition;
  *  1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
  *  1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
  */
@@ -44,8 +46,10 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // optimizer and planner
     extensions.injectOptimizerRule(_ => OptimizeLastJoin)
+    extensions.injectPreCBORule(_ => DistributeLastJoin)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
+    extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
     extensions.injectColumnar(_ => CodegenBoundaries)
     extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)
   }

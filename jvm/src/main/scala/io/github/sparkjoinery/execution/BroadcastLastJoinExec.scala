@@ -47,9 +47,10 @@ class BroadcastLastJoinExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val relation = right.executeBroadcast[GroupedRows]()
     val (terms, leftOutput, rightOutput, tried) = (this.terms, left.output, right.output, longMetric("candidatesTried"))
+    val join = joinedRows
     left.execute().mapPartitions { leftRows =>
       val search = new GroupedRowsSearch(relation.value, terms, leftOutput, rightOutput, tried)
-      joinRows(leftRows)(search.lastMatch)
+      join(leftRows)(search.lastMatch)
     }
   }
 

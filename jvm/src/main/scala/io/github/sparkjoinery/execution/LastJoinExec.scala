@@ -37,24 +37,8 @@ trait LastJoinExec extends CodegenSupport {
        |""".stripMargin
   }
 
-  /**
-   * Task-side: joins each left row with the right row that `find` gives for it, or with NULLs.
-   *
-   * @param find the match of a left row, or null
-   */
-  protected def joinRows(leftRows: Iterator[InternalRow])(find: InternalRow => InternalRow): Iterator[InternalRow] = {
-    val numOutputRows = longMetric("numOutputRows")
-    val matchedRows = longMetric("matchedRows")
-    val joined = new JoinedRow
-    val nulls = new GenericInternalRow(right.output.length)
-    val toUnsafe = UnsafeProjection.create(output, left.output ++ right.output.map(_.withNullability(true)))
-    leftRows.map { leftRow =>
-      val match_ = find(leftRow)
-      numOutputRows += 1
-      if (match_ != null) matchedRows += 1
-      toUnsafe(joined(leftRow, if (match_ == null) nulls else match_))
-    }
-  }
+  /** Without generated code: what joins the rows of a task. */
+  protected def joinedRows: JoinedRows = JoinedRows(output, left.output, right.output, metrics)
 
   /**
    * Generated code that passes on a left row and its match.
@@ -88,5 +72,24 @@ trait LastJoinExec extends CodegenSupport {
        |}
        |""".stripMargin
     ExprCode(code, JavaCode.isNullVariable(isNull), JavaCode.variable(value, attribute.dataType))
+  }
+}
+
+/** Where no code is generated: puts left rows and their matches together. It goes to the executors, the plan does not. */
+private[execution] case class JoinedRows(
+    output: Seq[Attribute], left: Seq[Attribute], right: Seq[Attribute], metrics: Map[String, SQLMetric]) {
+
+  /** @param find the match of a left row, or null */
+  def apply(leftRows: Iterator[InternalRow])(find: InternalRow => InternalRow): Iterator[InternalRow] = {
+    val (numOutputRows, matchedRows) = (metrics("numOutputRows"), metrics("matchedRows"))
+    val joined = new JoinedRow
+    val nulls = new GenericInternalRow(right.length)
+    val toUnsafe = UnsafeProjection.create(output, left ++ right.map(_.withNullability(true)))
+    leftRows.map { leftRow =>
+      val matched = find(leftRow)
+      numOutputRows += 1
+      if (matched != null) matchedRows += 1
+      toUnsafe(joined(leftRow, if (matched == null) nulls else matched))
+    }
   }
 }

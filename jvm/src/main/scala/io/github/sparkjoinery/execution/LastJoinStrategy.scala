@@ -8,8 +8,9 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.joinery.JoineryConf
 
+import io.github.sparkjoinery.execution.skew.CarryOverExec
 import io.github.sparkjoinery.explain.Decision
-import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight, LastRowPerKey}
+import io.github.sparkjoinery.logical.{CarryOver, LastJoin, LastJoinRight, LastRowPerKey}
 import io.github.sparkjoinery.rules.LastJoinException
 
 /**
@@ -40,6 +41,10 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
 
     case last: LastRowPerKey =>
       Seq(LastRowPerKeyExec(last.keys, last.order ++ LastJoinTerms.tieBreaker(last.child), planLater(last.child)))
+
+    case carry: CarryOver =>
+      Seq(CarryOverExec(carry.part, carry.time, carry.cuts, carry.labels, carry.order ++ LastJoinTerms.tieBreaker(carry.child),
+        planLater(carry.child)))
 
     case right: LastJoinRight => // CheckLastJoin cannot know whether a join is still to come
       LastJoinException.fail("MISPLACED_ORDER",

@@ -41,6 +41,7 @@ case class LastJoinTerms(
 
   def leftLongKey: Option[Expression] = RightTerms.longKey(leftKeys)
   def leftLongTime: Option[Expression] = RightTerms.longTime(asOf, order)
+  def rightLongTime: Option[Expression] = RightTerms.longTime(asOfTerm, order)
 
   def descending: Boolean = order.headOption.exists(_.direction == Descending)
 

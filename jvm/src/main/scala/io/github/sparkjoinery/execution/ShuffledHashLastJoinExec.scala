@@ -46,10 +46,10 @@ case class ShuffledHashLastJoinExec(
   override protected def taskClass: Class[ShuffledHashTask] = classOf[ShuffledHashTask]
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val factory = tasks
+    val (factory, join) = (tasks, joinedRows)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
       val task = factory.start(leftRows, rightRows)
-      if (task.isSpilled) joinRows(task)(_ => task.matched) else joinRows(task)(task.search.lastMatch)
+      if (task.isSpilled) join(task)(_ => task.matched) else join(task)(task.search.lastMatch)
     }
   }
 

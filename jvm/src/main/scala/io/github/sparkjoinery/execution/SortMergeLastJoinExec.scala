@@ -43,10 +43,10 @@ case class SortMergeLastJoinExec(
   override protected def taskClass: Class[SortMergeTask] = classOf[SortMergeTask]
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val factory = tasks
+    val (factory, join) = (tasks, joinedRows)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
       val task = factory.start(leftRows, rightRows)
-      joinRows(task)(_ => task.matched)
+      join(task)(_ => task.matched)
     }
   }
 

@@ -1,0 +1,104 @@
+package io.github.sparkjoinery.execution.skew
+
+import org.apache.spark.SparkContext
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive._
+import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ValidateRequirements}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.execution._
+
+/**
+ * Under adaptive execution, once both sides of a LAST JOIN are shuffled and the sizes of their partitions known: has several tasks
+ * read a skewed partition.
+ *  - With an as-of comparison and no residual condition, split by time ([[TimeSliceExec]]): a hot key on either side is divided.
+ *  - Else the left side is split as Spark splits skewed joins, and each part reads the whole of the right.
+ *
+ * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`). A plan whose other operators rely on how the join's output
+ * is partitioned stays as it is.
+ */
+object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
+
+  override def apply(plan: SparkPlan): SparkPlan = {
+    if (!JoineryConf.skewSplit || !conf.getConf(SQLConf.SKEW_JOIN_ENABLED)) return plan
+    val split = plan.transformUp { case join: ShuffledLastJoinExec if !join.isSplit => splitJoin(join) }
+    if (split.fastEquals(plan)) plan
+    else if (ValidateRequirements.validate(split)) unwrap(split)
+    else {
+      logInfo("LAST JOIN with skewed partitions is not split: an operator above relies on its partitioning")
+      plan
+    }
+  }
+
+  private def unwrap(plan: SparkPlan): SparkPlan = plan.transform { case SkewJoinChildWrapper(child) => child }
+
+  private def splitJoin(join: ShuffledLastJoinExec): SparkPlan = (shuffleBelow(join.left), shuffleBelow(join.right)) match {
+    case (Some(left), Some(right)) =>
+      val (leftSkew, rightSkew) = (new Skew(left), new Skew(right))
+      val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass) yield (l, r)
+      times match {
+        case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>
+          val slices = new TimeSlices(left, leftTime, right, rightTime)
+          val specs = leftSkew.sizes.indices.flatMap { i =>
+            val parts = math.min(math.max(leftSkew.parts(i), rightSkew.parts(i)), maxParts)
+            Seq.fill(parts)((leftSkew.whole(i), rightSkew.whole(i)))
+          }
+          withSplit(join,
+            TimeSliceExec(leftTime, slices, None, AQEShuffleReadExec(left, specs.map(_._1))),
+            TimeSliceExec(rightTime, slices, Some(join.terms.right(right.output)), AQEShuffleReadExec(right, specs.map(_._2))))
+        case None if leftSkew.any =>
+          val specs = leftSkew.sizes.indices.flatMap(i => leftSkew.byMapper(i).map((_, rightSkew.whole(i))))
+          if (specs.length == leftSkew.sizes.length) join
+          else withSplit(join, AQEShuffleReadExec(left, specs.map(_._1)), AQEShuffleReadExec(right, specs.map(_._2)))
+        case _ => join
+      }
+    case _ => join
+  }
+
+  /** Each part reads all of its partition, so more parts than cores only make more to read. */
+  private def maxParts: Int = math.max(2, math.min(SparkContext.getOrCreate().defaultParallelism, 32))
+
+  private def withSplit(join: ShuffledLastJoinExec, left: SparkPlan, right: SparkPlan): SparkPlan = {
+    def replace(side: SparkPlan, read: SparkPlan): SparkPlan = side match {
+      case sort: SortExec => sort.copy(child = SkewJoinChildWrapper(read))
+      case _ => SkewJoinChildWrapper(read)
+    }
+    val children = Seq(replace(join.left, left), replace(join.right, right))
+    join match {
+      case hash: ShuffledHashLastJoinExec => hash.copy(left = children.head, right = children(1), isSplit = true)
+      case merge: SortMergeLastJoinExec => merge.copy(left = children.head, right = children(1), isSplit = true)
+    }
+  }
+
+  private def shuffleBelow(plan: SparkPlan): Option[ShuffleQueryStageExec] = plan match {
+    case SortExec(_, false, child, _) => shuffleBelow(child)
+    case stage: ShuffleQueryStageExec if stage.isMaterialized && stage.mapStats.isDefined &&
+      stage.shuffle.shuffleOrigin == ENSURE_REQUIREMENTS => Some(stage)
+    case _ => None
+  }
+
+  /** How Spark's own rule for skewed joins looks at one side. */
+  private class Skew(stage: ShuffleQueryStageExec) {
+    val sizes: Array[Long] = stage.mapStats.get.bytesByPartitionId
+    private val median = { val sorted = sizes.sorted; sorted(sorted.length / 2).max(1) }
+    private val threshold = conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD)
+      .max((median * conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_FACTOR)).toLong)
+    private val target = {
+      val even = sizes.filter(_ <= threshold)
+      val advisory = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
+      if (even.isEmpty) advisory else advisory.max(even.sum / even.length)
+    }
+
+    def isSkewed(i: Int): Boolean = sizes(i) > threshold
+    def any: Boolean = sizes.indices.exists(isSkewed)
+    def parts(i: Int): Int = if (isSkewed(i)) math.max(2, ((sizes(i) + target - 1) / target).min(1 << 16).toInt) else 1
+    def whole(i: Int): CoalescedPartitionSpec = CoalescedPartitionSpec(i, i + 1, sizes(i))
+    def byMapper(i: Int): Seq[ShufflePartitionSpec] = {
+      val split = if (isSkewed(i)) ShufflePartitionsUtil.createSkewPartitionSpecs(stage.mapStats.get.shuffleId, i, target) else None
+      split.getOrElse(Seq(whole(i)))
+    }
+  }
+}

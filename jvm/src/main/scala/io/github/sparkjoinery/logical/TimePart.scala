@@ -1,0 +1,70 @@
+package io.github.sparkjoinery.logical
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.types.{DataType, IntegerType}
+
+/**
+ * The label of the part of time that a row belongs to: part i holds the times from the i-th cut on. NULL belongs to the first.
+ *
+ * @param time   a long
+ * @param cuts   an array of longs, ascending; NULL: there is one part only
+ * @param labels by part
+ */
+case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extends BinaryExpression {
+  override def left: Expression = time
+  override def right: Expression = cuts
+  override def dataType: DataType = IntegerType
+  override def nullable: Boolean = false
+  private lazy val labelArray = labels.toArray
+
+  override def eval(input: org.apache.spark.sql.catalyst.InternalRow): Any = {
+    val at = time.eval(input)
+    labelArray(if (at == null) 0 else TimePart.of(at.asInstanceOf[Long], cuts.eval(input).asInstanceOf[ArrayData]))
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val (at, cut) = (time.genCode(ctx), cuts.genCode(ctx))
+    val labelsTerm = ctx.addReferenceObj("labels", labelArray, "int[]")
+    ev.copy(code = code"""
+      ${at.code}
+      ${cut.code}
+      int ${ev.value} = $labelsTerm[${at.isNull} ? 0 : ${TimePart.getClass.getName.stripSuffix("$")}.of(${at.value}, ${cut.isNull} ? null : ${cut.value})];
+      """, isNull = FalseLiteral)
+  }
+
+  override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): TimePart =
+    copy(time = newLeft, cuts = newRight)
+}
+
+object TimePart {
+  /** The part of a time: how many cuts there are up to it. */
+  def of(time: Long, cuts: ArrayData): Int = {
+    var low = 0
+    var high = if (cuts == null) 0 else cuts.numElements()
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (cuts.getLong(middle) <= time) low = middle + 1 else high = middle
+    }
+    low
+  }
+}
+
+/**
+ * The right side of an as-of join, ready to be shuffled by part of time: each row with its part's label, and in each part also the
+ * prevailing row at its beginning, carried over from the parts before it. Rows without a time are left out.
+ *
+ * @param part  the column with the label
+ * @param time  a long over the child; NULL where a row matches nothing
+ * @param cuts,labels see [[TimePart]]
+ * @param order the join's ORDER BY
+ */
+case class CarryOver(part: Attribute, time: Expression, cuts: Expression, labels: Seq[Int], order: Seq[SortOrder], child: LogicalPlan)
+  extends UnaryNode {
+  override def output: Seq[Attribute] = child.output :+ part
+  override def producedAttributes: AttributeSet = AttributeSet(part)
+  override protected def withNewChildInternal(newChild: LogicalPlan): CarryOver = copy(child = newChild)
+}
