@@ -19,6 +19,12 @@ object JoineryConf {
       "`FROM t LAST JOIN r` gives t the alias `last` as on stock Spark.",
     default = true)
 
+  private val ASOF_JOIN_ENABLED = boolean(
+    "spark.joinery.asofJoin.enabled",
+    "Run ASOF JOIN, in SQL (on Spark 4.1, too) and from DataFrames and pandas-on-Spark, by the operators of LAST JOIN. When " +
+      "false, statements and plans with it are left to Spark.",
+    default = true)
+
   private val EXPLAIN = boolean(
     "spark.joinery.explain",
     "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
@@ -31,6 +37,7 @@ object JoineryConf {
     .createOptional
 
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
+  def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE)
 
