@@ -63,7 +63,7 @@ private[parser] object LastJoinTokens {
     if (i < 0 || i >= tokens.length) "" else SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType)
 
   /** A token that the grammar reads as another word, and messages still as the user's. */
-  def retyped(token: Token, name: String): Token = {
+  def retyped(token: Token, name: String): CommonToken = {
     val changed = new CommonToken(token)
     changed.setType(typeOf(name))
     changed
