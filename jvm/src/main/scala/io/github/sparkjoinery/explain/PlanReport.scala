@@ -28,12 +28,20 @@ case class PlanReport(operator: String, kind: String, joinery: Boolean, reason: 
 
 object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
 
-  def of(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
+  /** One line per join and window; one in all for as-of joins left to Spark for the same reason, which it may plan repeatedly. */
+  def of(plan: SparkPlan): Seq[PlanReport] = {
+    val (rewritten, others) = entries(plan).partition(_.kind == AsOfJoin)
+    others ++ rewritten.distinctBy(_.reason).map(_.copy(kind = "join"))
+  }
+
+  private val AsOfJoin = "as-of join"
+
+  private def entries(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
     case node: LastJoinExec => entry(node.asInstanceOf[SparkPlan], "join", joinery = true, Decision.of(node).getOrElse("LAST JOIN"))
     case node: BroadcastNestedLoopJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: CartesianProductExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
-    case node: BaseAggregateExec if asOfJoin(node).isDefined => entry(node, "join", joinery = false, asOfJoin(node).get)
+    case node: BaseAggregateExec if asOfJoin(node).isDefined => entry(node, AsOfJoin, joinery = false, asOfJoin(node).get)
     case node: WindowExecBase =>
       entry(node, "window", joinery = false, Decision.of(node).getOrElse("this version has no window operator (SlidingWindow)"))
   }

@@ -48,16 +48,17 @@ private[parser] object AsOfJoinTokens {
         for (i <- tokens.indices if isAsOfJoin(i) && !dropped(i)) read(i)
       }
       val rewritten = tokens.indices.collect {
-        case i if changed.get(i).contains("TRUE") => literalTrue(tokens(i))
+        case i if changed.get(i).contains("TRUE") => literalTrue(tokens(i), tokens(closing(i)))
         case i if changed.contains(i) => retyped(tokens(i), changed(i))
         case i if !dropped(i) => tokens(i)
       }
       AsOfJoinTokens(rewritten, joins.toSeq)
     }
 
-    private def literalTrue(token: Token): Token = {
-      val literal = retyped(token, "TRUE")
+    private def literalTrue(first: Token, last: Token): Token = {
+      val literal = retyped(first, "TRUE")
       literal.setText("true") // the value is read from the text
+      literal.setStopIndex(last.getStopIndex) // so that errors show the join to its end
       literal
     }
 

