@@ -35,7 +35,8 @@ private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
         val tree = asOfJoins(start(join).get)
         val condition = withOrigin(tree)(AsOfMatch(expression(tree)))
         val stage = if (joinType.isInstanceOf[UsingJoin]) AsOfRight.BeforeUsing else AsOfRight.Ready
-        join.copy(right = AsOfRight(right, stage), condition = Some(on.filter(_ != Literal.TrueLiteral).foldLeft[Expression](condition)(And(_, _))))
+        val both = on.filter(_ != Literal.TrueLiteral).foldLeft[Expression](condition)(And(_, _))
+        join.copy(right = AsOfRight(right, stage), condition = Some(both))
       }
     case join @ Join(_, right, _, _, _) if isLastJoin(join) && !right.isInstanceOf[LastJoinRight] =>
       val items = lastJoins(join.origin.startIndex.get)

@@ -32,7 +32,7 @@ class AsOfJoinParserSuite extends AsOfJoinChecks {
     lateral("LEFT", "l.ts >= r.ts", "r.ts DESC", "l.k = r.k AND r.v <> 2"))
   same("l ASOF JOIN r MATCH_CONDITION ((l.ts >= r.ts + 1))", lateral("", "l.ts > r.ts", "r.ts DESC"))
   same("l ASOF JOIN (SELECT * FROM r WHERE v > 1) AS r MATCH_CONDITION (l.ts >= r.ts)", lateral("", "l.ts >= r.ts AND r.v > 1", "r.ts DESC"))
-  same("(l) ASOF JOIN r TABLESAMPLE (100 PERCENT) MATCH_CONDITION (ts >= r.ts)".replace("(ts", "(l.ts"), lateral("", "l.ts >= r.ts", "r.ts DESC"))
+  same("(l) ASOF JOIN r TABLESAMPLE (100 PERCENT) MATCH_CONDITION (l.ts >= r.ts)", lateral("", "l.ts >= r.ts", "r.ts DESC"))
   same("l ASOF JOIN r MATCH_CONDITION (id >= v)", lateral("", "l.id >= r.v", "r.v DESC"))
   same("l ASOF JOIN r MATCH_CONDITION (15 >= r.ts) ON l.k = r.k", lateral("", "r.ts <= 15", "r.ts DESC", "l.k = r.k"))
 
