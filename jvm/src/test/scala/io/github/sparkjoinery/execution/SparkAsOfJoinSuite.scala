@@ -52,6 +52,17 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
     SparkAsOf.join(left, right, left("t"), right("t"), Seq("k"), "left").where("rid > 3").select("id", "rid")
   }
 
+  if (sparkHasAsOfJoin) {
+    test("a statement that Spark's own parser has read") {
+      for (op <- Seq(">=", ">", "<=", "<"); kind <- Seq("INNER", "LEFT"); on <- Seq("USING (k)", "ON l.k = r.k AND r.rid > 3")) {
+        val query = s"SELECT l.id, r.rid FROM l $kind ASOF JOIN r MATCH_CONDITION (r.t $op l.t) $on"
+        val joined = onSparkAsOf(sql(query))
+        assert(operators(joined).contains("BroadcastLastJoin"), plan(joined))
+        assert(Answers.rows(joined) == onSparkAsOf(Answers.rows(sql(query))), query)
+      }
+    }
+  }
+
   test("a hint of either form") {
     for ((hint, operator) <- Operators) {
       val joined = SparkAsOf.join(left, right.hint(hint), left("t"), right("t"), Seq("k"))
