@@ -27,6 +27,9 @@ import io.github.sparkjoinery.rules._
  *  1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] has several tasks read a skewed partition;
  *  1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
  *  1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
+ *
+ * ASOF JOIN goes the same way: parsed into a `Join` whose right child is an `AsOfRight`, kept complete by [[KeepMatchCondition]],
+ * checked by [[CheckAsOfJoin]], and made a `LastJoin` by [[PlanAsOfJoin]], as is Spark's own `AsOfJoin`.
  */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
@@ -40,9 +43,12 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // analyzer
     extensions.injectResolutionRule(_ => ResolveLastJoinOrder)
+    extensions.injectResolutionRule(_ => KeepMatchCondition)
     extensions.injectPostHocResolutionRule(_ => CheckLastJoinOrder)
+    extensions.injectPostHocResolutionRule(_ => CheckAsOfJoin)
     extensions.injectCheckRule(_ => CheckLastJoin)
     extensions.injectPlanNormalizationRule(_ => PlanLastJoin)
+    extensions.injectPlanNormalizationRule(_ => PlanAsOfJoin)
 
     // optimizer and planner
     extensions.injectOptimizerRule(_ => OptimizeLastJoin)

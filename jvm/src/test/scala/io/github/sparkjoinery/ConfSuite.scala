@@ -19,6 +19,7 @@ class ConfSuite extends JoinerySession {
     val listed = sql("SET -v").where("key LIKE 'spark.joinery.%'").collect()
     val defaults = listed.map(row => row.getString(0) -> row.getString(1)).toMap
     assert(defaults == Map(
+      "spark.joinery.asofJoin.enabled" -> "true",
       "spark.joinery.explain" -> "false",
       "spark.joinery.lastJoin.enabled" -> "true",
       "spark.joinery.store" -> "<undefined>"))
@@ -29,7 +30,7 @@ class ConfSuite extends JoinerySession {
   }
 
   test("a value that is no boolean is refused") {
-    for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.explain")) {
+    for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.asofJoin.enabled", "spark.joinery.explain")) {
       val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
       assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))
       assert(spark.conf.getOption(key).forall(_ != "maybe"))

@@ -4,8 +4,10 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.module.scala.DefaultScalaModule
 
 import org.apache.spark.sql.catalyst.expressions.{BinaryComparison, Equality, Expression, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Final, MinBy}
 import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.joins._
 import org.apache.spark.sql.execution.window.WindowExecBase
 
@@ -26,11 +28,20 @@ case class PlanReport(operator: String, kind: String, joinery: Boolean, reason: 
 
 object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
 
-  def of(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
+  /** One line per join and window; one in all for as-of joins left to Spark for the same reason, which it may plan repeatedly. */
+  def of(plan: SparkPlan): Seq[PlanReport] = {
+    val (rewritten, others) = entries(plan).partition(_.kind == AsOfJoin)
+    others ++ rewritten.distinctBy(_.reason).map(_.copy(kind = "join"))
+  }
+
+  private val AsOfJoin = "as-of join"
+
+  private def entries(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
     case node: LastJoinExec => entry(node.asInstanceOf[SparkPlan], "join", joinery = true, Decision.of(node).getOrElse("LAST JOIN"))
     case node: BroadcastNestedLoopJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: CartesianProductExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
+    case node: BaseAggregateExec if asOfJoin(node).isDefined => entry(node, AsOfJoin, joinery = false, asOfJoin(node).get)
     case node: WindowExecBase =>
       entry(node, "window", joinery = false, Decision.of(node).getOrElse("this version has no window operator (SlidingWindow)"))
   }
@@ -42,6 +53,12 @@ object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
 
   private def entry(node: SparkPlan, kind: String, joinery: Boolean, reason: String): PlanReport =
     PlanReport(node.nodeName, kind, joinery, reason, node.simpleString(maxFields = 25))
+
+  /** The reason why Joinery left the as-of join to Spark that became this aggregation: `min_by` of the distance. */
+  private def asOfJoin(node: BaseAggregateExec): Option[String] = node.aggregateExpressions.collectFirst(Function.unlift {
+    case AggregateExpression(nearest: MinBy, Final | Complete, _, _, _) => Decision.of(nearest.orderingExpr)
+    case _ => None
+  })
 
   private def stockJoin(node: SparkPlan, condition: Option[Expression]): String = Decision.of(node).getOrElse {
     val comparisons = condition.toSeq.flatMap(splitConjunctivePredicates).exists {

@@ -8,8 +8,9 @@ import org.apache.spark.sql.joinery.JoineryConf
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * Reads LAST JOIN. Statements without it go to the delegate untouched; those with it are parsed by
- * Spark's own grammar over a token stream in which [[LastJoinTokens]] has made LAST JOIN a LEFT JOIN.
+ * Reads LAST JOIN and ASOF JOIN. Statements without them go to the delegate untouched; those with them are parsed by
+ * Spark's own grammar over a token stream in which [[LastJoinTokens]] has made LAST JOIN a LEFT JOIN, and [[AsOfJoinTokens]]
+ * ASOF JOIN an INNER or LEFT JOIN.
  * Tokens keep their places in the user's text, so error messages, query contexts and stored view texts
  * are the user's too.
  *
@@ -30,7 +31,8 @@ class JoineryParser(override protected val delegate: ParserInterface) extends Pa
     parse(sqlText)(_.parseExpression(sqlText))
 
   private def parse[T](sqlText: String)(call: ParserInterface => T): T =
-    if (LastJoinTokens.mayOccurIn(sqlText) && JoineryConf.lastJoinEnabled) {
+    if (LastJoinTokens.mayOccurIn(sqlText) && JoineryConf.lastJoinEnabled ||
+        AsOfJoinTokens.mayOccurIn(sqlText) && JoineryConf.asOfJoinEnabled) {
       try call(new LastJoinParser) catch { case NoLastJoin => call(delegate) }
     } else {
       call(delegate)

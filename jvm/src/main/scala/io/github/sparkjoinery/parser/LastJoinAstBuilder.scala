@@ -1,20 +1,26 @@
 package io.github.sparkjoinery.parser
 
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, Literal}
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
+import org.apache.spark.sql.catalyst.parser.ParserUtils.withOrigin
+import org.apache.spark.sql.catalyst.plans.UsingJoin
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkSqlAstBuilder
 
-import io.github.sparkjoinery.logical.LastJoinRight
+import io.github.sparkjoinery.logical.{AsOfMatch, AsOfRight, LastJoinRight}
 
 /**
- * Spark's AST builder, which then marks those LEFT JOINs that were LAST JOINs in the user's text. They
+ * Spark's AST builder, which then marks those joins that were LAST JOINs or ASOF JOINs in the user's text. They
  * are known by the place where they start: every plan node carries it as its origin.
  */
 private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
 
   /** The ORDER BY terms of each LAST JOIN, by the index of its first character in the statement. */
   var lastJoins: Map[Int, Seq[SortItemContext]] = Map.empty
+
+  /** The MATCH_CONDITION of each ASOF JOIN, by the index of its first character in the statement. */
+  var asOfJoins: Map[Int, BooleanExpressionContext] = Map.empty
 
   override def visitFromClause(ctx: FromClauseContext): LogicalPlan = mark(super.visitFromClause(ctx))
 
@@ -24,6 +30,14 @@ private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
     mark(super.visitOperatorPipeStatement(ctx))
 
   private def mark(plan: LogicalPlan): LogicalPlan = plan.transformDown {
+    case join @ Join(_, right, joinType, on, _) if start(join).exists(asOfJoins.contains) && !right.isInstanceOf[AsOfRight] =>
+      CurrentOrigin.withOrigin(join.origin) {
+        val tree = asOfJoins(start(join).get)
+        val condition = withOrigin(tree)(AsOfMatch(expression(tree)))
+        val stage = if (joinType.isInstanceOf[UsingJoin]) AsOfRight.BeforeUsing else AsOfRight.Ready
+        val both = on.filter(_ != Literal.TrueLiteral).foldLeft[Expression](condition)(And(_, _))
+        join.copy(right = AsOfRight(right, stage), condition = Some(both))
+      }
     case join @ Join(_, right, _, _, _) if isLastJoin(join) && !right.isInstanceOf[LastJoinRight] =>
       val items = lastJoins(join.origin.startIndex.get)
       CurrentOrigin.withOrigin(join.origin) {
@@ -31,5 +45,7 @@ private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
       }
   }
 
-  private def isLastJoin(join: Join): Boolean = join.origin.startIndex.exists(lastJoins.contains)
+  private def isLastJoin(join: Join): Boolean = start(join).exists(lastJoins.contains)
+
+  private def start(join: Join): Option[Int] = join.origin.startIndex
 }

@@ -7,29 +7,48 @@ import org.antlr.v4.runtime.{CommonTokenStream, ListTokenSource, Token, TokenStr
 import org.antlr.v4.runtime.tree.ParseTree
 
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
-import org.apache.spark.sql.catalyst.parser.SqlBaseParser.QueryOrganizationContext
+import org.apache.spark.sql.catalyst.parser.SqlBaseParser.{BooleanExpressionContext, QueryOrganizationContext}
+import org.apache.spark.sql.joinery.JoineryConf
 
-/** Thrown when the words LAST JOIN stood in a string or a comment only. */
+/** Thrown when the words LAST JOIN or ASOF JOIN stood in a string or a comment only. */
 private[parser] case object NoLastJoin extends ControlThrowable
 
-/** Parses one statement that may contain LAST JOIN; not reusable, as it keeps what it found. */
+/** Parses one statement that may contain LAST JOIN or ASOF JOIN; not reusable, as it keeps what it found. */
 private[parser] class LastJoinParser extends StatementParser {
 
   override val astBuilder: LastJoinAstBuilder = new LastJoinAstBuilder
 
   private var stream: TokenStream = _
+  private var asOfTokens: AsOfJoinTokens = _
   private var tokens: LastJoinTokens = _
 
   override protected def prepare(parser: SqlBaseParser): Seq[ParseTree] = {
     // Spark parses a statement again, with the same parser, when its faster mode fails: the tokens are ours by then.
-    if (parser.getTokenStream ne stream) tokens = LastJoinTokens.rewrite(parser)
-    if (tokens.joins.isEmpty) throw NoLastJoin
+    if (parser.getTokenStream ne stream) rewrite(LastJoinTokens.tokensOf(parser))
+    if (tokens.joins.isEmpty && asOfTokens.joins.isEmpty) throw NoLastJoin
+    val conditions = asOfTokens.joins.map(join => join.startIndex -> parseCondition(parser, join.condition))
+    astBuilder.asOfJoins = conditions.toMap
     val orders = tokens.joins.map(join => join.startIndex -> join.order.map(parseOrder(parser, _)))
     astBuilder.lastJoins = orders.map { case (start, order) =>
       start -> order.toSeq.flatMap(_.order.asScala)
     }.toMap
     read(parser, tokens.rewritten)
-    orders.flatMap(_._2)
+    orders.flatMap(_._2) ++ conditions.map(_._2)
+  }
+
+  private def rewrite(statement: IndexedSeq[Token]): Unit = {
+    asOfTokens = if (JoineryConf.asOfJoinEnabled) AsOfJoinTokens.rewrite(statement) else AsOfJoinTokens(statement, Nil)
+    tokens =
+      if (JoineryConf.lastJoinEnabled) LastJoinTokens.rewrite(asOfTokens.rewritten)
+      else LastJoinTokens(asOfTokens.rewritten, Nil)
+  }
+
+  private def parseCondition(parser: SqlBaseParser, condition: Seq[Token]): BooleanExpressionContext = {
+    read(parser, condition)
+    val tree = parser.booleanExpression()
+    val next = parser.getCurrentToken
+    if (next.getType != Token.EOF) LastJoinTokens.fail(next, "expected one comparison between the parentheses of MATCH_CONDITION")
+    tree
   }
 
   private def parseOrder(parser: SqlBaseParser, order: Seq[Token]): QueryOrganizationContext = {

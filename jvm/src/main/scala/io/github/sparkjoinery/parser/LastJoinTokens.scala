@@ -31,11 +31,11 @@ private[parser] object LastJoinTokens {
 
   // Before these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`) or part of
   // NULLS LAST, not a join that has a left side.
-  private val NotALeftSide = Set("FROM", "JOIN", "COMMA", "DOT", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL",
+  val NotALeftSide = Set("FROM", "JOIN", "COMMA", "DOT", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL",
     "USING", "INTO", "UPDATE")
 
   // What may follow a join without ON or USING. LEFT and RIGHT are functions, too, before a parenthesis.
-  private val AfterJoin = Set("JOIN", "INNER", "CROSS", "FULL", "SEMI", "ANTI", "NATURAL", "LATERAL", "WHERE", "GROUP",
+  val AfterJoin = Set("JOIN", "INNER", "CROSS", "FULL", "SEMI", "ANTI", "NATURAL", "LATERAL", "WHERE", "GROUP",
     "HAVING", "UNION", "INTERSECT", "EXCEPT", "SETMINUS", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT",
     "PIVOT", "UNPIVOT", "QUALIFY", "SEMICOLON", "OPERATOR_PIPE", "EOF")
 
@@ -43,36 +43,51 @@ private[parser] object LastJoinTokens {
   private val BeforeName = Set("BY", "COMMA")
 
   /** @param parser a parser whose token stream holds the statement, as Spark's lexer made it */
-  def rewrite(parser: SqlBaseParser): LastJoinTokens = {
+  def tokensOf(parser: SqlBaseParser): IndexedSeq[Token] = {
     val stream = parser.getTokenStream.asInstanceOf[CommonTokenStream]
     stream.fill()
-    new Rewriter(stream.getTokens.asScala.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq).result()
+    stream.getTokens.asScala.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq
   }
 
+  /** @param tokens a statement, as [[tokensOf]] gives it */
+  def rewrite(tokens: IndexedSeq[Token]): LastJoinTokens = new Rewriter(tokens).result()
+
+  // Numbers of tokens differ between Spark versions; scalac would inline the constants.
+  private lazy val typeOf: Map[String, Int] = {
+    val vocabulary = SqlBaseParser.VOCABULARY
+    (1 to vocabulary.getMaxTokenType).map(t => vocabulary.getSymbolicName(t) -> t).toMap
+  }
+
+  /** The grammar's name of the token at a place, or nothing outside the statement. */
+  def nameOf(tokens: IndexedSeq[Token], i: Int): String =
+    if (i < 0 || i >= tokens.length) "" else SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType)
+
+  /** A token that the grammar reads as another word, and messages still as the user's. */
+  def retyped(token: Token, name: String): CommonToken = {
+    val changed = new CommonToken(token)
+    changed.setType(typeOf(name))
+    changed
+  }
+
+  /** `SET key=value` takes any text as the value. */
+  def isConfiguration(tokens: IndexedSeq[Token]): Boolean =
+    nameOf(tokens, 0) == "SET" && nameOf(tokens, 1) != "VAR" && nameOf(tokens, 1) != "VARIABLE"
+
   private class Rewriter(tokens: IndexedSeq[Token]) {
-    // Numbers of tokens differ between Spark versions; scalac would inline the constants.
-    private val typeOf: Map[String, Int] = {
-      val vocabulary = SqlBaseParser.VOCABULARY
-      (1 to vocabulary.getMaxTokenType).map(t => vocabulary.getSymbolicName(t) -> t).toMap
-    }
     private val dropped = mutable.BitSet.empty
     private val joins = mutable.ArrayBuffer.empty[Found]
 
-    private def name(i: Int): String =
-      if (i < 0 || i >= tokens.length) "" else SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType)
+    private def name(i: Int): String = nameOf(tokens, i)
 
     def result(): LastJoinTokens = {
-      val lasts = if (isConfiguration) Nil else tokens.indices.filter(isLastJoin)
+      val lasts = if (isConfiguration(tokens)) Nil else tokens.indices.filter(isLastJoin)
       lasts.foreach(read)
       val rewritten = tokens.indices.collect {
-        case i if lasts.contains(i) => left(tokens(i))
+        case i if lasts.contains(i) => retyped(tokens(i), "LEFT")
         case i if !dropped(i) => tokens(i)
       }
       LastJoinTokens(rewritten, joins.toSeq)
     }
-
-    /** `SET key=value` takes any text as the value. */
-    private def isConfiguration: Boolean = name(0) == "SET" && name(1) != "VAR" && name(1) != "VARIABLE"
 
     private def isLastJoin(i: Int): Boolean =
       name(i) == "LAST" && name(i + 1) == "JOIN" && i > 0 && !NotALeftSide.contains(name(i - 1))
@@ -122,13 +137,6 @@ private[parser] object LastJoinTokens {
         end.setType(Token.EOF)
         order.map(i => tokens(i)) :+ end
       }
-
-    /** LAST as the LEFT that Spark's grammar knows, still reading `LAST` in messages. */
-    private def left(last: Token): Token = {
-      val token = new CommonToken(last)
-      token.setType(typeOf("LEFT"))
-      token
-    }
 
     private def fail(at: Int, hint: String): Nothing = LastJoinTokens.fail(tokens(at), hint)
   }

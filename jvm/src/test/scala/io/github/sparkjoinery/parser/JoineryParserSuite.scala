@@ -38,7 +38,9 @@ class JoineryParserSuite extends JoinerySession {
       "SELECT 'LAST JOIN', '\uD83D\uDE00 ä' /* x LAST JOIN y ON true */",
       "SELECT '${no.such.variable}' FROM last JOIN r",
       "SET some.key=a LAST JOIN b",
-      "SELECT last (v) FROM t JOIN u")) {
+      "SELECT last (v) FROM t JOIN u",
+      "SELECT 'l ASOF JOIN r MATCH_CONDITION (l.t >= r.t)' FROM l asof JOIN r ON asof.t = r.t",
+      "SELECT * FROM asof JOIN r")) {
     test(s"reaches the delegate byte for byte: $text") {
       val asked = recorded(parser.parsePlan(text))
       assert(asked == Seq("parsePlan" -> text))
@@ -67,6 +69,14 @@ class JoineryParserSuite extends JoinerySession {
   test("switched off, a LAST JOIN reaches the delegate byte for byte") {
     val text = "SELECT * FROM l LAST JOIN r ON true"
     onStockSpark(assert(recorded(parser.parsePlan(text)) == Seq("parsePlan" -> text)))
+  }
+
+  test("an ASOF JOIN does not reach the delegate, and switched off it does") {
+    val text = "SELECT * FROM l LEFT ASOF JOIN r MATCH_CONDITION (l.t >= r.t)"
+    assert(recorded(parser.parsePlan(text)).isEmpty)
+    withConf("spark.joinery.asofJoin.enabled" -> "false") {
+      assert(recorded(scala.util.Try(parser.parsePlan(text))) == Seq("parsePlan" -> text))
+    }
   }
 
   test("a delegate's syntax error is passed on unchanged") {

@@ -33,6 +33,12 @@ object JoineryConf {
       "comparison. Which partitions are skewed is up to spark.sql.adaptive.skewJoin.*.",
     default = true)
 
+  private val ASOF_JOIN_ENABLED = boolean(
+    "spark.joinery.asofJoin.enabled",
+    "Run ASOF JOIN, in SQL (on Spark 4.1, too) and from DataFrames and pandas-on-Spark, by the operators of LAST JOIN. When " +
+      "false, statements and plans with it are left to Spark.",
+    default = true)
+
   private val EXPLAIN = boolean(
     "spark.joinery.explain",
     "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
@@ -47,6 +53,7 @@ object JoineryConf {
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
   def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)
   def skewSplit: Boolean = SQLConf.get.getConf(LAST_JOIN_SKEW_SPLIT)
+  def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE)
 

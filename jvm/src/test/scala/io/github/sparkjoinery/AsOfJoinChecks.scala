@@ -1,0 +1,23 @@
+package io.github.sparkjoinery
+
+import org.apache.spark.SPARK_VERSION
+
+/** What the suites about ASOF JOIN share. */
+trait AsOfJoinChecks extends LastJoinChecks {
+
+  protected val Operators = Seq("BROADCAST" -> "BroadcastLastJoin", "MERGE" -> "SortMergeLastJoin")
+
+  /** From this version on Spark has the syntax, and operators of its own. */
+  protected val sparkHasAsOfJoin: Boolean = {
+    val Array(major, minor) = SPARK_VERSION.split("\\.").take(2).map(_.toInt)
+    major > 4 || major == 4 && minor >= 3
+  }
+
+  /** ASOF JOIN by Spark's own parser and operators. */
+  protected def onSparkAsOf[T](body: => T): T =
+    withConf("spark.joinery.asofJoin.enabled" -> "false", "spark.sql.join.asofJoin.enabled" -> "true")(body)
+
+  /** A statement gives the columns and rows that an ordinary join gives, and one of Joinery's operators runs it. */
+  protected def checkAsOfJoin(query: String, oracle: String): Unit =
+    checkLastJoin(query, oracle, "BroadcastLastJoin")
+}
