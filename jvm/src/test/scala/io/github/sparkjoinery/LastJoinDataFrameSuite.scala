@@ -1,5 +1,7 @@
 package io.github.sparkjoinery
 
+import java.sql.Timestamp
+
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.functions._
 
@@ -42,6 +44,20 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
     val session = spark
     import session.implicits._
     flights.as[(Int, String, Int)].lastJoin(weather.as[(String, Option[Int])], Seq("origin"), AsOf(col("departs")), col("observed"))
+  }
+
+  test("the examples of docs/reference/last-join.md") {
+    val session = spark
+    import session.implicits._
+    val flights = Seq((1, "JFK", Timestamp.valueOf("2013-01-01 10:30:00"))).toDF("flight_id", "origin", "departs_at")
+    val weather = Seq(("JFK", Timestamp.valueOf("2013-01-01 09:00:00"), 3.9), ("JFK", Timestamp.valueOf("2013-01-01 11:00:00"), 5.0))
+      .toDF("origin", "observed_at", "temperature")
+    val found = Seq(
+      flights.lastJoin(weather, Seq("origin"), $"temperature".desc_nulls_first, $"observed_at"),
+      flights.lastJoin(weather, Seq("origin"), AsOf($"departs_at", expr("INTERVAL 2 HOURS")), $"observed_at"),
+      flights.lastJoin(weather, flights("origin") === weather("origin"), AsOf($"departs_at"), $"observed_at")
+    )
+    assert(found.map(_.select("temperature").as[Double].collect().toSeq) == Seq.fill(3)(Seq(3.9)))
   }
 
   test("without order any one match") {
