@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The operator that each hint for the right side insists on; without one, the sides are small enough to broadcast.
 OPERATORS = {
     "BROADCAST": "BroadcastLastJoin",
-    "SHUFFLE_HASH": "SortMergeLastJoin",
+    "SHUFFLE_HASH": "ShuffledHashLastJoin",
     "MERGE": "SortMergeLastJoin",
     "no hint": "BroadcastLastJoin",
 }
