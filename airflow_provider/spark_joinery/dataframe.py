@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -12,7 +14,9 @@ from spark_joinery.jar import EXTENSION
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_MARKER = "joinery_last_join_order"
+_ORDER = "joinery_last_join_order"
+_AS_OF = "joinery_last_join_as_of"
+_HINTS = ("broadcast", "merge", "shuffle_hash")
 # Sessions known to have loaded the jar: asking costs a round trip on Spark Connect.
 _loaded: WeakSet[Any] = WeakSet()
 
@@ -23,6 +27,9 @@ def last_join(
     *,
     on: str | Sequence[str] | Column,
     order_by: str | Column | Sequence[str | Column] | None = None,
+    as_of: str | Column | None = None,
+    tolerance: datetime.timedelta | float | Decimal | Column | None = None,
+    hint: str | None = None,
 ) -> DataFrame:
     """Join each left row with the last of its matches on the right.
 
@@ -38,31 +45,48 @@ def last_join(
             boolean condition over both sides.
         order_by: Column names of `right`, or expressions over its columns such as ``col("ts").desc_nulls_last()``;
             the most significant first. Without it, any one match is taken.
+        as_of: A time, date or number of the left row, by column name or as an expression over columns of `left`:
+            matches lie at or before it by the first column of `order_by`; at or after it if that is descending.
+        tolerance: How far from `as_of` a match may lie at most; exactly as far still counts. A ``timedelta``, or a
+            Column with an interval, for dates and timestamps; a number for numbers. The limit is what Spark makes
+            of ``as_of - tolerance`` (under descending order ``as_of + tolerance``). Needs `as_of`.
+        hint: ``"broadcast"``, ``"merge"`` or ``"shuffle_hash"``: the operator to use. By default Spark's statistics
+            decide. The result is the same.
 
     Returns:
         The joined DataFrame.
 
     Raises:
-        InvalidArgumentError: An argument has the wrong type or is empty.
+        InvalidArgumentError: An argument has the wrong type or value, or lacks another that it needs.
         JarNotLoadedError: The session runs without the Joinery extension.
 
     Example:
-        >>> # the latest weather report at or before each departure
+        >>> # the latest weather report at or before each departure, if it is no older than two hours
         >>> last_join(
         ...     flights,
         ...     weather,
-        ...     on=(flights.origin == weather.origin) & (weather.observed_at <= flights.departs_at),
-        ...     order_by=weather.observed_at,
+        ...     on="origin",
+        ...     order_by="observed_at",
+        ...     as_of="departs_at",
+        ...     tolerance=datetime.timedelta(hours=2),
         ... )
     """
     _check_frames(left, right)
     condition = _join_condition(on)
     terms = _order_terms(order_by)
+    _check_as_of(as_of, terms)
+    _check_tolerance(tolerance, as_of)
+    _check_hint(hint)
     _check_jar(left.sparkSession)
-    # The extension's analyzer rule recognises a left join whose right side is filtered by the marker. Spark itself
-    # does not know the function: should the rule be missing, the query fails instead of returning every match.
-    marker = _functions(left).call_function(_MARKER, *terms)
-    return left.join(right.filter(marker), condition, "left")
+    # The extension's analyzer rules recognise a left join whose sides are filtered by markers. Spark itself does not
+    # know the functions: should the rules be missing, the query fails instead of returning every match.
+    functions = _functions(left)
+    if as_of is not None:
+        distance = [] if tolerance is None else [functions.lit(tolerance)]
+        left = left.filter(functions.call_function(_AS_OF, as_of, *distance))
+    if hint is not None:
+        right = right.hint(hint)
+    return left.join(right.filter(functions.call_function(_ORDER, *terms)), condition, "left")
 
 
 def _functions(frame: DataFrame) -> Any:
@@ -128,6 +152,44 @@ def _order_terms(order_by: object) -> list[Any]:
     return list(terms)
 
 
+def _check_as_of(as_of: object, terms: Sequence[Any]) -> None:
+    from pyspark.sql import Column
+
+    if as_of is None:
+        return
+    if not isinstance(as_of, (str, Column)):
+        raise InvalidArgumentError(f"last_join: as_of must be a column name or a Column of left, not {_kind(as_of)}.")
+    if not terms:
+        raise InvalidArgumentError(
+            "last_join: as_of is compared with the first column of order_by; name the right side's time there."
+        )
+
+
+def _check_tolerance(tolerance: object, as_of: object) -> None:
+    from pyspark.sql import Column
+
+    if tolerance is None:
+        return
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (datetime.timedelta, int, float, Decimal, Column)):
+        raise InvalidArgumentError(
+            f"last_join: tolerance must be a timedelta, a number or a Column, not {_kind(tolerance)}."
+        )
+    if as_of is None:
+        raise InvalidArgumentError(
+            "last_join: tolerance is a distance from as_of; name the left side's time there, as in as_of='departs_at'."
+        )
+    if isinstance(tolerance, Column):
+        return
+    # not `< 0`, so that NaN is refused, too
+    if not (tolerance >= datetime.timedelta() if isinstance(tolerance, datetime.timedelta) else tolerance >= 0):
+        raise InvalidArgumentError(f"last_join: tolerance must not be negative, but is {tolerance!r}.")
+
+
+def _check_hint(hint: object) -> None:
+    if hint is not None and hint not in _HINTS:
+        raise InvalidArgumentError(f"last_join: hint must be one of {', '.join(_HINTS)}, not {_kind(hint)}.")
+
+
 def _kind(value: object) -> str:
     return "None" if value is None else f"{type(value).__name__} ({value!r:.60})"
 
@@ -135,7 +197,7 @@ def _kind(value: object) -> str:
 def _check_jar(spark: Any) -> None:
     if spark in _loaded:
         return
-    if not spark.catalog.functionExists(_MARKER):
+    if not spark.catalog.functionExists(_ORDER):
         raise JarNotLoadedError(
             "last_join: this Spark session runs without the Joinery extension. Create the session with "
             "spark_joinery.configure_spark(SparkSession.builder).getOrCreate(), before any other session exists in "

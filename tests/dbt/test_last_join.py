@@ -41,6 +41,38 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
         "r.version desc",
     ),
     (
+        "as of, within a tolerance",
+        {"on": ["a b"], "as_of": {"left": "ts", "right": "ts", "tolerance": 3}, "order_by": ["ts", "version"]},
+        "l.`a b` = r.`a b` and r.ts <= l.ts and r.ts >= l.ts - 3",
+        "r.ts desc, r.version desc",
+    ),
+    (
+        "strictly before, within a tolerance of any number",
+        {
+            "on": [],
+            "as_of": {"left": "ts", "right": "ts", "strict": True, "tolerance": 1.5},
+            "order_by": ["ts", {"column": "version", "direction": "desc"}],
+        },
+        "r.ts < l.ts and r.ts >= l.ts - 1.5",
+        "r.ts desc, r.version",
+    ),
+    (
+        "within a tolerance, but ordered by something else",
+        {
+            "on": ["a b"],
+            "as_of": {"left": "ts", "right": "ts", "tolerance": 5},
+            "order_by": ["we`ird", "version"],
+        },
+        "l.`a b` = r.`a b` and r.ts <= l.ts and r.ts >= l.ts - 5",
+        "r.`we``ird` desc nulls last, r.version desc",
+    ),
+    (
+        "within a tolerance of nothing",
+        {"on": ["a b"], "as_of": {"left": "ts", "right": "ts", "tolerance": 0}, "order_by": ["ts", "version"]},
+        "l.`a b` = r.`a b` and r.ts = l.ts",
+        "r.version desc",
+    ),
+    (
         "as of without keys",
         {"on": [], "as_of": {"left": "ts", "right": "ts"}, "order_by": ["ts", "version"]},
         "r.ts <= l.ts",
@@ -170,6 +202,29 @@ def test_sides_may_be_ctes_with_odd_names(spark: SparkSession, dbt: Dbt, mode: s
     sql = dbt.render("last_join", mode, left="left `side`", right="r", columns=aliased(), **arguments)
     ctes = f"with `left ``side``` as (select * from {SCHEMA}.left), r as (select * from {SCHEMA}.right) "
     assert_same_rows(spark.sql(ctes + sql), spark.sql(every_pair(condition, order)))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("kind", "tolerance", "found"),
+    [
+        ("date", "1 day", [2]),
+        ("date", "23 hours", [None]),
+        ("date", "1 month", [2]),
+        ("timestamp", "1 day", [2]),
+        ("timestamp", "interval '86399' seconds", [None]),
+        ("timestamp_ntz", "24 hours", [2]),
+    ],
+)
+def test_tolerance_of_times(
+    spark: SparkSession, dbt: Dbt, mode: str, kind: str, tolerance: str, found: list[Any]
+) -> None:
+    as_of = {"left": "t", "right": "u", "tolerance": tolerance}
+    sql = dbt.render("last_join", mode, left="l", right="r", on=["k"], as_of=as_of, columns=["v"])
+    sides = f"""with l as (select 1 as k, cast('2024-03-01' as {kind}) as t),
+        r as (select 1 as k, cast(day as {kind}) as u, v
+              from values ('2024-02-28', 1), ('2024-02-29', 2) as t(day, v)) """
+    assert [row.v for row in spark.sql(sides + sql).collect()] == found
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -91,6 +91,16 @@ def assert_shows(block: Block, shown: str) -> None:
         assert expected == "..." or any(expected in one for one in actual), f"{block}: {line}\nnot in\n{shown}"
 
 
+@pytest.mark.parametrize("page", cases("scala"))
+def test_scala_is_in_a_suite(page: Path) -> None:
+    """The suites compile and run it, line by line the same."""
+    sources = [path.read_text() for path in (ROOT / "jvm/src").rglob("*.scala")]
+    lines = {line.strip().rstrip(",") for source in sources for line in source.splitlines()}
+    for block in blocks(page, "scala"):
+        missing = [line for line in block.text.splitlines() if line and line not in lines]
+        assert not [line for line in missing if not line.startswith("import io.github.sparkjoinery.")], block
+
+
 def test_dbt_examples_build(project: Dbt, session: SparkSession) -> None:
     with settings(session, {"spark.sql.ansi.enabled": "false"}):
         built = project.invoke("build")

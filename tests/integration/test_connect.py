@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import subprocess
 import sys
@@ -69,6 +70,19 @@ def test_names_and_several_order_terms(flights: DataFrame, weather: DataFrame) -
     assert joined.columns == ["origin", "flight", "departs", "observed", "wind"]
     found = sorted(map(tuple, joined.select("flight", "wind").collect()))
     assert found == [(1, 4.0), (2, 4.0), (3, 5.0), (4, None)]
+
+
+def test_as_of_with_tolerance_and_hint(flights: DataFrame, weather: DataFrame) -> None:
+    for on, as_of in (("origin", "departs"), (flights.origin == weather.origin, flights.departs)):
+        joined = last_join(
+            flights, weather, on=on, order_by=weather.observed, as_of=as_of, tolerance=4, hint="merge"
+        ).select("flight", "observed")
+        assert sorted(map(tuple, joined.collect())) == [(1, 10), (2, None), (3, None), (4, None)]
+        assert "SortMergeLastJoin" in plan_of(joined)
+    with pytest.raises(AnalysisException, match="TOLERANCE_TYPE"):
+        last_join(
+            flights, weather, on="origin", order_by="observed", as_of="departs", tolerance=datetime.timedelta(days=1)
+        ).collect()
 
 
 def test_without_order_and_self_join(flights: DataFrame) -> None:

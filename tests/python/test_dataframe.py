@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from spark_joinery import last_join
 from spark_joinery.errors import InvalidArgumentError
-from support.answers import assert_operator, assert_same_rows
+from spark_joinery.plan_report import explain_dataframe
+from support.answers import assert_operator, assert_same_rows, executed_plan, settings
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +110,151 @@ def test_chain_and_self_join(flights: DataFrame, weather: DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({}, {1: 10, 2: 15, 3: None}),
+        ({"tolerance": 4}, {1: 10, 2: None, 3: None}),
+        ({"tolerance": 5}, {1: 10, 2: 15, 3: None}),  # exactly as far still counts
+        ({"tolerance": F.lit, "order_by": "desc"}, {1: 10, 2: 25, 3: 6}),
+        ({"order_by": "desc"}, {1: 10, 2: 25, 3: 6}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("hint", ["broadcast", "merge", None])
+@pytest.mark.parametrize("by", ["names", "condition"])
+def test_as_of_looks_back_as_far_as_tolerance(
+    flights: DataFrame, weather: DataFrame, by: str, hint: str | None, arguments: dict[str, Any], found: dict[int, Any]
+) -> None:
+    order = weather.observed.desc() if "order_by" in arguments else "observed"
+    tolerance = F.lit(5) if callable(arguments.get("tolerance")) else arguments.get("tolerance")
+    if by == "names":
+        joined = last_join(
+            flights, weather, on="origin", order_by=order, as_of="departs", tolerance=tolerance, hint=hint
+        )
+        assert joined.columns == ["origin", "flight", "departs", "observed", "wind"]
+    else:
+        on = flights.origin == weather.origin
+        joined = last_join(
+            flights, weather, on=on, order_by=order, as_of=flights.departs, tolerance=tolerance, hint=hint
+        )
+        assert joined.columns == ["flight", "origin", "departs", "origin", "observed", "wind"]
+    rows = joined.select("flight", "observed")
+    assert sorted(map(tuple, rows.collect())) == sorted((n, found.get(n)) for n in (1, 1, 2, 3, 4, 5))
+    if hint:
+        assert_operator(rows, {"broadcast": "BroadcastLastJoin", "merge": "SortMergeLastJoin"}[hint])
+
+
+@pytest.mark.parametrize(("hint", "operator"), [("broadcast", "BroadcastLastJoin"), ("merge", "SortMergeLastJoin")])
+def test_hint_is_the_reason_for_the_operator(spark: SparkSession, hint: str, operator: str) -> None:
+    for arguments in ({}, {"order_by": "v"}, {"order_by": "v", "as_of": F.lit(1)}):
+        joined = last_join(spark.range(3), spark.sql("SELECT 1L AS id, 2 AS v"), on="id", hint=hint, **arguments)  # type: ignore[arg-type]
+        assert [(entry.operator, entry.reason) for entry in explain_dataframe(joined)] == [(operator, "hint")]
+
+
+DAY = datetime.timedelta(days=1)
+AS_OF = {"on": "origin", "order_by": "observed", "as_of": "departs"}
+
+
+@pytest.mark.parametrize(
+    ("order_type", "left", "right", "tolerance", "is_found", "bare"),
+    [
+        ("DATE", "2024-03-02", "2024-03-01", DAY, True, True),
+        ("DATE", "2024-03-02", "2024-03-01", 1.9 * DAY, True, True),
+        ("DATE", "2024-03-02", "2024-03-01", 0.9 * DAY, False, True),
+        ("DATE", "2024-03-31", "2024-02-29", "INTERVAL 1 MONTH", True, True),
+        ("TIMESTAMP", "2024-03-02 10:00", "2024-03-01 10:00", DAY, True, True),
+        ("TIMESTAMP", "2024-03-02 10:00:00.000001", "2024-03-01 10:00", DAY, False, True),
+        ("TIMESTAMP_NTZ", "2024-03-02 10:00", "2024-03-01 10:00", DAY, True, True),
+        ("TIMESTAMP_NTZ", "2024-03-02 10:00:01", "2024-03-01 10:00", DAY, False, True),
+        ("TINYINT", "-128", "-128", 127, True, True),
+        ("SMALLINT", "100", "99", 0, False, True),
+        ("SMALLINT", "32767", "-32768", 70000, True, False),
+        ("INT", "-2147483648", "-2147483648", 1, True, True),  # as_of - tolerance would overflow
+        ("INT", "2147483647", "-2147483648", 2**40, True, False),
+        ("INT", "7", "5", Decimal("1.5"), False, False),
+        ("BIGINT", "-9223372036854775808", "-9223372036854775808", 2**63 - 1, True, True),
+        ("DOUBLE", "1.5", "1.0", 0.5, True, True),
+        ("DOUBLE", "NaN", "1.0", float("inf"), False, True),
+        ("DECIMAL(10,2)", "1.50", "1.40", Decimal("0.1"), True, False),
+        ("DECIMAL(10,2)", "1.50", "1.40", Decimal("0.09"), False, False),
+    ],
+)
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_tolerance_of_every_type(
+    spark: SparkSession,
+    ansi: str,
+    order_type: str,
+    left: str,
+    right: str,
+    tolerance: Any,
+    is_found: bool,
+    bare: bool,
+) -> None:
+    lefts = spark.sql(f"SELECT 1 AS k, CAST('{left}' AS {order_type}) AS t")
+    rights = spark.sql(f"SELECT 1 AS k, CAST('{right}' AS {order_type}) AS u, 'found' AS v")
+    distance = F.expr(tolerance) if isinstance(tolerance, str) else tolerance
+    with settings(spark, {"spark.sql.ansi.enabled": ansi}):
+        joined = last_join(lefts, rights, on="k", order_by="u", as_of="t", tolerance=distance)
+        assert [row.v for row in joined.collect()] == ["found" if is_found else None]
+    # a cast of the right side would keep the operators from searching by it
+    assert ("cast(u#" not in executed_plan(joined)) == bare
+
+
+def test_tolerance_forwards_stops_at_the_end_of_the_type(spark: SparkSession) -> None:
+    lefts = spark.sql("SELECT 1 AS k, 2147483647 AS t UNION ALL SELECT 1, 2147483640")
+    rights = spark.sql("SELECT 1 AS k, 2147483647 AS u")
+    joined = last_join(lefts, rights, on="k", order_by=F.col("u").desc(), as_of="t", tolerance=6)
+    assert sorted(map(tuple, joined.collect()), key=repr) == [(1, 2147483640, None), (1, 2147483647, 2147483647)]
+    days = spark.sql("SELECT 1 AS k, DATE '2024-02-28' AS t"), spark.sql("SELECT 1 AS k, DATE '2024-03-01' AS u")
+    found = [last_join(*days, on="k", order_by=F.col("u").desc(), as_of="t", tolerance=n * DAY) for n in (1, 2)]
+    assert [frame.collect()[0].u for frame in found] == [None, datetime.date(2024, 3, 1)]
+
+
+def test_as_of_in_self_joins_and_chains(flights: DataFrame) -> None:
+    now, earlier = flights.alias("now"), flights.alias("earlier")
+    before = F.col("departs") - 1
+    previous = last_join(now, earlier, on="origin", order_by="departs", as_of=before)
+    previous = previous.select("origin", "now.flight", "now.departs", F.col("earlier.flight").alias("previous"))
+    assert sorted(map(tuple, previous.select("flight", "previous").collect()), key=repr) == [
+        (1, None), (1, None), (2, 1), (3, None), (4, None), (5, None),
+    ]  # fmt: skip
+    again = last_join(previous, flights.select("origin", "departs"), on="origin", order_by="departs", as_of="departs")
+    assert again.count() == 6
+    both = last_join(flights, flights, on="origin", order_by="departs", as_of="departs", tolerance=0)
+    assert both.count() == 6
+
+
+@pytest.mark.parametrize(
+    ("as_of", "tolerance", "message"),
+    [
+        ("flight", "INTERVAL 1 DAY", "JOINERY_LAST_JOIN.TOLERANCE_TYPE] The tolerance of a LAST JOIN as of a INT"),
+        ("origin", "3", "JOINERY_LAST_JOIN.TOLERANCE_TYPE] The tolerance of a LAST JOIN as of a STRING"),
+        ("observed", None, "UNRESOLVED_COLUMN"),  # a column of the right side
+        ("rand()", None, "JOINERY_LAST_JOIN.NONDETERMINISTIC_ON"),
+        ("max(departs)", None, "UNSUPPORTED_EXPR_FOR_OPERATOR"),
+    ],
+)
+def test_what_spark_finds_wrong_with_as_of(
+    flights: DataFrame, weather: DataFrame, as_of: str, tolerance: str | None, message: str
+) -> None:
+    distance = None if tolerance is None else F.expr(tolerance)
+    with pytest.raises(AnalysisException) as raised:
+        last_join(flights, weather, on="origin", order_by="observed", as_of=F.expr(as_of), tolerance=distance).collect()
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"on": "origin", "as_of": 3}, "as_of must be a column name or a Column of left, not int (3)"),
+        ({"on": "origin", "as_of": "departs"}, "as_of is compared with the first column of order_by; name"),
+        ({"on": "origin", "tolerance": 3}, "tolerance is a distance from as_of; name the left side's time there"),
+        ({**AS_OF, "tolerance": "3"}, "tolerance must be a timedelta, a number or a Column, not str ('3')"),
+        ({**AS_OF, "tolerance": True}, "tolerance must be a timedelta, a number or a Column, not bool (True)"),
+        ({**AS_OF, "tolerance": -1}, "tolerance must not be negative, but is -1"),
+        ({**AS_OF, "tolerance": float("nan")}, "tolerance must not be negative, but is nan"),
+        ({**AS_OF, "tolerance": -DAY}, "tolerance must not be negative, but is datetime.timedelta(days=-1)"),
+        ({"on": "origin", "hint": "BROADCAST"}, "hint must be one of broadcast, merge, shuffle_hash, not str ('BROAD"),
         ({"on": 3}, "on must be a column name, a list of column names or a Column, not int (3)"),
         ({"on": None}, "on must be a column name, a list of column names or a Column, not None"),
         ({"on": []}, "on is an empty list"),

@@ -1,167 +1,137 @@
-"""LAST JOIN over generated data: whatever the data, the answer is the documented one."""
+"""LAST JOIN over generated data: whatever the query, the data and the settings, the answer is the documented one.
+
+The dimensions are in tests/support/last_join_cases.py. `make test` has every pair of their values meet, and then draws
+for a while from the whole product; `make soak` goes through the product. Seeds are printed, and taken from the
+environment: ``JOINERY_SEED``. ``JOINERY_RANDOM_SECONDS`` is for how long to draw, ``JOINERY_PRODUCT_SHARE`` (0 to 1)
+how much of the product `make soak` takes.
+"""
 
 from __future__ import annotations
 
-import datetime
+import itertools
+import os
 import random
-import zlib
+import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterator, Mapping
 
-import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
-from support.answers import STOCK, assert_operator
-from support.answers import settings as confs
+from support.answers import STOCK, assert_operator, settings
+from support.last_join_cases import DIMENSIONS, KEYS, ORDER_TYPES, SWITCHES, Query, allowed, load
+from support.pairwise import Case, pairwise
 
-NAN = float("nan")
-INFINITY = float("inf")
-UTC = datetime.timezone.utc
-
-# Few values of each type, so that ties and matches are frequent; among them the ones that sort oddly.
-ORDER_TYPES: dict[str, tuple[pa.DataType, Sequence[object]]] = {
-    "int": (pa.int32(), [-(2**31), -1, 0, 1, 2**31 - 1]),
-    "double": (pa.float64(), [-INFINITY, -0.0, 0.0, 1.5, INFINITY, NAN]),
-    "string": (pa.string(), ["", "a", "aa", "B", "ä", "😀"]),
-    "date": (pa.date32(), [datetime.date(y, m, d) for y, m, d in [(1, 1, 1), (1969, 12, 31), (2024, 2, 29)]]),
-    "timestamp": (
-        pa.timestamp("us", tz="UTC"),
-        [datetime.datetime(2024, 1, 1, 0, 0, 0, micros, UTC) for micros in (0, 1, 999_999)],
-    ),
-    "decimal": (pa.decimal128(10, 2), [Decimal(text) for text in ("-99999999.99", "0.00", "0.01", "1.10")]),
+FIXED_SEED = 20263
+# The oracle needs none of what makes large queries fast.
+ORACLE = {
+    **STOCK,
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "1",
 }
-# ORDER BY of LAST JOIN, and the reverse, which puts the last row first for the oracle
-DIRECTIONS = {
-    "ASC": "DESC NULLS LAST",
-    "ASC NULLS LAST": "DESC NULLS FIRST",
-    "DESC": "ASC NULLS FIRST",
-    "DESC NULLS FIRST": "ASC NULLS LAST",
-}
-KEYS = ["l.k = r.k", "l.k <=> r.k", "l.k <= r.k AND l.k >= r.k"]
-RESIDUALS = ["true", "r.o <= l.o", "r.o < l.o OR r.v > l.v", "l.v > 1", "r.v > 1"]
+PAIRS = [case for n in range(2) for case in pairwise(DIMENSIONS, FIXED_SEED + n, allowed)]
+# Over hardly any rows a wrong answer hides: such cases run on many rows, too.
+PAIRS += [{**case, "data": "rows"} for case in PAIRS if case["data"] not in ("rows", "hot key")]
+
+Answers = Mapping[int, set[str]]
 
 
-@dataclass(frozen=True)
-class Query:
-    """What one example asks for."""
-
-    direction: str | None  # None: no ORDER BY
-    tie_break: bool
-    same_case: str
-    keys: str
-    residual: str
-
-    @property
-    def condition(self) -> str:
-        return f"{self.same_case} AND {self.keys} AND ({self.residual})"
-
-    @property
-    def sql(self) -> str:
-        terms = [] if self.direction is None else [f"r.o {self.direction}"]
-        terms += ["r.id DESC"] if self.tie_break else []
-        order = f"ORDER BY {', '.join(terms)}" if terms else ""
-        return f"SELECT l.id, r.id AS right_id, r.o, r.v FROM l LAST JOIN r {order} ON {self.condition}"
-
-    @property
-    def candidates_sql(self) -> str:
-        """All rows that LAST JOIN may give for a left row: those that share the last place."""
-        terms = [] if self.direction is None else [f"r.o {DIRECTIONS[self.direction]}"]
-        terms += ["r.id ASC"] if self.tie_break else []
-        return f"""
-            SELECT id, right_id, o, v FROM (
-              SELECT l.id, r.id AS right_id, r.o, r.v,
-                     rank() OVER (PARTITION BY l.id ORDER BY {", ".join(terms) or "1"}) AS place
-              FROM l LEFT JOIN r ON {self.condition}
-            ) WHERE place = 1"""
+@pytest.fixture(scope="module")
+def random_seed() -> int:
+    return int(os.environ.get("JOINERY_SEED") or random.randrange(2**32))
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Many small joins, which one Spark job computes; each has few rows or none on either side."""
-
-    seed: int
-    order_type: str
-
-    def load(self, spark: SparkSession) -> tuple[int, int]:
-        """Register the views l and r of columns c (the case), k, o, v and id; returns their sizes."""
-        generator = random.Random(self.seed)
-        return self._load_side(spark, "l", generator), self._load_side(spark, "r", generator)
-
-    def _load_side(self, spark: SparkSession, view: str, generator: random.Random) -> int:
-        arrow_type, values = ORDER_TYPES[self.order_type]
-        sizes = [generator.choice([0, 1, 1, 2, 5, 9]) for _ in range(40)]
-        cases = [case for case, size in enumerate(sizes) for _ in range(size)]
-        pools = {"k": [None, 0, 0, 1], "o": [None, *values], "v": [0, 1, 2, 3]}
-        drawn = {name: [generator.choice(pool) for _ in cases] for name, pool in pools.items()}
-        types = {name: arrow_type if name == "o" else pa.int32() for name in ("c", "k", "o", "v", "id")}
-        columns = {"c": cases, **drawn, "id": range(len(cases))}
-        table = pa.table({name: pa.array(columns[name], kind) for name, kind in types.items()})
-        spark.createDataFrame(table).createOrReplaceTempView(view)
-        return len(cases)
+@pytest.fixture(autouse=True)
+def clean_up(spark: SparkSession) -> Iterator[None]:
+    yield
+    for view in ("all_l", "all_r", "l", "r"):
+        spark.catalog.dropTempView(view)
 
 
-def check(spark: SparkSession, batch: Batch, query: Query, mode: dict[str, str]) -> None:
-    left_size, _ = batch.load(spark)
-    candidates = defaultdict(set)
-    with confs(spark, STOCK):
-        for row in spark.sql(query.candidates_sql).collect():
-            candidates[row.id].add(repr(tuple(row)))
-    if query.tie_break:
-        assert all(len(rows) == 1 for rows in candidates.values())
-
-    for operator, threshold in (("BroadcastLastJoin", "10MB"), ("SortMergeLastJoin", "-1")):
-        with confs(spark, {**mode, "spark.sql.autoBroadcastJoinThreshold": threshold}):
-            joined = spark.sql(query.sql)
-            rows = joined.collect()
-            assert_operator(joined, operator)
-        assert sorted(row.id for row in rows) == list(range(left_size))
-        for row in rows:
-            assert repr(tuple(row)) in candidates[row.id], f"{operator}, {query.sql}: {row}"
+def answers(spark: SparkSession, query: Query) -> Answers:
+    """What stock Spark says may stand beside each left row, by its id."""
+    rows = defaultdict(set)
+    with settings(spark, {**ORACLE, "spark.sql.ansi.enabled": query.case["ansi"]}):
+        for row in spark.sql(query.answers_sql).collect():
+            rows[row.id].add(repr(tuple(row)))
+    if query.case["ties"] == "total order":
+        assert all(len(candidates) == 1 for candidates in rows.values())
+    return rows
 
 
-def property_of(order_type: str, direction: str | None, examples: int) -> Callable[[SparkSession], None]:
-    """The property for one type and direction, as a function of the session alone."""
-    queries = st.builds(
-        Query,
-        direction=st.just(direction),
-        tie_break=st.booleans(),
-        # the second form leaves no equality to hash, sort or shuffle by
-        same_case=st.sampled_from(["l.c = r.c", "l.c <= r.c AND l.c >= r.c"]),
-        keys=st.sampled_from(KEYS),
-        residual=st.sampled_from(RESIDUALS),
-    )
-    switches = ("spark.sql.adaptive.enabled", "spark.sql.codegen.wholeStage")
-    modes = st.fixed_dictionaries({switch: st.sampled_from(["true", "false"]) for switch in switches})
-    batches = st.builds(Batch, seed=st.integers(0, 2**32), order_type=st.just(order_type))
-
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],  # a batch is a seed: there is nothing to shrink
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(batch=batches, query=queries, mode=modes)
-    def run(spark: SparkSession, batch: Batch, query: Query, mode: dict[str, str]) -> None:
-        check(spark, batch, query, mode)
-
-    return run
+def check(spark: SparkSession, query: Query, right: Answers) -> None:
+    """Assert each left row once, beside one of the answers, found by the operator that was asked for."""
+    with settings(spark, query.settings):
+        joined = spark.sql(query.sql)
+        rows = joined.collect()
+        assert_operator(joined, query.operator)
+    assert sorted(row.id for row in rows) == sorted(right), query
+    for row in rows:
+        assert repr(tuple(row)) in right[row.id], f"{query}\n{query.sql}\nfound {row}, not {right[row.id]}"
 
 
-@pytest.mark.parametrize("direction", [None, *DIRECTIONS])
+def run(spark: SparkSession, case: Case) -> None:
+    query = Query(case)
+    query.use(spark)
+    check(spark, query, answers(spark, query))
+
+
 @pytest.mark.parametrize("order_type", ORDER_TYPES)
-def test_every_left_row_once_with_its_last_match(spark: SparkSession, order_type: str, direction: str | None) -> None:
-    # the same examples on every run, but others for each parameter
-    examples = seed(zlib.crc32(f"{order_type} {direction}".encode()))
-    examples(property_of(order_type, direction, examples=2))(spark)
+def test_every_two_values_together(spark: SparkSession, order_type: str) -> None:
+    load(spark, FIXED_SEED)
+    for case in PAIRS:
+        if case["type"] == order_type:
+            run(spark, case)
+
+
+def test_random_cases_for_a_while(spark: SparkSession, random_seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = float(os.environ.get("JOINERY_RANDOM_SECONDS", "15"))
+    generator = random.Random(random_seed)
+    load(spark, random_seed)
+    end, cases = time.monotonic() + seconds, 0
+    try:
+        while cases == 0 or time.monotonic() < end:
+            case = {name: generator.choice(values) for name, values in DIMENSIONS.items()}
+            if allowed(case):
+                run(spark, case)
+                cases += 1
+    finally:
+        with capsys.disabled():
+            print(f"\nLAST JOIN: {cases} random cases, JOINERY_SEED={random_seed}")
+
+
+ASKED = ("direction", "ties", "comparison", "tolerance", "residual")
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("direction", [None, *DIRECTIONS])
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("order_type", ORDER_TYPES)
-def test_at_length_with_other_examples_each_time(spark: SparkSession, order_type: str, direction: str | None) -> None:
-    property_of(order_type, direction, examples=50)(spark)
+def test_the_whole_product(
+    spark: SparkSession, random_seed: int, capsys: pytest.CaptureFixture[str], order_type: str, key: str
+) -> None:
+    """Every query on every operator, some ten minutes for each test, hours in all.
+
+    The switches and the data, which would multiply that by 80, are drawn anew for each.
+    """
+    generator = random.Random(f"{random_seed} {order_type} {key}")
+    share = float(os.environ.get("JOINERY_PRODUCT_SHARE", "1"))
+    load(spark, generator.randrange(2**32))
+    cases = 0
+    for values in itertools.product(*(DIMENSIONS[name] for name in ASKED)):
+        case = {"type": order_type, "key": key, **dict(zip(ASKED, values, strict=True))}
+        if not allowed(case) or generator.random() >= share:
+            continue
+        case.update({name: generator.choice(DIMENSIONS[name]) for name in ("ansi", "data")})
+        right: Answers | None = None
+        for hint in DIMENSIONS["hint"]:
+            drawn = {name: generator.choice(DIMENSIONS[name]) for name in SWITCHES if name != "ansi"}
+            query = Query({**case, **drawn, "hint": hint})
+            if right is None:
+                query.use(spark)
+                right = answers(spark, query)
+            check(spark, query, right)
+            cases += 1
+    with capsys.disabled():
+        print(f"\nLAST JOIN, {order_type}, {key}: {cases} cases, JOINERY_SEED={random_seed}")

@@ -1,13 +1,15 @@
 {# Portable point-in-time form: both sides in one stream, sorted by key and time; each left row takes the right row last seen.
    Right rows travel as structs, so that a right row full of NULLs still counts as one (ignore nulls skips only the left rows).
-   At equal times right rows come first, or last where `strict`; NULL keys and times of the right side never match and stay out. #}
+   At equal times right rows come first, or last where `strict`; NULL keys and times of the right side never match and stay out.
+   Where the row last seen is beyond `tolerance`, every earlier one is, too. #}
 {% macro last_join_as_of(join) %}
   {%- set pairs = join.on + [{'left': join.as_of.left, 'right': join.as_of.right}] -%}
-  {%- set ties = join.order[1:] %}
+  {%- set ties = join.order[1:] -%}
+  {%- set near = '__joinery_right.t >= ' ~ joinery.column('__joinery_left', join.as_of.left) ~ ' - ' ~ join.as_of.tolerance %}
 select
   __joinery_left.*
   {%- for item in join.columns %},
-  __joinery_right.c{{ loop.index }} as {{ joinery.quoted(item.alias) }}
+  {% if join.as_of.tolerance %}if({{ near }}, __joinery_right.c{{ loop.index }}, null){% else %}__joinery_right.c{{ loop.index }}{% endif %} as {{ joinery.quoted(item.alias) }}
   {%- endfor %}
 from (
   select __joinery_left, last_value(__joinery_right, true) over (

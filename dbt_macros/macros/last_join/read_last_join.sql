@@ -4,10 +4,12 @@
   {%- set right_sql = joinery.read_relation('last_join', 'right', right) -%}
   {%- set keys = joinery.read_keys('last_join', on) -%}
   {%- if as_of is not none -%}
-    {%- do joinery.check_mapping('last_join', 'as_of', as_of, ['left', 'right'], ['strict']) -%}
+    {%- do joinery.check_mapping('last_join', 'as_of', as_of, ['left', 'right'], ['strict', 'tolerance']) -%}
     {%- do joinery.check_column('last_join', 'as_of', as_of.left) -%}
     {%- do joinery.check_column('last_join', 'as_of', as_of.right) -%}
     {%- do joinery.check_choice('last_join', 'as_of', as_of.get('strict', false), [true, false]) -%}
+    {%- set tolerance = joinery.read_tolerance(as_of.get('tolerance')) -%}
+    {%- set as_of = dict(as_of, tolerance=tolerance) -%}
   {%- elif not keys -%}
     {%- do joinery.fail('last_join', 'on', "is empty; without `as_of` it needs at least one column") -%}
   {%- endif -%}

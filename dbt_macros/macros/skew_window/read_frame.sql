@@ -7,7 +7,12 @@
     {%- set value = frame.get(side, 0) -%}
     {%- set is_count = value is integer and value >= 0 -%}
     {%- if frame.type == 'range' and value is string and value != 'unbounded' -%}
-      {%- set value = joinery.read_interval(side, value) -%}
+      {%- set interval = joinery.read_interval(value) -%}
+      {%- if not interval -%}
+        {%- do joinery.fail('skew_window', 'frame', side ~ " must be an integer, 'unbounded' or an interval such as '2 hours' ("
+          ~ joinery.interval_units() | join(', ') ~ "), but is '" ~ value ~ "'") -%}
+      {%- endif -%}
+      {%- set value = interval -%}
     {%- elif not is_count and value != 'unbounded' -%}
       {%- do joinery.fail('skew_window', 'frame', side ~ " must be an integer from 0, 'unbounded'"
         ~ (" or an interval such as '2 hours'" if frame.type == 'range' else "") ~ ", but is " ~ joinery.shown(value)) -%}

@@ -6,7 +6,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.execution.{CodegenBoundaries, LastJoinStrategy}
 import io.github.sparkjoinery.execution.skew.SplitSkewedLastJoin
 import io.github.sparkjoinery.explain.{ExplainReportRule, JoineryVersion}
-import io.github.sparkjoinery.logical.LastJoinOrder
+import io.github.sparkjoinery.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.rules._
 
@@ -16,8 +16,9 @@ import io.github.sparkjoinery.rules._
  * What runs when, for a query with a LAST JOIN:
  *  1. parser: [[JoineryParser]] reads the syntax; the join becomes Spark's own LEFT OUTER `Join` whose
  *     right child is a `LastJoinRight` that holds the ORDER BY terms;
- *  1. analyzer, resolution: [[ResolveLastJoinOrder]] does the same for the DataFrame form. Everything
- *     Spark does to an ordinary join (USING, hints, self-join deduplication, coercion) works unchanged;
+ *  1. analyzer, resolution: [[ResolveLastJoinOrder]] does the same for the DataFrame form, and
+ *     [[ResolveLastJoinAsOf]] writes its point-in-time condition. Everything Spark does to an ordinary join (USING,
+ *     hints, self-join deduplication, coercion) works unchanged;
  *  1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
  *  1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into
  *     the logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
@@ -40,10 +41,12 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectParser((_, delegate) => new JoineryParser(delegate))
     extensions.injectFunction(JoineryVersion.function)
     extensions.injectFunction(LastJoinOrder.function)
+    extensions.injectFunction(LastJoinAsOf.function)
 
     // analyzer
     extensions.injectResolutionRule(_ => ResolveLastJoinOrder)
     extensions.injectResolutionRule(_ => KeepMatchCondition)
+    extensions.injectResolutionRule(_ => ResolveLastJoinAsOf)
     extensions.injectPostHocResolutionRule(_ => CheckLastJoinOrder)
     extensions.injectPostHocResolutionRule(_ => CheckAsOfJoin)
     extensions.injectCheckRule(_ => CheckLastJoin)

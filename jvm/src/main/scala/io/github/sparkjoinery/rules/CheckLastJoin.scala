@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 
-import io.github.sparkjoinery.logical.{LastJoin, LastJoinOrder, LastJoinRight}
+import io.github.sparkjoinery.logical._
 import io.github.sparkjoinery.rules.LastJoinException.fail
 
 /**
@@ -35,6 +35,9 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
         case marker: LastJoinOrder =>
           fail("MISPLACED_ORDER", s"${LastJoinOrder.Name} stands alone in the filter of a left join's right side: " +
             s"left.join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.", marker.origin)
+        case marker: LastJoinAsOf =>
+          fail("MISPLACED_AS_OF", s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side. " +
+            "Use last_join(), which writes it.", marker.origin)
         case _ =>
       })
   }

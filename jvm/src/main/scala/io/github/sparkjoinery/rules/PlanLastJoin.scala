@@ -1,11 +1,12 @@
 package io.github.sparkjoinery.rules
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.EliminateResolvedHint
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight}
+import io.github.sparkjoinery.logical._
 
 /**
  * {{{
@@ -21,15 +22,31 @@ import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight}
  */
 object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (plan.containsPattern(LastJoin.Pattern)) {
-      plan.transformUpWithSubqueries {
-        case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
-          // Spark keeps hints as nodes below a join until its optimizer moves them into the join: so here.
-          EliminateResolvedHint(Join(left, right, LeftOuter, condition, hint)) match {
-            case join: Join => LastJoin(join.left, join.right, order, join.condition, join.hint)
-          }
-      }
-    } else {
-      plan
+    if (plan.containsPattern(LastJoin.Pattern)) checked(plan.transformUpWithSubqueries {
+      case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
+        // Spark keeps hints as nodes below a join until its optimizer moves them into the join: so here.
+        EliminateResolvedHint(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint)) match {
+          case join: Join => LastJoin(join.left, join.right, order, join.condition, join.hint)
+        }
+    }) else plan
+
+  private def unmarked(left: LogicalPlan): LogicalPlan = left match {
+    case LastJoinLeft(_, _, child) => child
+    case other => other
+  }
+
+  private def unmarked(condition: Expression): Expression = condition.transform {
+    case LastJoinAsOfCondition(comparison) => comparison
+  }
+
+  /** A mark on the left is checked as late as here, because until now its join might have been still to come. */
+  private def checked(plan: LogicalPlan): LogicalPlan = {
+    plan.foreachWithSubqueries {
+      case left: LastJoinLeft => LastJoinException.fail("MISPLACED_AS_OF",
+        s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side: left.filter(${LastJoinAsOf.Name}(...))" +
+          s".join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.", left.time.origin)
+      case _ =>
     }
+    plan
+  }
 }

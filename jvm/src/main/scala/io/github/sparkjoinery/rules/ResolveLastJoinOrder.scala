@@ -1,6 +1,6 @@
 package io.github.sparkjoinery.rules
 
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, ResolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.logical.{LastJoin, LastJoinOrder, LastJoinRight}
@@ -11,6 +11,7 @@ import io.github.sparkjoinery.logical.{LastJoin, LastJoinOrder, LastJoinRight}
  *   Filter joinery_last_join_order(terms...)        LastJoinRight [terms...]
  *   +- right                                 ==>    +- right
  * }}}
+ * A hint that was put on top of the mark moves below it, where it still is a hint for the join.
  */
 object ResolveLastJoinOrder extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -19,5 +20,7 @@ object ResolveLastJoinOrder extends Rule[LogicalPlan] {
         val right = LastJoinRight(marker.order, child)
         right.copyTagsFrom(filter)
         right
+
+      case hint @ ResolvedHint(right: LastJoinRight, _) => right.copy(child = hint.copy(child = right.child))
     }
 }
