@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -27,6 +29,7 @@ class Result:
         verdict: The figure that counts and the bound it has to keep.
         met: Whether it does.
         notes: How it was measured; what to mind.
+        data: The figures behind the table, for `<case>.json` and the plot.
     """
 
     case: str
@@ -36,6 +39,7 @@ class Result:
     verdict: str
     met: bool
     notes: list[str] = field(default_factory=list)
+    data: dict[str, Any] = field(default_factory=dict)
 
 
 def machine() -> str:
@@ -71,7 +75,7 @@ def write(result: Result) -> Path:
     """Write a result where it is committed.
 
     Returns:
-        The file, `benchmarks/results/<case>.md`.
+        The file, `benchmarks/results/<case>.md`; what data it has is in `<case>.json` beside it.
     """
     lines = [
         f"# {result.title}",
@@ -90,6 +94,8 @@ def write(result: Result) -> Path:
     path = ROOT / "benchmarks" / "results" / f"{result.case}.md"
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join(lines))
+    if result.data:
+        path.with_suffix(".json").write_text(json.dumps(result.data, indent=1) + "\n")
     return path
 
 
