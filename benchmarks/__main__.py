@@ -29,7 +29,7 @@ SCALE_HELP = "Of the data. Below 1 only agreement is judged, and nothing is writ
 def main(names: tuple[str, ...], save: bool, scale: float) -> None:
     """Run benchmark cases (all, unless some are named); `last_join` stands for every case that begins so."""
     missed = False
-    for name in [case for name in names or ("",) for case in _cases(name)]:
+    for name in [case for prefix in names or ("",) for case in _cases(prefix)]:
         result: Result = importlib.import_module(CASES[name]).run(scale=scale)
         show(result)
         if save and scale == 1:

@@ -6,6 +6,8 @@ import json
 import os
 import platform
 import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -29,7 +31,8 @@ class Result:
         verdict: The figure that counts and the bound it has to keep.
         met: Whether it does.
         notes: How it was measured; what to mind.
-        data: The figures behind the table, for `<case>.json` and the plot.
+        data: The figures behind the table, for `<case>.json`.
+        plot: Draws the data into a file.
     """
 
     case: str
@@ -40,6 +43,7 @@ class Result:
     met: bool
     notes: list[str] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
+    plot: Callable[[dict[str, Any], Path], None] | None = None
 
 
 def machine() -> str:
@@ -66,7 +70,7 @@ def show(result: Result) -> None:
     table = Table(*result.columns, title=result.title)
     for row in result.rows:
         table.add_row(*row)
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=180)
     console.print(table)
     console.print(f"{'[green]met[/]' if result.met else '[red]not met[/]'}: {result.verdict}")
 
@@ -75,7 +79,8 @@ def write(result: Result) -> Path:
     """Write a result where it is committed.
 
     Returns:
-        The file, `benchmarks/results/<case>.md`; what data it has is in `<case>.json` beside it.
+        The file, `benchmarks/results/<case>.md`; what data it has is beside it in `<case>.json`,
+        and drawn in `<case>.svg`.
     """
     lines = [
         f"# {result.title}",
@@ -88,6 +93,7 @@ def write(result: Result) -> Path:
         "",
         *(f"- {note}" for note in result.notes),
         "",
+        *([f"![medians]({result.case}.svg)", ""] if result.plot else []),
         f"`make bench CASE={result.case}`, commit {commit()}, {datetime.now(timezone.utc):%Y-%m-%d}; {machine()}",
         "",
     ]
@@ -96,6 +102,8 @@ def write(result: Result) -> Path:
     path.write_text("\n".join(lines))
     if result.data:
         path.with_suffix(".json").write_text(json.dumps(result.data, indent=1) + "\n")
+    if result.plot:
+        result.plot(result.data, path.with_suffix(".svg"))
     return path
 
 

@@ -137,7 +137,8 @@ class Polars(Engine):
         if question.as_of:
             right = right if question.keyed else right.drop("k")
             self.query = left.sort("ts").join_asof(
-                right.sort("r_ts"), left_on="ts", right_on="r_ts", by="k" if question.keyed else None, coalesce=False
+                right.sort("r_ts"), left_on="ts", right_on="r_ts", by="k" if question.keyed else None, coalesce=False,
+                check_sortedness=False,  # just sorted
             )  # fmt: skip
         else:
             last = right.group_by("k").agg(pl.exclude("k").get(pl.col("r_ts").arg_max()))

@@ -83,7 +83,8 @@ def spark_peers(question: Question) -> dict[str, str]:
         peers[UNION] = (
             f"SELECT id, k, ts, value, {_PARTS} FROM (SELECT *, last_value(s) IGNORE NULLS OVER ({question.by} "
             "ORDER BY ts, id NULLS FIRST ROWS UNBOUNDED PRECEDING) AS m FROM ("
-            f"SELECT *, NULL AS s FROM l UNION ALL SELECT NULL, r.k, r.ts, NULL, {_STRUCT} FROM r)) WHERE id IS NOT NULL"
+            f"SELECT *, NULL AS s FROM l UNION ALL SELECT NULL, r.k, r.ts, NULL, {_STRUCT} FROM r)) "
+            "WHERE id IS NOT NULL"
         )
     else:
         peers[MAX_BY] = (

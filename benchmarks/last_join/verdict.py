@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.last_join import queries as q
+from benchmarks.last_join.plot import draw
 from benchmarks.last_join.run import Bound, Case, Measured, Outcome, measure
 from benchmarks.last_join.spark import session
 from benchmarks.report import Result
 
 COLUMNS = ["case", "engine", "median, s", "times Joinery's", "required", "", "operator or remark"]
 NOTES = [
-    "Every engine reads the same Parquet files on two cores and computes every row and column: Spark into its noop sink, DuckDB "
-    "into a temporary table, Polars into a DataFrame. Joinery and stock Spark share one JVM with 8 GB.",
+    "Every engine reads the same Parquet files on two cores and computes every row and column: Spark into "
+    "its noop sink, DuckDB into a temporary table, Polars into a DataFrame. Joinery and stock Spark share one JVM, 8 GB.",
     "Count, NULLs and sums over every column of `r` are compared before anything is timed; the answers have no ties.",
-    "Medians of up to five rounds (three above 5 s, two above 20 s) in which each engine has its turn, after warming up.",
-    "`>`: stopped there, at 20 times Joinery's time or where its bound is sure to be kept. Such an answer is not compared.",
+    "Medians of up to five rounds (three above 5 s, two above 20 s) in which each engine has its turn, after a warm-up.",
+    "`>`: stopped there, past 20 times Joinery's time or past its bound. An engine that never ended is not compared.",
     "The floors scan both tables and shuffle them by key, and do not join.",
 ]
 
@@ -52,7 +52,7 @@ def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1) 
     Returns:
         As `run_group`.
     """
-    rows = [row for outcome in outcomes for row in _rows(outcome)]
+    rows = [row for outcome in outcomes for row in _rows(outcome, judged=scale == 1)]
     problems = [m.problem for outcome in outcomes for m in outcome.engines.values() if m.problem]
     missed = [text for outcome in outcomes for text in _missed(outcome)]
     bounds = sum(len(o.case.bounds) + (o.case.idle_tail is not None) for o in outcomes)
@@ -68,6 +68,7 @@ def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1) 
         verdict="; ".join(failed) or verdict,
         met=not failed,
         notes=NOTES + _tails(outcomes),
+        plot=draw,
         data={o.case.name: {n: _figures(m) for n, m in o.engines.items()} for o in outcomes},
     )
 
@@ -89,16 +90,16 @@ def _missed(outcome: Outcome) -> list[str]:
     return missed
 
 
-def _rows(outcome: Outcome) -> list[list[str]]:
+def _rows(outcome: Outcome, judged: bool) -> list[list[str]]:
     rows = []
     for name, measured in outcome.engines.items():
         sign = "> " if measured.stopped else ""
         # of several peers in one bound only the fastest is held against it
-        bounds = [b for b in outcome.case.bounds if name == min(b.peers, key=outcome.ratio)]
+        bounds = [b for b in outcome.case.bounds if judged and name == min(b.peers, key=outcome.ratio)]
         remark = ", ".join(measured.operators) or ("" if measured.checked or "floor" in name else "answer not compared")
         rows.append(
             [
-                outcome.case.name,
+                "" if rows else outcome.case.name,
                 name,
                 f"{sign}{measured.seconds:.2f}",
                 f"{sign}{outcome.ratio(name):.2f}",
