@@ -39,20 +39,30 @@ def task_spans(spark: SparkSession, group: str) -> list[tuple[float, float]]:
     Returns:
         Pairs of milliseconds since 1970.
     """
-    context = spark.sparkContext
-    scala = spark._jsc.sc()
-    scala.listenerBus().waitUntilEmpty()
-    store, tracker = scala.statusStore(), context.statusTracker()
-    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
-    stages = {stage for job in jobs if job for stage in job.stageIds}
+    store = spark._jsc.sc().statusStore()
     spans = []
-    for stage in stages:
-        info = tracker.getStageInfo(stage)
-        if info is None or info.numCompletedTasks == 0:  # skipped: its shuffle was there already
-            continue
-        tasks = store.taskList(stage, info.currentAttemptId, 100_000)
+    for stage, attempt in stages(spark, group):
+        tasks = store.taskList(stage, attempt, 100_000)
         for i in range(tasks.size()):
             task = tasks.apply(i)
             launched = task.launchTime().getTime()
             spans.append((launched, launched + task.duration().get()))
     return spans
+
+
+def stages(spark: SparkSession, group: str) -> list[tuple[int, int]]:
+    """The stages of a job group that ran.
+
+    Args:
+        spark: The session it ran in.
+        group: Its name.
+
+    Returns:
+        Stage and attempt.
+    """
+    spark._jsc.sc().listenerBus().waitUntilEmpty()
+    tracker = spark.sparkContext.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    infos = {stage: tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds}
+    # no task of its own: skipped, because its shuffle was there already
+    return [(stage, info.currentAttemptId) for stage, info in infos.items() if info and info.numCompletedTasks]

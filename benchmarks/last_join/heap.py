@@ -10,6 +10,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from benchmarks.last_join.cores import stages
 from benchmarks.last_join.data import Shape, tables
 from benchmarks.last_join.spark import Spark, operators, register, session, stock
 from benchmarks.report import ROOT
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MIB = 2**20
-PAUSE = 0.1  # seconds between collections, or as long as the last one took
+PAUSE = 0.25  # seconds between collections, or as long as the last one took
 WARM_UP = 0.001  # scale
 
 
@@ -28,7 +29,7 @@ class Peak:
 
     Args:
         live: MiB of heap in use right after a forced full collection, above what the idle session holds.
-        execution: MiB held by Spark's execution memory pool.
+        execution: MiB of Spark's execution memory in use, over all tasks, at the worst moment of any stage.
         samples: Collections that were forced while the query ran.
         operators: Joinery's operators in its plan.
     """
@@ -60,20 +61,19 @@ def peak(shape: Shape, sql: str, joinery: bool) -> Peak:
 
 
 class Sampler:
-    """Forces collections and keeps the largest figures seen, in a thread, while it is entered."""
+    """Forces collections and keeps the largest figure seen, in a thread, while it is entered."""
 
     def __init__(self, spark: SparkSession) -> None:
         jvm = spark._jvm
-        self._gc = jvm.java.lang.System.gc
+        self._collect = jvm.java.lang.System.gc
         self._heap = jvm.java.lang.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage
-        self._pool = spark._jsc.sc().env().memoryManager().executionMemoryUsed
         self._done = threading.Event()
-        self.live = self.execution = 0.0
+        self.live = 0.0
         self.samples = 0
 
     def live_now(self) -> float:
         """MiB of heap that a full collection leaves."""
-        self._gc()
+        self._collect()
         return float(self._heap().getUsed() / MIB)
 
     def __enter__(self) -> Sampler:
@@ -87,11 +87,7 @@ class Sampler:
 
     def _sample(self) -> None:
         pause = PAUSE
-        while not self._done.is_set():
-            until = time.monotonic() + pause
-            while time.monotonic() < until and not self._done.is_set():
-                self.execution = max(self.execution, self._pool() / MIB)
-                time.sleep(0.005)
+        while not self._done.wait(pause):
             start = time.monotonic()
             self.live = max(self.live, self.live_now())
             self.samples += 1
@@ -99,7 +95,7 @@ class Sampler:
 
 
 def _serve(request: dict) -> None:
-    spark = session()
+    spark = session({"spark.executor.metrics.pollingInterval": "10ms"})
     settings = {} if request["joinery"] else stock(spark)
     shape = Shape(**request["shape"])
     register(spark, tables(shape.scaled(WARM_UP)))
@@ -108,9 +104,18 @@ def _serve(request: dict) -> None:
     sampler = Sampler(spark)
     idle = min(sampler.live_now() for _ in range(3))
     with sampler:
-        run = Spark(spark, request["sql"], settings).answer()
-    print(json.dumps(asdict(Peak(sampler.live - idle, sampler.execution, sampler.samples, operators(run.plan)))))
+        query = Spark(spark, request["sql"], settings)
+        run = query.answer()
+    execution = _execution_memory(spark, query.group)
+    print(json.dumps(asdict(Peak(sampler.live - idle, execution, sampler.samples, operators(run.plan)))))
     spark.stop()
+
+
+def _execution_memory(spark: SparkSession, group: str) -> float:
+    store = spark._jsc.sc().statusStore()
+    peaks = [store.lastStageAttempt(stage).peakExecutorMetrics() for stage, _ in stages(spark, group)]
+    pools = ("OnHeapExecutionMemory", "OffHeapExecutionMemory")
+    return max(sum(peak.get().getMetricValue(pool) for pool in pools) / MIB for peak in peaks if peak.isDefined())
 
 
 if __name__ == "__main__":

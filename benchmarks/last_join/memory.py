@@ -42,14 +42,22 @@ def run(scale: float = 1) -> Result:
     return Result(
         case="last_join_memory",
         title="LAST JOIN, peak memory",
-        columns=["case", "engine", "live heap, MiB", "execution pool, MiB", "live heap, ratio", "at most", "operator"],
+        columns=[
+            "case",
+            "engine",
+            "live heap, MiB",
+            "execution memory, MiB",
+            "live heap, ratio",
+            "at most",
+            "operator",
+        ],
         rows=rows if scale == 1 else [[*row[:5], "", row[6]] for row in rows],
         verdict="; ".join(missed) or ("all bounds kept" if scale == 1 else f"at scale {scale:g} no bound is judged"),
         met=not missed,
         notes=[
             "Each query in a JVM of its own with 8 GB, after a run on a thousandth of the data.",
             "Live heap: the most in use right after a forced full collection, over and over while the query runs, less "
-            "what the idle session holds. Execution pool: the most that Spark's memory manager had given out.",
+            "what the idle session holds. Execution memory: the most that Spark's memory manager had given out.",
             "Ratios are against one match per key, and in the last case against Spark's ASOF join.",
         ],
         data=data,

@@ -38,13 +38,19 @@ DRAIN_SECONDS = 120
 _groups = itertools.count()
 
 
-def session() -> SparkSession:
-    """A session on two cores with the jar, in a JVM of its own if there is none yet."""
+def session(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """A session on two cores with the jar; this process's JVM is started if there is none yet.
+
+    Args:
+        settings: On top of `SETTINGS`.
+    """
     from pyspark.sql import SparkSession
     from spark_joinery import configure_spark
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[2]").appName("joinery-bench").config(map=SETTINGS)
+    builder = (
+        SparkSession.builder.master("local[2]").appName("joinery-bench").config(map=SETTINGS | dict(settings or {}))
+    )
     return configure_spark(builder).getOrCreate()
 
 
