@@ -117,7 +117,7 @@ def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:
     Args:
         spark: The session for Joinery and stock Spark.
         case: What to run.
-        scale: Of the data. Below 1 nothing is stopped at a multiple of Joinery's time and two rounds must do.
+        scale: Of the data. Below 1 nothing is stopped at a multiple of Joinery's time and one round must do.
 
     Returns:
         Times, operators and disagreements.
@@ -128,11 +128,11 @@ def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:
     ours = engines[q.OURS]
     truth = ours.engine.check().checksum
     ours.checked = True
-    for _ in range(3):  # the first runs of a JVM are slow, and every limit hangs on these
+    for _ in range(3 if scale == 1 else 1):  # the first runs of a JVM are slow, and every limit hangs on these
         ours.runs.append(ours.engine.answer())
     estimate, ours.runs = min(run.seconds for run in ours.runs), []
 
-    limit = None if scale < 1 else estimate * MARGIN * max(STOP_AT, *(bound.at_least for bound in case.bounds))
+    limit = None if scale < 1 else estimate * MARGIN * max([STOP_AT, *(bound.at_least for bound in case.bounds)])
     limit = limit or SMALL_SCALE_LIMIT
     for name, measured in engines.items():
         if measured is ours or name.startswith("floor"):
@@ -141,7 +141,7 @@ def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:
         measured.checked = not check.stopped
         if measured.checked and check.checksum != truth:
             measured.problem = f"{name} answers {check.checksum}, Joinery {truth}"
-    tail = _rounds(spark, engines, limit, ROUNDS if scale == 1 else 2)
+    tail = _rounds(spark, engines, limit, ROUNDS if scale == 1 else 1)
     for name, measured in engines.items():
         _check_plan(name, measured)
     return Outcome(case, engines, tail)
