@@ -10,25 +10,39 @@ import click
 from benchmarks.report import Result, show, write
 
 # Case by name, in the order in which `make bench` runs them.
-CASES = {"planning": "benchmarks.planning"}
+CASES = {
+    "planning": "benchmarks.planning",
+    "last_join_multi": "benchmarks.last_join.multi",
+    "last_join_point_in_time": "benchmarks.last_join.point_in_time",
+    "last_join_skew": "benchmarks.last_join.skew",
+    "last_join_keyless": "benchmarks.last_join.keyless",
+    "last_join_memory": "benchmarks.last_join.memory",
+}
+
+SCALE_HELP = "Of the data. Below 1 only agreement is judged, and nothing is written."
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", nargs=-1, metavar="[CASE]...")
 @click.option("--save/--no-save", default=True, help="Write the results below benchmarks/results.")
-def main(names: tuple[str, ...], save: bool) -> None:
-    """Run benchmark cases (all, unless some are named)."""
-    unknown = [name for name in names if name not in CASES]
-    if unknown:
-        raise click.UsageError(f"no case {', '.join(unknown)}; there are: {', '.join(CASES)}")
+@click.option("--scale", default=1.0, type=click.FloatRange(0, 1, min_open=True), help=SCALE_HELP)
+def main(names: tuple[str, ...], save: bool, scale: float) -> None:
+    """Run benchmark cases (all, unless some are named); `last_join` stands for every case that begins so."""
     missed = False
-    for name in names or CASES:
-        result: Result = importlib.import_module(CASES[name]).run()
+    for name in [case for prefix in names or ("",) for case in _cases(prefix)]:
+        result: Result = importlib.import_module(CASES[name]).run(scale=scale)
         show(result)
-        if save:
+        if save and scale == 1:
             write(result)
         missed |= not result.met
     sys.exit(1 if missed else 0)
+
+
+def _cases(prefix: str) -> list[str]:
+    cases = [prefix] if prefix in CASES else [case for case in CASES if case.startswith(prefix)]
+    if not cases:
+        raise click.UsageError(f"no case {prefix}; there are: {', '.join(CASES)}")
+    return cases
 
 
 if __name__ == "__main__":

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -27,6 +31,8 @@ class Result:
         verdict: The figure that counts and the bound it has to keep.
         met: Whether it does.
         notes: How it was measured; what to mind.
+        data: The figures behind the table, for `<case>.json`.
+        plot: Draws the data into a file.
     """
 
     case: str
@@ -36,6 +42,8 @@ class Result:
     verdict: str
     met: bool
     notes: list[str] = field(default_factory=list)
+    data: dict[str, Any] = field(default_factory=dict)
+    plot: Callable[[dict[str, Any], Path], None] | None = None
 
 
 def machine() -> str:
@@ -62,7 +70,7 @@ def show(result: Result) -> None:
     table = Table(*result.columns, title=result.title)
     for row in result.rows:
         table.add_row(*row)
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=180)
     console.print(table)
     console.print(f"{'[green]met[/]' if result.met else '[red]not met[/]'}: {result.verdict}")
 
@@ -71,7 +79,8 @@ def write(result: Result) -> Path:
     """Write a result where it is committed.
 
     Returns:
-        The file, `benchmarks/results/<case>.md`.
+        The file, `benchmarks/results/<case>.md`; what data it has is beside it in `<case>.json`,
+        and drawn in `<case>.svg`.
     """
     lines = [
         f"# {result.title}",
@@ -84,12 +93,17 @@ def write(result: Result) -> Path:
         "",
         *(f"- {note}" for note in result.notes),
         "",
+        *([f"![medians]({result.case}.svg)", ""] if result.plot else []),
         f"`make bench CASE={result.case}`, commit {commit()}, {datetime.now(timezone.utc):%Y-%m-%d}; {machine()}",
         "",
     ]
     path = ROOT / "benchmarks" / "results" / f"{result.case}.md"
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join(lines))
+    if result.data:
+        path.with_suffix(".json").write_text(json.dumps(result.data, indent=1) + "\n")
+    if result.plot:
+        result.plot(result.data, path.with_suffix(".svg"))
     return path
 
 

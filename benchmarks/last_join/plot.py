@@ -1,0 +1,55 @@
+"""The medians of a group of cases as bars. `python -m benchmarks.last_join.plot GROUP` draws them from JSON again."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import ROOT
+
+OURS, PEER, FLOOR = "#c2410c", "#64748b", "#d6d3d1"
+
+
+def draw(figures: dict[str, dict[str, Any]], file: Path) -> None:
+    """One panel per case, one bar per engine, on a logarithmic scale.
+
+    Args:
+        figures: `{case: {engine: {"seconds": [...], "stopped": bool}}}`, as in `results/<group>.json`.
+        file: Where to, by its ending SVG or PNG.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "joinery"  # the same figures give the same file
+    from matplotlib import pyplot
+
+    bars = [len(engines) for engines in figures.values()]
+    figure, panels = pyplot.subplots(
+        len(figures), 1, figsize=(9, 0.3 * sum(bars) + len(figures)), height_ratios=bars, squeeze=False
+    )
+    for panel, (case, engines) in zip(panels[:, 0], figures.items(), strict=True):
+        medians = [statistics.median(engine["seconds"]) for engine in engines.values()]
+        drawn = panel.barh(list(engines), medians, color=[_colour(name) for name in engines])
+        labels = [f"{'> ' * e['stopped']}{m:.2f} s" for e, m in zip(engines.values(), medians, strict=True)]
+        panel.bar_label(drawn, labels, padding=3, fontsize=8)
+        panel.set_xscale("log")
+        panel.set_title(case, loc="left", fontsize=10)
+        panel.margins(x=0.15)
+        panel.invert_yaxis()
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.tick_params(labelsize=8)
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
+    pyplot.close(figure)
+
+
+def _colour(name: str) -> str:
+    return OURS if name.startswith("joinery") else FLOOR if name.startswith("floor") else PEER
+
+
+if __name__ == "__main__":
+    source = ROOT / "benchmarks" / "results" / f"{sys.argv[1]}.json"
+    draw(json.loads(source.read_text()), source.with_suffix(".svg"))

@@ -1,0 +1,38 @@
+"""The last row at or before each left row's time: 1 M and 10 M rows, about 100 per key."""
+
+from __future__ import annotations
+
+from benchmarks.last_join import queries as q
+from benchmarks.last_join.data import Shape
+from benchmarks.last_join.run import Bound, Case
+from benchmarks.last_join.verdict import run_group
+from benchmarks.report import Result
+
+QUESTION = q.Question(keyed=True, as_of=True)
+CASES = [
+    Case(
+        name="1 M, 10 k keys",
+        shape=Shape("as_of", 1_000_000, 10_000),
+        question=QUESTION,
+        peers=(q.DEDUP, q.ROW_NUMBER, q.ASOF, q.UNION, q.DUCKDB, q.POLARS),
+        bounds=(Bound((q.ASOF,), 4), Bound((q.UNION,), 2.5), Bound((q.DUCKDB,), 0.25)),
+        hints=("BROADCAST", "SHUFFLE_HASH", "MERGE"),
+    ),
+    Case(
+        name="10 M, 100 k keys",
+        shape=Shape("as_of", 10_000_000, 100_000),
+        question=QUESTION,
+        peers=(q.ASOF, q.UNION, q.DUCKDB, q.POLARS),
+        bounds=(Bound((q.ASOF,), 3), Bound((q.DUCKDB,), 0.25)),
+        hints=("SHUFFLE_HASH", "MERGE"),
+    ),
+]
+
+
+def run(scale: float = 1) -> Result:
+    """Measure.
+
+    Args:
+        scale: Of the data.
+    """
+    return run_group("last_join_point_in_time", "LAST JOIN at a point in time", CASES, scale)

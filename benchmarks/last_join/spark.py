@@ -1,0 +1,153 @@
+"""Spark as an engine: one session for Joinery and for stock queries, which get every feature that Spark 4.3 has."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.last_join.engines import CHECKSUM, Engine, Run, numbers, stoppable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "8g",
+    "spark.log.level": "OFF",  # a stopped query logs every task it takes along
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.join.asofJoin.enabled": "true",
+    "spark.sql.join.sortMergeAsOfJoin.enabled": "true",
+    "spark.sql.maxPlanStringLength": "1000000",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.window.segmentTree.enabled": "true",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+OPERATORS = ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin")
+DRAIN_SECONDS = 120
+_groups = itertools.count()
+
+
+def session(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """A session on two cores with the jar; this process's JVM is started if there is none yet.
+
+    Args:
+        settings: On top of `SETTINGS`.
+    """
+    from pyspark.sql import SparkSession
+    from spark_joinery import configure_spark
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = (
+        SparkSession.builder.master("local[2]").appName("joinery-bench").config(map=SETTINGS | dict(settings or {}))
+    )
+    return configure_spark(builder).getOrCreate()
+
+
+def register(spark: SparkSession, tables: Mapping[str, Path]) -> None:
+    """Make the tables temporary views."""
+    for name, folder in tables.items():
+        spark.read.parquet(str(folder)).createOrReplaceTempView(name)
+
+
+def stock(spark: SparkSession) -> dict[str, str]:
+    """The settings that switch Joinery off."""
+    names = (row.key for row in spark.sql("SET -v").collect())
+    return {name: "false" for name in names if re.fullmatch(r"spark\.joinery\..*\.enabled", name)}
+
+
+class Spark(Engine):
+    """One query; the answer goes to the `noop` sink, which reads every row and column and keeps none.
+
+    Args:
+        session: To run it in, with `l` and `r` registered.
+        sql: The query.
+        settings: Of this query alone.
+    """
+
+    def __init__(self, session: SparkSession, sql: str, settings: Mapping[str, str] | None = None) -> None:
+        self.session = session
+        self.sql = sql
+        self.settings = dict(settings or {})
+        self.group = ""  # job group of the last run
+
+    def answer(self, limit: float | None = None) -> Run:
+        """See `Engine`."""
+
+        def work() -> None:
+            self.session.sql(self.sql).write.format("noop").mode("overwrite").save()
+
+        with self._settings():
+            seconds, stopped, _ = stoppable(work, self._stop(), limit)
+        self._drain(stopped)
+        return Run(seconds, stopped, plan="" if stopped else self._executed_plan())
+
+    def check(self, limit: float | None = None) -> Run:
+        """See `Engine`."""
+        sql = f"SELECT {CHECKSUM.format(micros='unix_micros')} FROM ({self.sql})"
+        with self._settings():
+            seconds, stopped, rows = stoppable(lambda: self.session.sql(sql).collect(), self._stop(), limit)
+        self._drain(stopped)
+        return Run(seconds, stopped, None if stopped else numbers(rows[0]))
+
+    @contextmanager
+    def _settings(self) -> Iterator[None]:
+        conf = self.session.conf
+        before = {name: conf.get(name, None) for name in self.settings}
+        for name, value in self.settings.items():
+            conf.set(name, value)
+        try:
+            yield
+        finally:
+            for name, old in before.items():
+                conf.unset(name) if old is None else conf.set(name, old)
+
+    def _stop(self):  # type: ignore[no-untyped-def]
+        self.group = f"bench-{next(_groups)}"
+        self.session.sparkContext.setJobGroup(self.group, self.sql[:80], interruptOnCancel=True)
+        scala = self.session._jsc.sc()
+        return lambda: scala.cancelJobGroupAndFutureJobs(self.group)
+
+    def _drain(self, stopped: bool) -> None:
+        """Wait until the tasks of a stopped query have let go of their cores, or the next would be measured without."""
+        if not stopped:
+            return
+        deadline = time.monotonic() + DRAIN_SECONDS
+        tracker = self.session._jsc.sc().statusTracker()
+        while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"tasks still run {DRAIN_SECONDS} s after their query was stopped: {self.sql}")
+            time.sleep(0.05)
+
+    def _executed_plan(self) -> str:
+        """The final plan of the last query, as the SQL tab of the UI shows it."""
+        self.session._jsc.sc().listenerBus().waitUntilEmpty()
+        executions = self.session._jsparkSession.sharedState().statusStore().executionsList()
+        return str(executions.last().physicalPlanDescription())
+
+
+def operators(plan: str) -> list[str]:
+    """Joinery's join operators in a plan.
+
+    Args:
+        plan: Its text.
+
+    Returns:
+        Their names as EXPLAIN shows them.
+
+    Example:
+        >>> operators("+- SortMergeLastJoin (7)")
+        ['SortMergeLastJoin']
+    """
+    final = plan.split("== Initial Plan ==")[0]
+    return [name for name in OPERATORS if re.search(rf"\b{name}\b", final)]

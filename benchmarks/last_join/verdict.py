@@ -1,0 +1,129 @@
+"""Figures held against their bounds, as the table that is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.last_join.plot import draw
+from benchmarks.last_join.run import Bound, Case, Measured, Outcome, measure
+from benchmarks.last_join.spark import session
+from benchmarks.report import Result
+
+COLUMNS = ["case", "engine", "median, s", "times Joinery's", "required", "", "operator or remark"]
+NOTES = [
+    "Every engine reads the same Parquet files on two cores and computes every row and column: Spark into "
+    "its noop sink, DuckDB into a temporary table, Polars into a DataFrame. Joinery and stock Spark share a JVM, 8 GB.",
+    "Count, NULLs and sums over every column of `r` are compared before anything is timed; the answers have no ties.",
+    "Medians of up to five rounds (three above 5 s, two above 20 s), each engine in turn, after a warm-up.",
+    "`>`: stopped there, past 20 times Joinery's time or past its bound. An engine that never ended is not compared.",
+    "The floors scan both tables and shuffle them by key, and do not join.",
+]
+
+
+def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Result:
+    """Run cases in one session and judge them.
+
+    Args:
+        name: Of the group, as on the command line.
+        title: One line that says what is measured.
+        cases: To run.
+        scale: Of the data. Below 1 only agreement and operators are judged: ratios of small data say nothing.
+
+    Returns:
+        All figures; not met if a bound is missed or engines disagree.
+    """
+    if scale == 1:
+        import matplotlib  # noqa: F401  a missing library should be known before an hour of measuring, not after
+    spark = session()
+    try:
+        outcomes = [measure(spark, case, scale) for case in cases]
+    finally:
+        spark.stop()
+    return judge(name, title, outcomes, scale)
+
+
+def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1) -> Result:
+    """Hold outcomes against their bounds.
+
+    Args:
+        name: Of the group.
+        title: Of its page.
+        outcomes: What was measured.
+        scale: Of the data.
+
+    Returns:
+        As `run_group`.
+    """
+    rows = [row for outcome in outcomes for row in _rows(outcome, judged=scale == 1)]
+    problems = [m.problem for outcome in outcomes for m in outcome.engines.values() if m.problem]
+    missed = [text for outcome in outcomes for text in _missed(outcome)]
+    bounds = sum(len(o.case.bounds) + (o.case.idle_tail is not None) for o in outcomes)
+    if scale < 1:
+        verdict, failed = f"engines agree (at scale {scale:g} no time is judged)", problems
+    else:
+        verdict, failed = f"all {bounds} bounds kept, engines agree", problems + missed
+    return Result(
+        case=name,
+        title=title,
+        columns=COLUMNS,
+        rows=rows,
+        verdict="; ".join(failed) or verdict,
+        met=not failed,
+        notes=NOTES + _tails(outcomes),
+        plot=draw,
+        data={o.case.name: {n: _figures(m) for n, m in o.engines.items()} for o in outcomes},
+    )
+
+
+def kept(outcome: Outcome, bound: Bound) -> bool:
+    """Whether a bound is kept; a stopped peer counts with the time at which it was stopped."""
+    return min(outcome.ratio(peer) for peer in bound.peers) >= bound.at_least
+
+
+def _missed(outcome: Outcome) -> list[str]:
+    case = outcome.case
+    missed = []
+    for bound in case.bounds:
+        if not kept(outcome, bound):
+            ratio = min(outcome.ratio(peer) for peer in bound.peers)
+            missed.append(f"{case.name}: {' / '.join(bound.peers)} {ratio:.2f}, at least {bound.at_least:g}")
+    if case.idle_tail is not None and outcome.tail > case.idle_tail:
+        missed.append(f"{case.name}: a core is idle for the last {outcome.tail:.0%}, at most {case.idle_tail:.0%}")
+    return missed
+
+
+def _rows(outcome: Outcome, judged: bool) -> list[list[str]]:
+    rows = []
+    for name, measured in outcome.engines.items():
+        sign = "> " if measured.stopped else ""
+        # of several peers in one bound only the fastest is held against it
+        bounds = [b for b in outcome.case.bounds if judged and name == min(b.peers, key=outcome.ratio)]
+        remark = ", ".join(measured.operators) or ("" if measured.checked or "floor" in name else "answer not compared")
+        rows.append(
+            [
+                "" if rows else outcome.case.name,
+                name,
+                f"{sign}{measured.seconds:.2f}",
+                f"{sign}{outcome.ratio(name):.2f}",
+                ", ".join(f"{b.at_least:g}" for b in bounds),
+                ", ".join("met" if kept(outcome, b) else "**not met**" for b in bounds),
+                remark,
+            ]
+        )
+    return rows
+
+
+def _tails(outcomes: Sequence[Outcome]) -> list[str]:
+    return [
+        f"{o.case.name}: a core is idle for the last {o.tail:.0%} of Joinery's run, at most {o.case.idle_tail:.0%}."
+        for o in outcomes
+        if o.case.idle_tail is not None
+    ]
+
+
+def _figures(measured: Measured) -> dict[str, object]:
+    return {
+        "seconds": [round(run.seconds, 3) for run in measured.runs],
+        "stopped": measured.stopped,
+        "operators": measured.operators,
+    }

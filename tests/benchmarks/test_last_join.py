@@ -1,0 +1,120 @@
+"""The LAST JOIN benchmark measures what it says: on tiny data, without judging a time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from benchmarks.last_join import keyless, multi, point_in_time
+from benchmarks.last_join import queries as q
+from benchmarks.last_join.cores import idle_tail
+from benchmarks.last_join.data import Shape, tables
+from benchmarks.last_join.engines import Run
+from benchmarks.last_join.run import Bound, Case, Measured, Outcome, measure
+from benchmarks.last_join.spark import Spark
+from benchmarks.last_join.verdict import judge
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).resolve().parents[2]
+SCALE = 0.0005
+ASOF_SETTINGS = ("spark.sql.join.asofJoin.enabled", "spark.sql.join.sortMergeAsOfJoin.enabled")
+
+
+@pytest.fixture(scope="module")
+def bench(spark: SparkSession) -> Iterator[SparkSession]:
+    for name in ASOF_SETTINGS:
+        spark.conf.set(name, "true")
+    yield spark
+    for name in ASOF_SETTINGS:
+        spark.conf.unset(name)
+    for view in ("l", "r"):
+        spark.catalog.dropTempView(view)
+
+
+CASES = [multi.CASES[2], point_in_time.CASES[0], keyless.CASES[0]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> None:
+    outcome = measure(bench, replace(case, hints=()), SCALE)
+    assert judge("test", "test", [outcome], SCALE).met, [m.problem for m in outcome.engines.values()]
+    assert {q.OURS, q.NO_CODEGEN, q.FLOOR, *case.peers} <= set(outcome.engines)
+    assert all(m.checked for name, m in outcome.engines.items() if not name.startswith("floor"))
+    assert outcome.engines[q.OURS].operators
+    assert not outcome.engines[q.FLOOR].operators
+
+
+def test_a_wrong_answer_fails_the_case(bench: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = q.duckdb(multi.CASES[2].question).replace("arg_max", "arg_min")
+    monkeypatch.setattr("benchmarks.last_join.engines.duckdb", lambda question: first)
+    case = replace(multi.CASES[2], hints=(), peers=(q.DUCKDB,), bounds=())
+    result = judge("test", "test", [measure(bench, case, SCALE)], SCALE)
+    assert not result.met
+    assert result.verdict.startswith("DuckDB answers (")
+
+
+def test_a_query_is_stopped_and_the_next_one_has_all_cores(bench: SparkSession) -> None:
+    endless = Spark(bench, "SELECT count(*) FROM range(0, 4000000, 1, 2) a JOIN range(4000000) b ON a.id + b.id < 0")
+    run = endless.answer(limit=1)
+    assert run.stopped
+    assert not any(executor.numRunningTasks() for executor in bench._jsc.sc().statusTracker().getExecutorInfos())
+    assert not Spark(bench, "SELECT * FROM range(10)").answer(limit=60).stopped
+
+
+def test_an_error_of_a_query_is_not_taken_for_a_stop(bench: SparkSession) -> None:
+    with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
+        Spark(bench, "SELECT 1 / (id - id) FROM range(3)").answer(limit=60)
+
+
+def outcome(ours: float, asof: Run, at_least: float, tail: float = 0.0) -> Outcome:
+    case = Case("c", Shape("s", 1, 1), q.Question(True, True), (q.ASOF,), (Bound((q.ASOF,), at_least),), idle_tail=0.1)
+    measured = {q.OURS: Measured(None, [Run(ours)]), q.ASOF: Measured(None, [asof])}  # type: ignore[arg-type]
+    return Outcome(case, measured, tail)
+
+
+@pytest.mark.parametrize(
+    ("given", "met", "cells"),
+    [
+        (outcome(1, Run(4.1), 4), True, ["4.10", "4.10", "4", "met"]),
+        (outcome(1, Run(3.9), 4), False, ["3.90", "3.90", "4", "**not met**"]),
+        (outcome(1, Run(22, stopped=True), 20), True, ["> 22.00", "> 22.00", "20", "met"]),
+        (outcome(1.2, Run(22, stopped=True), 20), False, ["> 22.00", "> 18.33", "20", "**not met**"]),
+        (outcome(1, Run(5), 4, tail=0.2), False, ["5.00", "5.00", "4", "met"]),
+    ],
+)
+def test_bounds(given: Outcome, met: bool, cells: list[str]) -> None:
+    result = judge("test", "test", [given])
+    assert result.met is met
+    assert result.rows[1][2:6] == cells
+
+
+def test_idle_tail() -> None:
+    assert idle_tail([(0, 4), (0, 10), (4, 7)]) == pytest.approx(0.3)
+    assert idle_tail([(0, 10), (0, 10)]) == 0
+    assert idle_tail([(5, 10)]) == 1
+
+
+def test_data() -> None:
+    folders = tables(Shape("test", 800, 9, hot=True))
+    left, right = (duckdb.sql(f"FROM '{folders[name]}/*.parquet'") for name in ("l", "r"))
+    for table in (left, right):
+        assert table.aggregate("count(*), count(DISTINCT ts)").fetchall() == [(800, 800)]
+    assert right.aggregate("count(DISTINCT k), count(*) FILTER (k = 0)").fetchall() == [(9, 400)]
+    unmatched = duckdb.sql('SELECT count(*) FROM "left" ANTI JOIN "right" USING (k)').fetchall()
+    assert unmatched == [(800 // 64,)]
+
+
+def test_command() -> None:
+    command = [sys.executable, "-m", "benchmarks", "no_such_case"]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert "last_join_memory" in process.stderr
