@@ -20,6 +20,8 @@ from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.plan_report import explain_dataframe
 from support.answers import assert_operator, assert_same_rows, executed_plan, settings
 
+FORMS = {"broadcast": "BroadcastLastJoin", "merge": "SortMergeLastJoin", "shuffle_hash": "ShuffledHashLastJoin"}
+
 
 @pytest.fixture(scope="module")
 def flights(spark: SparkSession) -> Iterator[DataFrame]:
@@ -120,7 +122,7 @@ def test_chain_and_self_join(flights: DataFrame, weather: DataFrame) -> None:
     ],
     ids=str,
 )
-@pytest.mark.parametrize("hint", ["broadcast", "merge", None])
+@pytest.mark.parametrize("hint", [*FORMS, None])
 @pytest.mark.parametrize("by", ["names", "condition"])
 def test_as_of_looks_back_as_far_as_tolerance(
     flights: DataFrame, weather: DataFrame, by: str, hint: str | None, arguments: dict[str, Any], found: dict[int, Any]
@@ -141,10 +143,10 @@ def test_as_of_looks_back_as_far_as_tolerance(
     rows = joined.select("flight", "observed")
     assert sorted(map(tuple, rows.collect())) == sorted((n, found.get(n)) for n in (1, 1, 2, 3, 4, 5))
     if hint:
-        assert_operator(rows, {"broadcast": "BroadcastLastJoin", "merge": "SortMergeLastJoin"}[hint])
+        assert_operator(rows, FORMS[hint])
 
 
-@pytest.mark.parametrize(("hint", "operator"), [("broadcast", "BroadcastLastJoin"), ("merge", "SortMergeLastJoin")])
+@pytest.mark.parametrize(("hint", "operator"), FORMS.items())
 def test_hint_is_the_reason_for_the_operator(spark: SparkSession, hint: str, operator: str) -> None:
     for arguments in ({}, {"order_by": "v"}, {"order_by": "v", "as_of": F.lit(1)}):
         joined = last_join(spark.range(3), spark.sql("SELECT 1L AS id, 2 AS v"), on="id", hint=hint, **arguments)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ def test_the_jar_is_loaded(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("threshold", "operator"), [("10MB", "BroadcastLastJoin"), ("-1", "SortMergeLastJoin")], ids=lambda value: value
+    ("threshold", "operator"), [("10MB", "BroadcastLastJoin"), ("-1", "ShuffledHashLastJoin")], ids=lambda value: value
 )
 def test_last_join_in_sql(spark: SparkSession, threshold: str, operator: str) -> None:
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", threshold)

@@ -32,11 +32,12 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       val terms = LastJoinTerms.of(join)
       val (form, why) = choose(join, terms)
       Decision.record(join, why)
-      val (left, right) = (planLater(join.left), planLater(join.right))
+      val right = planLater(join.right)
+      val left =
+        if (form != Broadcast && mayTurnOutSmall(join, terms)) AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
+        else planLater(join.left)
       Seq(form match {
         case Broadcast => BroadcastLastJoinExec(left, right, terms)
-        case ShuffledHash if mayTurnOutSmall(join, terms) =>
-          ShuffledHashLastJoinExec(AfterRightExec(left, planLater(join.right), terms.rightKeys), right, terms)
         case ShuffledHash => ShuffledHashLastJoinExec(left, right, terms)
         case SortMerge => SortMergeLastJoinExec(left, right, terms)
       })
@@ -59,7 +60,8 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     val tooLarge = s"the right side is too large to broadcast (${size(join)}, limit ${conf.autoBroadcastJoinThreshold} bytes)"
     join.hint.rightHint.flatMap(_.strategy) match {
       case _ if isBroadcast(join.right) => (Broadcast, "the right side is broadcast already")
-      case Some(BROADCAST) if join.right.stats.sizeInBytes < conf.maxBroadcastTableSizeInBytes => (Broadcast, "hint")
+      case Some(BROADCAST) if join.right.stats.sizeInBytes < conf.maxBroadcastTableSizeInBytes || isUnknown(join.right) =>
+        (Broadcast, "hint")
       case Some(BROADCAST) =>
         shuffled(join, s"hint BROADCAST: the right side is beyond spark.sql.maxBroadcastTableSize (${size(join)})")
       case Some(SHUFFLE_MERGE) => (SortMerge, "hint")
@@ -93,6 +95,8 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       BigInt(stage.mapStats.get.bytesByPartitionId.maxOption.getOrElse(0L))
     case _ => right.stats.sizeInBytes / conf.numShufflePartitions
   }
+
+  private def isUnknown(plan: LogicalPlan): Boolean = plan.stats.sizeInBytes >= conf.defaultSizeInBytes
 
   private def size(join: LastJoin): String = s"${join.right.stats.sizeInBytes} bytes"
 

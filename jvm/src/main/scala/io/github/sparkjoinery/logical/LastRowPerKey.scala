@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.logical
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Statistics, UnaryNode}
 
 /**
  * Of the rows of each key, the last one; it may leave more than that, and it may leave out rows with a NULL key. Put below the right
@@ -13,6 +13,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 case class LastRowPerKey(keys: Seq[Expression], order: Seq[SortOrder], child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override def maxRows: Option[Long] = child.maxRows
+  /** With whether they were measured at run time, which decides on broadcasts. */
+  override def stats: Statistics = child.stats
   override protected lazy val validConstraints: ExpressionSet = child.constraints
   override protected def withNewChildInternal(newChild: LogicalPlan): LastRowPerKey = copy(child = newChild)
 }
