@@ -22,7 +22,7 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.asofJoin.enabled" -> "true",
       "spark.joinery.explain" -> "false",
       "spark.joinery.lastJoin.enabled" -> "true",
-      "spark.joinery.lastJoin.maxHashPartition" -> "134217728b",
+      "spark.joinery.lastJoin.maxHashPartition" -> "128MB",
       "spark.joinery.lastJoin.skewSplit.enabled" -> "true",
       "spark.joinery.store" -> "<undefined>"))
     listed.foreach { row =>

@@ -65,6 +65,11 @@ class KeylessLastJoinSuite extends LastJoinChecks {
     }
   }
 
+  test("a time with a subquery") {
+    views("l" -> side(60, 1), "r" -> side(60, 2))
+    check("r.o <= l.o - (SELECT max(v) FROM l)")
+  }
+
   test("an empty side, and sides without a time") {
     val (rows, none, nulls) = (side(30, 1), side(0, 1), side(30, 1, "int(NULL)"))
     for ((left, right) <- Seq(rows -> none, none -> rows, none -> none, rows -> nulls, nulls -> rows)) {

@@ -70,6 +70,21 @@ class LastRowPerKeySuite extends LastJoinChecks {
     }
   }
 
+  test("known to be small only once it is reduced, it is broadcast, and the left side is not shuffled") {
+    withTables("wide") {
+      sql("CREATE TABLE wide USING parquet AS SELECT int(id) AS id, int(id % 30) AS k, int(id) AS o, repeat('x', 100) AS pad FROM range(0, 20000, 1, 2)")
+      val settings = Seq("spark.sql.adaptive.enabled" -> "true", "spark.sql.autoBroadcastJoinThreshold" -> "20KB")
+      for ((rows, operator, shuffles) <- Seq((30, "BroadcastLastJoin", 1), (19999, "ShuffledHashLastJoin", 2))) withConf(settings: _*) {
+        val right = s"(SELECT id, id % $rows AS k, o, pad FROM wide)"
+        val joined = sql(query(right).replace("/*+ SHUFFLE_HASH(r) */", "").replace("r.o FROM", "r.o, r.pad FROM"))
+        assert(Answers.rows(joined.drop("pad")) == Answers.rows(sql(oracle(right))))
+        assert(Answers.rows(joined).forall(row => row.contains("NULL, NULL") || row.contains("xxx")))
+        assert(operators(joined).contains(operator), plan(joined))
+        assert(collect(plan(joined)) { case shuffle: ShuffleExchangeExec => shuffle }.size == shuffles, plan(joined))
+      }
+    }
+  }
+
   test("it gives way where most keys are distinct") {
     withConf(Settings: _*) {
       for ((right, rows) <- Seq("distinct_at_first" -> 80000, "repeated" -> 1000)) {

@@ -117,6 +117,12 @@ class SkewSplitSuite extends LastJoinChecks {
     }
   }
 
+  test("a time with a subquery") {
+    withSides(Sides.last._2) {
+      checkSliced(sql(query("r.o <= l.o - (SELECT max(v) FROM l)")), oracle(descending = false, on((l, r) => r <= l - 2)))
+    }
+  }
+
   test("all times are the same, so that there is nothing to cut") {
     val constant = "SELECT id, k, if(o IS NULL, NULL, 7) AS o, v FROM"
     withSides((s"$constant (${side(3000, 5, hot = true)})", s"$constant (${side(3000, 6, hot = true)})")) {
