@@ -14,7 +14,7 @@ NOTES = [
     "Every engine reads the same Parquet files on two cores and computes every row and column: Spark into "
     "its noop sink, DuckDB into a temporary table, Polars into a DataFrame. Joinery and stock Spark share a JVM, 8 GB.",
     "Count, NULLs and sums over every column of `r` are compared before anything is timed; the answers have no ties.",
-    "Medians of up to five rounds (three above 5 s, two above 20 s), each engine in turn, after a warm-up.",
+    "Medians of up to five rounds (three above 1.5 s, two above 5 s), each engine in turn, after a warm-up.",
     "`>`: stopped there, past 20 times Joinery's time or past its bound. An engine that never ended is not compared.",
     "The floors scan both tables and shuffle them by key, and do not join.",
 ]

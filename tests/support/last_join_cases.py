@@ -19,8 +19,8 @@ OPERATORS = {
     "MERGE": "SortMergeLastJoin",
     "no hint": "BroadcastLastJoin",
 }
-# A hash table needs a key.
-OPERATORS_WITHOUT_KEY = {**OPERATORS, "SHUFFLE_HASH": "SortMergeLastJoin"}
+# Without a key there is one group of rows, or the part of time is the key: any form can do it.
+OPERATORS_WITHOUT_KEY = OPERATORS
 
 # Values of the order column, as text, and a tolerance. Few values, so that matches and ties are frequent; among them
 # the ones that sort oddly, and the largest whose differences still fit the type.

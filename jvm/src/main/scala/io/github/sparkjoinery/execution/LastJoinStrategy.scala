@@ -35,6 +35,8 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       val (left, right) = (planLater(join.left), planLater(join.right))
       Seq(form match {
         case Broadcast => BroadcastLastJoinExec(left, right, terms)
+        case ShuffledHash if mayTurnOutSmall(join, terms) =>
+          ShuffledHashLastJoinExec(AfterRightExec(left, planLater(join.right), terms.rightKeys), right, terms)
         case ShuffledHash => ShuffledHashLastJoinExec(left, right, terms)
         case SortMerge => SortMergeLastJoinExec(left, right, terms)
       })
@@ -75,6 +77,14 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     val limit = JoineryConf.maxHashPartition
     if (partition <= limit) (ShuffledHash, why)
     else (SortMerge, s"$why; a partition of it is too large to hash ($partition bytes, limit $limit bytes)")
+  }
+
+  /** Reduced to a row per key, the right side may be far smaller than anyone can tell now; later, adaptive execution can. */
+  private def mayTurnOutSmall(join: LastJoin, terms: LastJoinTerms): Boolean = {
+    def isShuffled(plan: LogicalPlan) = plan.exists(_.isInstanceOf[LogicalQueryStage])
+    terms.lastOfKey && terms.rightKeys.nonEmpty && conf.adaptiveExecutionEnabled && conf.exchangeReuseEnabled &&
+      conf.autoBroadcastJoinThreshold > 0 && !join.hint.rightHint.exists(_.strategy.isDefined) &&
+      join.right.isInstanceOf[LastRowPerKey] && !isShuffled(join.right) && !isShuffled(join.left)
   }
 
   /** Bytes: as shuffled, once that is known; before, as estimated. */
