@@ -5,7 +5,7 @@ import org.apache.spark.SPARK_VERSION
 /** What the suites about ASOF JOIN share. */
 trait AsOfJoinChecks extends LastJoinChecks {
 
-  protected val Operators = Seq("BROADCAST" -> "BroadcastLastJoin", "MERGE" -> "SortMergeLastJoin")
+  protected val Operators = LastJoinForms
 
   /** From this version on Spark has the syntax, and operators of its own. */
   protected val sparkHasAsOfJoin: Boolean = {

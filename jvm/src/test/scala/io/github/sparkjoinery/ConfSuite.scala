@@ -22,6 +22,8 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.asofJoin.enabled" -> "true",
       "spark.joinery.explain" -> "false",
       "spark.joinery.lastJoin.enabled" -> "true",
+      "spark.joinery.lastJoin.maxHashPartition" -> "128MB",
+      "spark.joinery.lastJoin.skewSplit.enabled" -> "true",
       "spark.joinery.store" -> "<undefined>"))
     listed.foreach { row =>
       assert(row.getString(2).length > 40, row)
@@ -30,7 +32,8 @@ class ConfSuite extends JoinerySession {
   }
 
   test("a value that is no boolean is refused") {
-    for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.asofJoin.enabled", "spark.joinery.explain")) {
+    for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.lastJoin.skewSplit.enabled", "spark.joinery.asofJoin.enabled",
+        "spark.joinery.explain")) {
       val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
       assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))
       assert(spark.conf.getOption(key).forall(_ != "maybe"))

@@ -20,7 +20,8 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Sets configurations while `body` runs, then puts back what was there. */
   protected def withConf[T](settings: (String, String)*)(body: => T): T = {
-    val before = settings.map { case (key, _) => key -> spark.conf.getOption(key) }
+    val set = spark.conf.getAll // getOption has defaults, too
+    val before = settings.map { case (key, _) => key -> set.get(key) }
     settings.foreach { case (key, value) => spark.conf.set(key, value) }
     try body finally before.foreach {
       case (key, Some(value)) => spark.conf.set(key, value)

@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodege
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.types.DataType
 
+import io.github.sparkjoinery.execution.CodegenBoundaryExec
 import io.github.sparkjoinery.explain.PlanReport
 
 /**
@@ -14,6 +15,10 @@ import io.github.sparkjoinery.explain.PlanReport
  * quietly left every query to Spark; the operator alone, if it gave wrong rows.
  */
 trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
+
+  /** Each hint for the right side, and the operator that it asks for. */
+  protected val LastJoinForms: Seq[(String, String)] =
+    Seq("BROADCAST" -> "BroadcastLastJoin", "SHUFFLE_HASH" -> "ShuffledHashLastJoin", "MERGE" -> "SortMergeLastJoin")
 
   /**
    * A query gives the columns and rows of another, which stock Spark runs, and `operator` takes part in it.
@@ -59,9 +64,10 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
   protected def plan(query: DataFrame): SparkPlan =
     stripAQEPlan(query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan)
 
-  /** Names of all operators of a plan, subqueries included; without what marks whole-stage code generation. */
+  /** Names of all operators of a plan, subqueries included; without what marks, or separates, generated code. */
   protected def operators(query: DataFrame): Seq[String] =
     collectWithSubqueries(plan(query)) {
-      case node if !node.isInstanceOf[WholeStageCodegenExec] && !node.isInstanceOf[InputAdapter] => node.nodeName
+      case node if !node.isInstanceOf[WholeStageCodegenExec] && !node.isInstanceOf[InputAdapter] &&
+        !node.isInstanceOf[CodegenBoundaryExec] => node.nodeName
     }
 }

@@ -72,12 +72,16 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
 
   test("as of is the comparison that one would write, once") {
     val (f, w) = (flights, weather)
-    def condition(joined: DataFrame) = plan(joined).collect { case join: execution.LastJoinExec => join.terms.residual.map(_.sql) }
+    def condition(joined: DataFrame): (Option[String], Option[String], Boolean, Option[String]) = {
+      val terms = plan(joined).collectFirst { case join: execution.LastJoinExec => join.terms }.get
+      (terms.asOf.map(_.sql), terms.asOfTerm.map(_.sql), terms.strict, terms.residual.map(_.sql))
+    }
     val written = f.lastJoin(w, f("origin") === w("origin") && w("observed") <= f("departs"), w("observed"))
     assert(condition(f.lastJoin(w, Seq("origin"), AsOf(col("departs")), col("observed"))) == condition(written))
+    assert(condition(written)._1.isDefined && condition(written)._4.isEmpty)
   }
 
-  for ((hint, operator) <- Seq("broadcast" -> "BroadcastLastJoin", "merge" -> "SortMergeLastJoin")) {
+  for ((hint, operator) <- LastJoinForms.map { case (hint, operator) => (hint.toLowerCase, operator) }) {
     val order = call_function("joinery_last_join_order", col("observed"))
     for ((place, right) <- Seq[(String, () => DataFrame)](
         "below the mark" -> (() => weather.hint(hint).filter(order)),

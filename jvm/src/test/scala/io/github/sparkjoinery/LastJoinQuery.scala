@@ -8,7 +8,7 @@ package io.github.sparkjoinery
  */
 case class LastJoinQuery(terms: Seq[OrderTerm], on: String) {
 
-  /** @param hint BROADCAST or MERGE, for the right side */
+  /** @param hint BROADCAST, SHUFFLE_HASH or MERGE, for the right side */
   def sql(hint: String): String =
     s"SELECT /*+ $hint(r) */ l.id, r.id AS rid, r.k, r.o, r.v FROM l l LAST JOIN r$orderBy ON $on"
 

@@ -83,7 +83,7 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     s"""SELECT /*+ $hint(w) */ f.id, w.ts, s.pad FROM facts f LAST JOIN few w ORDER BY w.ts ON f.k = w.k AND w.ts <= f.ts
        |JOIN small_at_run_time s ON f.j = s.k""".stripMargin
 
-  for ((hint, operator) <- Seq("BROADCAST" -> "BroadcastLastJoin", "MERGE" -> "SortMergeLastJoin")) {
+  for ((hint, operator) <- LastJoinForms) {
     test(s"a stock join above $operator becomes a broadcast join at run time") {
       val query = checkReplanned(stockJoinBesides(hint))
       assert(initialPlan(query).contains("SortMergeJoin"), "the premise")
@@ -102,34 +102,34 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     }
   }
 
-  test("SortMergeLastJoin becomes BroadcastLastJoin when its right side turns out small") {
+  test("a shuffled form becomes BroadcastLastJoin when its right side turns out small") {
     val query = checkReplanned(
       "SELECT f.id, w.ts, w.pad FROM facts f LAST JOIN small_at_run_time w ORDER BY w.ts ON f.k = w.k")
-    assert(initialPlan(query).contains("SortMergeLastJoin"), "the premise")
-    assert(operators(query).contains("BroadcastLastJoin") && !operators(query).contains("SortMergeLastJoin"), plan(query))
+    assert(initialPlan(query).contains("ShuffledHashLastJoin"), "the premise")
+    assert(operators(query).contains("BroadcastLastJoin") && !operators(query).contains("ShuffledHashLastJoin"), plan(query))
   }
 
   test("without equality, too") {
     val query = checkReplanned("SELECT f.id, w.ts FROM facts f LAST JOIN small_at_run_time w ORDER BY w.ts ON w.k < f.k")
-    assert(initialPlan(query).contains("SortMergeLastJoin"), "the premise")
+    assert(initialPlan(query).contains("ShuffledHashLastJoin"), "the premise")
     assert(operators(query).contains("BroadcastLastJoin"), plan(query))
   }
 
-  test("a chain of both operators, and one broadcast for the same right side twice") {
+  test("a chain of two forms, and one broadcast for the same right side twice") {
     val query = checkReplanned(
       """SELECT f.id, a.ts, b.ts AS bts, c.pad FROM facts f
         |LAST JOIN small_at_run_time a ORDER BY a.ts ON f.k = a.k LAST JOIN small_at_run_time b ORDER BY b.ts ON f.j = b.k
         |LAST JOIN big c ORDER BY c.ts ON f.k = c.k AND c.ts < f.ts""".stripMargin)
     assert(operators(query).count(_ == "BroadcastLastJoin") == 2, plan(query))
-    assert(operators(query).count(_ == "SortMergeLastJoin") == 1, plan(query))
+    assert(operators(query).count(_ == "ShuffledHashLastJoin") == 1, plan(query))
     assert(operators(query).contains("ReusedExchange"), plan(query))
   }
 
-  test("SortMergeLastJoin reads coalesced partitions, the same ones on both sides") {
+  for ((hint, operator) <- LastJoinForms if hint != "BROADCAST") test(s"$operator reads coalesced partitions, the same ones on both sides") {
     val query = checkReplanned(
-      "SELECT f.k, count(w.ts) AS n FROM facts f LAST JOIN big w ORDER BY w.ts ON f.k = w.k AND w.ts <= f.ts GROUP BY f.k",
+      s"SELECT /*+ $hint(w) */ f.k, count(w.ts) AS n FROM facts f LAST JOIN big w ORDER BY w.ts ON f.k = w.k AND w.ts <= f.ts GROUP BY f.k",
       changed = false)
-    assert(operators(query).contains("SortMergeLastJoin"))
+    assert(operators(query).contains(operator))
     val reads = collect(plan(query)) { case read: AQEShuffleReadExec => read.partitionSpecs.length }
     assert(reads.size >= 2 && reads.distinct.size == 1 && reads.head < 4, plan(query))
   }

@@ -116,7 +116,7 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
       for (kind <- Seq("INNER", "LEFT"); (left, right) <- Seq("l.i" -> "r.o", "l.o" -> "r.i", "l.i + 1L" -> "abs(r.i)"); op <- Seq(">=", "<")) {
         val joined = sql(Query(left, right, op, swapped = false, "l.k = r.k", kind).sql("MERGE"))
         val terms = collect(plan(joined)) { case join: LastJoinExec => join.terms }.head
-        assert(terms.asOfOnly && terms.strict == (op == "<"), plan(joined))
+        assert(terms.onePass && terms.strict == (op == "<"), plan(joined))
       }
     }
   }

@@ -56,18 +56,21 @@ class LastJoinPlanSuite extends LastJoinChecks {
     assert(operators(sql(s"SELECT f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) ==
       Seq("Project", "BroadcastLastJoin", "ColumnarToRow", "Scan", "BroadcastExchange", "ColumnarToRow", "Scan"))
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
-      assert(operators(sql(s"SELECT f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) == Seq("Project", "SortMergeLastJoin",
+      assert(operators(sql(s"SELECT f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) == Seq("Project", "ShuffledHashLastJoin",
+        "Exchange", "ColumnarToRow", "Scan", "Exchange", "ColumnarToRow", "Scan"))
+      assert(operators(sql(s"SELECT /*+ MERGE(w) */ f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) == Seq("Project", "SortMergeLastJoin",
         "Sort", "Exchange", "ColumnarToRow", "Scan", "Sort", "Exchange", "ColumnarToRow", "Scan"))
     }
   }
 
-  test("hints on an alias of the right side decide, for either operator") {
+  test("hints on an alias of the right side decide, for each operator") {
     for ((hint, threshold, operator, reason) <- Seq(
         ("BROADCAST(w)", "-1", "BroadcastLastJoin", "hint"),
         ("MERGE(w)", "10MB", "SortMergeLastJoin", "hint"),
-        ("SHUFFLE_HASH(w)", "10MB", "SortMergeLastJoin", "hint shuffle_hash: LAST JOIN has no such form yet"),
+        ("SHUFFLE_HASH(w)", "10MB", "ShuffledHashLastJoin", "hint"),
+        ("SHUFFLE_REPLICATE_NL(w)", "10MB", "ShuffledHashLastJoin", "hint shuffle_replicate_nl: LAST JOIN has no such form"),
         ("BROADCAST(f)", "10MB", "BroadcastLastJoin", "the right side is small"),
-        ("BROADCAST(f)", "-1", "SortMergeLastJoin", "the right side is too large to broadcast"))) {
+        ("BROADCAST(f)", "-1", "ShuffledHashLastJoin", "the right side is too large to broadcast"))) {
       withConf("spark.sql.autoBroadcastJoinThreshold" -> threshold) {
         val query = s"SELECT /*+ $hint */ f.id, w.v $asOf"
         checkLastJoin(query, s"SELECT f.id, w.v $asOfOracle", operator)
@@ -81,8 +84,17 @@ class LastJoinPlanSuite extends LastJoinChecks {
     val answer = s"SELECT f.id, w.v ${oracle("ts < f.ts AND v <> f.k")}"
     checkLastJoin(query, answer, "BroadcastLastJoin")
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
-      checkLastJoin(query, answer, "SortMergeLastJoin")
+      checkLastJoin(query, answer, "ShuffledHashLastJoin")
       assert(sql(query).rdd.getNumPartitions == 1)
+    }
+  }
+
+  test("a partition of the right side too large to hash is merged") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.joinery.lastJoin.maxHashPartition" -> "10") {
+      val query = s"SELECT f.id, w.v $asOf"
+      checkLastJoin(query, s"SELECT f.id, w.v $asOfOracle", "SortMergeLastJoin")
+      checkDecision(query, "a partition of it is too large to hash")
+      checkLastJoin(query.replace("SELECT", "SELECT /*+ SHUFFLE_HASH(w) */"), s"SELECT f.id, w.v $asOfOracle", "ShuffledHashLastJoin")
     }
   }
 
@@ -127,7 +139,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
 
   for (threshold <- Seq("10MB", "-1")) test(s"a filter above never changes which row is last, broadcast threshold $threshold") {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> threshold) {
-      val operator = if (threshold == "-1") "SortMergeLastJoin" else "BroadcastLastJoin"
+      val operator = if (threshold == "-1") "ShuffledHashLastJoin" else "BroadcastLastJoin"
       for (filter <- Seq("w.v % 2 = 0", "w.v IS NOT NULL", "w.v IS NULL", "w.v IN (1, 2, 3)", "w.k = f.k", "w.ts > 10 AND f.id > 3",
           "coalesce(w.v, 0) = 0", "w.v > (SELECT avg(v) FROM weather) - 15", "EXISTS (SELECT 1 FROM planes p WHERE p.k = w.v)")) {
         checkLastJoin(s"SELECT f.id, w.v $asOf WHERE $filter", s"SELECT f.id, w.v $asOfOracle WHERE $filter", operator)
@@ -206,12 +218,13 @@ class LastJoinPlanSuite extends LastJoinChecks {
 
   // EXPLAIN
 
-  for ((hint, operator) <- Seq("BROADCAST" -> "BroadcastLastJoin", "MERGE" -> "SortMergeLastJoin")) {
+  for ((hint, operator) <- LastJoinForms) {
     test(s"EXPLAIN FORMATTED of $operator shows keys, order and condition") {
-      val shown = sql(s"EXPLAIN FORMATTED SELECT /*+ $hint(w) */ f.id, w.v $asOf").head().getString(0)
-      val details = shown.linesIterator.dropWhile(!_.matches(s"\\(\\d+\\) $operator.*")).take(6).toSeq
-      for ((label, content) <- Seq("Left keys" -> "k", "Right keys" -> "k", "Order" -> "ts ASC NULLS FIRST", "As of" -> "ts",
-          "Residual condition" -> "ts <= ")) {
+      val all = from("w.ts", "f.k = w.k AND w.ts <= f.ts AND w.ts >= f.ts - 5 AND w.v > f.k")
+      val shown = sql(s"EXPLAIN FORMATTED SELECT /*+ $hint(w) */ f.id, w.v $all").head().getString(0)
+      val details = shown.linesIterator.dropWhile(!_.matches(s"\\(\\d+\\) $operator.*")).take(7).toSeq
+      for ((label, content) <- Seq("Left keys" -> "k", "Right keys" -> "k", "Order" -> "ts ASC NULLS FIRST", "As of" -> "ts <= ",
+          "Within" -> "ts >= ", "Residual condition" -> "v > ")) {
         assert(details.exists(line => line.startsWith(s"$label: ") && line.contains(content)), shown)
       }
     }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm}
 
-/** What LAST JOIN means, for both operators, over generated data. */
+/** What LAST JOIN means, for all its operators, over generated data. */
 class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
 
   override implicit val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 25)
@@ -58,12 +58,10 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
     spark.createDataFrame(values.asJava, schema).repartition(partitions).createOrReplaceTempView(name)
   }
 
-  private def operatorOf(hint: String): String = if (hint == "BROADCAST") "BroadcastLastJoin" else "SortMergeLastJoin"
-
-  /** Both operators give one of the candidates for each left row, and the same one. */
+  /** All operators give one of the candidates for each left row, and the same one. */
   private def check(query: LastJoinQuery, modes: Seq[Seq[(String, String)]], leftRows: Int): Unit = {
     val candidates = Answers.rowsById(sql(query.candidates))
-    val answers = for (hint <- Seq("BROADCAST", "MERGE"); mode <- modes) yield withConf(mode: _*) {
+    val answers = for ((hint, operator) <- LastJoinForms; mode <- modes) yield withConf(mode: _*) {
       val joined = sql(query.sql(hint))
       val rows = Answers.rowsById(joined)
       val shown = s"$query $hint $mode"
@@ -71,7 +69,7 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
       rows.foreach { case (id, Seq(row)) => assert(candidates(id).contains(row), shown) }
       if (query.terms.exists(_.column == "r.id")) assert(candidates.values.forall(_.size == 1), shown)
       val operators = this.operators(joined)
-      assert(operators.contains(operatorOf(hint)) || operators == Seq("LocalTableScan"), shown) // an empty left side
+      assert(operators.contains(operator) || operators == Seq("LocalTableScan"), shown) // an empty left side
       rows
     }
     assert(answers.distinct.size == 1, s"$query: operators or modes differ in the row they choose among ties")
@@ -119,7 +117,7 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
   test("ties: one whole row, the same one whatever the partitions and the operator") {
     val left = Seq.tabulate(20)(i => Data(Some(i % 3), Some(1), i))
     val right = Seq.tabulate(60)(i => Data(Some(i % 3), Some(i % 2), i))
-    val answers = for (partitions <- 1 to 4; hint <- Seq("BROADCAST", "MERGE"); reversed <- Seq(false, true)) yield {
+    val answers = for (partitions <- 1 to 4; (hint, _) <- LastJoinForms; reversed <- Seq(false, true)) yield {
       view("l", left, partitions)
       view("r", right, partitions)
       if (reversed) spark.table("r").sort(org.apache.spark.sql.functions.col("id").desc).createOrReplaceTempView("r")

@@ -36,9 +36,9 @@ class LastJoinTypesSuite extends LastJoinChecks {
        |try_element_at(array($values), int(pmod(hash(id, $seed + 1), 6)) + 1) AS o, CAST(id % 3 AS INT) AS v
        |FROM (SELECT * FROM range(0, $rows, 1, 2))""".stripMargin
 
-  private def bothOperators(query: LastJoinQuery): Unit = {
+  private def everyForm(query: LastJoinQuery): Unit = {
     val answer = Answers.rows(sql(query.candidates))
-    for ((hint, operator) <- Seq("BROADCAST" -> "BroadcastLastJoin", "MERGE" -> "SortMergeLastJoin")) {
+    for ((hint, operator) <- LastJoinForms) {
       val joined = sql(query.sql(hint))
       assert(Answers.rows(joined) == answer, query.sql(hint))
       assert(operators(joined).contains(operator), plan(joined))
@@ -48,9 +48,9 @@ class LastJoinTypesSuite extends LastJoinChecks {
   for ((name, values) <- types) test(s"$name as key, order and as-of column") {
     withConf("spark.sql.adaptive.enabled" -> "false") {
       views("l" -> side(values, 20, 1), "r" -> side(values, 30, 3))
-      bothOperators(LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "l.k = r.k"))
-      bothOperators(LastJoinQuery(Seq(OrderTerm("r.o", "DESC"), OrderTerm("r.id")), "l.k <=> r.k AND r.v <= l.v"))
-      bothOperators(LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id", "DESC")), "l.v = r.v AND r.o <= l.o"))
+      everyForm(LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "l.k = r.k"))
+      everyForm(LastJoinQuery(Seq(OrderTerm("r.o", "DESC"), OrderTerm("r.id")), "l.k <=> r.k AND r.v <= l.v"))
+      everyForm(LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id", "DESC")), "l.v = r.v AND r.o <= l.o"))
     }
   }
 
@@ -59,7 +59,7 @@ class LastJoinTypesSuite extends LastJoinChecks {
     for ((left, right) <- keys.zip(keys.tail :+ keys.head) ++ keys.tail.map(_ -> keys.head)) {
       views("l" -> s"SELECT id, k, 1 AS o, 1 AS v FROM (SELECT posexplode(array($left)) AS (id, k))",
         "r" -> s"SELECT id, k, 2 AS o, 2 AS v FROM (SELECT posexplode(array($right)) AS (id, k))")
-      bothOperators(LastJoinQuery(Seq(OrderTerm("r.id")), "l.k = r.k"))
+      everyForm(LastJoinQuery(Seq(OrderTerm("r.id")), "l.k = r.k"))
     }
   }
 
@@ -67,13 +67,13 @@ class LastJoinTypesSuite extends LastJoinChecks {
     views("l" -> "SELECT id, k, o, k AS v FROM VALUES (1, 1, DATE'2024-01-02'), (2, 1, DATE'2024-01-01') AS t(id, k, o)",
       "r" -> "SELECT id, k, o, k AS v FROM VALUES (1, 1, TIMESTAMP'2024-01-01 12:00:00'), (2, 1, TIMESTAMP'2024-01-01') AS t(id, k, o)")
     for (suffix <- Seq("", "DESC"); op <- Seq("<=", "<", ">", ">=")) {
-      bothOperators(LastJoinQuery(Seq(OrderTerm("r.o", suffix)), s"l.k = r.k AND r.o $op l.o"))
+      everyForm(LastJoinQuery(Seq(OrderTerm("r.o", suffix)), s"l.k = r.k AND r.o $op l.o"))
     }
   }
 
   test("an order by an expression, and an as-of condition over the same expression") {
     views("l" -> side("1, 2, 3, 4, 5", 20, 1), "r" -> side("1, 2, 3, 4, 5", 30, 3))
-    bothOperators(LastJoinQuery(Seq(OrderTerm("r.o % 3"), OrderTerm("r.id")), "l.k = r.k AND r.o % 3 <= l.o"))
-    bothOperators(LastJoinQuery(Seq(OrderTerm("abs(r.o - r.k)", "DESC"), OrderTerm("r.id")), "abs(r.o - r.k) >= l.o"))
+    everyForm(LastJoinQuery(Seq(OrderTerm("r.o % 3"), OrderTerm("r.id")), "l.k = r.k AND r.o % 3 <= l.o"))
+    everyForm(LastJoinQuery(Seq(OrderTerm("abs(r.o - r.k)", "DESC"), OrderTerm("r.id")), "abs(r.o - r.k) >= l.o"))
   }
 }

@@ -1,0 +1,44 @@
+package org.apache.spark.sql.joinery
+
+import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.internal.config.SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD
+import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
+
+/**
+ * A neighbour in a task that has taken nearly all memory. It gives it back to whoever can do nothing without, such as a sort,
+ * but not to what is built in memory.
+ */
+object ScarceMemory {
+
+  /** Takes the memory of the running task, once, but for so many bytes. */
+  def take(left: Long): Unit = {
+    val context = TaskContext.get()
+    if (context.getLocalProperty(Taken) == null) {
+      context.getLocalProperties.setProperty(Taken, "true")
+      val neighbour = new Neighbour(context.taskMemoryManager())
+      neighbour.takeAllBut(left)
+      context.addTaskCompletionListener[Unit](_ => neighbour.giveBack())
+    }
+  }
+
+  /** Sorts of more than so many rows spill while `body` runs. */
+  def withSpills[T](rows: Int)(body: => T): T = {
+    val (conf, key) = (SparkEnv.get.conf, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD.key)
+    conf.set(key, rows.toString)
+    try body finally conf.remove(key)
+  }
+
+  private val Taken = "test.memory.taken"
+
+  private class Neighbour(manager: TaskMemoryManager) extends MemoryConsumer(manager, MemoryMode.ON_HEAP) {
+    def takeAllBut(left: Long): Unit = {
+      while (acquireMemory(1L << 40) > 0) {}
+      freeMemory(left)
+    }
+    def giveBack(): Unit = freeMemory(getUsed)
+    override def spill(size: Long, trigger: MemoryConsumer): Long = trigger match {
+      case _: TaskBuildMemory | _: Neighbour => 0
+      case _ => val given = getUsed; giveBack(); given
+    }
+  }
+}
