@@ -14,6 +14,7 @@ CASES = {
     "planning": "benchmarks.planning",
     "last_join_multi": "benchmarks.last_join.multi",
     "last_join_point_in_time": "benchmarks.last_join.point_in_time",
+    "last_join_large": "benchmarks.last_join.large",
     "last_join_skew": "benchmarks.last_join.skew",
     "last_join_keyless": "benchmarks.last_join.keyless",
     "last_join_memory": "benchmarks.last_join.memory",

@@ -61,5 +61,5 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
 object RowPages {
   private val Header = 8 // the row's length; rows begin at multiples of 8
   private val FirstPage = 16 << 10
-  private val LargestPage = 4 << 20
+  private val LargestPage = 256 << 10 // larger arrays get heap regions of their own, which are dear to collect
 }
