@@ -132,10 +132,10 @@ class SkewSplitSuite extends LastJoinChecks {
     }
   }
 
-  test("no time at all on a side") {
+  test("no time at all on a side, or on both") {
     val none = "SELECT id, k, int(NULL) AS o, v FROM"
     val (left, right) = Sides.last._2
-    for (sides <- Seq((s"$none ($left)", right), (left, s"$none ($right)"))) withSides(sides) {
+    for (sides <- Seq((s"$none ($left)", right), (left, s"$none ($right)"), (s"$none ($left)", s"$none ($right)"))) withSides(sides) {
       val joined = sql(query("r.o <= l.o"))
       assert(Answers.rows(joined) == oracle(descending = false, (_, _) => false))
     }

@@ -37,8 +37,7 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
     val bound = BindReferences.bindReference(time, child.output)
     val (terms, parts, carried, numOutputRows) = (carry, longMetric("splitParts"), longMetric("carriedRows"), longMetric("numOutputRows"))
     child.execute().mapPartitionsWithIndex { (task, rows) =>
-      val (part, cuts) = slice(task)
-      val passed = if (cuts.isEmpty) rows else {
+      val passed = slice(task).fold(rows) { case (part, cuts) =>
         parts += 1
         new Slice(rows, UnsafeProjection.create(Seq(bound)), part, cuts, terms, carried)
       }
@@ -46,15 +45,15 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
     }
   }
 
-  /** Of each task, its part and the cuts; no cuts if its partition is whole. */
-  private def partsOfTasks: Array[(Int, Array[Long])] = {
+  /** Of each task, its part and the cuts, fewer than parts where all times are the same or NULL; None if its partition is whole. */
+  private def partsOfTasks: Array[Option[(Int, Array[Long])]] = {
     val specs = child.asInstanceOf[AQEShuffleReadExec].partitionSpecs
     val readings = specs.groupBy(identity).map { case (spec, same) => spec -> same.length }
     specs.zipWithIndex.map { case (spec, i) =>
       val part = i - specs.indexOf(spec) // readings of one partition stand together
       spec match {
-        case CoalescedPartitionSpec(partition, _, _) if readings(spec) > 1 => (part, slices.of(partition, readings(spec)))
-        case _ => (0, Array.empty[Long])
+        case CoalescedPartitionSpec(partition, _, _) if readings(spec) > 1 => Some((part, slices.of(partition, readings(spec))))
+        case _ => None
       }
     }.toArray
   }
