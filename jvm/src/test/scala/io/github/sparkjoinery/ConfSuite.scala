@@ -22,6 +22,7 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.asofJoin.enabled" -> "true",
       "spark.joinery.explain" -> "false",
       "spark.joinery.lastJoin.enabled" -> "true",
+      "spark.joinery.lastJoin.maxBroadcast" -> "512MB",
       "spark.joinery.lastJoin.maxHashPartition" -> "128MB",
       "spark.joinery.lastJoin.skewSplit.enabled" -> "true",
       "spark.joinery.store" -> "<undefined>"))

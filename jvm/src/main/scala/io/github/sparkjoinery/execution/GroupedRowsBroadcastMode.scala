@@ -1,8 +1,10 @@
 package io.github.sparkjoinery.execution
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
+import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.rows.{DriverBuildMemory, GroupedRows, GroupedRowsBuilder}
 
@@ -12,10 +14,14 @@ case class GroupedRowsBroadcastMode(right: RightTerms) extends BroadcastMode {
   override def transform(rows: Array[InternalRow]): GroupedRows = transform(rows.iterator, Some(rows.length))
 
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): GroupedRows = {
-    val builder = new GroupedRowsBuilder(right, new DriverBuildMemory)
-    rows.foreach(row => builder.add(row.asInstanceOf[UnsafeRow]))
-    builder.result()
+    val builder = new GroupedRowsBuilder(right, new DriverBuildMemory(JoineryConf.maxBroadcast))
+    if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()).getOrElse(tooLarge()) else tooLarge()
   }
+
+  private def tooLarge(): Nothing = throw new SparkException(
+    s"[JOINERY_LAST_JOIN.BROADCAST_TOO_LARGE] The right side of a LAST JOIN takes more than ${JoineryConf.maxBroadcast} bytes to " +
+      "broadcast. Take a BROADCAST hint away, lower spark.sql.autoBroadcastJoinThreshold, or, if the driver and every executor have " +
+      "the memory, raise spark.joinery.lastJoin.maxBroadcast.")
 
   override def canonicalized: BroadcastMode = GroupedRowsBroadcastMode(right.canonicalized)
 }

@@ -34,7 +34,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       Decision.record(join, why)
       val right = planLater(join.right)
       val left =
-        if (form != Broadcast && mayTurnOutSmall(join, terms)) AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
+        if (form != Broadcast && isMeasuredFirst(join, terms)) AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
         else planLater(join.left)
       Seq(form match {
         case Broadcast => BroadcastLastJoinExec(left, right, terms)
@@ -60,10 +60,10 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     val tooLarge = s"the right side is too large to broadcast (${size(join)}, limit ${conf.autoBroadcastJoinThreshold} bytes)"
     join.hint.rightHint.flatMap(_.strategy) match {
       case _ if isBroadcast(join.right) => (Broadcast, "the right side is broadcast already")
-      case Some(BROADCAST) if join.right.stats.sizeInBytes < conf.maxBroadcastTableSizeInBytes || isUnknown(join.right) =>
-        (Broadcast, "hint")
+      case Some(BROADCAST) if isMeasuredFirst(join, terms) => shuffled(join, s"hint BROADCAST: the right side is measured first (${size(join)})")
+      case Some(BROADCAST) if join.right.stats.sizeInBytes <= JoineryConf.maxBroadcast || isUnknown(join.right) => (Broadcast, "hint")
       case Some(BROADCAST) =>
-        shuffled(join, s"hint BROADCAST: the right side is beyond spark.sql.maxBroadcastTableSize (${size(join)})")
+        shuffled(join, s"hint BROADCAST: the right side is beyond spark.joinery.lastJoin.maxBroadcast (${size(join)})")
       case Some(SHUFFLE_MERGE) => (SortMerge, "hint")
       case Some(SHUFFLE_HASH) => (ShuffledHash, "hint")
       case Some(SHUFFLE_REPLICATE_NL) => shuffled(join, s"hint ${SHUFFLE_REPLICATE_NL.displayName}: LAST JOIN has no such form")
@@ -81,12 +81,19 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     else (SortMerge, s"$why; a partition of it is too large to hash ($partition bytes, limit $limit bytes)")
   }
 
-  /** Reduced to a row per key, the right side may be far smaller than anyone can tell now; later, adaptive execution can. */
-  private def mayTurnOutSmall(join: LastJoin, terms: LastJoinTerms): Boolean = {
+  /**
+   * Whether the right side is shuffled before the left, as its size is too uncertain to decide: reduced to a row per key it may be far
+   * smaller than anyone can tell now, and what a hint wants broadcast may be too large for the driver. Afterwards, adaptive execution knows.
+   */
+  private def isMeasuredFirst(join: LastJoin, terms: LastJoinTerms): Boolean = {
     def isShuffled(plan: LogicalPlan) = plan.exists(_.isInstanceOf[LogicalQueryStage])
-    terms.lastOfKey && terms.rightKeys.nonEmpty && conf.adaptiveExecutionEnabled && conf.exchangeReuseEnabled &&
-      conf.autoBroadcastJoinThreshold > 0 && !join.hint.rightHint.exists(_.strategy.isDefined) &&
-      join.right.isInstanceOf[LastRowPerKey] && !isShuffled(join.right) && !isShuffled(join.left)
+    val isUncertain = join.hint.rightHint.flatMap(_.strategy) match {
+      case Some(BROADCAST) => join.right.stats.sizeInBytes > JoineryConf.maxBroadcast / 8
+      case None => terms.lastOfKey && join.right.isInstanceOf[LastRowPerKey] && conf.autoBroadcastJoinThreshold > 0
+      case _ => false
+    }
+    isUncertain && terms.rightKeys.nonEmpty && conf.adaptiveExecutionEnabled && conf.exchangeReuseEnabled &&
+      !isShuffled(join.right) && !isShuffled(join.left)
   }
 
   /** Bytes: as shuffled, once that is known; before, as estimated. */

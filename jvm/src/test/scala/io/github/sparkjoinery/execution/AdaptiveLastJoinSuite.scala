@@ -67,14 +67,14 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     }.get
 
   /** Runs the query; its answer is right, the plan has changed, and re-planning went on to the end. */
-  private def checkReplanned(text: String, changed: Boolean = true): DataFrame = withConf(Adaptive: _*) {
+  private def checkReplanned(text: String, changed: Boolean = true, conf: Seq[(String, String)] = Nil): DataFrame = withConf(Adaptive ++ conf: _*) {
     val query = sql(text)
     var rows = Seq.empty[String]
     val log = adaptiveLog { rows = Answers.rows(query) }
     assert(log.exists(_.contains("Final plan")), "nothing was logged")
     assert(log.exists(_.contains("Plan changed")) == changed, log.mkString("\n"))
     assert(!log.exists(_.contains("Invalid broadcast query stage")), log.mkString("\n"))
-    val answer = withConf("spark.sql.adaptive.enabled" -> "false")(Answers.rows(sql(text)))
+    val answer = withConf("spark.sql.adaptive.enabled" -> "false", "spark.joinery.lastJoin.maxBroadcast" -> "1GB")(Answers.rows(sql(text)))
     assert(rows.nonEmpty && rows == answer)
     query
   }
@@ -138,6 +138,36 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     val query = checkReplanned(
       s"SELECT id FROM facts WHERE ts < (SELECT max(w.ts) FROM facts f LAST JOIN small_at_run_time w ORDER BY w.ts ON f.k = w.k) - 19000")
     assert(operators(query).contains("BroadcastLastJoin"), plan(query))
+  }
+
+  // a BROADCAST hint for a right side whose size is a guess
+
+  private val Limit = Seq("spark.joinery.lastJoin.maxBroadcast" -> "96KB")
+
+  private def hinted(right: String): String =
+    s"SELECT /*+ BROADCAST(w) */ f.id, w.ts FROM facts f LAST JOIN $right w ORDER BY w.ts ON f.k = w.k AND w.ts <= f.ts"
+
+  for ((right, operator) <- Seq("small_at_run_time" -> "BroadcastLastJoin", "big" -> "ShuffledHashLastJoin")) {
+    test(s"hinted, and measured before it is broadcast: $right") {
+      val query = checkReplanned(hinted(right), conf = Limit)
+      assert(initialPlan(query).containsSlice(Seq("ShuffledHashLastJoin", "Exchange", "AfterRight")), "the premise")
+      assert(operators(query).contains(operator), plan(query))
+    }
+  }
+
+  test("hinted, estimated far below the limit: broadcast at once") {
+    val query = checkReplanned(hinted("few"), changed = false, conf = Limit)
+    assert(initialPlan(query).contains("BroadcastLastJoin"))
+  }
+
+  test("hinted, and found too large while it is built: an error that says what to do, before the driver's memory is full") {
+    withConf("spark.joinery.lastJoin.maxBroadcast" -> "512KB", "spark.sql.adaptive.enabled" -> "false") {
+      val query = sql(hinted("big"))
+      assert(operators(query).contains("BroadcastLastJoin"), "the premise: its files are small")
+      val error = intercept[Exception](query.collect()).getMessage
+      assert(error.contains("[JOINERY_LAST_JOIN.BROADCAST_TOO_LARGE] The right side of a LAST JOIN takes more than 524288 bytes"))
+      assert(error.contains("raise spark.joinery.lastJoin.maxBroadcast"))
+    }
   }
 
   test("an empty side, known at run time only") {

@@ -8,10 +8,10 @@ trait BuildMemory {
   def acquired: Long
 }
 
-/** On the driver, where Spark's limits on broadcasts hold. */
-final class DriverBuildMemory extends BuildMemory {
+/** On the driver, which has no memory manager: up to a limit in bytes. */
+final class DriverBuildMemory(limit: Long) extends BuildMemory {
   private var sum = 0L
-  override def acquire(bytes: Long): Boolean = { sum += bytes; true }
+  override def acquire(bytes: Long): Boolean = sum + bytes <= limit && { sum += bytes; true }
   override def release(bytes: Long): Unit = sum -= bytes
   override def acquired: Long = sum
 }

@@ -50,16 +50,10 @@ final class GroupedRowsReader(relation: GroupedRows, terms: LastJoinTerms, outpu
 
   /** Place of a key's last row up to a time (before it, if strict); one before `first` if there is none. */
   def lastUpTo(group: Int, time: Long): Int = {
-    var low = starts(group)
-    var high = starts(group + 1)
+    val (first, end) = (starts(group), starts(group + 1))
     // whole numbers: before t is up to t - 1
-    if (terms.strict && time == Long.MinValue) return low - 1
-    val bound = if (terms.strict) time - 1 else time
-    while (low < high) {
-      val middle = (low + high) >>> 1
-      if (times(middle) <= bound) low = middle + 1 else high = middle
-    }
-    low - 1
+    if (terms.strict && time == Long.MinValue) first - 1
+    else LastUpTo.search(times, first, end, if (terms.strict) time - 1 else time)
   }
 
   private lazy val asOfTerm = UnsafeProjection.create(terms.asOfTerm.toSeq, output)

@@ -27,6 +27,14 @@ object JoineryConf {
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("128MB")
 
+  private val LAST_JOIN_MAX_BROADCAST = SQLConf.buildConf("spark.joinery.lastJoin.maxBroadcast")
+    .doc("Largest right side of a LAST JOIN, in memory, that is broadcast, also under a BROADCAST hint. Under adaptive " +
+      "execution a hinted right side that is estimated at more than an eighth of it is measured before it is broadcast. " +
+      "spark.sql.maxBroadcastTableSize holds, too.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("512MB")
+
   private val LAST_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.lastJoin.skewSplit.enabled",
     "Under adaptive execution, read a skewed partition of a LAST JOIN in several tasks, split by time where ON has an as-of " +
@@ -52,6 +60,7 @@ object JoineryConf {
 
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
   def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)
+  def maxBroadcast: Long = SQLConf.get.getConf(LAST_JOIN_MAX_BROADCAST).min(SQLConf.get.maxBroadcastTableSizeInBytes)
   def skewSplit: Boolean = SQLConf.get.getConf(LAST_JOIN_SKEW_SPLIT)
   def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
