@@ -35,7 +35,7 @@ private[execution] trait GroupedRowsCodegen { self: LastJoinExec =>
     val group = ctx.freshName("group")
     val place = ctx.freshName("place")
     val (key, keyIsNull) = longOrRow(terms.leftLongKey, terms.leftKeys)
-    val search = tryCandidates(ctx, leftVars, reader, matched, group, place)
+    val search = candidatesCode(ctx, leftVars, reader, matched, s"$reader.first($group)", place)
     val searchFromLast = terms.asOf match {
       case None =>
         s"""
@@ -63,13 +63,18 @@ private[execution] trait GroupedRowsCodegen { self: LastJoinExec =>
        |""".stripMargin
   }
 
-  /** From the last candidate backwards, until one passes. */
-  private def tryCandidates(
-      ctx: CodegenContext, leftVars: Seq[ExprCode], reader: String, matched: String, group: String, place: String): String = {
+  /**
+   * Code that tries candidates from the last backwards, until one passes.
+   *
+   * @param first the place of the first
+   * @param place name of a variable with the place of the last
+   */
+  protected def candidatesCode(
+      ctx: CodegenContext, leftVars: Seq[ExprCode], reader: String, matched: String, first: String, place: String): String = {
     val tried = metricTerm(ctx, "candidatesTried")
-    if (terms.within.isEmpty && terms.residual.isEmpty) {
+    if (!terms.hasConditions) {
       return s"""
-         |if ($place >= $reader.first($group)) {
+         |if ($place >= $first) {
          |  $matched = $reader.row($place);
          |  $tried.add(1);
          |}
@@ -89,10 +94,10 @@ private[execution] trait GroupedRowsCodegen { self: LastJoinExec =>
       val answer = BindReferences.bindReference(condition, left.output ++ right.output).genCode(ctx)
       s"${answer.code}\n${unless(answer)}"
     }.getOrElse("")
-    val first = ctx.freshName("first")
+    val firstPlace = ctx.freshName("first")
     s"""
-       |int $first = $reader.first($group);
-       |for (; $place >= $first; $place--) {
+       |int $firstPlace = $first;
+       |for (; $place >= $firstPlace; $place--) {
        |  UnsafeRow $candidate = $reader.row($place);
        |  $tried.add(1);
        |  $columns

@@ -23,12 +23,31 @@ private[execution] class CandidateCheck(terms: LastJoinTerms, left: Seq[Attribut
   }
 }
 
+/** Tries candidates in [[GroupedRows]] where no code is generated. */
+private[execution] class CandidateSearch(
+    reader: GroupedRowsReader, terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], tried: SQLMetric) {
+
+  private val check = new CandidateCheck(terms, left, right, tried)
+
+  /** The last of these candidates that passes, or null. */
+  def lastPassing(leftRow: InternalRow, first: Int, last: Int): InternalRow = {
+    var place = last
+    check.stop = false
+    while (place >= first && !check.stop) {
+      val candidate = reader.row(place)
+      if (check.passes(leftRow, candidate)) return candidate
+      place -= 1
+    }
+    null
+  }
+}
+
 /** The search in [[GroupedRows]] where no code is generated; `GroupedRowsCodegen` generates the same. */
 private[execution] class GroupedRowsSearch(
     relation: GroupedRows, terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], tried: SQLMetric) {
 
   private val reader: GroupedRowsReader = relation.reader(terms, right)
-  private val check = new CandidateCheck(terms, left, right, tried)
+  private val candidates = new CandidateSearch(reader, terms, left, right, tried)
   private val longKey = terms.leftLongKey.map(e => UnsafeProjection.create(Seq(e), left))
   private val rowKey = UnsafeProjection.create(terms.leftKeys, left)
   private val longTime = terms.leftLongTime.map(e => UnsafeProjection.create(Seq(e), left))
@@ -37,16 +56,7 @@ private[execution] class GroupedRowsSearch(
   /** The match of a left row, or null. */
   def lastMatch(leftRow: InternalRow): InternalRow = {
     val group = groupOf(leftRow)
-    if (group < 0) return null
-    val first = reader.first(group)
-    var place = lastCandidate(leftRow, group)
-    check.stop = false
-    while (place >= first && !check.stop) {
-      val candidate = reader.row(place)
-      if (check.passes(leftRow, candidate)) return candidate
-      place -= 1
-    }
-    null
+    if (group < 0) null else candidates.lastPassing(leftRow, reader.first(group), lastCandidate(leftRow, group))
   }
 
   private def groupOf(leftRow: InternalRow): Int = longKey match {

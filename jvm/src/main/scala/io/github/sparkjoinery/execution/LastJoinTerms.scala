@@ -36,6 +36,9 @@ case class LastJoinTerms(
   /** Whether the order alone decides among the rows of a key, so that only one of them matters. */
   def lastOfKey: Boolean = asOf.isEmpty && within.isEmpty && residual.isEmpty
 
+  /** Whether candidates are to be tested one by one. */
+  def hasConditions: Boolean = within.isDefined || residual.isDefined
+
   /** The order in which the as-of term comes. */
   def asOfOrder: Option[SortOrder] = asOfTerm.map(term => order.head.copy(child = term, sameOrderExpressions = Nil))
 

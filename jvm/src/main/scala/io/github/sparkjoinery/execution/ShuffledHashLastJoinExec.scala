@@ -49,19 +49,23 @@ case class ShuffledHashLastJoinExec(
     val (factory, join) = (tasks, joinedRows)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
       val task = factory.start(leftRows, rightRows)
-      if (task.isSpilled) join(task)(_ => task.matched) else join(task)(task.search.lastMatch)
+      join(task)(if (factory.terms.hasConditions && !task.isSpilled) task.lastPassing else _ => task.matched)
     }
   }
 
   override protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String = {
+    if (!terms.hasConditions) return s"$matched = (UnsafeRow) $task.matched();"
     val reader = ctx.addMutableState(classOf[GroupedRowsReader].getName, "reader", name => s"$name = $task.reader();", forceInline = true)
-    val searched = evaluateSearched(leftVars)
+    val place = ctx.freshName("place")
+    val conditions = AttributeSet((terms.within ++ terms.residual).flatMap(_.references))
+    val evaluated = evaluateRequiredVariables(left.output, leftVars, conditions) // for what follows, too: outside of braces
     s"""
-       |$searched
+       |$evaluated
        |if ($task.isSpilled()) {
        |  $matched = (UnsafeRow) $task.matched();
        |} else {
-       |  ${searchCode(ctx, leftVars, reader, matched)}
+       |  int $place = $task.last();
+       |  ${candidatesCode(ctx, leftVars, reader, matched, s"$task.first()", place)}
        |}
        |""".stripMargin
   }

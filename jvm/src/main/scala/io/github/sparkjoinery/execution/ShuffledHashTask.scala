@@ -32,16 +32,31 @@ class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[Inte
   private var sortedRight: Iterator[InternalRow] = _
   private val relation: GroupedRows = build()
   private lazy val merged = new SpilledMerge(leftRows, sortedRight, join)
+  private lazy val batch = new LeftBatch(leftRows, relation, terms, left, right)
+
+  private val tried = metrics("candidatesTried")
 
   def isSpilled: Boolean = relation == null
 
-  /** For where nothing is spilled. */
-  def reader: GroupedRowsReader = if (isSpilled) null else relation.reader(terms, right)
-  def search: GroupedRowsSearch = new GroupedRowsSearch(relation, terms, left, right, metrics("candidatesTried"))
+  override def hasNext: Boolean = if (isSpilled) merged.hasNext else batch.hasNext
+  override def next(): InternalRow = if (isSpilled) merged.next() else batch.next()
 
-  override def hasNext: Boolean = if (isSpilled) merged.hasNext else leftRows.hasNext
-  override def next(): InternalRow = if (isSpilled) merged.next() else leftRows.next()
-  override def matched: InternalRow = merged.matched
+  /** Where nothing is spilled, that is the last candidate, if conditions are left to be tested. */
+  override def matched: InternalRow = if (isSpilled) merged.matched else {
+    val row = batch.lastRow
+    if (row != null) tried += 1
+    row
+  }
+
+  // for where nothing is spilled, but conditions are left
+
+  def reader: GroupedRowsReader = if (isSpilled) null else relation.reader(terms, right)
+  def first: Int = batch.first
+  def last: Int = batch.last
+  def lastPassing: InternalRow => InternalRow = {
+    val search = new CandidateSearch(reader, terms, left, right, tried)
+    search.lastPassing(_, first, last)
+  }
 
   private def build(): GroupedRows = {
     val start = System.nanoTime()

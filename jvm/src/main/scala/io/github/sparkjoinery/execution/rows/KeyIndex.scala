@@ -24,6 +24,9 @@ final class LongKeyIndex(@transient private val memory: BuildMemory) extends Key
 
   def find(key: Long): Int = slots(slotOf(key) + 1).toInt - 1
 
+  /** Reads where a search for the key begins, so that it is in the cache. */
+  def touch(key: Long): Long = slots(home(key))
+
   /** @return the key's number, new or not, or NoMemory */
   def add(key: Long): Int = {
     var slot = slotOf(key)
@@ -39,9 +42,11 @@ final class LongKeyIndex(@transient private val memory: BuildMemory) extends Key
     slots(slot + 1).toInt - 1
   }
 
+  private def home(key: Long): Int = (key * LongKeyIndex.GoldenRatio >>> shift).toInt * 2
+
   /** Where the key is, or would be. */
   private def slotOf(key: Long): Int = {
-    var slot = (key * LongKeyIndex.GoldenRatio >>> shift).toInt * 2
+    var slot = home(key)
     while (slots(slot + 1) != 0 && slots(slot) != key) slot = (slot + 2) & (slots.length - 1)
     slot
   }

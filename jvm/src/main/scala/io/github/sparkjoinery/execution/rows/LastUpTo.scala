@@ -1,27 +1,43 @@
 package io.github.sparkjoinery.execution.rows
 
-/** Search in ascending longs. */
+/**
+ * Search in stretches of ascending longs. A long stretch is searched around a guess, where the bound would be if the values were spread
+ * evenly: times of one key mostly are, and then the search touches a few cache lines where bisection would touch ten far apart. Where
+ * they are not, it takes twice as many looks as bisection.
+ */
 private[rows] object LastUpTo {
   private val LeastToGuess = 512
-  private val FirstStep = 32
+  private val FirstStep = 8
 
   /**
-   * Many longs are searched around the place where `bound` would be if they were spread evenly, in steps that double: times
-   * of one key mostly are, and then a search touches a few neighbouring cache lines where bisection would touch ten far apart. Where they are
-   * not, it takes twice as many looks as bisection.
-   *
    * @param from,until the stretch to search
    * @return the place of the last value up to `bound`; `from - 1` if there is none
    */
-  def search(values: Array[Long], from: Int, until: Int, bound: Long): Int = {
+  def search(values: Array[Long], from: Int, until: Int, bound: Long): Int =
+    around(values, from, until, bound, improve(values, from, until, bound, guess(values, from, until, bound)))
+
+  /** A place in the stretch, if that is not empty. */
+  def guess(values: Array[Long], from: Int, until: Int, bound: Long): Int =
+    if (until - from <= LeastToGuess) (from + until) >>> 1
+    else clamp(from + (bound.toDouble - values(from)) * density(values, from, until), from, until)
+
+  /** A better guess, from the value at a guess. */
+  def improve(values: Array[Long], from: Int, until: Int, bound: Long, guess: Int): Int =
+    if (until - from <= LeastToGuess) guess
+    else clamp(guess + (bound.toDouble - values(guess)) * density(values, from, until), from, until)
+
+  /** Values per unit; infinite or NaN where all of them are one, or one double, which `clamp` puts up with. */
+  private def density(values: Array[Long], from: Int, until: Int): Double =
+    (until - 1 - from) / (values(until - 1).toDouble - values(from))
+
+  private def clamp(place: Double, from: Int, until: Int): Int =
+    if (place < until - 1) math.max(place, from.toDouble).toInt else until - 1 // NaN: there
+
+  /** What `search` returns, given a guess. */
+  def around(values: Array[Long], from: Int, until: Int, bound: Long, guess: Int): Int = {
     var low = from // the place looked for is in [low - 1, high)
     var high = until
     if (until - from > LeastToGuess) {
-      val (smallest, largest) = (values(from), values(until - 1))
-      if (bound < smallest) return from - 1
-      if (bound >= largest) return until - 1
-      val share = math.min(1.0, (bound.toDouble - smallest) / (largest.toDouble - smallest)) // NaN if longs this large are one double
-      val guess = from + (share * (until - 1 - from)).toInt
       var step = FirstStep
       if (values(guess) <= bound) {
         low = guess + 1

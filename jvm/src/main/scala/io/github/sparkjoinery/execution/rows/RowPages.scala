@@ -34,6 +34,9 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
     row
   }
 
+  /** Reads a little of a row, so that the rest of it is on its way to the cache. */
+  def touch(address: Long): Long = sizeAt(address)
+
   def bytes: Long = pages.iterator.take(count).map(_.length.toLong).sum
 
   private def put(address: Long, row: UnsafeRow): Unit = {
