@@ -94,7 +94,7 @@ class Outcome:
     Args:
         case: It.
         engines: Joinery first.
-        tail: Idle tail of Joinery's last run, from 0 to 1.
+        tail: Idle tail of Joinery's runs, median, from 0 to 1.
     """
 
     case: Case
@@ -169,15 +169,15 @@ def _engines(spark: SparkSession, case: Case, files: dict) -> dict[str, Engine]:
 
 
 def _rounds(spark: SparkSession, engines: dict[str, Measured], limit: float, rounds: int) -> float:
-    tail = 0.0
-    for i in range(rounds):
+    tails = []
+    for _ in range(rounds):
         for name, measured in engines.items():
             if measured.stopped or len(measured.runs) >= _enough(measured.runs, rounds):
                 continue
             measured.runs.append(measured.engine.answer(limit))
-            if name == q.OURS and isinstance(measured.engine, Spark) and i == rounds - 1:
-                tail = idle_tail(task_spans(spark, measured.engine.group))
-    return tail
+            if name == q.OURS and isinstance(measured.engine, Spark):
+                tails.append(idle_tail(task_spans(spark, measured.engine.group)))
+    return statistics.median(tails)
 
 
 def _enough(runs: Sequence[Run], rounds: int) -> int:

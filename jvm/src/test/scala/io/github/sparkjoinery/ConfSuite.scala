@@ -25,6 +25,7 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.lastJoin.maxBroadcast" -> "512MB",
       "spark.joinery.lastJoin.maxHashPartition" -> "128MB",
       "spark.joinery.lastJoin.skewSplit.enabled" -> "true",
+      "spark.joinery.lastJoin.skewSplit.minPartition" -> "32MB",
       "spark.joinery.store" -> "<undefined>"))
     listed.foreach { row =>
       assert(row.getString(2).length > 40, row)

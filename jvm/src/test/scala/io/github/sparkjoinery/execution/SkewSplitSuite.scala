@@ -178,6 +178,11 @@ class SkewSplitSuite extends LastJoinChecks {
     withSides(Sides.last._2, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB")(checkWhole(asOf, asOfAnswer))
   }
 
+  test("from a smaller size on than Spark's") {
+    withSides(Sides.last._2, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB",
+      "spark.joinery.lastJoin.skewSplit.minPartition" -> "2KB")(checkSliced(sql(asOf), asOfAnswer))
+  }
+
   test("an aggregate above relies on the partitioning: no split, and no shuffle besides") {
     withSides(Sides.last._2) {
       val joined = sql(asOf.replace("l.id, r.id AS rid", "l.k, count(*) AS n, count(r.id) AS matches") + " GROUP BY l.k")

@@ -17,7 +17,7 @@ import io.github.sparkjoinery.execution._
  *  - With an as-of comparison and no residual condition, split by time ([[TimeSliceExec]]): a hot key on either side is divided.
  *  - Else the left side is split as Spark splits skewed joins, and each part reads the whole of the right.
  *
- * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`). A plan whose other operators rely on how the join's output
+ * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`), from a smaller size on: a row of a join costs more here. A plan whose other operators rely on how the join's output
  * is partitioned stays as it is.
  */
 object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
@@ -41,7 +41,8 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
       val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass) yield (l, r)
       times match {
         case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>
-          val slices = new TimeSlices(left, leftTime, right, rightTime)
+          val slices = if (left.mapStats.get.bytesByPartitionId.sum >= right.mapStats.get.bytesByPartitionId.sum)
+            new TimeSlices(left, leftTime) else new TimeSlices(right, rightTime)
           val specs = leftSkew.sizes.indices.flatMap { i =>
             val parts = math.min(math.max(leftSkew.parts(i), rightSkew.parts(i)), maxParts)
             Seq.fill(parts)((leftSkew.whole(i), rightSkew.whole(i)))
@@ -84,7 +85,7 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
   private class Skew(stage: ShuffleQueryStageExec) {
     val sizes: Array[Long] = stage.mapStats.get.bytesByPartitionId
     private val median = { val sorted = sizes.sorted; sorted(sorted.length / 2).max(1) }
-    private val threshold = conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD)
+    private val threshold = JoineryConf.skewSplitMinPartition
       .max((median * conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_FACTOR)).toLong)
     private val target = {
       val even = sizes.filter(_ <= threshold)

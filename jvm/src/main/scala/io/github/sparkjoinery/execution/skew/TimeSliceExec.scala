@@ -48,11 +48,12 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
   /** Of each task, its part and the cuts, fewer than parts where all times are the same or NULL; None if its partition is whole. */
   private def partsOfTasks: Array[Option[(Int, Array[Long])]] = {
     val specs = child.asInstanceOf[AQEShuffleReadExec].partitionSpecs
-    val readings = specs.groupBy(identity).map { case (spec, same) => spec -> same.length }
+    val readings = specs.groupBy(identity).collect { case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length }
+    val cuts = slices.of(readings)
     specs.zipWithIndex.map { case (spec, i) =>
       val part = i - specs.indexOf(spec) // readings of one partition stand together
       spec match {
-        case CoalescedPartitionSpec(partition, _, _) if readings(spec) > 1 => Some((part, slices.of(partition, readings(spec))))
+        case CoalescedPartitionSpec(partition, end, _) if end == partition + 1 => cuts.get(partition).map((part, _))
         case _ => None
       }
     }.toArray

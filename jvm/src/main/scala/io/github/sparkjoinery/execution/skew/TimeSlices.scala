@@ -3,52 +3,52 @@ package io.github.sparkjoinery.execution.skew
 import scala.collection.mutable
 import scala.util.Random
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShufflePartitionSpec}
+import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
 
 /**
- * Where the time of a skewed partition is cut, the same for both sides of a join: quantiles of a sample of both, taken when
+ * Where the time of skewed partitions is cut, the same for both sides of a join: quantiles of a sample of the larger one, taken when
  * they are first asked for. A bad cut costs balance, never a result.
  *
- * @param leftTime,rightTime longs over the stages' output
+ * @param side the larger side
+ * @param time a long over its output
  */
-class TimeSlices(
-    @transient private val left: ShuffleQueryStageExec, leftTime: Expression,
-    @transient private val right: ShuffleQueryStageExec, rightTime: Expression) extends Serializable {
+class TimeSlices(@transient private val side: ShuffleQueryStageExec, time: Expression) extends Serializable {
 
   // Only the driver asks; but Spark's sort, with whatever is below it, goes to the executors.
-  @transient private lazy val cuts = mutable.Map.empty[(Int, Int), Array[Long]]
+  @transient private lazy val known = mutable.Map.empty[Map[Int, Int], Map[Int, Array[Long]]]
 
   /**
-   * @param partition of the shuffle
-   * @param parts     how many there are to be
-   * @return ascending; a row belongs to as many parts after the first as there are cuts up to its time
+   * @param parts how many there are to be of each partition of the shuffle
+   * @return by partition, ascending, fewer than parts; a row belongs to as many parts after the first as there are cuts up to its time
    */
-  def of(partition: Int, parts: Int): Array[Long] = synchronized {
-    cuts.getOrElseUpdate((partition, parts), {
-      val sample = (times(left, leftTime, partition) ++ times(right, rightTime, partition)).sortBy(_._1)
-      TimeSlices.quantiles(sample, parts)
+  def of(parts: Map[Int, Int]): Map[Int, Array[Long]] = synchronized {
+    known.getOrElseUpdate(parts, {
+      val sampled = sample(parts.keys.toSeq.sorted).groupMap(_._1)(_._2)
+      parts.map { case (partition, count) =>
+        partition -> TimeSlices.quantiles(sampled.getOrElse(partition, Nil).sortBy(_._1), count)
+      }
     })
   }
 
-  /** A sample of times, each with the number of rows that it stands for. */
-  private def times(stage: ShuffleQueryStageExec, time: Expression, partition: Int): Array[(Long, Double)] = {
-    val bound = BindReferences.bindReference(time, stage.output)
-    TimeSlices.read(stage, Seq(CoalescedPartitionSpec(partition, partition + 1, 0))).mapPartitions { rows =>
+  /** In one job, tasks for a few mappers each: of each partition, times and the number of rows that each stands for. */
+  private def sample(partitions: Seq[Int]): Seq[(Int, (Long, Double))] = {
+    val mappers = side.shuffle.numMappers
+    val step = math.max(1, mappers / TimeSlices.TasksPerPartition)
+    val specs = for (partition <- partitions; from <- 0 until mappers by step)
+      yield PartialReducerPartitionSpec(partition, from, math.min(from + step, mappers), 0)
+    val bound = BindReferences.bindReference(time, side.output)
+    AQEShuffleReadExec(side, specs).execute().mapPartitionsWithIndex { (task, rows) =>
       val timeOf = UnsafeProjection.create(Seq(bound))
-      TimeSlices.sample(rows.map(timeOf(_)).filterNot(_.isNullAt(0)).map(_.getLong(0)))
-    }.collect()
+      TimeSlices.sample(rows.map(timeOf(_)).filterNot(_.isNullAt(0)).map(_.getLong(0))).map(specs(task).reducerIndex -> _)
+    }.collect().toSeq
   }
 }
 
 object TimeSlices {
   private val SampleSize = 4096
-
-  private def read(stage: ShuffleQueryStageExec, specs: Seq[ShufflePartitionSpec]): RDD[InternalRow] =
-    AQEShuffleReadExec(stage, specs).execute()
+  private val TasksPerPartition = 8
 
   private[skew] def sample(times: Iterator[Long]): Iterator[(Long, Double)] = {
     val kept = new mutable.ArrayBuffer[Long](SampleSize)

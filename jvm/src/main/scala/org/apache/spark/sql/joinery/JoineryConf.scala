@@ -38,8 +38,15 @@ object JoineryConf {
   private val LAST_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.lastJoin.skewSplit.enabled",
     "Under adaptive execution, read a skewed partition of a LAST JOIN in several tasks, split by time where ON has an as-of " +
-      "comparison. Which partitions are skewed is up to spark.sql.adaptive.skewJoin.*.",
+      "comparison. Which partitions are skewed is up to spark.sql.adaptive.skewJoin.* and skewSplit.minPartition.",
     default = true)
+
+  private val LAST_JOIN_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.lastJoin.skewSplit.minPartition")
+    .doc("Smallest partition of a LAST JOIN, in shuffled bytes of one side, that may count as skewed; " +
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("32MB")
 
   private val ASOF_JOIN_ENABLED = boolean(
     "spark.joinery.asofJoin.enabled",
@@ -62,6 +69,8 @@ object JoineryConf {
   def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)
   def maxBroadcast: Long = SQLConf.get.getConf(LAST_JOIN_MAX_BROADCAST).min(SQLConf.get.maxBroadcastTableSizeInBytes)
   def skewSplit: Boolean = SQLConf.get.getConf(LAST_JOIN_SKEW_SPLIT)
+  def skewSplitMinPartition: Long = SQLConf.get.getConf(LAST_JOIN_SKEW_SPLIT_MIN_PARTITION)
+    .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE)
