@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 OURS = "joinery"
 NO_CODEGEN = "joinery, whole-stage codegen off"
+NO_SPLIT = "joinery, skewed partitions whole"
 DEDUP = "left join + dedup"
 ROW_NUMBER = "left join + row_number"
 MAX_BY = "max_by, then join"

@@ -1,0 +1,34 @@
+package io.github.sparkjoinery.execution
+
+import io.github.sparkjoinery.{Answers, LastJoinChecks}
+
+/** Left rows that ShuffledHashLastJoin reads ahead: more than a batch of them, rows larger than its buffer, keys with many candidates. */
+class LeftBatchSuite extends LastJoinChecks {
+
+  private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.shuffle.partitions" -> "1")
+
+  /** The sum of times, before `shift`, of the rows `r.o <= l.o`: the last of them is a function of l.o, as r's times are 0, 10, 20, ... */
+  private def check(left: String, keys: Int): Unit = for (generated <- Seq("true", "false")) {
+    views("l" -> left, "r" -> s"SELECT id % $keys AS k, id DIV $keys * 10 AS o FROM range(${2000 * keys})")
+    withConf(Settings :+ ("spark.sql.codegen.wholeStage" -> generated): _*) {
+      val found = "if(l.o < 0 OR l.k IS NULL OR l.o IS NULL, NULL, least(l.o DIV 10 * 10, 19990))"
+      for ((condition, expected) <- Seq(
+          "r.o <= l.o" -> found,
+          "r.o < l.o + 1" -> found,
+          "r.o <= l.o AND r.o >= l.o - 5" -> s"if(l.o - $found <= 5, $found, NULL)",
+          "r.o <= l.o AND (l.o + r.o) % 20 <> 3" -> s"if((l.o + $found) % 20 <> 3, $found, if($found < 10, NULL, $found - 10))")) {
+        val joined = sql(s"SELECT /*+ SHUFFLE_HASH(r) */ l.id, l.pad, r.o FROM l l LAST JOIN r ORDER BY r.o ON l.k = r.k AND $condition")
+        assert(operators(joined).contains("ShuffledHashLastJoin"))
+        assert(Answers.rows(joined) == Answers.rows(sql(s"SELECT id, pad, $expected AS o FROM l")), s"$condition, generated code $generated")
+      }
+    }
+  }
+
+  private def left(rows: Int, pad: String): String =
+    s"SELECT id, if(id % 17 = 0, NULL, id % 3) AS k, if(id % 13 = 0, NULL, pmod(hash(id), 21000) - 500L) AS o, $pad AS pad FROM range($rows)"
+
+  for (rows <- Seq(0, 64, 65, 1000)) test(s"$rows left rows")(check(left(rows, "'x'"), keys = 3))
+
+  test("rows larger than the buffer, now and then")(check(left(300, "repeat('x', int(if(id % 50 = 7, 40000, id % 900)))"), keys = 3))
+  test("one key with all candidates")(check(left(500, "'x'").replace("id % 3)", "0L)"), keys = 1))
+}
