@@ -17,8 +17,8 @@ import io.github.sparkjoinery.execution._
  *  - With an as-of comparison and no residual condition, split by time ([[TimeSliceExec]]): a hot key on either side is divided.
  *  - Else the left side is split as Spark splits skewed joins, and each part reads the whole of the right.
  *
- * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`), from a smaller size on: a row of a join costs more here. A plan whose other operators rely on how the join's output
- * is partitioned stays as it is.
+ * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`), from a smaller size on: a row of a join costs more here. A plan
+ * whose other operators rely on how the join's output is partitioned stays as it is.
  */
 object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
 
