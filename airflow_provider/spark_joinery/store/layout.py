@@ -3,6 +3,7 @@
 <root>/<kind>/<relation folder>/<specification hash>/
     _current.json                 the version in use
     versions/<version>/data/      Parquet, never changed
+    versions/<version>/state/     Parquet too: what the next refresh merges with; not every kind needs it
     versions/<version>/version.json
 """
 
@@ -18,6 +19,7 @@ from spark_joinery.store.errors import StoreNameError
 CURRENT = "_current.json"
 VERSIONS = "versions"
 DATA = "data"
+STATE = "state"
 MANIFEST = "version.json"
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_.")
@@ -58,6 +60,27 @@ def relation_folder(relation: str) -> str:
         return name
     # "~~" cannot come out of the encoding above, so a shortened name never equals a full one
     return f"{name[: _LONGEST - 34]}~~{hashlib.sha256(raw).hexdigest()[:32]}"
+
+
+def relation_of(folder: str) -> str | None:
+    """Tell which relation a folder belongs to.
+
+    Args:
+        folder: Name made by `relation_folder`.
+
+    Returns:
+        The relation's identity; None if the name was shortened, or is none of ours.
+
+    Example:
+        >>> relation_of("file~3a~2fdata~2f..")
+        'file:/data/..'
+    """
+    raw = re.sub(rb"~([0-9a-f]{2})", lambda code: bytes([int(code[1], 16)]), folder.encode())
+    try:
+        relation = raw.decode()
+        return relation if relation_folder(relation) == folder else None
+    except (UnicodeDecodeError, StoreNameError):
+        return None
 
 
 def artifact_folder(kind: str, relation: str, spec_hash: str) -> str:
