@@ -103,6 +103,9 @@ def test_files_are_replaced_and_deleted(filesystem: FileSystem, tmp_path: Path) 
         filesystem.replace(f"{root}/file.gz", content, f"{root}/_temporary")
         assert (tmp_path / "a store" / "file.gz").read_bytes() == content
     assert sorted(path.name for path in (tmp_path / "a store").iterdir()) == ["file.gz", "folder"]
+    filesystem.copy(f"{root}/file.gz", f"{root}/folder/copy")
+    assert filesystem.read(f"{root}/folder/copy") == b"new\0"
+    filesystem.delete(f"{root}/folder/copy")
     assert not filesystem.delete_empty(root)
     assert not filesystem.delete_empty(f"{root}/file.gz")
     assert filesystem.delete_empty(f"{root}/folder")

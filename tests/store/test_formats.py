@@ -59,7 +59,7 @@ def test_format_1_is_read(store: ArtifactStore, tmp_path: Path) -> None:
     assert lookup.reason is None
     assert lookup.version is not None
     assert lookup.version.format_version == 1
-    assert lookup.version.state_path is None
+    assert not lookup.version.has_state
     described = lookup.version.description
     assert described["format_version"] == FORMAT_VERSION
     assert {key: described[key] for key in FORMAT_1 if key != "format_version"} == {
@@ -121,6 +121,7 @@ def test_state_lies_beside_the_data(store: ArtifactStore) -> None:
         (path / "_SUCCESS").touch()
     version = store.publish(pending, {"type": "none", "reason": "test", "files": []}, {"built_from": "earlier"})
     assert store.current(*ARTIFACT).version == version
+    assert version.has_state
     assert version.state_path == pending.state_path
     assert version.description["built_from"] == "earlier"
     assert [file["path"] for file in version.description["files"]] == ["data/part-0.parquet", "state/part-0.parquet"]

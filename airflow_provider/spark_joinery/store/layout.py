@@ -22,6 +22,9 @@ DATA = "data"
 STATE = "state"
 MANIFEST = "version.json"
 
+# Pattern of specification hashes, see `spark_joinery.metadata.spec_hash`.
+SPEC_HASH = "[0-9a-f]{8,64}"
+
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_.")
 _LONGEST = 180
 
@@ -99,7 +102,7 @@ def artifact_folder(kind: str, relation: str, spec_hash: str) -> str:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", kind):
         raise StoreNameError(f"{kind!r} is not a kind of artifact: expected small letters, digits and _.")
-    if not re.fullmatch(r"[0-9a-f]{8,64}", spec_hash):
+    if not re.fullmatch(SPEC_HASH, spec_hash):
         raise StoreNameError(f"{spec_hash!r} is not a specification hash: expected hex digits.")
     return f"{kind}/{relation_folder(relation)}/{spec_hash}"
 

@@ -70,13 +70,13 @@ def superfluous(
     pointer = filesystem.status(f"{folder}/{layout.CURRENT}")
     complete = complete_versions(filesystem, folder)
     for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
-        times = [complete[version.name]] if version.name in complete else _changes(filesystem, version)
+        times = [complete[version.name]] if version.name in complete else changes(filesystem, version)
         # a version that never became current is one that nobody reads
         dead = version.name not in complete or pointer is None
-        if dead and not any(_is_near(time, now_ms, limits.abandoned_after_s) for time in times):
+        if dead and not any(is_near(time, now_ms, limits.abandoned_after_s) for time in times):
             yield _removal(filesystem, version, "abandoned")
     for status in filesystem.list(folder):
-        if is_temporary(status) and not _is_near(status.modified_ms, now_ms, limits.abandoned_after_s):
+        if is_temporary(status) and not is_near(status.modified_ms, now_ms, limits.abandoned_after_s):
             yield _removal(filesystem, status, "temporary")
     if pointer is not None:
         yield from _replaced(filesystem, folder, pointer, complete, now_ms, limits, whole)
@@ -97,7 +97,7 @@ def _replaced(
         """Replaced by the next version; or, whatever the clock said when it was written, by the current one."""
         later = [time for time in complete.values() if time > complete[name]]
         replaced_ms = min([*later, pointer.modified_ms])
-        return now_ms - replaced_ms >= limits.grace_s * 1000 and not _is_near(complete[name], now_ms, limits.grace_s)
+        return now_ms - replaced_ms >= limits.grace_s * 1000 and not is_near(complete[name], now_ms, limits.grace_s)
 
     try:
         published = read_pointer(filesystem, folder)[0]
@@ -154,9 +154,30 @@ def is_temporary(status: FileStatus) -> bool:
     return is_ours and not status.is_folder
 
 
-def _is_near(time_ms: int, now_ms: int, seconds: float) -> bool:
-    """Whether two times lie close together; one in the future comes from a clock that was set back since."""
+def is_near(time_ms: int, now_ms: int, seconds: float) -> bool:
+    """Whether two times lie close together; one in the future comes from a clock that was set back since.
+
+    Args:
+        time_ms: A time.
+        now_ms: Another one, in milliseconds like the first.
+        seconds: What counts as close.
+    """
     return abs(now_ms - time_ms) < seconds * 1000
+
+
+def changes(filesystem: FileSystem, folder: FileStatus) -> list[int]:
+    """When a folder and all below it changed; a running Spark job keeps its files in `data/_temporary`.
+
+    Args:
+        filesystem: Where the store lies.
+        folder: A folder.
+
+    Returns:
+        Milliseconds since 1970, in no order.
+    """
+    below = filesystem.list(folder.path)
+    times = [time for s in below for time in (changes(filesystem, s) if s.is_folder else [s.modified_ms])]
+    return [folder.modified_ms, *times]
 
 
 def _is_damaged(filesystem: FileSystem, folder: str, name: str) -> bool:
@@ -166,13 +187,6 @@ def _is_damaged(filesystem: FileSystem, folder: str, name: str) -> bool:
     except DamagedError as problem:
         return type(problem) is DamagedError
     return False
-
-
-def _changes(filesystem: FileSystem, folder: FileStatus) -> list[int]:
-    """When things below a folder changed; a running Spark job keeps its files in `data/_temporary`."""
-    below = filesystem.list(folder.path)
-    times = [time for s in below for time in (_changes(filesystem, s) if s.is_folder else [s.modified_ms])]
-    return [folder.modified_ms, *times]
 
 
 def _removal(filesystem: FileSystem, status: FileStatus, reason: Reason) -> Removal:

@@ -32,10 +32,14 @@ class ArtifactVersion:
         return f"{self.path}/{layout.DATA}"
 
     @property
-    def state_path(self) -> str | None:
-        """Folder of the Parquet files that an incremental refresh merges with; None if the version has none."""
-        has_state = any(entry["path"].startswith(f"{layout.STATE}/") for entry in self.description["files"])
-        return f"{self.path}/{layout.STATE}" if has_state else None
+    def state_path(self) -> str:
+        """Folder of the Parquet files that an incremental refresh merges with, if the version has any."""
+        return f"{self.path}/{layout.STATE}"
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there is anything in `state_path`."""
+        return any(entry["path"].startswith(f"{layout.STATE}/") for entry in self.description["files"])
 
     @property
     def fingerprint(self) -> Fingerprint:

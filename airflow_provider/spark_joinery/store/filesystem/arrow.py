@@ -112,6 +112,11 @@ class ArrowFileSystem(FileSystem):
                 digest.update(chunk)
         return digest.hexdigest()
 
+    def copy(self, source: str, target: str) -> None:
+        (from_system, at), (to_system, to) = self._at(source), self._at(target)
+        with _python_errors():
+            self._fs.copy_files(at, to, source_filesystem=from_system, destination_filesystem=to_system)
+
     def delete(self, path: str) -> None:
         status = self.status(path)
         if status is None:

@@ -94,6 +94,10 @@ class FileSystem(ABC):
         self._rename_over(temporary, path)
 
     @abstractmethod
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file of any size; a file at the target is replaced, not in one step."""
+
+    @abstractmethod
     def delete(self, path: str) -> None:
         """Delete a file, or a folder with all it holds; fine if there is none."""
 

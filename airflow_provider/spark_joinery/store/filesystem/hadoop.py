@@ -123,6 +123,11 @@ class HadoopFileSystem(FileSystem):
             stream.close()
 
     @_python_errors
+    def copy(self, source: str, target: str) -> None:
+        if not self._fs.FileUtil.copy(*self._at(source), *self._at(target), False, True, self._configuration):
+            raise OSError(f"cannot copy {source} to {target}")
+
+    @_python_errors
     def delete(self, path: str) -> None:
         file_system, at = self._at(path)
         file_system.delete(at, True)
