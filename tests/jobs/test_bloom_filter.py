@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from spark_joinery.jobs import ColumnMissingError, ColumnUnusableError
-from spark_joinery.jobs.build.bloom_filter import expected_fpp, keys_per_block
-from spark_joinery.jobs.build.built import DriftError
+from spark_joinery.jobs.builders.bloom_filter import expected_fpp, keys_per_block
+from spark_joinery.jobs.builders.built import DriftError
 from spark_joinery.metadata import BloomFilterSpec
 from spark_joinery.store import ArtifactVersion
 from support.artifacts import Workshop

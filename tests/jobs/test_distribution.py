@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, Row, SparkSession
 from spark_joinery.jobs import ColumnMissingError, ColumnUnusableError
-from spark_joinery.jobs.build.built import DriftError
-from spark_joinery.jobs.build.hot_keys import hot_from
+from spark_joinery.jobs.builders.built import DriftError
+from spark_joinery.jobs.builders.hot_keys import hot_from
 from spark_joinery.metadata import DistributionSpec, HotKeys
 from spark_joinery.store import ArtifactVersion
 from support.artifacts import Workshop

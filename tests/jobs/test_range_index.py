@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 from spark_joinery.jobs import ColumnMissingError, ColumnUnusableError
-from spark_joinery.jobs.build.built import DriftError
+from spark_joinery.jobs.builders.built import DriftError
 from spark_joinery.metadata import RangeIndexSpec
 from spark_joinery.store import ArtifactVersion
 from support.artifacts import Workshop

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame
-from spark_joinery.jobs.build.bloom_filter import build_bloom_filter
-from spark_joinery.jobs.build.distribution import build_distribution
-from spark_joinery.jobs.build.range_index import build_range_index
+from spark_joinery.jobs.builders.bloom_filter import build_bloom_filter
+from spark_joinery.jobs.builders.distribution import build_distribution
+from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, Spec
 from spark_joinery.store import ArtifactStore, ArtifactVersion, open_store
 

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType
 
-from spark_joinery.jobs.build.hot_keys import hot_from
+from spark_joinery.jobs.builders.hot_keys import hot_from
 from spark_joinery.metadata import DistributionSpec
 
 # Above this many hot keys the second pass shuffles the relation instead of shipping the keys to every executor.
