@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from spark_joinery.store import layout
@@ -58,10 +59,10 @@ def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
         DamagedError: If the file is missing, unreadable or of an unknown format.
     """
     pointer = read_json(filesystem, f"{folder}/{layout.CURRENT}", layout.CURRENT, CURRENT_FORMAT_VERSIONS)
-    try:
-        return str(pointer["version"]), str(pointer["version_sha256"])
-    except KeyError as missing:
-        raise DamagedError(f"{layout.CURRENT} has no {missing}") from None
+    name, sha256 = pointer.get("version"), pointer.get("version_sha256")
+    if not isinstance(name, str) or not isinstance(sha256, str) or not re.fullmatch("[0-9A-Za-z-]+", name):
+        raise DamagedError(f"{layout.CURRENT} does not name a version")
+    return name, sha256
 
 
 def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:
