@@ -18,7 +18,7 @@ from spark_joinery.errors import JoineryError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from spark_joinery.store import ArtifactStore, FileSystem
+    from spark_joinery.store import ArtifactStore
 
 store_option = click.option(
     "--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store."
@@ -87,12 +87,6 @@ class Workplace:
         # Hadoop's settings may say what a path without scheme means, and hold credentials
         has_settings = any(key.startswith("spark.hadoop.fs.") for key in self._confs)
         return (scheme[1].lower() if scheme else "file") in _WITHOUT_SPARK and not has_settings and _has_pyarrow()
-
-    def filesystem_of(self, path: str) -> FileSystem:
-        """The file systems by which a path is reached."""
-        from spark_joinery.store import ArrowFileSystem, HadoopFileSystem
-
-        return ArrowFileSystem() if self.is_near(path) else HadoopFileSystem.of_session(self.spark)
 
 
 @contextmanager

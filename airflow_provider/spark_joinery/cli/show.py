@@ -119,23 +119,37 @@ def source_now(place: Workplace, relation: str, version: ArtifactVersion) -> Sou
     Returns:
         The source as it is now; or why it cannot be seen.
     """
-    from spark_joinery.store import HadoopFileSystem, Listing, SourceNow, list_source
+    from spark_joinery.store import Listing, SourceNow
 
     try:
-        if ":/" in relation:
-            if version.fingerprint["type"] != "files":
-                return f"{relation} is no folder of plain files"
-            filesystem = place.filesystem_of(relation)
-            status = filesystem.status(relation)
+        if ":/" in relation and version.fingerprint["type"] == "files" and place.is_near(relation):
+            status = place.store.filesystem.status(relation)
             if status is None:
                 return f"{relation} does not exist"
-            files = list(filesystem.walk(relation)) if status.is_folder else [status]
+            files = list(place.store.filesystem.walk(relation)) if status.is_folder else [status]
             return SourceNow(Listing(files, [], int(time.time() * 1000)))
-        frame = place.spark.table(relation)
-        return SourceNow(list_source(frame, HadoopFileSystem.of_session(place.spark)))
+        return _opened(place, relation, version)
     except Exception as error:
         # whatever Spark, its catalogs and file systems raise: the rest of the report is still worth having
         return f"the source cannot be read: {first_line(error)}"
+
+
+def _opened(place: Workplace, relation: str, version: ArtifactVersion) -> SourceNow | str:
+    """Open a source as a refresh does."""
+    from spark_joinery.jobs.source import open_source
+    from spark_joinery.metadata import ArtifactRequest
+    from spark_joinery.metadata.models import KIND_OF_SPEC
+    from spark_joinery.store import HadoopFileSystem, SourceNow
+
+    provider = (version.description["source"] or {}).get("provider", "parquet")
+    name = f"{provider}.`{relation}`" if ":/" in relation else relation
+    (model,) = (model for model, kind in KIND_OF_SPEC.items() if kind == version.description["kind"])
+    request = ArtifactRequest.of_table(name, model.model_validate(version.description["spec"]))  # type: ignore[arg-type]
+    source = open_source(place.spark, request, HadoopFileSystem.of_session(place.spark))
+    if source is None:
+        return f"{relation} does not exist"
+    snapshot = (source.snapshot.table_id, source.snapshot.version) if source.snapshot else None
+    return SourceNow(None if snapshot else source.listing, snapshot, source.description)
 
 
 def print_report(report: Report) -> None:

@@ -4,7 +4,7 @@ from spark_joinery.store.artifact_store import ArtifactStore, open_store
 from spark_joinery.store.catalog import Artifact, is_named, list_artifacts
 from spark_joinery.store.errors import StoreError, StoreNameError, StoreNotWritableError
 from spark_joinery.store.filesystem import ArrowFileSystem, FileStatus, FileSystem, HadoopFileSystem
-from spark_joinery.store.fingerprint import Fingerprint, Listing, fingerprint, list_source, permissions_of
+from spark_joinery.store.fingerprint import Fingerprint, Listing, fingerprint, list_settled, list_source, permissions_of
 from spark_joinery.store.formats import FORMAT_VERSION
 from spark_joinery.store.layout import artifact_folder, relation_folder
 from spark_joinery.store.retention import Limits, Removal
@@ -45,6 +45,7 @@ __all__ = [
     "history",
     "is_named",
     "list_artifacts",
+    "list_settled",
     "list_source",
     "open_store",
     "permissions_of",
