@@ -72,8 +72,7 @@ def current(store: ArtifactStore) -> dict[str, Any]:
 
 def obey(store: ArtifactStore, order: dict[str, Any]) -> dict[str, Any]:
     """Carry out one order."""
-    if "limits" in order:
-        store.limits = Limits(*order["limits"])
+    store.limits = Limits(*order.get("limits", ()))
     try:
         match order["do"]:
             case "publish":

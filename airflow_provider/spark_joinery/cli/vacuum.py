@@ -68,8 +68,9 @@ def vacuum(
         result = run(place.store, names=names, declared=declared, dry_run=dry_run)
         root = place.store.root
     if as_json:
-        rows = [{**asdict(removal), "error": result.failed.get(removal.path)} for removal in result.removals]
-        show_json({"store": root, "dry_run": dry_run, "bytes": freed(result), "removals": rows})
+        rows = [asdict(removal) for removal in result.removals]
+        failed = [{"path": path, "error": error} for path, error in result.failed.items()]
+        show_json({"store": root, "dry_run": dry_run, "bytes": freed(result), "removals": rows, "failed": failed})
     else:
         print_table(result, root, dry_run)
     sys.exit(1 if result.failed else 0)
@@ -119,6 +120,8 @@ def print_table(result: VacuumResult, root: str, dry_run: bool) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
+    for path in result.failed.keys() - {removal.path for removal in result.removals}:
+        click.echo(f"{path} cannot be looked into: {result.failed[path]}", err=True)
     if not result.removals:
         click.echo("Nothing to delete.")
         return
