@@ -57,7 +57,7 @@ class StoreAccess(val root: String, session: SparkSession) {
 object StoreAccess {
 
   /** For the query being planned; none without `spark.joinery.store`. */
-  def of(session: SparkSession): Option[StoreAccess] = JoineryConf.store.filter(_.nonEmpty).map(new StoreAccess(_, session))
+  def of(session: SparkSession): Option[StoreAccess] = JoineryConf.store.map(new StoreAccess(_, session))
 
   private val Threads = 8
 

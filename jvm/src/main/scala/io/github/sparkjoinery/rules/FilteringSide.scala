@@ -3,6 +3,7 @@ package io.github.sparkjoinery.rules
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LeafNode, LogicalPlan, Project}
+import org.apache.spark.sql.types.TimestampType
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
@@ -22,6 +23,8 @@ case class FilteringSide(
     keys: Seq[(Attribute, Expression)],
     other: LogicalPlan) extends PredicateHelper {
 
+  import FilteringSide.Text
+
   /** The other side's keys for those of a filter, as they are hashed; or why it does not fit. */
   def keysFor(version: ArtifactVersion): Either[String, Seq[Expression]] = {
     val names = version.spec.path("keys")
@@ -37,6 +40,8 @@ case class FilteringSide(
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
     } else if (!columns.forall(name => keys.exists { case (column, key) => column.name == name && isHarmless(key) })) {
       Left("the other side's key is computed above a join")
+    } else if (source.providers.exists(Text) && types.contains(TimestampType.catalogString)) {
+      Left("text is read as a timestamp by the session's time zone")
     } else {
       Right(found.flatten)
     }
@@ -57,6 +62,7 @@ case class FilteringSide(
 }
 
 object FilteringSide extends PredicateHelper {
+  private val Text = Set("csv", "json", "text", "xml")
 
   /**
    * @param side  of the join
