@@ -52,7 +52,7 @@ object SourceRelation {
           partitionColumns = Set.empty,
           providers = Option(table.properties.get("provider")).map(lower).toSet,
           options = Map.empty,
-          snapshot = for (id <- Option(table.id); version <- Option(table.version)) yield Snapshot(id, version),
+          snapshot = for (id <- Option(table.id); version <- Option(table.version)) yield Snapshot(id, snapshotOf(version)),
           files = None)
       }
     case _ => None
@@ -100,6 +100,9 @@ object SourceRelation {
     // another Delta than those known: no snapshot, and no listing of files either, so no filter
     case _: ReflectiveOperationException => None
   }
+
+  /** Iceberg names the branch, too; the snapshot alone says what is read. */
+  private def snapshotOf(version: String): String = version.replaceFirst("^branch_.*_snapshot_", "")
 
   private def lower(text: String): String = text.toLowerCase(Locale.ROOT)
 }

@@ -98,8 +98,10 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         }).sortBy(_.fold(_ => Long.MaxValue, _.version.count("keys")))
       }
 
-    private def name(version: ArtifactVersion): String =
-      s"the bloom filter of ${version.field("relation")} (${version.spec.path("keys").elements().asScala.map(_.asText).mkString(", ")})"
+    private def name(version: ArtifactVersion): String = {
+      val keys = version.spec.path("keys").elements().asScala.map(_.asText).mkString(", ")
+      s"the bloom filter of ${version.field("relation")} ($keys${Option(version.spec.get("where")).fold("")(" where " + _.asText)})"
+    }
 
     private def unused(version: ArtifactVersion, reason: String): String = s"${name(version)} is not used: $reason"
 

@@ -40,6 +40,8 @@ case class FilteringSide(
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
     } else if (!columns.forall(name => keys.exists { case (column, key) => column.name == name && isHarmless(key) })) {
       Left("the other side's key is computed above a join")
+    } else if (columns.exists(source.partitionColumns)) {
+      Left("its keys are partition columns, whose values can be changed without any file")
     } else if (source.providers.exists(Text) && types.contains(TimestampType.catalogString)) {
       Left("text is read as a timestamp by the session's time zone")
     } else {

@@ -10,6 +10,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.functions.expr
 
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
@@ -54,11 +56,9 @@ trait StoredFilters extends LastJoinChecks {
     val data = where.fold(rows)(rows.where(_)).where(keys.map(k => s"`$k` IS NOT NULL").mkString(" AND "))
       .selectExpr(s"xxhash64(${hashed.mkString(", ")}) AS h")
       .selectExpr("h", s"int(shiftrightunsigned(shiftrightunsigned(h, 40) * $blocks, 24)) AS block")
-      .groupBy("block").agg(org.apache.spark.sql.functions.expr(words.head), words.tail.map(org.apache.spark.sql.functions.expr): _*)
+      .groupBy("block").agg(expr(words.head), words.tail.map(expr): _*)
 
     val spec = mapper.createObjectNode()
-    keys.foreach(spec.putArray("keys").add)
-    spec.remove("keys")
     val list = spec.putArray("keys")
     keys.foreach(key => list.add(key))
     where.foreach(spec.put("where", _))
@@ -82,7 +82,7 @@ trait StoredFilters extends LastJoinChecks {
     filesBelow(folder).foreach { case (path, length, modified) =>
       covered.addObject().put("path", path).put("length", length).put("modified_ms", modified)
     }
-    json.put("rows", rows.count()).put("keys", data.count()).put("blocks", blocks).put("hash", "xxhash64")
+    json.put("rows", rows.count()).put("keys", rows.select(keys.map(rows(_)): _*).distinct().count()).put("blocks", blocks).put("hash", "xxhash64")
     val keyTypes = json.putArray("key_types")
     types.foreach(keyTypes.add(_))
     val files = json.putArray("files")
@@ -142,7 +142,7 @@ trait StoredFilters extends LastJoinChecks {
     def count(text: String) = "joinery_might_contain\\(".r.findAllIn(text).size
     val filters = execution.optimizedPlan.collectWithSubqueries { case node => node }
       .flatMap(_.expressions).map(expression => count(expression.toString)).sum
-    val physical = collectWithSubqueries(plan(query)) { case node: org.apache.spark.sql.execution.FilterExec => count(node.condition.toString) }.sum
+    val physical = collectWithSubqueries(plan(query)) { case node: FilterExec => count(node.condition.toString) }.sum
     assert((physical > 0) == (filters > 0), execution)
     filters
   }
