@@ -111,7 +111,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         .filterNot(isThere)
       def add(side: LogicalPlan): LogicalPlan =
         tests.filter(_.on eq side).map(_.test).reduceOption[Expression](And(_, _)).fold(side)(Filter(_, side))
-      val result = join.copy(left = add(join.left), right = add(join.right))
+      val result = if (tests.isEmpty) join else join.copy(left = add(join.left), right = add(join.right))
       result.copyTagsFrom(join)
       if (tests.nonEmpty) result.setTagValue(Filtered, ())
       Decision.record(result, (tests.map(test => s"rows are dropped by ${test.from}") ++ outcomes.flatMap(_.left.toOption)).mkString("; "))

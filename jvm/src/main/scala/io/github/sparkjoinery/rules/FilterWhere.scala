@@ -52,7 +52,7 @@ object FilterWhere extends PredicateHelper {
 
   private object Simplify extends RuleExecutor[LogicalPlan] {
     override protected def batches: Seq[Batch] = Seq(
-      Batch("Finish", Once, ReplaceExpressions, RewriteNonCorrelatedExists),
+      Batch("Finish", Once, ReplaceExpressions, RewriteWithExpression),
       Batch("Simplify", FixedPoint(20), ConstantFolding, NullPropagation, OptimizeIn, BooleanSimplification, SimplifyConditionals,
         SimplifyBinaryComparison, SimplifyCasts, UnwrapCastInBinaryComparison, LikeSimplification))
   }

@@ -82,7 +82,7 @@ trait StoredFilters extends LastJoinChecks {
     filesBelow(folder).foreach { case (path, length, modified) =>
       covered.addObject().put("path", path).put("length", length).put("modified_ms", modified)
     }
-    json.put("rows", rows.count()).put("keys", rows.select(keys.map(rows(_)): _*).distinct().count()).put("blocks", blocks).put("hash", "xxhash64")
+    json.put("rows", rows.count()).put("keys", where.fold(rows)(rows.where(_)).select(keys.map(rows(_)): _*).distinct().count()).put("blocks", blocks).put("hash", "xxhash64")
     val keyTypes = json.putArray("key_types")
     types.foreach(keyTypes.add(_))
     val files = json.putArray("files")
