@@ -13,6 +13,7 @@ COMMANDS = {
     "doctor": ("spark_joinery.cli.doctor:doctor", "Check Java, Spark, the jar and the artifact store."),
     "explain": ("spark_joinery.cli.explain:explain", "Show what runs each join and window of a query, and why."),
     "refresh": ("spark_joinery.cli.refresh:refresh", "Precompute what the dbt project declares in meta.joinery."),
+    "report": ("spark_joinery.cli.report:report", "Show skew, sizes and ages of what is precomputed, on one page."),
 }
 
 
