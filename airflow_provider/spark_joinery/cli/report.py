@@ -33,6 +33,8 @@ def report(
     The page needs nothing else, so it can be mailed. Unless its values are hidden by --redact, only its owner may read
     the file. The exit code is 2 if it could not be made.
     """
+    if not output.absolute().parent.is_dir():  # known now, rather than after all has been read
+        raise CannotStartError(f"{output} cannot be written: there is no folder {output.absolute().parent}.")
     try:
         artifacts = run(store, output, names, redact, {**local_confs(warehouse), **confs})
     except JoineryError as error:

@@ -8,6 +8,10 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+# From a kind of artifact to what people call it.
+KINDS = {"distribution": "Skew distribution", "bloom_filter": "Bloom filter", "range_index": "Range index"}
+
+# How many keys of a distribution are shown.
 HEAVIEST = 20
 
 

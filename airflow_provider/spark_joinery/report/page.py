@@ -12,9 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from spark_joinery.report import plots, text
-from spark_joinery.report.model import HEAVIEST, Artifact, Report
+from spark_joinery.report.model import HEAVIEST, KINDS, Artifact, Report
 
-KINDS = {"distribution": "Skew distribution", "bloom_filter": "Bloom filter", "range_index": "Range index"}
 BITS_PER_BLOCK = 256
 
 

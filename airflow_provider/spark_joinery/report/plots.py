@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _INK, _MUTED, _LINE, _WHOLE, _PART = (f"#{i:02}{i:02}{i:02}" for i in range(1, 6))
 _VARIABLES = {_INK: "ink", _MUTED: "muted", _LINE: "line", _WHOLE: "whole", _PART: "part"}
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.edgecolor": _LINE,
     "axes.labelcolor": _MUTED,
@@ -158,9 +158,9 @@ def _name_rows(axes: Axes, keys: tuple[HeavyKey, ...]) -> None:
 def _format_dates(axes: Axes) -> None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    locator = AutoDateLocator(maxticks=6)
+    locator = AutoDateLocator(maxticks=6)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 def _format_numbers(axes: Axes) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from spark_joinery.errors import JoineryError
 from spark_joinery.metadata import RelationNameError, split_name
 from spark_joinery.report.distribution import read_distribution
-from spark_joinery.report.model import Artifact, Report
+from spark_joinery.report.model import KINDS, Artifact, Report
 from spark_joinery.store import layout
 
 if TYPE_CHECKING:
@@ -22,9 +22,15 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from spark_joinery.store import ArtifactStore
+    from spark_joinery.store import ArtifactStore, FileStatus
 
 log = logging.getLogger(__name__)
+
+_REQUIRED = {
+    "distribution": ("spec", "rows", "hot_keys"),
+    "bloom_filter": ("spec", "keys", "blocks", "fpp", "expected_fpp"),
+    "range_index": ("spec", "rows", "runs", "sorted_by"),
+}
 
 
 class NotInStoreError(JoineryError):
@@ -68,27 +74,39 @@ def read_report(spark: SparkSession, store: ArtifactStore, names: Iterable[str] 
 
 
 def _artifacts(store: ArtifactStore) -> Iterator[Artifact]:
-    """Find every artifact of the store; its folders' names cannot be turned back, so `version.json` is asked."""
-    files = store.filesystem
-    for kind in files.list(store.root):
-        for relation in files.list(kind.path):
-            for spec in files.list(relation.path):
-                yield _artifact(store, kind.name, relation.name, spec.name, f"{spec.path}/{layout.VERSIONS}")
+    """Find every artifact of the store."""
+    for kind in KINDS:
+        for relation in store.filesystem.list(f"{store.root}/{kind}"):
+            for spec in store.filesystem.list(relation.path):
+                if re.fullmatch("[0-9a-f]{8,64}", spec.name):
+                    yield _artifact(store, kind, relation.name, spec)
 
 
-def _artifact(store: ArtifactStore, kind: str, folder: str, spec_hash: str, versions: str) -> Artifact:
-    """Look an artifact up."""
-    for version in reversed(store.filesystem.list(versions)):
+def _artifact(store: ArtifactStore, kind: str, relation_folder: str, folder: FileStatus) -> Artifact:
+    """Look an artifact up; a folder's name cannot always be turned back into a relation, so `version.json` is asked."""
+    reason = "nothing has been published yet"
+    for version in reversed(store.filesystem.list(f"{folder.path}/{layout.VERSIONS}")):
         manifest = f"{version.path}/{layout.MANIFEST}"
         if store.filesystem.status(manifest) is None:
             continue
         try:
             relation = str(json.loads(store.filesystem.read(manifest))["relation"])
         except (ValueError, KeyError, TypeError):
+            reason = "no version of it can be read"
             continue
-        lookup = store.current(kind, relation, spec_hash)
-        return Artifact(kind, relation, spec_hash, lookup.version.description if lookup.version else {}, lookup.reason)
-    return Artifact(kind, _relation_of(folder), spec_hash, problem="no version of it can be read")
+        lookup = store.current(kind, relation, folder.name)
+        artifact = Artifact(kind, relation, folder.name, problem=lookup.reason)
+        return _described(artifact, lookup.version.description) if lookup.version else artifact
+    return Artifact(kind, _relation_of(relation_folder), folder.name, problem=reason)
+
+
+def _described(artifact: Artifact, description: Mapping[str, Any]) -> Artifact:
+    """Add the content of `version.json`, if it says what the page needs; older releases wrote less."""
+    known = {key: value for key, value in description.items() if value is not None}
+    missing = [key for key in _REQUIRED[artifact.kind] if key not in known]
+    if missing:
+        return replace(artifact, problem=f"{layout.MANIFEST} has no '{missing[0]}'")
+    return replace(artifact, description=known)
 
 
 def _relation_of(folder: str) -> str:
