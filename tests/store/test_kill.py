@@ -21,12 +21,12 @@ SERVER = textwrap.dedent(
     import os, signal, sys
     from pathlib import Path
     from pyspark.java_gateway import launch_gateway
-    from spark_joinery.store import ArtifactStore, HadoopFileSystem
+    from spark_joinery.store import ArtifactStore, HadoopFileSystem, Limits
 
     class Mortal(HadoopFileSystem):
         left = 0
         def __getattribute__(self, name):
-            if name in ("make_folder", "_write", "rename_over", "delete"):
+            if name in ("make_folder", "_write", "_rename_over", "delete"):
                 if self.left == 0:
                     os.kill(os.getpid(), signal.SIGKILL)
                 self.left -= 1
@@ -38,7 +38,7 @@ SERVER = textwrap.dedent(
         steps, content = line.split()
         child = os.fork()
         if child == 0:
-            store = ArtifactStore(root, Mortal(jvm, jvm.org.apache.hadoop.conf.Configuration()), abandoned_after_s=0)
+            store = ArtifactStore(root, Mortal(jvm, jvm.org.apache.hadoop.conf.Configuration()), Limits(3, 0, 0))
             store.filesystem.left = int(steps)
             pending = store.begin(*artifact)
             data = Path(pending.data_path.removeprefix("file:"))
