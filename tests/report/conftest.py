@@ -100,7 +100,7 @@ def store(spark: SparkSession, tables: None, tmp_path_factory: pytest.TempPathFa
         "report_test.storms",
         STORMS,
         spark.range(9).selectExpr("id AS starts_at", "id + 1 AS ends_at", "concat('storm ', id) AS storm_id"),
-        {"type": "snapshot", "reason": None, "table_id": "t", "version": "42", "files": []},  # type: ignore[typeddict-unknown-key]
+        {"type": "snapshot", "reason": None, "table_id": "t", "version": "42", "files": []},
         rows=9,
         sorted_by=["starts_at", "ends_at"],
         runs=[["a.parquet", "b.parquet"], ["c.parquet"]],

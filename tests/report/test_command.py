@@ -16,41 +16,63 @@ from spark_joinery.report import text, write
 from spark_joinery.store import ArtifactStore
 from support.html import parse
 
+# Several commands in one process, as most of the time is a JVM that starts.
+COMMANDS = """
+import sys
+from spark_joinery.cli import main
 
-def joinery(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    quick = ("--conf", "spark.master=local[1]", "--conf", "spark.sql.session.timeZone=UTC")
-    return subprocess.run(
-        [sys.executable, "-c", "from spark_joinery.cli import main; main()", "report", *arguments, *quick],
+for command in sys.argv[1:]:
+    try:
+        main(["report", *command.split()])
+    except SystemExit as end:
+        print("exit code", end.code, flush=True)
+"""
+
+
+def joinery(folder: Path, *commands: str) -> str:
+    """Run `joinery report` with these options, once for each; returns what they print."""
+    confs = "--conf spark.master=local[1] --conf spark.sql.session.timeZone=UTC"
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS, *(f"{command} {confs}" for command in commands)],
         capture_output=True,
         text=True,
         cwd=folder,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
     )
-
-
-def test_a_page_is_written_and_nothing_else(store: ArtifactStore, tmp_path: Path) -> None:
-    done = joinery(tmp_path, "--store", store.root, "--select", "flights")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("joinery-report.html: 1 artifact, ")
-    (file,) = tmp_path.iterdir()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    page = parse(file.read_text(encoding="utf-8"))
-    assert page.article("carrier, ordered by departs_at").all("table")[0].rows()[1][0] == "UA"
+    return done.stdout + done.stderr
 
 
-def test_a_redacted_page_is_for_everybody(store: ArtifactStore, tmp_path: Path) -> None:
-    done = joinery(tmp_path, "--store", store.root, "--redact", "--output", "skew.html")
-    assert done.returncode == 0, done.stderr
+def test_pages_are_written_and_nothing_else(store: ArtifactStore, tmp_path: Path) -> None:
+    shown = joinery(
+        tmp_path,
+        f"--store {store.root} --select flights",
+        f"--store {store.root} --redact --output redacted.html",
+        f"--store {tmp_path}/nothing --output empty.html",
+        f"--store {store.root} --select fights",
+        "",
+    )
+    names = ["joinery-report.html", "redacted.html", "empty.html"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(names)
+    full, redacted, empty = (parse((tmp_path / name).read_text(encoding="utf-8")) for name in names)
+
+    assert "joinery-report.html: 1 artifact, " in shown
+    assert full.article("carrier, ordered by departs_at").all("table")[0].rows()[1][0] == "UA"
+    assert "redacted.html: 5 artifacts, " in shown
+    assert "UA" not in redacted.source
+    assert "empty.html: the store is empty; `joinery refresh` fills it\n" in shown
+    assert "The store is empty" in empty.source
+    assert f"Error: Nothing in {store.root} is named 'fights'." in shown
+    assert "Error: No artifact store is named: give --store, or set spark.joinery.store." in shown
+    assert [line for line in shown.splitlines() if line.startswith("exit code")] == [
+        f"exit code {code}" for code in (0, 0, 0, 2, 2)
+    ]
+
+    # what shows values of the source is for its owner alone
     umask = os.umask(0)
     os.umask(umask)
-    assert stat.S_IMODE((tmp_path / "skew.html").stat().st_mode) == 0o666 & ~umask
-    assert "UA" not in (tmp_path / "skew.html").read_text(encoding="utf-8")
-
-
-def test_an_empty_store_and_a_wrong_name(tmp_path: Path) -> None:
-    done = joinery(tmp_path, "--store", str(tmp_path / "store"))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "joinery-report.html: the store is empty; `joinery refresh` fills it\n"
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names]
+    assert modes == [0o600, 0o666 & ~umask, 0o600]
 
 
 def test_no_folder_for_the_page_is_known_at_once(tmp_path: Path) -> None:

@@ -39,8 +39,10 @@ def problems(page: Page) -> list[str]:
     return [one.text for one in page.all("p") if one.attributes.get("class") == "problem"]
 
 
-def distribution(spark: SparkSession, store: ArtifactStore, rows: list[tuple[object, ...]], **fields: object) -> Path:
-    frame = spark.createDataFrame(rows, fields.pop("layout", LAYOUT))  # type: ignore[call-overload]
+def distribution(
+    spark: SparkSession, store: ArtifactStore, keys: list[tuple[object, ...]], /, **fields: object
+) -> Path:
+    frame = spark.createDataFrame(keys, fields.pop("layout", LAYOUT))  # type: ignore[call-overload]
     return publish(store, "a.b", BY_KEY, frame, **{"rows": 100, "hot_keys": 1, **fields})
 
 
@@ -53,17 +55,11 @@ def damage_manifest(version: Path) -> None:
     (version / "version.json").write_text("{")
 
 
-def never_publish(version: Path) -> None:
-    (version / "version.json").unlink()
-    (version.parents[1] / "_current.json").unlink()
-
-
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
         (damage_data, "no valid version is left"),
-        (damage_manifest, "no version of it can be read"),
-        (never_publish, "nothing has been published yet"),
+        (damage_manifest, "version.json has a wrong checksum"),
     ],
 )
 def test_a_damaged_artifact_is_shown_with_the_reason(
@@ -72,11 +68,16 @@ def test_a_damaged_artifact_is_shown_with_the_reason(
     damage(distribution(spark, store, [("a", 1, False, None)]))
     page = shown(spark, store)
     (problem,) = problems(page)
-    assert problem.startswith("Not whole. ")
+    assert problem.startswith("Damaged: ")
     assert reason in problem
     row = next(row for row in page.table("All").rows() if row[0] == "spark_catalog.a.b")
-    assert (row[1], row[-1]) == ("Skew distribution", "not whole")
+    assert (row[1], row[-1]) == ("Skew distribution", "damaged")
     assert row[2].startswith("specification ")
+
+
+def test_a_first_refresh_that_is_still_running_is_no_artifact(spark: SparkSession, store: ArtifactStore) -> None:
+    store.begin("distribution", "spark_catalog.a.b", "0123456789abcdef")
+    assert len(shown(spark, store).table("All").rows()) == 2
 
 
 def test_an_older_version_in_use_is_shown_with_the_reason(spark: SparkSession, store: ArtifactStore) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 from pathlib import Path
 
 import click
@@ -31,7 +32,8 @@ def report(
     """Show what is precomputed: skew, sizes and ages, on one HTML page.
 
     The page needs nothing else, so it can be mailed. Unless its values are hidden by --redact, only its owner may read
-    the file. The exit code is 2 if it could not be made.
+    the file. Whether filters and indexes are valid now is told if the session sees their sources: name the metastore by
+    --warehouse or --conf. The exit code is 2 if the page could not be made.
     """
     if not output.absolute().parent.is_dir():  # known now, rather than after all has been read
         raise CannotStartError(f"{output} cannot be written: there is no folder {output.absolute().parent}.")
@@ -67,6 +69,7 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
     from rich.console import Console
 
     from spark_joinery.jobs import build_session
+    from spark_joinery.jobs.session import CATALOG, CONNECTION_URL, METASTORE_URIS
     from spark_joinery.report import read_report, redact, render, write
     from spark_joinery.report.plots import require_matplotlib
     from spark_joinery.store import open_store
@@ -74,10 +77,13 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
     require_matplotlib()
     # what is wrong with one artifact is on the page; its stack trace is for `logging` users, not for the terminal
     logging.getLogger("spark_joinery").addHandler(logging.NullHandler())
-    # no tables are looked up, so that a metastore in use by somebody else is no obstacle
-    quiet = {"spark.ui.enabled": "false", "spark.log.level": "ERROR", "spark.sql.catalogImplementation": "in-memory"}
-    with Console(stderr=True).status("reading the store"):
-        spark = build_session("joinery report", {**quiet, **confs})
+    settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+    with Console(stderr=True).status("reading the store"), tempfile.TemporaryDirectory(prefix="joinery-") as scratch:
+        if not confs.keys() & {CONNECTION_URL, METASTORE_URIS}:
+            # nobody says where the tables are, and an embedded metastore that somebody else uses would be an obstacle;
+            # even an empty catalog makes a folder, which by default is in the working directory
+            settings |= {CATALOG: "in-memory", "spark.sql.warehouse.dir": scratch}
+        spark = build_session("joinery report", {**settings, **confs})
         try:
             found = read_report(spark, open_store(spark, store), names)
         finally:

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from spark_joinery.store.validity import Coverage, Validity
 
 # From a kind of artifact to what people call it.
 KINDS = {"distribution": "Skew distribution", "bloom_filter": "Bloom filter", "range_index": "Range index"}
@@ -77,10 +80,12 @@ class Artifact:
 
     Attributes:
         kind: Kind of artifact.
-        relation: Identity of the relation; the folder's name if no version can be read.
+        relation: Identity of the relation.
         spec_hash: Hash of the specification.
         description: The content of `version.json`; empty without a version.
         problem: What is wrong with it: damaged, unreadable; None if all is well.
+        validity: Whether it is used as the source is now; None without a version.
+        coverage: Files of the source now that it covers; None if that is not known.
         distribution: Of a distribution: its data, if that can be read.
     """
 
@@ -89,6 +94,8 @@ class Artifact:
     spec_hash: str
     description: Mapping[str, Any] = field(default_factory=dict)
     problem: str | None = None
+    validity: Validity | None = None
+    coverage: Coverage | None = None
     distribution: Distribution | None = None
 
     @property
@@ -96,6 +103,15 @@ class Artifact:
         """What was asked for."""
         spec = self.description.get("spec")
         return spec if isinstance(spec, dict) else {}
+
+    @property
+    def state(self) -> Literal["damaged", "not valid", "valid", "whole"]:
+        """In a word, how it is; "whole" says that nothing is known about its source."""
+        if self.problem:
+            return "damaged"
+        if self.validity is None or self.validity.usable is None:
+            return "whole"
+        return "valid" if self.validity.usable else "not valid"
 
     @property
     def built_at(self) -> datetime | None:
