@@ -1,13 +1,13 @@
 """The bloom filter of a relation's keys: a split block bloom filter, computed by Spark's own aggregation.
 
-One row of the artifact is one block of 256 bits, four longs. A key sets one bit in each of the block's eight 32-bit words, so that a
-probe touches one cache line (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007; Parquet's filters have
-the same shape). All bits come straight from the key's xxhash64:
+One row of the artifact is one block of 256 bits, four longs. A key sets one bit in each of the block's eight 32-bit
+words, so that a probe touches one cache line (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
+Filters, 2007; Parquet's filters have the same shape). All bits come straight from the key's xxhash64:
 
     block = ((hash >>> 40) * blocks) >>> 24        bit of word j = (hash >>> 5j) & 31
 
-A block is a `bit_or` over its keys, and so is the union of two filters: what grows with the data spills, and nothing but Parquet is
-ever written or read.
+A block is a `bit_or` over its keys, and so is the union of two filters: what grows with the data spills, and nothing
+but Parquet is ever written or read.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def build_bloom_filter(
     for key, data_type in zip(keys, types, strict=True):
         if not is_hashable(data_type):
             raise ColumnUnusableError(
-                f"{relation}: the key '{key}' of type {data_type.simpleString()} cannot be in a bloom filter, as equal values of "
-                "this type may differ in their bytes."
+                f"{relation}: the key '{key}' of type {data_type.simpleString()} cannot be in a bloom filter, as equal "
+                "values of this type may differ in their bytes."
             )
     hashed = [hashable(column(key), data_type) for key, data_type in zip(keys, types, strict=True)]
     not_null = F.lit(True)
@@ -93,8 +93,8 @@ def build_bloom_filter(
         blocks = math.ceil(capacity / keys_per_block(spec.fpp))
         if blocks > _MAX_BLOCKS:
             raise ColumnUnusableError(
-                f"{relation}: about {estimate:,} distinct keys need a bloom filter of {blocks * 32:,} bytes, more than the "
-                f"{_MAX_BLOCKS * 32:,} there can be. Raise fpp, or filter with `where`."
+                f"{relation}: about {estimate:,} distinct keys need a bloom filter of {blocks * 32:,} bytes, more than "
+                f"the {_MAX_BLOCKS * 32:,} there can be. Raise fpp, or filter with `where`."
             )
         expected = expected_fpp(estimate / blocks)
     filled = _blocks(hashes.where("h IS NOT NULL"), blocks)
@@ -180,8 +180,8 @@ def _predicate(frame: DataFrame, where: str, relation: str) -> Column:
     unstable = _CHANGES_BY_ITSELF.search(where)
     if unstable:
         raise ColumnUnusableError(
-            f"{relation}: `where: {where}` gives another answer whenever it is asked ({unstable[0]}); expected a predicate on "
-            "the row alone."
+            f"{relation}: `where: {where}` gives another answer whenever it is asked ({unstable[0]}); expected a "
+            "predicate on the row alone."
         )
     try:
         frame.where(where).schema  # noqa: B018

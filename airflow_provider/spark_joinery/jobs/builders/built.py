@@ -20,7 +20,7 @@ class ColumnUnusableError(JoineryError):
 
 
 class DriftError(Exception):
-    """The former version has become a bad start: the artifact must be built from all rows. The message is the reason."""
+    """The former version has become a bad start: all rows must be read. The message is the reason."""
 
 
 @dataclass(frozen=True)

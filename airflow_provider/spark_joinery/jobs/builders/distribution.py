@@ -32,10 +32,10 @@ def build_distribution(
 ) -> Built:
     """Write a distribution.
 
-    One row per key, of all keys where there are up to 10,000 of them, else of those that have at least a quarter of a hot key's rows:
-    the keys with their own names and types, `row_count BIGINT` and `is_hot BOOLEAN`, both exact, `quantiles`, an array of the order
-    column's type, NULL unless hot, `null_count BIGINT`, the rows with a NULL order value, and `rank_error DOUBLE`, by how much the
-    rank of a quantile is off at most, as a share of the key's rows.
+    One row per key, of all keys where there are up to 10,000 of them, else of those that have at least a quarter of a
+    hot key's rows: the keys with their own names and types, `row_count BIGINT` and `is_hot BOOLEAN`, both exact,
+    `quantiles`, an array of the order column's type, NULL unless hot, `null_count BIGINT`, the rows with a NULL order
+    value, and `rank_error DOUBLE`, by how much the rank of a quantile is off at most, as a share of the key's rows.
 
     Numbers, dates and timestamps have quantiles from sketches, with an error; other types, and keys that are hot by the
     thousand, have exact ones, which take a sort.

@@ -1,8 +1,8 @@
 """The range index of a relation: intervals or points in their order, in sorted runs.
 
-A run is a list of Parquet files that are sorted in themselves and among each other, so a reader merges the runs and has nothing to
-sort. NULL bounds come first; they match nothing, but an outer join needs their rows. New rows become a run of their own; too many
-runs, or a large new one, call for a new build.
+A run is a list of Parquet files that are sorted in themselves and among each other, so a reader merges the runs and has
+nothing to sort. NULL bounds come first; they match nothing, but an outer join needs their rows. New rows become a run
+of their own; too many runs, or a large new one, call for a new build.
 """
 
 from __future__ import annotations
@@ -88,6 +88,6 @@ def _check_types(frame: DataFrame, bounds: list[str], relation: str) -> None:
             raise ColumnUnusableError(f"{relation}: column '{name}' of type {type_name} cannot bound a range.")
     if len(set(types)) > 1:
         raise ColumnUnusableError(
-            f"{relation}: '{bounds[0]}' is of type {types[0]} and '{bounds[1]}' of type {types[1]}; the bounds of a range index "
-            "need one type."
+            f"{relation}: '{bounds[0]}' is of type {types[0]} and '{bounds[1]}' of type {types[1]}; the bounds of a "
+            "range index need one type."
         )

@@ -1,11 +1,13 @@
 """A skew distribution in two passes that shuffle next to nothing, and that later rows can be added to.
 
-1. Frequent-items and HLL sketches of the keys' hashes (Apache DataSketches, in Spark since 4.1): how many keys there are, and which may be
-   hot. The frequent-items sketch overlooks no key of more than twice its error; the counts that follow are exact.
-2. Exact counts of every key, where they are few, else of those that may be hot; and a KLL sketch of the order column for the latter.
+1. Frequent-items and HLL sketches of the keys' hashes (Apache DataSketches, in Spark since 4.1): how many keys there
+   are, and which may be hot. The frequent-items sketch overlooks no key of more than twice its error; the counts that
+   follow are exact.
+2. Exact counts of every key, where they are few, else of those that may be hot; and a KLL sketch of the order column
+   for the latter.
 
-Kept as state: the counts and sketches, each a row of Parquet. The table is a function of the state, so that state + new rows gives the
-table of the whole, or a `DriftError` where a key has become hot whose earlier rows nobody has looked at.
+Kept as state: the counts and sketches, each a row of Parquet. The table is a function of the state, so that state + new
+rows gives the table of the whole, or a `DriftError` where a key has become hot whose earlier rows nobody looked at.
 """
 
 from __future__ import annotations
@@ -164,7 +166,7 @@ def _first_pass(source: DataFrame, keys: list[str], base: ArtifactVersion | None
 def _missing_below(merged: DataFrame, before: dict[str, int], totals: _Totals, hot: int) -> int:
     """From how many rows on no key is missing, once rows are added to a state in which small keys are missing.
 
-    A key that was missing had fewer rows than `before` says, and has as many new ones as counted, or as the sketch overlooks.
+    A key that was missing had fewer rows than `before` says, and has as many new ones as counted, or as overlooked.
     """
     newcomers = merged.where("is_newcomer").agg(F.max("row_count")).collect()[0][0] or 0
     missing_below = int(before["missing_below"] + max(totals.frequent_from, newcomers))
