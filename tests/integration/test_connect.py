@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.errors.exceptions.connect import AnalysisException
@@ -14,8 +15,9 @@ from pyspark.sql.connect import functions as F
 from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.session import SparkSession
 from spark_joinery import __version__, last_join
-from spark_joinery.errors import InvalidArgumentError
+from spark_joinery.errors import InvalidArgumentError, JoineryError
 from spark_joinery.plan_report import explain_dataframe
+from spark_joinery.store import list_source, open_store
 from support.servers import free_port, server
 
 pytestmark = pytest.mark.server
@@ -100,6 +102,27 @@ def test_errors_are_spark_s_or_ours(flights: DataFrame, weather: DataFrame) -> N
         last_join(flights, weather, on="origin", order_by="no_such_column").collect()
     with pytest.raises(InvalidArgumentError, match="not over Spark Connect"):
         explain_dataframe(flights)
+
+
+def test_the_artifact_store(connect: SparkSession, tmp_path: Path) -> None:
+    """The client lists and publishes by pyarrow what the server writes and reads."""
+    artifact = ("distribution", "spark_catalog.raw.flights", "0123456789abcdef")
+    store = open_store(connect, str(tmp_path / "a store"))
+    pending = store.begin(*artifact)
+    connect.range(3).coalesce(1).write.parquet(pending.data_path)
+    version = store.publish(pending, {"type": "none", "reason": "test", "files": []})
+    assert [file["path"][:10] for file in version.description["files"]] == ["data/part-"]
+    lookup = store.current(*artifact)
+    assert (lookup.version, lookup.reason) == (version, None)
+    frame = connect.read.parquet(version.data_path)
+    assert frame.count() == 3
+    listed = [(file.path, file.length) for file in list_source(frame, store.filesystem).files]
+    assert listed == [(f"{version.path}/{f['path']}", f["length"]) for f in version.description["files"]]
+
+
+def test_a_store_that_the_client_does_not_reach(connect: SparkSession) -> None:
+    with pytest.raises(JoineryError, match=r"abc:/joinery cannot be reached from here, the client of Spark Connect"):
+        open_store(connect, "abc:/joinery")
 
 
 ON_A_SERVER_WITHOUT_THE_JAR = """

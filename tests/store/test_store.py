@@ -14,7 +14,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from spark_joinery.errors import JoineryError
-from spark_joinery.store import ArtifactStore, ArtifactVersion, Fingerprint, StoreNotWritableError, open_store
+from spark_joinery.store import (
+    ArtifactStore,
+    ArtifactVersion,
+    FileSystem,
+    Fingerprint,
+    Limits,
+    StoreNotWritableError,
+    open_store,
+)
 
 ARTIFACT = ("distribution", "spark_catalog.raw.flights", "0123456789abcdef")
 NO_FILES: Fingerprint = {"type": "none", "reason": "test", "files": []}
@@ -22,8 +30,8 @@ Publish = Callable[[bytes], ArtifactVersion]
 
 
 @pytest.fixture
-def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
-    return open_store(spark, str(tmp_path / "store"))
+def store(filesystem: FileSystem, tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(str(tmp_path / "store"), filesystem, Limits(grace_s=0))
 
 
 @pytest.fixture
@@ -63,7 +71,9 @@ def test_a_published_version_says_what_it_is(store: ArtifactStore, publish: Publ
     described = json.loads((folder / "versions" / version.name / "version.json").read_text())
     sha256 = hashlib.sha256(b"rows").hexdigest()
     assert described["files"] == [{"path": "data/part-0.parquet", "length": 4, "sha256": sha256}]
-    assert described["format_version"] == 1
+    assert described["format_version"] == version.format_version == 2
+    assert json.loads((folder / "_current.json").read_text())["format_version"] == 1
+    assert (described["source"], described["built_from"]) == (None, None)
     assert described["fingerprint"] == NO_FILES
     assert (described["kind"], described["relation"], described["spec_hash"]) == ARTIFACT
     assert "spark-joinery" in described["built_by"]
@@ -102,7 +112,9 @@ def test_the_previous_version_replaces_a_damaged_one(
     assert lookup.reason in caplog.text
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format_version": 1}', b'{"format_version": 2}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"format_version": 1}', b'{"format_version": 99}', b"\xff\xfe"]
+)
 @pytest.mark.parametrize("file", ["_current.json", "version.json"])
 def test_a_damaged_or_unknown_json_file_is_no_obstacle(
     store: ArtifactStore, publish: Publish, folder: Path, file: str, content: bytes
@@ -118,12 +130,12 @@ def test_a_damaged_or_unknown_json_file_is_no_obstacle(
 
 def test_a_newer_format_is_left_alone(store: ArtifactStore, publish: Publish, folder: Path) -> None:
     version = publish(b"rows")
-    described = {**version.description, "format_version": 2}
+    described = {**version.description, "format_version": 3}
     (folder / "versions" / version.name / "version.json").write_text(json.dumps(described))
     (folder / "_current.json").write_text("{}")
     lookup = store.current(*ARTIFACT)
     assert lookup.version is None
-    assert "has format version 2, while this release of spark-joinery reads 1" in str(lookup.reason)
+    assert "has format version 3, while this release of spark-joinery reads 1 to 2" in str(lookup.reason)
     assert "no valid version is left" in str(lookup.reason)
 
 
@@ -146,7 +158,7 @@ def test_three_versions_are_kept(store: ArtifactStore, publish: Publish, folder:
 
 def test_only_old_leftovers_are_removed(store: ArtifactStore, publish: Publish, folder: Path) -> None:
     dead, alive = store.begin(*ARTIFACT), store.begin(*ARTIFACT)
-    long_ago = time.time() - store.abandoned_after_s - 60
+    long_ago = time.time() - store.limits.abandoned_after_s - 60
     (folder / "_dead.json").write_text("half")
     for path in (folder / "versions" / dead.name, folder / "_dead.json"):
         os.utime(path, (long_ago, long_ago))
@@ -169,9 +181,9 @@ def test_folders_in_an_open_store_follow_the_source(store: ArtifactStore, tmp_pa
 
 
 @pytest.mark.parametrize("root", ["file", "/proc/joinery"])
-def test_a_store_that_cannot_be_written_is_one_clear_error(spark: SparkSession, tmp_path: Path, root: str) -> None:
+def test_a_store_that_cannot_be_written_is_one_clear_error(filesystem: FileSystem, tmp_path: Path, root: str) -> None:
     (tmp_path / "file").write_text("in the way")
-    store = open_store(spark, str(tmp_path / root / "store"))
+    store = ArtifactStore(str(tmp_path / root / "store"), filesystem)
     with pytest.raises(
         StoreNotWritableError, match=r"The artifact store file:/\S+/store cannot be written .*Give .*--store"
     ):
@@ -184,6 +196,7 @@ def test_publishing_where_writing_stopped_working_keeps_the_old_version(
 ) -> None:
     old = publish(b"old!")
     pending = store.begin(*ARTIFACT)
+    Path(pending.data_path.removeprefix("file:")).mkdir()
     # as root obeys no permission bits: a folder where the file is to be written
     (folder / f"_{pending.name}.json").mkdir()
     with pytest.raises(StoreNotWritableError):

@@ -16,7 +16,7 @@ from spark_joinery.errors import JoineryError
 
 if TYPE_CHECKING:
     from spark_joinery.jobs import RefreshResult
-    from spark_joinery.metadata import ArtifactRequest
+    from spark_joinery.metadata import ArtifactRequest, Kind
 
 
 class CannotStartError(click.ClickException):
@@ -25,38 +25,51 @@ class CannotStartError(click.ClickException):
     exit_code = 2
 
 
+KINDS: dict[str, tuple[Kind, ...]] = {
+    "all": (),
+    "distribution": ("distribution",),
+    "bloom": ("bloom_filter",),
+    "range-index": ("range_index",),
+}
+
+
 @click.command()
+@click.argument("kind", type=click.Choice(list(KINDS)), default="all")
 @click.option("--manifest", default="target/manifest.json", show_default=True, help="Written by `dbt parse`.")
 @click.option("--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store.")
 @click.option("--select", "names", multiple=True, metavar="NAME", help="Only this relation; may be repeated.")
 @click.option("--schema", default="joinery", show_default=True, help="Schema of the registered views.")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Local Spark: folder of warehouse and metastore.")
+@click.option("--full-refresh", is_flag=True, help="Read everything, also where nothing or little is new.")
 @click.option("--dry-run", is_flag=True, help="Show what would be refreshed, without starting Spark.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @conf_option
 def refresh(
+    kind: str,
     manifest: str,
     store: str | None,
     names: tuple[str, ...],
     schema: str,
     warehouse: Path | None,
+    full_refresh: bool,
     dry_run: bool,
     as_json: bool,
     confs: tuple[tuple[str, str], ...],
 ) -> None:
-    """Precompute what the dbt project declares in meta.joinery.
+    """Precompute what the dbt project declares in meta.joinery: KIND, or all of it.
 
-    The exit code is 0 if everything was refreshed or skipped, 1 if something failed, 2 if nothing could be started.
+    Reads what is new since the last time, which may be nothing. The exit code is 0 if nothing failed, 1 if something
+    did, 2 if nothing could be started.
     """
     from spark_joinery.jobs.selection import select
     from spark_joinery.metadata import read_manifest
 
     try:
-        requests = select(read_manifest(manifest).requests, names)
+        requests = select(read_manifest(manifest).requests, names, KINDS[kind])
         if dry_run:
             show_plan(requests, schema, as_json)
             return
-        results = run(requests, store, schema, {**local_confs(warehouse), **dict(confs)})
+        results = run(requests, store, schema, {**local_confs(warehouse), **dict(confs)}, full_refresh)
     except JoineryError as error:
         raise CannotStartError(str(error)) from error
     show_results(results, as_json)
@@ -79,7 +92,9 @@ def local_confs(warehouse: Path | None) -> dict[str, str]:
     return {"spark.sql.warehouse.dir": str(folder), "spark.hadoop.javax.jdo.option.ConnectionURL": url}
 
 
-def run(requests: list[ArtifactRequest], store: str | None, schema: str, confs: dict[str, str]) -> list[RefreshResult]:
+def run(
+    requests: list[ArtifactRequest], store: str | None, schema: str, confs: dict[str, str], full_refresh: bool
+) -> list[RefreshResult]:
     """Start Spark and refresh, with a progress bar on the terminal.
 
     Args:
@@ -87,6 +102,7 @@ def run(requests: list[ArtifactRequest], store: str | None, schema: str, confs: 
         store: Root of the store; None for the conf.
         schema: Schema of the registered views.
         confs: Spark settings.
+        full_refresh: Read everything, also where nothing or little is new.
 
     Returns:
         One result per request.
@@ -117,6 +133,7 @@ def run(requests: list[ArtifactRequest], store: str | None, schema: str, confs: 
                 requests,
                 opened,
                 schema=schema,
+                full_refresh=full_refresh,
                 on_result=lambda result: progress.update(task, advance=1, description=result.relation),
             )
         finally:
@@ -168,14 +185,15 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(result) for result in results], indent=2))
         return
-    colours = {"refreshed": "green", "skipped": "yellow", "failed": "red"}
-    table = Table("relation", "kind", "status", "rows", "keys", "hot", "seconds", "view or reason")
+    colours = {"refreshed": "green", "unchanged": "green", "skipped": "yellow", "failed": "red"}
+    table = Table("relation", "kind", "status", "read", "rows", "keys", "hot", "seconds", "view or reason")
     for result in results:
         numbers = (result.rows, result.keys, result.hot_keys)
         table.add_row(
             escape(result.relation),
             result.kind,
             f"[{colours[result.status]}]{result.status}[/]",
+            {"full": "all", "incremental": "what is new", None: "-"}[result.mode],
             *("-" if number is None else f"{number:,}" for number in numbers),
             f"{result.seconds:.1f}",
             escape(result.reason or result.table or "-"),

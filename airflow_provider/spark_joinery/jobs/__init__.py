@@ -1,18 +1,22 @@
 """PySpark jobs that precompute what the jar and the macros read: they run wherever Spark runs, without the jar too."""
 
+from spark_joinery.jobs.builders.built import ColumnMissingError, ColumnUnusableError
 from spark_joinery.jobs.metastore import MetastoreLockedError, ensure_metastore_free
-from spark_joinery.jobs.runner import RefreshError, RefreshResult, refresh, refresh_distribution
+from spark_joinery.jobs.register import RegisterError
+from spark_joinery.jobs.runner import RefreshResult, ViewError, refresh, refresh_artifact
 from spark_joinery.jobs.session import build_session
-from spark_joinery.jobs.skew import ColumnMissingError, ColumnUnusableError
+from spark_joinery.jobs.source import SourceError
 
 __all__ = [
     "ColumnMissingError",
     "ColumnUnusableError",
     "MetastoreLockedError",
-    "RefreshError",
     "RefreshResult",
+    "RegisterError",
+    "SourceError",
+    "ViewError",
     "build_session",
     "ensure_metastore_free",
     "refresh",
-    "refresh_distribution",
+    "refresh_artifact",
 ]

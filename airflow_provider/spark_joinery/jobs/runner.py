@@ -1,28 +1,33 @@
-"""Refresh artifacts: compute, publish, register."""
+"""Refresh artifacts: see what changed, compute that, publish, register."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
-from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_joinery.errors import JoineryError
-from spark_joinery.jobs.skew import skew_distribution
-from spark_joinery.metadata import ArtifactRequest, DistributionSpec, artifact_table_name, quote_name, split_name
-from spark_joinery.store import ArtifactStore, ArtifactVersion, fingerprint, list_source, permissions_of
+from spark_joinery.jobs.builders.bloom_filter import build_bloom_filter
+from spark_joinery.jobs.builders.built import Built, DriftError
+from spark_joinery.jobs.builders.distribution import build_distribution
+from spark_joinery.jobs.builders.range_index import build_range_index
+from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
+from spark_joinery.jobs.register import is_registered, register
+from spark_joinery.jobs.source import Source, one_line, open_source
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec
+from spark_joinery.store import ArtifactStore, ArtifactVersion, PendingVersion, permissions_of
 
 log = logging.getLogger(__name__)
 
 DEFAULT_SCHEMA = "joinery"
 
 
-class RefreshError(JoineryError):
-    """An artifact could not be refreshed. The former version stays in use."""
+class ViewError(JoineryError):
+    """A bloom filter or range index was asked for on a view."""
 
 
 @dataclass(frozen=True)
@@ -32,20 +37,22 @@ class RefreshResult:
     Attributes:
         relation: Identity of the relation.
         kind: Kind of artifact.
-        status: "refreshed", "skipped" or "failed".
-        reason: Why it was skipped or failed.
+        status: "refreshed", "unchanged", "skipped" or "failed".
+        reason: Why it was skipped, failed, or read as a whole although there was a version to start from.
+        mode: "full" or "incremental", if refreshed.
         rows: Rows of the relation.
-        keys: Distinct keys.
+        keys: Distinct keys; estimated where there are many.
         hot_keys: Keys that are hot.
         seconds: Time it took.
-        version: Name of the new version.
+        version: Name of the version in use now.
         table: Name under which it is registered.
     """
 
     relation: str
     kind: str
-    status: Literal["refreshed", "skipped", "failed"]
+    status: Literal["refreshed", "unchanged", "skipped", "failed"]
     reason: str | None = None
+    mode: Literal["full", "incremental"] | None = None
     rows: int | None = None
     keys: int | None = None
     hot_keys: int | None = None
@@ -60,15 +67,17 @@ def refresh(
     store: ArtifactStore,
     *,
     schema: str | None = DEFAULT_SCHEMA,
+    full_refresh: bool = False,
     on_result: Callable[[RefreshResult], None] = lambda result: None,
 ) -> list[RefreshResult]:
     """Refresh artifacts one after the other; one that fails does not stop the others.
 
     Args:
-        spark: A classic session.
+        spark: A session, classic or Spark Connect.
         requests: What to refresh.
         store: Where to.
         schema: Schema of the registered tables; None to register none.
+        full_refresh: Read everything, also where nothing or little is new.
         on_result: Called after each request.
 
     Returns:
@@ -81,127 +90,153 @@ def refresh(
     for request in requests:
         started = time.monotonic()
         try:
-            result = refresh_distribution(spark, request, store, schema=schema)
+            result = refresh_artifact(spark, request, store, schema=schema, full_refresh=full_refresh)
         except Exception as error:
             # Spark and py4j raise whatever user data, views and file systems make them: each is this request's failure
             log.warning("%s of %s failed", request.kind, request.relation, exc_info=True)
             result = RefreshResult(
-                request.relation, request.kind, "failed", _one_line(error), seconds=time.monotonic() - started
+                request.relation, request.kind, "failed", one_line(error), seconds=time.monotonic() - started
             )
         results.append(result)
         on_result(result)
     return results
 
 
-def refresh_distribution(
-    spark: SparkSession, request: ArtifactRequest, store: ArtifactStore, *, schema: str | None = DEFAULT_SCHEMA
+def refresh_artifact(
+    spark: SparkSession,
+    request: ArtifactRequest,
+    store: ArtifactStore,
+    *,
+    schema: str | None = DEFAULT_SCHEMA,
+    full_refresh: bool = False,
 ) -> RefreshResult:
-    """Compute the skew distribution of a relation, publish it in the store, and register it as a view.
+    """Bring one artifact up to date: read what is new, publish a version in the store, register it.
 
     Args:
-        spark: A classic session.
-        request: What to compute. Other kinds of artifact are skipped.
+        spark: A session, classic or Spark Connect.
+        request: What to compute.
         store: Where to.
-        schema: Schema of the view, created if missing; None to register none.
+        schema: Schema in which distributions are registered as views, created if missing; None to register none.
+        full_refresh: Read everything, also where nothing or little is new.
 
     Returns:
-        "refreshed"; or "skipped" with a reason if the relation does not exist yet.
+        "refreshed"; "unchanged" if the current version covers the source as it is; "skipped" with a reason if the
+        relation does not exist yet, or no reader could ever tell whether the artifact is valid.
 
     Raises:
         ColumnMissingError: If the relation lacks a column of the specification.
-        ColumnUnusableError: If a column's type or name does not allow a distribution.
-        StoreNotWritableError: If the store cannot be written.
-        RefreshError: If the relation cannot be read, or the view cannot be created.
+        ColumnUnusableError: If a column's type or name does not allow the artifact.
+        ViewError: If the relation is a view, and the artifact no distribution.
+        SourceError: If the relation cannot be read.
+        StoreNotWritableError: If the store cannot be written. The former version stays in use.
+        RegisterError: If the version is in the store, but the view cannot be created.
 
     Example:
         >>> request = ArtifactRequest.of_table("raw.flights", DistributionSpec(partition_by=["carrier"], order_by="ts"))
-        >>> refresh_distribution(spark, request, open_store(spark, "/data/joinery")).table
+        >>> refresh_artifact(spark, request, open_store(spark, "/data/joinery")).table
         'joinery.dist_flights_1f0c2d3a'
     """
     started = time.monotonic()
-    spec = request.spec
-    if not isinstance(spec, DistributionSpec):
-        return RefreshResult(request.relation, request.kind, "skipped", f"no job for {request.kind} yet")
-    frame = _open(spark, request)
-    if frame is None:
-        return RefreshResult(request.relation, request.kind, "skipped", f"{request.sql_name} does not exist yet")
+    outcome = RefreshResult(request.relation, request.kind, "skipped")
+    source = open_source(spark, request, store.filesystem)
+    if source is None:
+        return replace(outcome, reason=f"{request.sql_name} does not exist yet")
+    if request.kind != "distribution" and not source.is_verifiable:
+        if source.description is None:
+            raise ViewError(
+                f"{request.sql_name} is a view, and a {request.kind} of a view could never be proven valid: declare it "
+                "on the table that the view reads."
+            )
+        reason = f"{request.sql_name} has neither files nor snapshots to tell whether a {request.kind} is still valid"
+        return replace(outcome, reason=reason)
 
-    before = list_source(frame, store.filesystem)
-    with skew_distribution(frame, spec, request.sql_name) as distribution:
-        pending = store.begin(request.kind, request.relation, request.spec_hash, permissions_of(before))
-        try:
-            distribution.table.write.parquet(pending.data_path)
-            covered = fingerprint(before, list_source(frame, store.filesystem))
-            details = {
-                "spec": spec.model_dump(mode="json", exclude_none=True),
-                "rows": distribution.rows,
-                "keys": distribution.keys,
-                "hot_keys": distribution.hot_keys,
-            }
-            version = store.publish(pending, covered, details)
-        except Exception:
-            store.abandon(pending)
-            raise
-    return RefreshResult(
-        request.relation,
-        request.kind,
-        "refreshed",
-        rows=distribution.rows,
-        keys=distribution.keys,
-        hot_keys=distribution.hot_keys,
-        table=_register(spark, request, version, schema) if schema else None,
+    base = store.current(request.kind, request.relation, request.spec_hash).version
+    change = Rebuild("a full refresh was asked for") if full_refresh else changes_since(spark, source, base)
+    if isinstance(change, Unchanged) and base:
+        outcome, version = replace(outcome, status="unchanged"), base
+    else:
+        version, mode, why = _publish(source, request, store, base, change)
+        # whoever asked for all rows knows why all were read
+        outcome = replace(outcome, status="refreshed", mode=mode, reason=None if full_refresh else why)
+    table = None
+    if schema and request.kind == "distribution":
+        is_new = outcome.status == "refreshed" or not is_registered(spark, request, schema)
+        table = register(spark, request, version, schema, create=is_new)
+    return replace(
+        outcome,
+        rows=version.description.get("rows"),
+        keys=version.description.get("keys"),
+        hot_keys=version.description.get("hot_keys"),
         version=version.name,
+        table=table,
         seconds=time.monotonic() - started,
     )
 
 
-def _open(spark: SparkSession, request: ArtifactRequest) -> DataFrame | None:
-    """Open a relation; None if it does not exist."""
+def _publish(
+    source: Source,
+    request: ArtifactRequest,
+    store: ArtifactStore,
+    base: ArtifactVersion | None,
+    change: Appended | Rebuild | Unchanged,
+) -> tuple[ArtifactVersion, Literal["full", "incremental"], str | None]:
+    """Build a version, from the new rows if possible, and make it the current one."""
+    started = time.monotonic()
+    reason = change.reason if isinstance(change, Rebuild) and base else None
+    if isinstance(change, Appended):
+        pending = store.begin(request.kind, request.relation, request.spec_hash, permissions_of(source.listing))
+        try:
+            built = _build(change.rows, source, request, store, pending, base)
+            return _finish(source, request, store, pending, built, base, started), "incremental", None
+        except DriftError as drift:
+            store.abandon(pending)
+            reason = str(drift)
+            log.info("%s of %s is built anew: %s", request.kind, request.relation, reason)
+        except BaseException:
+            store.abandon(pending)
+            raise
+    pending = store.begin(request.kind, request.relation, request.spec_hash, permissions_of(source.listing))
     try:
-        return spark.table(request.sql_name)
-    except AnalysisException as error:
-        if _is_missing(error, request):
-            return None
-        raise RefreshError(f"{request.sql_name} cannot be read: {_one_line(error)}") from error
+        built = _build(source.frame, source, request, store, pending, None)
+        return _finish(source, request, store, pending, built, None, started), "full", reason
+    except BaseException:
+        store.abandon(pending)
+        raise
 
 
-def _is_missing(error: AnalysisException, request: ArtifactRequest) -> bool:
-    """Whether Spark missed the relation itself, rather than a table that a view names or the files of a table."""
-    *schema, name = split_name(request.sql_name)
-    missed = error.getMessageParameters() or {}
-    match error.getCondition():
-        case "TABLE_OR_VIEW_NOT_FOUND":
-            return _last_part(missed["relationName"]) == name.lower()
-        case "SCHEMA_NOT_FOUND":
-            return bool(schema) and _last_part(missed["schemaName"]) == schema[-1].lower()
-        case "PATH_NOT_FOUND":
-            return ":/" in request.relation
-    return False
+def _build(
+    rows: DataFrame,
+    source: Source,
+    request: ArtifactRequest,
+    store: ArtifactStore,
+    pending: PendingVersion,
+    base: ArtifactVersion | None,
+) -> Built:
+    """Have the builder of the kind write the version's files."""
+    spec = request.spec
+    if isinstance(spec, DistributionSpec):
+        return build_distribution(rows, spec, source.name, pending, store.filesystem, base)
+    if isinstance(spec, BloomFilterSpec):
+        return build_bloom_filter(rows, spec, source.name, pending, base)
+    return build_range_index(rows, spec, source.name, pending, store.filesystem, base)
 
 
-def _last_part(name: str) -> str:
-    return split_name(name)[-1].lower()
-
-
-def _register(spark: SparkSession, request: ArtifactRequest, version: ArtifactVersion, schema: str) -> str:
-    """Point the view at a version. Readers see the former or the new one, as a view is replaced as a whole."""
-    name = quote_name(*split_name(schema), artifact_table_name(request))
-    path = version.data_path.replace("`", "``")
-    comment = f"Joinery: skew distribution of {request.relation}, built {version.description['built_at']}"
-    try:
-        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(*split_name(schema))}")
-        spark.sql(f"CREATE OR REPLACE VIEW {name} COMMENT {_literal(comment)} AS SELECT * FROM parquet.`{path}`")
-    except PySparkException as error:
-        raise RefreshError(
-            f"Version {version.name} is in the store, but the view {name} could not be created: {_one_line(error)}"
-        ) from error
-    return name
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def _one_line(error: Exception) -> str:
-    """The first line of an error's text; Spark's go on with plans and stack traces."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+def _finish(
+    source: Source,
+    request: ArtifactRequest,
+    store: ArtifactStore,
+    pending: PendingVersion,
+    built: Built,
+    base: ArtifactVersion | None,
+    started: float,
+) -> ArtifactVersion:
+    """Publish what was built."""
+    details: dict[str, Any] = {
+        **{name: value for name, value in asdict(built).items() if name != "details" and value is not None},
+        **built.details,
+        "spec": request.spec.model_dump(mode="json", exclude_none=True),
+        "source": source.description,
+        "built_from": base.name if base else None,
+        "seconds": round(time.monotonic() - started, 3),
+    }
+    return store.publish(pending, source.fingerprint(), details)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from spark_joinery.errors import JoineryError
-from spark_joinery.metadata import ArtifactRequest, split_name
+from spark_joinery.metadata import ArtifactRequest, Kind, split_name
 
 
 class UnknownNameError(JoineryError):
     """A name that no declared artifact has."""
 
 
-def select(requests: list[ArtifactRequest], names: Iterable[str]) -> list[ArtifactRequest]:
-    """Keep the requests of the named relations.
+def select(
+    requests: list[ArtifactRequest], names: Iterable[str], kinds: Collection[Kind] = ()
+) -> list[ArtifactRequest]:
+    """Keep the requests of the named relations and kinds.
 
     Args:
         requests: All requests.
         names: dbt unique ids, relation identities, or plain names ("flights"); a string may hold several; none
             keeps all.
+        kinds: Kinds of artifact; none keeps all.
 
     Returns:
-        The requests whose relation is named, in their order.
+        The requests whose relation is named, in their order; none if there are only others of these kinds.
 
     Raises:
         UnknownNameError: If a name fits no request.
@@ -30,14 +33,15 @@ def select(requests: list[ArtifactRequest], names: Iterable[str]) -> list[Artifa
         >>> select(manifest.requests, ["flights", "source.shop.raw.orders"])
     """
     wanted = [name for text in names for name in text.replace(",", " ").split()]
+    of_kinds = [request for request in requests if not kinds or request.kind in kinds]
     if not wanted:
-        return requests
+        return of_kinds
     known = {name for request in requests for name in _names(request)}
     unknown = [name for name in wanted if name not in known]
     if unknown:
         ids = ", ".join(sorted({request.unique_id or request.relation for request in requests}))
         raise UnknownNameError(f"Nothing to refresh is named '{unknown[0]}'. There are: {ids}.")
-    return [request for request in requests if _names(request) & set(wanted)]
+    return [request for request in of_kinds if _names(request) & set(wanted)]
 
 
 def _names(request: ArtifactRequest) -> set[str]:

@@ -9,38 +9,35 @@ import logging
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import spark_joinery
 from spark_joinery.store import layout
-from spark_joinery.store.errors import StoreNotWritableError
-from spark_joinery.store.filesystem import HadoopFileSystem, explain_java_error
+from spark_joinery.store.errors import StoreError, StoreNotWritableError
+from spark_joinery.store.filesystem import ArrowFileSystem, FileSystem, HadoopFileSystem
 from spark_joinery.store.fingerprint import Fingerprint
-from spark_joinery.store.retention import clean
-from spark_joinery.store.verify import FORMAT_VERSION, DamagedError, read_json, read_version
+from spark_joinery.store.formats import CURRENT_FORMAT_VERSION, FORMAT_VERSION
+from spark_joinery.store.lookup import find_current
+from spark_joinery.store.retention import Limits, remove, superfluous
+from spark_joinery.store.verify import Verify, files_of
 from spark_joinery.store.version import ArtifactVersion, Lookup, PendingVersion
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-KEEP = 3
-ABANDONED_AFTER_S = 6 * 3600.0
 
 log = logging.getLogger(__name__)
 
 
 @dataclass
 class ArtifactStore:
-    """Artifacts below one root, on any Hadoop file system.
+    """Artifacts below one root.
 
     Attributes:
         root: Folder or URI; created with mode 0700 by the first refresh.
-        filesystem: Hadoop's file systems, see `open_store`.
-        keep: Complete versions of an artifact to keep.
-        abandoned_after_s: An incomplete version in which nothing changed for so many seconds is deleted by the next
-            refresh. A younger one may belong to another refresh that is still writing.
+        filesystem: How to reach it, see `open_store`.
+        limits: What each publication leaves of earlier ones.
 
     Example:
         >>> store = open_store(spark, "s3a://warehouse/joinery")
@@ -48,52 +45,30 @@ class ArtifactStore:
     """
 
     root: str
-    filesystem: HadoopFileSystem
-    keep: int = KEEP
-    abandoned_after_s: float = ABANDONED_AFTER_S
+    filesystem: FileSystem
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         self.root = self.filesystem.qualify(self.root).rstrip("/")
 
-    def current(self, kind: str, relation: str, spec_hash: str) -> Lookup:
+    def current(self, kind: str, relation: str, spec_hash: str, verify: Verify = "checksum") -> Lookup:
         """Find the version to use, with all its files verified.
 
         Args:
             kind: Kind of artifact.
             relation: Identity of the relation.
             spec_hash: Hash of the specification.
+            verify: "length" checks that all files are there with their lengths, which costs one listing; "checksum"
+                reads them all as well.
 
         Returns:
             The version published last; if that is damaged, the newest other one that is complete and undamaged.
         """
         folder = f"{self.root}/{layout.artifact_folder(kind, relation, spec_hash)}"
-        if self.filesystem.status(f"{folder}/{layout.CURRENT}") is None:
-            return Lookup(None, "nothing has been published yet")
-        reasons: list[str] = []
-        published = None
-        try:
-            pointer = read_json(self.filesystem, f"{folder}/{layout.CURRENT}", layout.CURRENT)
-            published = str(pointer["version"])
-            return Lookup(read_version(self.filesystem, folder, published, pointer["version_sha256"]), None)
-        except DamagedError as problem:
-            reasons.append(str(problem))
-        except KeyError as missing:
-            reasons.append(f"{layout.CURRENT} has no {missing}")
-        for status in reversed(self.filesystem.list(f"{folder}/{layout.VERSIONS}")):
-            if status.name == published or self.filesystem.status(f"{status.path}/{layout.MANIFEST}") is None:
-                continue
-            try:
-                version = read_version(self.filesystem, folder, status.name)
-                reasons.append(f"version {version.name} is used")
-                break
-            except DamagedError as problem:
-                reasons.append(str(problem))
-        else:
-            version = None
-            reasons.append("no valid version is left")
-        reason = "; ".join(reasons)
-        log.warning("%s of %s: %s", kind, relation, reason)
-        return Lookup(version, reason)
+        lookup = find_current(self.filesystem, folder, verify)
+        if lookup.damaged:
+            log.warning("%s of %s: %s", kind, relation, lookup.reason)
+        return lookup
 
     def begin(self, kind: str, relation: str, spec_hash: str, mode: int = 0o700) -> PendingVersion:
         """Make room for a new version, and find out early whether the store can be written.
@@ -105,7 +80,8 @@ class ArtifactStore:
             mode: Permissions of new folders, at most those of the source; the root's own limit them further.
 
         Returns:
-            The version: write Parquet files to its `data_path`, then publish it.
+            The version: write Parquet files to its `data_path`, and to its `state_path` if the kind has a state that
+            later refreshes merge with; then publish it.
 
         Raises:
             StoreNotWritableError: If the process may not write there.
@@ -132,14 +108,22 @@ class ArtifactStore:
             The published version.
 
         Raises:
+            StoreError: If the data is not there: Spark has written it on another machine.
             StoreNotWritableError: If the process may not write there. The former version stays current.
         """
         with self._writing():
+            if self.filesystem.status(pending.data_path) is None:
+                raise StoreError(
+                    f"Spark has written no {pending.data_path}. If it runs on another machine, as over Spark Connect, "
+                    "name a store that both reach, with its scheme."
+                )
             files = [
                 {"path": f.path[len(pending.path) + 1 :], "length": f.length, "sha256": self.filesystem.sha256(f.path)}
-                for f in self.filesystem.walk(pending.data_path)
+                for f in files_of(self.filesystem, pending.path)
             ]
             description = {
+                "built_from": None,
+                "source": None,
                 **(details or {}),
                 "format_version": FORMAT_VERSION,
                 "kind": pending.kind,
@@ -155,14 +139,14 @@ class ArtifactStore:
             # version.json is what makes a version complete, so it comes last
             self.filesystem.replace(f"{pending.path}/{layout.MANIFEST}", content, f"{pending.path}/_{layout.MANIFEST}")
             pointer = {
-                "format_version": FORMAT_VERSION,
+                "format_version": CURRENT_FORMAT_VERSION,
                 "version": pending.name,
                 "version_sha256": hashlib.sha256(content).hexdigest(),
             }
             current = f"{pending.folder}/{layout.CURRENT}"
             self.filesystem.replace(current, _json(pointer), f"{pending.folder}/_{pending.name}.json")
-        clean(self.filesystem, pending, self.keep, self.abandoned_after_s)
-        return ArtifactVersion(pending.name, pending.path, json.loads(content))
+        self._clean(pending)
+        return ArtifactVersion(pending.name, pending.path, json.loads(content), FORMAT_VERSION)
 
     def abandon(self, pending: PendingVersion) -> None:
         """Delete a version that could not be completed.
@@ -173,15 +157,24 @@ class ArtifactStore:
         with self._writing():
             self.filesystem.delete(pending.path)
 
+    def _clean(self, published: PendingVersion) -> None:
+        """Remove what a new version makes superfluous. As that is published, a failure is only worth a warning."""
+        try:
+            current = self.filesystem.status(f"{published.folder}/{layout.CURRENT}")
+            # just written, so it tells the time of the store's own clock
+            now_ms = current.modified_ms if current else 0
+            removals = superfluous(self.filesystem, published.folder, now_ms, self.limits, whole=published.name)
+            remove(self.filesystem, list(removals))
+        except OSError as error:
+            log.warning("%s could not be cleaned: %s", published.folder, error)
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn the many ways in which Hadoop refuses to write into one error."""
-        from py4j.protocol import Py4JJavaError
-
+        """Turn the many ways in which a file system refuses to write into one error."""
         try:
             yield
-        except (Py4JJavaError, OSError) as error:
-            cause = explain_java_error(error) if isinstance(error, Py4JJavaError) else str(error)
+        except OSError as error:
+            cause = next(iter(str(error).splitlines()), type(error).__name__)
             raise StoreNotWritableError(
                 f"The artifact store {self.root} cannot be written ({cause}). Give {_user()} the right to write there, "
                 "or name another folder with --store or spark.joinery.store."
@@ -192,24 +185,34 @@ def open_store(spark: SparkSession, root: str | None = None) -> ArtifactStore:
     """Open the artifact store of a session.
 
     Args:
-        spark: A classic session.
+        spark: A session, classic or Spark Connect. Over Connect this process itself must reach the store, by pyarrow.
         root: Folder or URI; by default the conf `spark.joinery.store`.
 
     Returns:
         The store. Nothing is created before the first refresh.
 
     Raises:
-        JoineryError: If the session is Spark Connect, or no root is given at all.
+        JoineryError: If no root is given at all; over Connect also if pyarrow is missing or the store out of reach.
 
     Example:
         >>> open_store(spark, "/data/joinery").root
         'file:/data/joinery'
     """
-    filesystem = HadoopFileSystem.of_session(spark)
     root = root or spark.conf.get("spark.joinery.store", None)
     if not root:
         raise spark_joinery.JoineryError("No artifact store is named: give --store, or set spark.joinery.store.")
-    return ArtifactStore(root, filesystem)
+    if hasattr(spark, "_jsc"):
+        return ArtifactStore(root, HadoopFileSystem.of_session(spark))
+    store = ArtifactStore(root, ArrowFileSystem())
+    try:
+        store.filesystem.status(store.root)
+    except OSError as error:
+        cause = next(iter(str(error).splitlines()), type(error).__name__)
+        raise StoreError(
+            f"The artifact store {root} cannot be reached from here, the client of Spark Connect ({cause}). Name a "
+            "place that pyarrow reaches, or run the refresh in a classic session: `joinery refresh`, spark-submit."
+        ) from error
+    return store
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

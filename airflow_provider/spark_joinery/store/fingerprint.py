@@ -6,7 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from spark_joinery.store.filesystem import FileStatus, HadoopFileSystem
+from typing_extensions import NotRequired
+
+from spark_joinery.store.filesystem import FileStatus, FileSystem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,11 +25,19 @@ class SourceFile(TypedDict):
 
 
 class Fingerprint(TypedDict):
-    """`type` is "files", with the files that an artifact covers, or "none", with the reason why they are unknown."""
+    """What an artifact was built from.
+
+    `type` is "files": the artifact covers `files`, and `uncovered` further ones that it may have read a half of;
+    "snapshot": it holds the rows of one version of a Delta or Iceberg table, `table_id` and `version`;
+    or "none", with the reason why nothing is known.
+    """
 
     type: str
     reason: str | None
     files: list[SourceFile]
+    uncovered: NotRequired[int]
+    table_id: NotRequired[str | None]
+    version: NotRequired[str | None]
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ class Listing:
     listed_ms: int
 
 
-def list_source(frame: DataFrame, filesystem: HadoopFileSystem) -> Listing:
+def list_source(frame: DataFrame, filesystem: FileSystem) -> Listing:
     """List the files that a DataFrame reads.
 
     Takes about half a millisecond per file.
@@ -71,6 +81,29 @@ def list_source(frame: DataFrame, filesystem: HadoopFileSystem) -> Listing:
     return Listing([files[path] for path in sorted(files)], folders, listed_ms)
 
 
+def list_settled(frame: DataFrame, filesystem: FileSystem, settle_ms: int = SETTLE_MS) -> Listing:
+    """List the files that a DataFrame reads, once they are old enough for `fingerprint` to cover them.
+
+    A table that has just been written is waited for, at most `settle_ms`; one that goes on changing is not.
+
+    Args:
+        frame: The relation.
+        filesystem: The file systems of its session.
+        settle_ms: How old a file must be, in milliseconds.
+
+    Returns:
+        The files.
+    """
+    listing = list_source(frame, filesystem)
+    youngest_ms = max((file.modified_ms for file in listing.files), default=0)
+    missing_ms = youngest_ms + settle_ms - listing.listed_ms
+    # a file from the future will not get old enough while we wait
+    if not 0 < missing_ms <= settle_ms:
+        return listing
+    time.sleep((missing_ms + 1) / 1000)
+    return list_source(frame, filesystem)
+
+
 def fingerprint(before: Listing, after: Listing, settle_ms: int = SETTLE_MS) -> Fingerprint:
     """Tell which files an artifact covers for sure.
 
@@ -93,7 +126,7 @@ def fingerprint(before: Listing, after: Listing, settle_ms: int = SETTLE_MS) -> 
         for f in before.files
         if (f.path, f.length, f.modified_ms) in unchanged and f.modified_ms <= before.listed_ms - settle_ms
     ]
-    return {"type": "files", "reason": None, "files": files}
+    return {"type": "files", "reason": None, "files": files, "uncovered": len(before.files) - len(files)}
 
 
 def permissions_of(source: Listing) -> int:
@@ -113,7 +146,7 @@ def permissions_of(source: Listing) -> int:
     return 0o755 if readable and reachable else 0o700
 
 
-def _decode(filesystem: HadoopFileSystem, uri: str) -> str:
+def _decode(filesystem: FileSystem, uri: str) -> str:
     """Spark writes `inputFiles` as URIs, with %20 for a space; a Hadoop path has the space."""
     return filesystem.qualify(filesystem.path_of_uri(uri))
 

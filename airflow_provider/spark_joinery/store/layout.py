@@ -3,6 +3,7 @@
 <root>/<kind>/<relation folder>/<specification hash>/
     _current.json                 the version in use
     versions/<version>/data/      Parquet, never changed
+    versions/<version>/state/     Parquet too: what the next refresh merges with; not every kind needs it
     versions/<version>/version.json
 """
 
@@ -18,7 +19,11 @@ from spark_joinery.store.errors import StoreNameError
 CURRENT = "_current.json"
 VERSIONS = "versions"
 DATA = "data"
+STATE = "state"
 MANIFEST = "version.json"
+
+# Pattern of specification hashes, see `spark_joinery.metadata.spec_hash`.
+SPEC_HASH = "[0-9a-f]{8,64}"
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_.")
 _LONGEST = 180
@@ -60,6 +65,27 @@ def relation_folder(relation: str) -> str:
     return f"{name[: _LONGEST - 34]}~~{hashlib.sha256(raw).hexdigest()[:32]}"
 
 
+def relation_of(folder: str) -> str | None:
+    """Tell which relation a folder belongs to.
+
+    Args:
+        folder: Name made by `relation_folder`.
+
+    Returns:
+        The relation's identity; None if the name was shortened, or is none of ours.
+
+    Example:
+        >>> relation_of("file~3a~2fdata~2f..")
+        'file:/data/..'
+    """
+    raw = re.sub(rb"~([0-9a-f]{2})", lambda code: bytes([int(code[1], 16)]), folder.encode())
+    try:
+        relation = raw.decode()
+        return relation if relation_folder(relation) == folder else None
+    except (UnicodeDecodeError, StoreNameError):
+        return None
+
+
 def artifact_folder(kind: str, relation: str, spec_hash: str) -> str:
     """Folder of an artifact, relative to the store's root.
 
@@ -76,7 +102,7 @@ def artifact_folder(kind: str, relation: str, spec_hash: str) -> str:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", kind):
         raise StoreNameError(f"{kind!r} is not a kind of artifact: expected small letters, digits and _.")
-    if not re.fullmatch(r"[0-9a-f]{8,64}", spec_hash):
+    if not re.fullmatch(SPEC_HASH, spec_hash):
         raise StoreNameError(f"{spec_hash!r} is not a specification hash: expected hex digits.")
     return f"{kind}/{relation_folder(relation)}/{spec_hash}"
 

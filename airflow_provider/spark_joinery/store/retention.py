@@ -1,53 +1,208 @@
-"""Remove from the store what nobody needs any more."""
+"""Find and remove what nobody needs any more of one artifact."""
 
 from __future__ import annotations
 
 import logging
-import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 from spark_joinery.store import layout
-from spark_joinery.store.filesystem import FileStatus, HadoopFileSystem
-from spark_joinery.store.version import PendingVersion
+from spark_joinery.store.filesystem import FileStatus, FileSystem
+from spark_joinery.store.lookup import complete_versions, find_current, newest_first, read_pointer
+from spark_joinery.store.verify import DamagedError, read_version
 
 log = logging.getLogger(__name__)
 
+Reason = Literal["replaced", "abandoned", "damaged", "temporary", "undeclared", "empty"]
 
-def clean(filesystem: HadoopFileSystem, published: PendingVersion, keep: int, abandoned_after_s: float) -> None:
-    """Delete complete versions beyond `keep`, and what killed refreshes left behind.
+
+@dataclass(frozen=True)
+class Limits:
+    """What stays.
+
+    Attributes:
+        keep: Complete versions of an artifact, the current one among them; at least 1.
+        grace_s: A version stays for so many seconds after it was replaced, as queries planned before still read it.
+        abandoned_after_s: An incomplete version in which nothing changed for so many seconds belongs to no refresh that
+            still runs.
+    """
+
+    keep: int = 3
+    grace_s: float = 3600.0
+    abandoned_after_s: float = 6 * 3600.0
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Something to delete, or deleted.
+
+    Attributes:
+        path: The file, or the folder with all that it holds.
+        reason: "replaced" by later versions, "abandoned" by a refresh that was killed, "damaged", "temporary" file,
+            "undeclared" artifact, or "empty" folder.
+        bytes: Length of all files.
+    """
+
+    path: str
+    reason: Reason
+    bytes: int = 0
+
+
+def superfluous(
+    filesystem: FileSystem, folder: str, now_ms: int, limits: Limits, whole: str | None = None
+) -> Iterator[Removal]:
+    """Find what is no longer needed of an artifact.
+
+    Never the version that is in use, even if it is not the one that was published last, and nothing of a format that a
+    newer release wrote.
 
     Args:
         filesystem: Where the store lies.
-        published: The version just published, which stays.
-        keep: Number of complete versions to keep.
-        abandoned_after_s: Age in seconds from which an incomplete version counts as left behind.
+        folder: Folder of the artifact.
+        now_ms: The time, by the clock that stamps the store's files.
+        limits: What stays.
+        whole: A version that is known to be undamaged; without it damaged versions are looked for, too.
+
+    Yields:
+        What to remove.
     """
-    complete: list[FileStatus] = []
-    oldest_ms = (time.time() - abandoned_after_s) * 1000
-    for status in reversed(filesystem.list(f"{published.folder}/{layout.VERSIONS}")):
-        if filesystem.status(f"{status.path}/{layout.MANIFEST}") is not None:
-            complete.append(status)
-        elif _last_change_ms(filesystem, status) < oldest_ms:
-            _delete(filesystem, status)
-    for status in complete[keep:]:
-        if status.name != published.name:
-            _delete(filesystem, status)
-    for status in filesystem.list(published.folder):
-        if status.name != layout.CURRENT and not status.is_folder and status.modified_ms < oldest_ms:
-            _delete(filesystem, status)
+    pointer = filesystem.status(f"{folder}/{layout.CURRENT}")
+    complete = complete_versions(filesystem, folder)
+    for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
+        times = [complete[version.name]] if version.name in complete else changes(filesystem, version)
+        # a version that never became current is one that nobody reads
+        dead = version.name not in complete or pointer is None
+        if dead and not any(is_near(time, now_ms, limits.abandoned_after_s) for time in times):
+            yield _removal(filesystem, version, "abandoned")
+    for status in filesystem.list(folder):
+        if is_temporary(status) and not is_near(status.modified_ms, now_ms, limits.abandoned_after_s):
+            yield _removal(filesystem, status, "temporary")
+    if pointer is not None:
+        yield from _replaced(filesystem, folder, pointer, complete, now_ms, limits, whole)
 
 
-def _last_change_ms(filesystem: HadoopFileSystem, folder: FileStatus) -> int:
-    """When something below a folder changed last; a running Spark job keeps its files in `data/_temporary`."""
-    below = filesystem.list(folder.path)
-    times = [_last_change_ms(filesystem, status) if status.is_folder else status.modified_ms for status in below]
-    return max([folder.modified_ms, *times])
+def _replaced(
+    filesystem: FileSystem,
+    folder: str,
+    pointer: FileStatus,
+    complete: dict[str, int],
+    now_ms: int,
+    limits: Limits,
+    whole: str | None,
+) -> Iterator[Removal]:
+    """Find complete versions to remove."""
 
-
-def _delete(filesystem: HadoopFileSystem, status: FileStatus) -> None:
-    """Delete what is not needed; the refresh itself has succeeded, so a failure is only worth a warning."""
-    from py4j.protocol import Py4JJavaError
+    def is_old(name: str) -> bool:
+        """Replaced by the next version; or, whatever the clock said when it was written, by the current one."""
+        later = [time for time in complete.values() if time > complete[name]]
+        replaced_ms = min([*later, pointer.modified_ms])
+        return now_ms - replaced_ms >= limits.grace_s * 1000 and not is_near(complete[name], now_ms, limits.grace_s)
 
     try:
-        filesystem.delete(status.path)
-    except (Py4JJavaError, OSError) as error:
-        log.warning("%s could not be deleted: %s", status.path, error)
+        published = read_pointer(filesystem, folder)[0]
+    except DamagedError:
+        published = None
+    others = [name for name in newest_first(complete, published) if name != published]
+    damaged = [] if whole else [name for name in others if _is_damaged(filesystem, folder, name)]
+    usable = [name for name in others if name not in damaged]
+    spare = usable[limits.keep - 1 if published in complete else limits.keep :]
+    if any(is_old(name) for name in spare) and whole != published:
+        in_use = find_current(filesystem, folder).version
+        spare = [name for name in spare if in_use is None or name != in_use.name]
+    for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
+        if version.name in spare and is_old(version.name):
+            yield _removal(filesystem, version, "replaced")
+        elif version.name in damaged and is_old(version.name):
+            yield _removal(filesystem, version, "damaged")
+
+
+def remove(filesystem: FileSystem, removals: Iterable[Removal]) -> dict[str, str]:
+    """Delete what was found.
+
+    Args:
+        filesystem: Where the store lies.
+        removals: What to delete; a folder that is to be empty stays if it is not.
+
+    Returns:
+        From the path of what could not be deleted to the reason.
+    """
+    failed = {}
+    for removal in removals:
+        try:
+            if removal.reason == "empty":
+                filesystem.delete_empty(removal.path)
+                continue
+            if removal.reason in ("replaced", "damaged", "undeclared"):
+                # first what makes it count: a deletion cut short leaves an incomplete version, not a damaged one
+                crown = layout.CURRENT if removal.reason == "undeclared" else layout.MANIFEST
+                filesystem.delete(f"{removal.path}/{crown}")
+            filesystem.delete(removal.path)
+        except OSError as error:
+            log.warning("%s could not be deleted: %s", removal.path, error)
+            failed[removal.path] = str(error)
+    return failed
+
+
+def is_temporary(status: FileStatus) -> bool:
+    """Whether a file is one that a writer renames or deletes as soon as it is complete.
+
+    Args:
+        status: A file beside `_current.json`, or in the store's root.
+    """
+    is_ours = status.name.startswith("_") and status.name.endswith(".json") and status.name != layout.CURRENT
+    return is_ours and not status.is_folder
+
+
+def is_near(time_ms: int, now_ms: int, seconds: float) -> bool:
+    """Whether two times lie close together; one in the future comes from a clock that was set back since.
+
+    Args:
+        time_ms: A time.
+        now_ms: Another one, in milliseconds like the first.
+        seconds: What counts as close.
+    """
+    return abs(now_ms - time_ms) < seconds * 1000
+
+
+def changes(filesystem: FileSystem, folder: FileStatus) -> list[int]:
+    """When a folder and all below it changed; a running Spark job keeps its files in `data/_temporary`.
+
+    Args:
+        filesystem: Where the store lies.
+        folder: A folder.
+
+    Returns:
+        Milliseconds since 1970, in no order.
+    """
+    below = filesystem.list(folder.path)
+    times = [time for s in below for time in (changes(filesystem, s) if s.is_folder else [s.modified_ms])]
+    return [folder.modified_ms, *times]
+
+
+def _is_damaged(filesystem: FileSystem, folder: str, name: str) -> bool:
+    """Whether a version is of no use to any release, for sure: what cannot be read now may be whole tomorrow."""
+    try:
+        read_version(filesystem, folder, name, verify="length")
+    except DamagedError as problem:
+        return type(problem) is DamagedError
+    return False
+
+
+def _removal(filesystem: FileSystem, status: FileStatus, reason: Reason) -> Removal:
+    return Removal(status.path, reason, size_of(filesystem, status))
+
+
+def size_of(filesystem: FileSystem, status: FileStatus) -> int:
+    """Add up the lengths of all files, hidden ones too.
+
+    Args:
+        filesystem: Where the store lies.
+        status: A file or folder.
+
+    Returns:
+        Bytes.
+    """
+    if not status.is_folder:
+        return status.length
+    return sum(size_of(filesystem, below) for below in filesystem.list(status.path))

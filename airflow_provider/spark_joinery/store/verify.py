@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from collections.abc import Collection, Iterator
+from typing import Any, Literal
 
 from spark_joinery.store import layout
-from spark_joinery.store.filesystem import HadoopFileSystem, explain_java_error
+from spark_joinery.store.errors import StoreNameError
+from spark_joinery.store.filesystem import FileStatus, FileSystem
+from spark_joinery.store.formats import FORMAT_VERSIONS, Description, upgrade
 from spark_joinery.store.version import ArtifactVersion
 
-FORMAT_VERSION = 1
+Verify = Literal["length", "checksum"]
 
 
 class DamagedError(Exception):
     """A version that must not be used; the message is the reason."""
 
 
-def read_version(filesystem: HadoopFileSystem, folder: str, name: str, sha256: str | None = None) -> ArtifactVersion:
+class UnknownFormatError(DamagedError):
+    """It is no damage: another release of spark-joinery understands it."""
+
+
+class UnreadableError(DamagedError):
+    """The file system refused, which may pass."""
+
+
+def read_version(
+    filesystem: FileSystem, folder: str, name: str, sha256: str | None = None, verify: Verify = "checksum"
+) -> ArtifactVersion:
     """Read a version and check every file of it.
 
     Args:
@@ -25,6 +38,7 @@ def read_version(filesystem: HadoopFileSystem, folder: str, name: str, sha256: s
         folder: Folder of the artifact.
         name: Name of the version.
         sha256: Checksum of its `version.json`, if known.
+        verify: "length" checks that every file is there with its length; "checksum" then reads them all.
 
     Returns:
         The version.
@@ -33,22 +47,34 @@ def read_version(filesystem: HadoopFileSystem, folder: str, name: str, sha256: s
         DamagedError: If something is missing, changed, unreadable or of an unknown format.
     """
     path = f"{folder}/{layout.VERSIONS}/{name}"
-    description = read_json(filesystem, f"{path}/{layout.MANIFEST}", f"version {name}: {layout.MANIFEST}", sha256)
+    what = f"version {name}"
+    written = read_json(filesystem, f"{path}/{layout.MANIFEST}", f"{what}: {layout.MANIFEST}", FORMAT_VERSIONS, sha256)
     try:
-        for entry in description["files"]:
-            _check_file(filesystem, f"{path}/{entry['path']}", f"version {name}: {entry['path']}", entry)
-    except (KeyError, TypeError) as error:
-        raise DamagedError(f"version {name}: {layout.MANIFEST} is not understood ({error!r})") from None
-    return ArtifactVersion(name, path, description)
+        description = upgrade(written)
+        _check_names(description, folder, name)
+        expected = {str(entry["path"]): (entry["length"], entry["sha256"]) for entry in description["files"]}
+    except (KeyError, TypeError, StoreNameError) as error:
+        raise DamagedError(f"{what}: {layout.MANIFEST} is not understood ({error!r})") from None
+    try:
+        _check_lengths(filesystem, path, what, {file: length for file, (length, _) in expected.items()})
+        for file, (_, checksum) in expected.items() if verify == "checksum" else ():
+            if filesystem.sha256(f"{path}/{file}") != checksum:
+                raise DamagedError(f"{what}: {file} has a wrong checksum")
+    except OSError as error:
+        raise UnreadableError(f"{what} cannot be read ({error})") from None
+    return ArtifactVersion(name, path, description, written["format_version"])
 
 
-def read_json(filesystem: HadoopFileSystem, path: str, what: str, sha256: str | None = None) -> dict[str, Any]:
+def read_json(
+    filesystem: FileSystem, path: str, what: str, known: Collection[int], sha256: str | None = None
+) -> dict[str, Any]:
     """Read one of the store's own files.
 
     Args:
         filesystem: Where the store lies.
         path: The file.
         what: What to call it in reasons.
+        known: Format versions that this release reads.
         sha256: Its checksum, if known.
 
     Returns:
@@ -57,39 +83,57 @@ def read_json(filesystem: HadoopFileSystem, path: str, what: str, sha256: str | 
     Raises:
         DamagedError: If it is missing, changed, unreadable or of an unknown format.
     """
-    from py4j.protocol import Py4JJavaError
-
     try:
         content = filesystem.read(path)
-    except Py4JJavaError as error:
-        raise DamagedError(f"{what} cannot be read ({explain_java_error(error)})") from None
+    except FileNotFoundError:
+        raise DamagedError(f"{what} is missing") from None
+    except OSError as error:
+        raise UnreadableError(f"{what} cannot be read ({error})") from None
     if sha256 not in (None, hashlib.sha256(content).hexdigest()):
         raise DamagedError(f"{what} has a wrong checksum")
     try:
         value = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise DamagedError(f"{what} is not JSON") from None
     if not isinstance(value, dict):
         raise DamagedError(f"{what} is not a JSON object")
-    if value.get("format_version") != FORMAT_VERSION:
-        raise DamagedError(
-            f"{what} has format version {value.get('format_version')}, while this release of spark-joinery reads "
-            f"{FORMAT_VERSION}"
+    found = value.get("format_version")
+    if type(found) is not int:
+        raise DamagedError(f"{what} does not say its format version")
+    if found not in known:
+        reads = f"{min(known)} to {max(known)}" if len(known) > 1 else f"{max(known)}"
+        raise UnknownFormatError(
+            f"{what} has format version {found}, while this release of spark-joinery reads {reads}"
         )
     return value
 
 
-def _check_file(filesystem: HadoopFileSystem, path: str, what: str, expected: dict[str, Any]) -> None:
-    """Compare one data file with its entry in `version.json`; the length first, as it costs nothing."""
-    from py4j.protocol import Py4JJavaError
+def files_of(filesystem: FileSystem, path: str) -> Iterator[FileStatus]:
+    """Yield the files that make up a version, apart from its `version.json`.
 
-    try:
-        status = filesystem.status(path)
-        if status is None:
-            raise DamagedError(f"{what} is missing")
-        if status.length != expected["length"]:
-            raise DamagedError(f"{what} has {status.length} bytes instead of {expected['length']}")
-        if filesystem.sha256(path) != expected["sha256"]:
-            raise DamagedError(f"{what} has a wrong checksum")
-    except Py4JJavaError as error:
-        raise DamagedError(f"{what} cannot be read ({explain_java_error(error)})") from None
+    Args:
+        filesystem: Where the store lies.
+        path: Folder of the version.
+    """
+    for part in (layout.DATA, layout.STATE):
+        yield from filesystem.walk(f"{path}/{part}")
+
+
+def _check_names(description: Description, folder: str, name: str) -> None:
+    """See to it that the version was written for the place where it lies: a copied folder is of another relation."""
+    artifact = layout.artifact_folder(description["kind"], description["relation"], description["spec_hash"])
+    if not folder.endswith(f"/{artifact}") or description["version"] != name:
+        raise DamagedError(f"version {name}: {layout.MANIFEST} is that of {artifact}, version {description['version']}")
+
+
+def _check_lengths(filesystem: FileSystem, path: str, what: str, expected: dict[str, int]) -> None:
+    """Compare all files with their entries in `version.json`: a listing costs little, however many they are."""
+    found = {file.path[len(path) + 1 :]: file.length for file in files_of(filesystem, path)}
+    for file, length in expected.items():
+        if file not in found:
+            raise DamagedError(f"{what}: {file} is missing")
+        if found[file] != length:
+            raise DamagedError(f"{what}: {file} has {found[file]} bytes instead of {length}")
+    # whoever reads the folder would read it too
+    if added := sorted(found.keys() - expected.keys()):
+        raise DamagedError(f"{what}: {added[0]} does not belong to it")

@@ -17,17 +17,29 @@ class ArtifactVersion:
     Attributes:
         name: Name of the version; later ones sort later.
         path: Its folder.
-        description: The content of `version.json`.
+        description: The content of `version.json`, as the newest format has it: what an older one did not know is None.
+        format_version: The format in which it was written.
     """
 
     name: str
     path: str
     description: Mapping[str, Any]
+    format_version: int
 
     @property
     def data_path(self) -> str:
         """Folder of the Parquet files, for `spark.read.parquet`."""
         return f"{self.path}/{layout.DATA}"
+
+    @property
+    def state_path(self) -> str:
+        """Folder of the Parquet files that an incremental refresh merges with, if the version has any."""
+        return f"{self.path}/{layout.STATE}"
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there is anything in `state_path`."""
+        return any(entry["path"].startswith(f"{layout.STATE}/") for entry in self.description["files"])
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -42,10 +54,12 @@ class Lookup:
     Attributes:
         version: The version to use, or None if there is no valid one.
         reason: Why it is not the one that was published last, or why there is none; None if all is well.
+        damaged: Whether what was published last cannot be used as it is.
     """
 
     version: ArtifactVersion | None
     reason: str | None
+    damaged: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,3 +89,8 @@ class PendingVersion:
     def data_path(self) -> str:
         """Folder to write the Parquet files to; it does not exist yet."""
         return f"{self.path}/{layout.DATA}"
+
+    @property
+    def state_path(self) -> str:
+        """Folder to write Parquet files of mergeable state to, if there is any; it does not exist yet."""
+        return f"{self.path}/{layout.STATE}"

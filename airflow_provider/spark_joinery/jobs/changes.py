@@ -1,0 +1,99 @@
+"""What happened to a source since an artifact was built from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_joinery.jobs.snapshots import appended
+from spark_joinery.jobs.source import Source
+from spark_joinery.store import ArtifactVersion
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """The artifact covers the source as it is."""
+
+
+@dataclass(frozen=True)
+class Appended:
+    """Rows were added, and nothing else happened.
+
+    Attributes:
+        rows: The new rows; reading them touches only the files that they lie in.
+    """
+
+    rows: DataFrame
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """The artifact has to be built from all rows.
+
+    Attributes:
+        reason: Why.
+    """
+
+    reason: str
+
+
+def changes_since(
+    spark: SparkSession, source: Source, version: ArtifactVersion | None
+) -> Unchanged | Appended | Rebuild:
+    """Compare a source with what a version of an artifact was built from.
+
+    Args:
+        spark: A session.
+        source: The source as it is now.
+        version: The version; None if there is none yet.
+
+    Returns:
+        What has to be done.
+    """
+    if version is None:
+        return Rebuild("nothing has been published yet")
+    before = version.fingerprint
+    if source.description is None or not source.is_verifiable:
+        return Rebuild("changes of this relation cannot be seen")
+    if version.description.get("source") != source.description:
+        return Rebuild("its columns, format or options changed")
+    if source.snapshot:
+        return _since_snapshot(spark, source, version)
+    if before["type"] != "files":
+        return Rebuild(before["reason"] or "its former files are unknown")
+    if before.get("uncovered", 0):
+        return Rebuild(f"{before['uncovered']} files changed while the last version was built")
+    return _since_files(source, version)
+
+
+def _since_snapshot(spark: SparkSession, source: Source, version: ArtifactVersion) -> Unchanged | Appended | Rebuild:
+    snapshot, before = source.snapshot, version.fingerprint
+    assert snapshot is not None
+    if before["type"] != "snapshot" or before.get("table_id") != snapshot.table_id:
+        return Rebuild("another table has the name now")
+    if before.get("version") == snapshot.version:
+        return Unchanged()
+    if snapshot.version is None or before.get("version") is None:
+        return Rebuild("the table was empty, or is")
+    rows = appended(spark, source.name, str(before["version"]), snapshot)
+    return Rebuild("rows were not only appended") if rows is None else Appended(rows)
+
+
+def _since_files(source: Source, version: ArtifactVersion) -> Unchanged | Appended | Rebuild:
+    known = {(file["path"], file["length"], file["modified_ms"]) for file in version.fingerprint["files"]}
+    now = {(file.path, file.length, file.modified_ms) for file in source.listing.files}
+    gone = len(known - now)
+    if gone:
+        return Rebuild(f"{gone} of {len(known)} files vanished or changed")
+    new = {path for path, _, _ in now - known}
+    if not new:
+        return Unchanged()
+    uris = source.uris()
+    spelled = [uris[path] for path in sorted(new) if path in uris]
+    # Spark reads nothing at all for a file whose name it spells in another way, so make sure that it does not
+    sample = source.frame.select("_metadata.file_path").take(1)
+    if len(spelled) < len(new) or (sample and sample[0][0] not in uris.values()):
+        return Rebuild("new files cannot be told from old ones by their names")
+    return Appended(source.frame.where(F.col("_metadata.file_path").isin(spelled)))

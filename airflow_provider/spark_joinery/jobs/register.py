@@ -1,0 +1,73 @@
+"""Distributions as views of the catalog, for SQL, the dbt macros and tests."""
+
+from __future__ import annotations
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_joinery.errors import JoineryError
+from spark_joinery.jobs.source import one_line
+from spark_joinery.metadata import ArtifactRequest, artifact_table_name, quote_name, split_name
+from spark_joinery.store import ArtifactVersion
+
+
+class RegisterError(JoineryError):
+    """The version is in the store and in use, but its view cannot be created."""
+
+
+def register(
+    spark: SparkSession, request: ArtifactRequest, version: ArtifactVersion, schema: str, *, create: bool = True
+) -> str:
+    """Point the view of a distribution at a version.
+
+    Readers see the former version or the new one, as a view is replaced as a whole.
+
+    Args:
+        spark: A session.
+        request: The request for a distribution.
+        version: The version to show.
+        schema: Schema of the view, created if missing.
+        create: False to tell the name only.
+
+    Returns:
+        The quoted name of the view.
+
+    Raises:
+        RegisterError: If the schema or the view cannot be created.
+    """
+    name = view_name(request, schema)
+    if not create:
+        return name
+    path = version.data_path.replace("`", "``")
+    comment = f"Joinery: skew distribution of {request.relation}, built {version.description['built_at']}"
+    try:
+        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(*split_name(schema))}")
+        spark.sql(f"CREATE OR REPLACE VIEW {name} COMMENT {_literal(comment)} AS SELECT * FROM parquet.`{path}`")
+    except PySparkException as error:
+        raise RegisterError(
+            f"Version {version.name} is in the store, but the view {name} could not be created: {one_line(error)}"
+        ) from error
+    return name
+
+
+def is_registered(spark: SparkSession, request: ArtifactRequest, schema: str) -> bool:
+    """Whether the view of a distribution exists.
+
+    Args:
+        spark: A session.
+        request: The request for a distribution.
+        schema: Schema of the view.
+
+    Returns:
+        Whether it does, whatever version it shows.
+    """
+    return bool(spark.catalog.tableExists(view_name(request, schema)))
+
+
+def view_name(request: ArtifactRequest, schema: str) -> str:
+    """The quoted name of a distribution's view."""
+    return quote_name(*split_name(schema), artifact_table_name(request))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

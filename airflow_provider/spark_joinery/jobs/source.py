@@ -1,0 +1,204 @@
+"""A relation as the jobs read it: what it is made of, and what its state is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_joinery.errors import JoineryError
+from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, iceberg_snapshot
+from spark_joinery.metadata import ArtifactRequest, split_name
+from spark_joinery.metadata.identity import FILE_FORMATS
+from spark_joinery.store import FileSystem, Fingerprint, Listing, fingerprint, list_settled, list_source
+
+FILE_PROVIDERS = frozenset({"parquet", "orc", "csv", "json", "text", "avro"})
+
+
+class SourceError(JoineryError):
+    """A relation cannot be read, or not in a way that an artifact could be built from."""
+
+
+class SourceDescription(TypedDict):
+    """How Spark reads a relation's files: if any of it changes, the same files mean something else.
+
+    Attributes:
+        provider: "parquet", "csv", "delta", ...
+        options: "header=true,sep=;": sorted.
+        schema: Name and type, as Spark's `simpleString`, of each column.
+        partition_columns: Columns whose values stand in the catalog, not in the files; none for a path.
+    """
+
+    provider: str
+    options: str
+    schema: list[list[str]]
+    partition_columns: list[str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A relation, open for reading.
+
+    Attributes:
+        name: Quoted name for messages and SQL.
+        frame: Its rows; those of `snapshot`, if it has one, whatever is committed later.
+        description: How Spark reads it; None for a view.
+        snapshot: The version of a Delta or Iceberg table.
+        listing: Files before anything was read; empty for an Iceberg table.
+        filesystem: Where they lie.
+    """
+
+    name: str
+    frame: DataFrame
+    description: SourceDescription | None
+    snapshot: Snapshot | None
+    listing: Listing
+    filesystem: FileSystem
+
+    def fingerprint(self) -> Fingerprint:
+        """Tell what an artifact covers that has just been built from the frame."""
+        if self.description is None:
+            return {"type": "none", "reason": "a view: it can change without its tables", "files": []}
+        if self.snapshot:
+            table_id, version = self.snapshot.table_id, self.snapshot.version
+            return {"type": "snapshot", "reason": None, "files": [], "table_id": table_id, "version": version}
+        if self.description["provider"] not in FILE_PROVIDERS:
+            return {"type": "none", "reason": f"a table of {self.description['provider']} has no files", "files": []}
+        return fingerprint(self.listing, list_source(self.frame, self.filesystem))
+
+    def uris(self) -> dict[str, str]:
+        """The spelling of each file in Spark's column `_metadata.file_path`, by canonical path."""
+        # inputFiles() writes file:///a, the column file:/a; both %20 for a space
+        spelled = (uri.replace("file:///", "file:/", 1) for uri in self.frame.inputFiles())
+        return {self.filesystem.qualify(self.filesystem.path_of_uri(uri)): uri for uri in spelled}
+
+    @property
+    def is_verifiable(self) -> bool:
+        """Whether a later reader can tell that the source is still the same."""
+        if self.description is None:
+            return False
+        return self.snapshot is not None or self.description["provider"] in FILE_PROVIDERS
+
+
+def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileSystem) -> Source | None:
+    """Open a relation, and write down its state before anything is read from it.
+
+    Args:
+        spark: A session.
+        request: Names the relation.
+        filesystem: The session's file systems.
+
+    Returns:
+        The source; None if the relation does not exist.
+
+    Raises:
+        SourceError: If it cannot be read.
+    """
+    name = request.sql_name
+    try:
+        # a session that has read the table before would go on with the files it found then
+        if not is_path(request) and spark.catalog.tableExists(name):
+            spark.catalog.refreshTable(name)
+        frame = spark.table(name)
+        description = None if is_view(spark, request) else describe(spark, request, frame)
+    except AnalysisException as error:
+        if _is_missing(error, request):
+            return None
+        raise SourceError(f"{name} cannot be read: {one_line(error)}") from error
+    except PySparkException as error:
+        raise SourceError(f"{name} cannot be read: {one_line(error)}") from error
+    snapshot = _snapshot(spark, name, description)
+    if snapshot and snapshot.version is not None:
+        frame = spark.sql(f"SELECT * FROM {name} VERSION AS OF {snapshot.version}")
+    return Source(name, frame, description, snapshot, list_settled(frame, filesystem), filesystem)
+
+
+def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) -> SourceDescription:
+    """Write down how Spark reads a table or path.
+
+    Args:
+        spark: A session.
+        request: Names the relation, which is no view.
+        frame: Its rows.
+
+    Returns:
+        The description to store with an artifact.
+    """
+    schema = [[field.name, field.dataType.simpleString()] for field in frame.schema]
+    if is_path(request):
+        provider = split_name(request.sql_name)[0].lower()
+        return {"provider": provider, "options": "", "schema": schema, "partition_columns": []}
+    rows = [(row["col_name"], row["data_type"]) for row in spark.sql(f"DESCRIBE EXTENDED {request.sql_name}").collect()]
+    detailed = dict(rows)
+    return {
+        "provider": str(detailed.get("Provider") or "unknown").lower(),
+        "options": _options(str(detailed.get("Storage Properties") or "")),
+        "schema": schema,
+        "partition_columns": _partition_columns(rows),
+    }
+
+
+def is_path(request: ArtifactRequest) -> bool:
+    """Whether the relation is SQL on files: parquet.`/data/flights`."""
+    parts = split_name(request.sql_name)
+    return len(parts) == 2 and parts[0].lower() in FILE_FORMATS and "/" in parts[1]
+
+
+def is_view(spark: SparkSession, request: ArtifactRequest) -> bool:
+    """Whether the relation is a view, temporary ones too."""
+    if is_path(request):
+        return False
+    return "VIEW" in spark.catalog.getTable(request.sql_name).tableType or (
+        spark.catalog.getTable(request.sql_name).isTemporary
+    )
+
+
+def one_line(error: Exception) -> str:
+    """The first line of an error's text; Spark's go on with plans and stack traces."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _options(properties: str) -> str:
+    """The options of `[header=true, path=/a]` that say how files are read, as the jar writes them."""
+    pairs = [option.partition("=") for option in properties.strip("[]").split(", ") if option]
+    named = {key.lower(): value for key, _, value in pairs if key.lower() not in ("path", "serialization.format")}
+    return ",".join(f"{key}={named[key]}" for key in sorted(named))
+
+
+def _partition_columns(rows: list[tuple[str, str]]) -> list[str]:
+    """The columns listed below the heading of `DESCRIBE EXTENDED`."""
+    names = [name for name, _ in rows]
+    if "# Partition Information" not in names:
+        return []
+    below = rows[names.index("# Partition Information") + 1 :]
+    end = next((at for at, (name, _) in enumerate(below) if not name.strip()), len(below))
+    return [name for name, _ in below[:end] if not name.startswith("#")]
+
+
+def _snapshot(spark: SparkSession, name: str, description: SourceDescription | None) -> Snapshot | None:
+    match description["provider"] if description else None:
+        case "delta":
+            return delta_snapshot(spark, name)
+        case "iceberg":
+            return iceberg_snapshot(spark, name)
+    return None
+
+
+def _is_missing(error: AnalysisException, request: ArtifactRequest) -> bool:
+    """Whether Spark missed the relation itself, rather than a table that a view names or the files of a table."""
+    *schema, name = split_name(request.sql_name)
+    missed = error.getMessageParameters() or {}
+    match error.getCondition():
+        case "TABLE_OR_VIEW_NOT_FOUND":
+            return _last_part(missed["relationName"]) == name.lower()
+        case "SCHEMA_NOT_FOUND":
+            return bool(schema) and _last_part(missed["schemaName"]) == schema[-1].lower()
+        case "PATH_NOT_FOUND":
+            return ":/" in request.relation
+    return False
+
+
+def _last_part(name: str) -> str:
+    return split_name(name)[-1].lower()

@@ -1,0 +1,97 @@
+"""What a store holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import get_args
+
+from spark_joinery.metadata import RelationNameError, path_identity, split_name
+from spark_joinery.metadata.models import Kind
+from spark_joinery.store import layout
+from spark_joinery.store.artifact_store import ArtifactStore
+from spark_joinery.store.lookup import complete_versions
+from spark_joinery.store.verify import DamagedError, read_version
+
+# Other folders of the root are none of ours, or those of a newer release.
+KINDS: tuple[str, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One artifact of a store.
+
+    Attributes:
+        kind: Kind of artifact.
+        relation: Identity of the relation.
+        spec_hash: Hash of the specification.
+        folder: Where its versions lie.
+    """
+
+    kind: str
+    relation: str
+    spec_hash: str
+    folder: str
+
+
+def list_artifacts(store: ArtifactStore, kinds: Collection[str] = KINDS, names: Collection[str] = ()) -> list[Artifact]:
+    """Find the artifacts of a store.
+
+    Args:
+        store: The store.
+        kinds: Only these kinds.
+        names: Only these relations, see `is_named`; none means all.
+
+    Returns:
+        The artifacts, also those of which no version can be used; by relation, kind and specification.
+
+    Raises:
+        OSError: If the store cannot be read.
+    """
+    found = (artifact for kind in kinds for artifact in _of_kind(store, kind))
+    wanted = (each for each in found if not names or any(is_named(each.relation, name) for name in names))
+    return sorted(wanted, key=lambda each: (each.relation, each.kind, each.spec_hash))
+
+
+def is_named(relation: str, name: str) -> bool:
+    """Whether a user means this relation.
+
+    Args:
+        relation: Identity of the relation.
+        name: `table`, `schema.table`, `catalog.schema.table`; or a path or URI.
+
+    Example:
+        >>> is_named("spark_catalog.raw.flights", "Flights")
+        True
+    """
+    if name == relation:
+        return True
+    try:
+        if "/" in name:
+            return path_identity(name) == relation
+        parts = split_name(relation)
+        wanted = split_name(name)
+    except RelationNameError:
+        return False
+    tail = parts[-len(wanted) :]
+    return tail in (wanted, tuple(part.lower() for part in wanted))
+
+
+def _of_kind(store: ArtifactStore, kind: str) -> Iterator[Artifact]:
+    filesystem = store.filesystem
+    for relation in filesystem.list(f"{store.root}/{kind}"):
+        for specification in filesystem.list(relation.path):
+            if specification.is_folder and re.fullmatch(layout.SPEC_HASH, specification.name):
+                identity = layout.relation_of(relation.name) or _relation_within(store, specification.path)
+                yield Artifact(kind, identity or relation.name, specification.name, specification.path)
+
+
+def _relation_within(store: ArtifactStore, folder: str) -> str | None:
+    """Ask a version: the name of the folder of a long name does not tell."""
+    for name in complete_versions(store.filesystem, folder):
+        try:
+            return str(read_version(store.filesystem, folder, name, verify="length").description["relation"])
+        except DamagedError:
+            continue
+    return None

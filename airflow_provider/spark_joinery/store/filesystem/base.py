@@ -1,0 +1,118 @@
+"""What the store asks of a file system."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Here a file appears as a whole when it is closed, while a rename is a copy and a delete.
+OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "oss", "cosn", "obs"})
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """One file or folder.
+
+    Attributes:
+        path: Qualified, "scheme:/path" or "scheme://authority/path".
+        is_folder: Whether it is a folder.
+        length: Bytes of a file.
+        modified_ms: Milliseconds since 1970, UTC.
+        mode: Permission bits, as in `chmod`.
+    """
+
+    path: str
+    is_folder: bool
+    length: int
+    modified_ms: int
+    mode: int
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return self.path.rsplit("/", 1)[-1]
+
+
+class FileSystem(ABC):
+    """All file systems that one client can reach, told apart by the scheme of a path.
+
+    Paths are not URIs: a space is a space, and a path without scheme is qualified first. Every method raises `OSError`
+    if the file system refuses or cannot be reached.
+    """
+
+    @abstractmethod
+    def qualify(self, path: str) -> str:
+        """Write a path with its scheme, as Hadoop prints it: "file:/data", "s3a://bucket/data"."""
+
+    @abstractmethod
+    def path_of_uri(self, uri: str) -> str:
+        """Turn a URI, where a space is %20, into a path, where it is a space."""
+
+    @abstractmethod
+    def status(self, path: str) -> FileStatus | None:
+        """Look at a file or folder; None if there is none."""
+
+    @abstractmethod
+    def list(self, folder: str) -> list[FileStatus]:
+        """List a folder, sorted by name; empty if there is none, or if it is a file."""
+
+    def walk(self, folder: str) -> Iterator[FileStatus]:
+        """Yield all files below a folder, hidden ones left out as Spark does."""
+        for status in self.list(folder):
+            if status.name.startswith(("_", ".")):
+                continue
+            if status.is_folder:
+                yield from self.walk(status.path)
+            else:
+                yield status
+
+    @abstractmethod
+    def make_folder(self, folder: str, mode: int) -> None:
+        """Create a folder and its parents, all with `mode` whatever the umask; those that exist stay as they are."""
+
+    @abstractmethod
+    def read(self, path: str) -> bytes:
+        """Read a small file as a whole."""
+
+    @abstractmethod
+    def sha256(self, path: str) -> str:
+        """Hash a file of any size; 64 hex digits."""
+
+    def replace(self, path: str, content: bytes, temporary: str) -> None:
+        """Write a small file so that readers see the old or the new content, never none or a part.
+
+        Args:
+            path: The file.
+            content: All of it.
+            temporary: A file beside it to write first, named so that no other writer uses it.
+        """
+        if self._scheme(path) in OBJECT_STORES:
+            self._write(path, content)
+            return
+        self._write(temporary, content)
+        self._rename_over(temporary, path)
+
+    @abstractmethod
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file of any size; a file at the target is replaced, not in one step."""
+
+    @abstractmethod
+    def delete(self, path: str) -> None:
+        """Delete a file, or a folder with all it holds; fine if there is none."""
+
+    @abstractmethod
+    def delete_empty(self, folder: str) -> bool:
+        """Delete a folder that holds nothing, and say whether that was so; false if there is none."""
+
+    @abstractmethod
+    def _scheme(self, path: str) -> str:
+        """Scheme of the file system that a path belongs to."""
+
+    @abstractmethod
+    def _write(self, path: str, content: bytes) -> None:
+        """Write a file, in place of one that is there."""
+
+    @abstractmethod
+    def _rename_over(self, source: str, target: str) -> None:
+        """Rename a file; one that has the name already is replaced in the same step."""

@@ -1,0 +1,110 @@
+"""Find the version of an artifact that is in use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from spark_joinery.store import layout
+from spark_joinery.store.filesystem import FileSystem
+from spark_joinery.store.formats import CURRENT_FORMAT_VERSIONS
+from spark_joinery.store.verify import DamagedError, Verify, read_json, read_version
+from spark_joinery.store.version import Lookup
+
+
+def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum") -> Lookup:
+    """Find the version to use.
+
+    Args:
+        filesystem: Where the store lies.
+        folder: Folder of the artifact.
+        verify: How carefully to look at its files, see `read_version`.
+
+    Returns:
+        The version that `_current.json` names; if that is damaged, the newest other one that is complete and undamaged.
+    """
+    reasons: list[str] = []
+    published = None
+    try:
+        if filesystem.status(f"{folder}/{layout.CURRENT}") is None:
+            return Lookup(None, "nothing has been published yet")
+        try:
+            published, sha256 = read_pointer(filesystem, folder)
+            return Lookup(read_version(filesystem, folder, published, sha256, verify), None)
+        except DamagedError as problem:
+            reasons.append(str(problem))
+        complete = complete_versions(filesystem, folder)
+    except OSError as error:
+        return Lookup(None, f"the artifact cannot be read ({error})", damaged=True)
+    for name in newest_first(complete, published):
+        if name == published:
+            continue
+        try:
+            version = read_version(filesystem, folder, name, verify=verify)
+            return Lookup(version, "; ".join([*reasons, f"version {version.name} is used"]), damaged=True)
+        except DamagedError as problem:
+            reasons.append(str(problem))
+    return Lookup(None, "; ".join([*reasons, "no valid version is left"]), damaged=True)
+
+
+def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
+    """Read `_current.json`.
+
+    Args:
+        filesystem: Where the store lies.
+        folder: Folder of the artifact.
+
+    Returns:
+        Name of the version that is current, and the checksum of its `version.json`.
+
+    Raises:
+        DamagedError: If the file is missing, unreadable or of an unknown format.
+    """
+    pointer = read_json(filesystem, f"{folder}/{layout.CURRENT}", layout.CURRENT, CURRENT_FORMAT_VERSIONS)
+    name, sha256 = pointer.get("version"), pointer.get("version_sha256")
+    if not isinstance(name, str) or not isinstance(sha256, str) or not re.fullmatch("[0-9A-Za-z-]+", name):
+        raise DamagedError(f"{layout.CURRENT} does not name a version")
+    return name, sha256
+
+
+def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:
+    """List the versions that have been written to their end.
+
+    Args:
+        filesystem: Where the store lies.
+        folder: Folder of the artifact.
+
+    Returns:
+        From the name of a version to the time of its `version.json`, in milliseconds since 1970. Those into which this
+        process may not look are among them, as they may well be complete.
+    """
+    found = {}
+    for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
+        try:
+            manifest = filesystem.status(f"{version.path}/{layout.MANIFEST}")
+        except OSError:
+            manifest = version
+        if manifest is not None:
+            found[version.name] = manifest.modified_ms
+    return found
+
+
+def newest_first(names: Iterable[str], published: str | None) -> list[str]:
+    """Order versions by age.
+
+    Names begin with the time of the machine that wrote them. One that is later than the version published last comes
+    from a clock that was wrong, or lost against it: it goes to the end, so that it does not hide newer ones.
+
+    Args:
+        names: Names of versions.
+        published: The version published last, if known.
+
+    Returns:
+        The names, the newest first.
+
+    Example:
+        >>> newest_first(["20260101", "20260102", "20990101"], "20260102")
+        ['20260102', '20260101', '20990101']
+    """
+    late = [name for name in names if published is not None and name > published]
+    return [*sorted(set(names) - set(late), reverse=True), *sorted(late, reverse=True)]

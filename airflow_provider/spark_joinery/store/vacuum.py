@@ -1,0 +1,138 @@
+"""Remove from a whole store what nobody needs any more."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from spark_joinery.store.artifact_store import ArtifactStore
+from spark_joinery.store.catalog import KINDS, Artifact, list_artifacts
+from spark_joinery.store.filesystem import FileStatus, FileSystem
+from spark_joinery.store.retention import (
+    Limits,
+    Removal,
+    changes,
+    is_near,
+    is_temporary,
+    remove,
+    size_of,
+    superfluous,
+)
+
+
+@dataclass(frozen=True)
+class VacuumResult:
+    """What became of a store.
+
+    Attributes:
+        removals: What was to be deleted, in this order.
+        failed: From the path of what could not be looked into or deleted to the reason.
+    """
+
+    removals: list[Removal]
+    failed: dict[str, str]
+
+
+def vacuum(
+    store: ArtifactStore,
+    *,
+    names: Collection[str] = (),
+    declared: Collection[tuple[str, str, str]] | None = None,
+    dry_run: bool = False,
+) -> VacuumResult:
+    """Delete what is superfluous by the store's limits.
+
+    Ages are by the clock of the store's file system, which stamps the files, so that a machine whose own clock is wrong
+    deletes nothing too early.
+
+    Args:
+        store: The store; its `limits` say what stays.
+        names: Only these relations, see `is_named`; none means all.
+        declared: Kind, relation and specification hash of all artifacts that are still wanted: others are deleted as a
+            whole, if nothing in them changed for `abandoned_after_s`. None keeps all.
+        dry_run: Only find out.
+
+    Returns:
+        What was deleted, or would be.
+
+    Raises:
+        OSError: If the store cannot be read, or nothing can be written to it.
+
+    Example:
+        >>> vacuum(open_store(spark, "/data/joinery"), dry_run=True).removals
+        []
+    """
+    filesystem, limits = store.filesystem, store.limits
+    # a dry run needs no right to write, and does without
+    now_ms = int(time.time() * 1000) if dry_run else clock_of(store)
+    found: dict[str, Removal] = {}
+    failed: dict[str, str] = {}
+    for artifact in list_artifacts(store, names=names):
+        wanted = declared is None or (artifact.kind, artifact.relation, artifact.spec_hash) in declared
+        try:
+            removals = (
+                list(superfluous(filesystem, artifact.folder, now_ms, limits))
+                if wanted
+                else _undeclared(filesystem, artifact, now_ms, limits)
+            )
+        except OSError as error:
+            # one artifact out of reach is no reason to leave the others as they are
+            failed[artifact.folder] = str(error)
+            continue
+        found.update((removal.path, removal) for removal in removals)
+    for status in filesystem.list(store.root) if not names else []:
+        if is_temporary(status) and not is_near(status.modified_ms, now_ms, limits.abandoned_after_s):
+            found[status.path] = Removal(status.path, "temporary", status.length)
+        elif status.is_folder and status.name in KINDS:
+            _sweep(filesystem, status, found, now_ms, limits, depth=3)
+    removals = list(found.values())
+    return VacuumResult(removals, failed if dry_run else {**failed, **remove(filesystem, removals)})
+
+
+def clock_of(store: ArtifactStore) -> int:
+    """Read the clock that stamps the files of a store.
+
+    Args:
+        store: The store.
+
+    Returns:
+        Milliseconds since 1970.
+
+    Raises:
+        OSError: If nothing can be written.
+    """
+    name = f"{store.root}/_clock-{uuid.uuid4().hex}"
+    path = f"{name}.json"
+    # empty, so that a full disk takes it, too
+    store.filesystem.replace(path, b"", f"{name}-new.json")
+    status = store.filesystem.status(path)
+    store.filesystem.delete(path)
+    if status is None:
+        raise OSError(f"{path} has vanished")
+    return status.modified_ms
+
+
+def _undeclared(filesystem: FileSystem, artifact: Artifact, now_ms: int, limits: Limits) -> list[Removal]:
+    """Give up an artifact, unless it has just been refreshed: then somebody else declares it."""
+    status = filesystem.status(artifact.folder)
+    if status is None or any(is_near(time, now_ms, limits.abandoned_after_s) for time in changes(filesystem, status)):
+        return []
+    return [Removal(artifact.folder, "undeclared", size_of(filesystem, status))]
+
+
+def _sweep(
+    filesystem: FileSystem, folder: FileStatus, found: dict[str, Removal], now_ms: int, limits: Limits, depth: int
+) -> bool:
+    """Find folders that are empty, or will be; down to `versions/`, whose content is not ours to sweep."""
+    is_empty = True
+    for below in filesystem.list(folder.path):
+        if below.path not in found and not (
+            below.is_folder and depth > 0 and _sweep(filesystem, below, found, now_ms, limits, depth - 1)
+        ):
+            is_empty = False
+    # a young one may be that of a refresh that is just about to fill it
+    if is_empty and not is_near(folder.modified_ms, now_ms, limits.grace_s):
+        found[folder.path] = Removal(folder.path, "empty")
+    return folder.path in found

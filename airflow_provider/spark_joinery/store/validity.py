@@ -1,0 +1,135 @@
+"""Whether an artifact still says something about its source, as far as can be told without a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spark_joinery.store.fingerprint import Fingerprint, Listing
+from spark_joinery.store.version import ArtifactVersion
+
+
+@dataclass(frozen=True)
+class SourceNow:
+    """A source as it is now; what is not known is None.
+
+    Attributes:
+        listing: Its files.
+        snapshot: Identity and version of a Delta Lake or Iceberg table, as in a fingerprint.
+        description: What `source` of a `version.json` would say: provider, options, schema, partition columns.
+    """
+
+    listing: Listing | None = None
+    snapshot: tuple[str | None, str | None] | None = None
+    description: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Files of the source, compared with those that an artifact covers.
+
+    Attributes:
+        covered: Files that the source has now and the artifact covers, with the same length and time.
+        total: Files that the source has now.
+        gone: Files that the artifact covers and the source no longer has, or has changed.
+    """
+
+    covered: int
+    total: int
+    gone: int
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Whether a version is used now.
+
+    Attributes:
+        usable: None if that is not known.
+        reason: Why, in a few words.
+    """
+
+    usable: bool | None
+    reason: str
+
+
+def coverage_of(fingerprint: Fingerprint, listing: Listing) -> Coverage:
+    """Compare what an artifact covers with the files of its source.
+
+    Args:
+        fingerprint: Of type "files".
+        listing: The source's files now.
+
+    Returns:
+        The comparison.
+    """
+    covered = {(f["path"], f["length"], f["modified_ms"]) for f in fingerprint["files"]}
+    now = {(f.path, f.length, f.modified_ms) for f in listing.files}
+    return Coverage(len(now & covered), len(now), len(covered - now))
+
+
+def validity_of(version: ArtifactVersion, now: SourceNow | None) -> Validity:
+    """Tell whether the jar would use a version for a query on the whole source.
+
+    Args:
+        version: The version.
+        now: The source; None if nobody has looked at it.
+
+    Returns:
+        The answer, which a query's own columns, types and predicates may still turn into a no.
+    """
+    kind = version.description["kind"]
+    if kind == "distribution":
+        return Validity(True, "a distribution is always used: a stale one balances worse")
+    fingerprint = version.fingerprint
+    if fingerprint["type"] == "none":
+        return Validity(False, str(fingerprint["reason"]))
+    if never := _never(version):
+        return Validity(False, never)
+    if now is None:
+        return Validity(None, "the source was not looked at")
+    built_from = version.description.get("source")
+    if now.description is not None and (changed := _difference(built_from, now.description)):
+        return Validity(False, changed)
+    if fingerprint["type"] == "snapshot":
+        return _snapshot_validity(fingerprint, now.snapshot)
+    if now.listing is None:
+        return Validity(None, "the source's files are not known")
+    coverage = coverage_of(fingerprint, now.listing)
+    if coverage.covered < coverage.total:
+        return Validity(False, f"{coverage.total - coverage.covered} of {coverage.total} files are new or changed")
+    # a range index holds rows: those of files that are gone, or were still being written, must not be among them
+    if kind == "range_index" and coverage.gone:
+        return Validity(False, f"{coverage.gone} files it was built from are gone")
+    if kind == "range_index" and fingerprint.get("uncovered"):
+        return Validity(False, f"{fingerprint.get('uncovered')} files were still changing when it was built")
+    return Validity(True, "all files of the source are covered")
+
+
+def _never(version: ArtifactVersion) -> str | None:
+    """Why a version is not used, whatever the source looks like."""
+    source = version.description.get("source") or {}
+    keys = version.description.get("spec", {}).get("keys", [])
+    partitions = {column.lower() for column in source.get("partition_columns", [])}
+    if used := [key for key in keys if key.lower() in partitions]:
+        return f"the key {used[0]} is a partition column, whose values the files do not hold"
+    return None
+
+
+def _difference(built_from: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str | None:
+    """Name the first thing in which a source is read in another way than it was."""
+    if built_from is None:
+        return "it does not say how the source was read"
+    changed = [name for name in ("provider", "options", "schema") if built_from.get(name) != now.get(name)]
+    return f"the source's {changed[0]} has changed" if changed else None
+
+
+def _snapshot_validity(fingerprint: Fingerprint, snapshot: tuple[str | None, str | None] | None) -> Validity:
+    if snapshot is None:
+        return Validity(None, "the source's snapshot is not known")
+    table, version = fingerprint.get("table_id"), fingerprint.get("version")
+    if table != snapshot[0]:
+        return Validity(False, "the table was replaced by another one")
+    if version is None or version != snapshot[1]:
+        return Validity(False, f"built from snapshot {version}, the source is at {snapshot[1]}")
+    return Validity(True, f"the source is still at snapshot {version}")
