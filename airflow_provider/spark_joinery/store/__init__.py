@@ -1,19 +1,26 @@
 """The artifact store: what was precomputed, in immutable versions, on any file system."""
 
 from spark_joinery.store.artifact_store import ArtifactStore, open_store
+from spark_joinery.store.catalog import Artifact, is_named, list_artifacts
 from spark_joinery.store.errors import StoreError, StoreNameError, StoreNotWritableError
 from spark_joinery.store.filesystem import ArrowFileSystem, FileStatus, FileSystem, HadoopFileSystem
-from spark_joinery.store.fingerprint import Fingerprint, Listing, fingerprint, list_source, permissions_of
+from spark_joinery.store.fingerprint import Fingerprint, Listing, fingerprint, list_settled, list_source, permissions_of
 from spark_joinery.store.formats import FORMAT_VERSION
 from spark_joinery.store.layout import artifact_folder, relation_folder
 from spark_joinery.store.retention import Limits, Removal
+from spark_joinery.store.summary import Past, Summary, history, summarise
+from spark_joinery.store.vacuum import VacuumResult, vacuum
+from spark_joinery.store.validity import Coverage, SourceNow, Validity, coverage_of, validity_of
+from spark_joinery.store.verify import Verify
 from spark_joinery.store.version import ArtifactVersion, Lookup, PendingVersion
 
 __all__ = [
     "FORMAT_VERSION",
     "ArrowFileSystem",
+    "Artifact",
     "ArtifactStore",
     "ArtifactVersion",
+    "Coverage",
     "FileStatus",
     "FileSystem",
     "Fingerprint",
@@ -21,15 +28,29 @@ __all__ = [
     "Limits",
     "Listing",
     "Lookup",
+    "Past",
     "PendingVersion",
     "Removal",
+    "SourceNow",
     "StoreError",
     "StoreNameError",
     "StoreNotWritableError",
+    "Summary",
+    "VacuumResult",
+    "Validity",
+    "Verify",
     "artifact_folder",
+    "coverage_of",
     "fingerprint",
+    "history",
+    "is_named",
+    "list_artifacts",
+    "list_settled",
     "list_source",
     "open_store",
     "permissions_of",
     "relation_folder",
+    "summarise",
+    "vacuum",
+    "validity_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from spark_joinery.store import layout
@@ -27,13 +28,15 @@ def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum
     try:
         if filesystem.status(f"{folder}/{layout.CURRENT}") is None:
             return Lookup(None, "nothing has been published yet")
-        published, sha256 = read_pointer(filesystem, folder)
-        return Lookup(read_version(filesystem, folder, published, sha256, verify), None)
-    except DamagedError as problem:
-        reasons.append(str(problem))
+        try:
+            published, sha256 = read_pointer(filesystem, folder)
+            return Lookup(read_version(filesystem, folder, published, sha256, verify), None)
+        except DamagedError as problem:
+            reasons.append(str(problem))
+        complete = complete_versions(filesystem, folder)
     except OSError as error:
-        return Lookup(None, f"{layout.CURRENT} cannot be read ({error})", damaged=True)
-    for name in newest_first(complete_versions(filesystem, folder), published):
+        return Lookup(None, f"the artifact cannot be read ({error})", damaged=True)
+    for name in newest_first(complete, published):
         if name == published:
             continue
         try:
@@ -58,10 +61,10 @@ def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
         DamagedError: If the file is missing, unreadable or of an unknown format.
     """
     pointer = read_json(filesystem, f"{folder}/{layout.CURRENT}", layout.CURRENT, CURRENT_FORMAT_VERSIONS)
-    try:
-        return str(pointer["version"]), str(pointer["version_sha256"])
-    except KeyError as missing:
-        raise DamagedError(f"{layout.CURRENT} has no {missing}") from None
+    name, sha256 = pointer.get("version"), pointer.get("version_sha256")
+    if not isinstance(name, str) or not isinstance(sha256, str) or not re.fullmatch("[0-9A-Za-z-]+", name):
+        raise DamagedError(f"{layout.CURRENT} does not name a version")
+    return name, sha256
 
 
 def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:
@@ -72,11 +75,15 @@ def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:
         folder: Folder of the artifact.
 
     Returns:
-        From the name of a version to the time of its `version.json`, in milliseconds since 1970.
+        From the name of a version to the time of its `version.json`, in milliseconds since 1970. Those into which this
+        process may not look are among them, as they may well be complete.
     """
     found = {}
     for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
-        manifest = filesystem.status(f"{version.path}/{layout.MANIFEST}")
+        try:
+            manifest = filesystem.status(f"{version.path}/{layout.MANIFEST}")
+        except OSError:
+            manifest = version
         if manifest is not None:
             found[version.name] = manifest.modified_ms
     return found

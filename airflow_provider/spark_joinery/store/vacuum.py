@@ -28,7 +28,7 @@ class VacuumResult:
 
     Attributes:
         removals: What was to be deleted, in this order.
-        failed: From the path of what could not be deleted to the reason.
+        failed: From the path of what could not be looked into or deleted to the reason.
     """
 
     removals: list[Removal]
@@ -68,13 +68,19 @@ def vacuum(
     # a dry run needs no right to write, and does without
     now_ms = int(time.time() * 1000) if dry_run else clock_of(store)
     found: dict[str, Removal] = {}
+    failed: dict[str, str] = {}
     for artifact in list_artifacts(store, names=names):
         wanted = declared is None or (artifact.kind, artifact.relation, artifact.spec_hash) in declared
-        removals = (
-            superfluous(filesystem, artifact.folder, now_ms, limits)
-            if wanted
-            else _undeclared(filesystem, artifact, now_ms, limits)
-        )
+        try:
+            removals = (
+                list(superfluous(filesystem, artifact.folder, now_ms, limits))
+                if wanted
+                else _undeclared(filesystem, artifact, now_ms, limits)
+            )
+        except OSError as error:
+            # one artifact out of reach is no reason to leave the others as they are
+            failed[artifact.folder] = str(error)
+            continue
         found.update((removal.path, removal) for removal in removals)
     for status in filesystem.list(store.root) if not names else []:
         if is_temporary(status) and not is_near(status.modified_ms, now_ms, limits.abandoned_after_s):
@@ -82,7 +88,7 @@ def vacuum(
         elif status.is_folder and status.name in KINDS:
             _sweep(filesystem, status, found, now_ms, limits, depth=3)
     removals = list(found.values())
-    return VacuumResult(removals, {} if dry_run else remove(filesystem, removals))
+    return VacuumResult(removals, failed if dry_run else {**failed, **remove(filesystem, removals)})
 
 
 def clock_of(store: ArtifactStore) -> int:
@@ -99,7 +105,8 @@ def clock_of(store: ArtifactStore) -> int:
     """
     name = f"{store.root}/_clock-{uuid.uuid4().hex}"
     path = f"{name}.json"
-    store.filesystem.replace(path, b"{}", f"{name}-new.json")
+    # empty, so that a full disk takes it, too
+    store.filesystem.replace(path, b"", f"{name}-new.json")
     status = store.filesystem.status(path)
     store.filesystem.delete(path)
     if status is None:

@@ -16,12 +16,12 @@ class SourceNow:
 
     Attributes:
         listing: Its files.
-        snapshot: Identity and version of a Delta Lake or Iceberg table.
+        snapshot: Identity and version of a Delta Lake or Iceberg table, as in a fingerprint.
         description: What `source` of a `version.json` would say: provider, options, schema, partition columns.
     """
 
     listing: Listing | None = None
-    snapshot: tuple[str, str] | None = None
+    snapshot: tuple[str | None, str | None] | None = None
     description: Mapping[str, Any] | None = None
 
 
@@ -124,12 +124,12 @@ def _difference(built_from: Mapping[str, Any] | None, now: Mapping[str, Any]) ->
     return f"the source's {changed[0]} has changed" if changed else None
 
 
-def _snapshot_validity(fingerprint: Fingerprint, snapshot: tuple[str, str] | None) -> Validity:
+def _snapshot_validity(fingerprint: Fingerprint, snapshot: tuple[str | None, str | None] | None) -> Validity:
     if snapshot is None:
         return Validity(None, "the source's snapshot is not known")
     table, version = fingerprint.get("table_id"), fingerprint.get("version")
     if table != snapshot[0]:
         return Validity(False, "the table was replaced by another one")
-    if version != snapshot[1]:
+    if version is None or version != snapshot[1]:
         return Validity(False, f"built from snapshot {version}, the source is at {snapshot[1]}")
     return Validity(True, f"the source is still at snapshot {version}")

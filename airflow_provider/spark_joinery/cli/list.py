@@ -1,0 +1,116 @@
+"""`joinery list`: what the artifact store holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from spark_joinery.cli.options import (
+    json_option,
+    select_option,
+    show_bytes,
+    show_count,
+    show_json,
+    show_seconds,
+    store_option,
+    workplace,
+)
+from spark_joinery.cli.session import conf_option
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from spark_joinery.store import Summary, Verify
+
+
+@click.command("list")
+@store_option
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(["distribution", "bloom_filter", "range_index"]),
+    help="Only this kind; may be repeated.",
+)
+@select_option
+@click.option("--checksum", is_flag=True, help="Read all files, rather than compare their lengths.")
+@conf_option
+@json_option
+def list_command(
+    store: str | None,
+    kinds: tuple[str, ...],
+    names: tuple[str, ...],
+    checksum: bool,
+    confs: dict[str, str],
+    as_json: bool,
+) -> None:
+    """List the artifacts of a store.
+
+    The exit code is 0 if all are whole, 1 if one is damaged, 2 if the store cannot be read.
+    """
+    from spark_joinery.store import list_artifacts, summarise
+
+    with workplace(store, confs) as place:
+        found = list_artifacts(place.store, kinds, names) if kinds else list_artifacts(place.store, names=names)
+        verify: Verify = "checksum" if checksum else "length"
+        summaries = [summarise(place.store, artifact, verify)[0] for artifact in found]
+    if as_json:
+        show_json([asdict(summary) for summary in summaries])
+    elif summaries:
+        print_table(summaries)
+    else:
+        click.echo("No artifact.")
+    sys.exit(1 if any(summary.damaged for summary in summaries) else 0)
+
+
+def print_table(summaries: list[Summary]) -> None:
+    """Print the artifacts for people.
+
+    Args:
+        summaries: The artifacts.
+    """
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    table = Table(
+        Column("relation", overflow="fold"),
+        "kind",
+        Column("specification", overflow="fold"),
+        "age",
+        *(Column(name, justify="right") for name in ("size", "rows", "versions")),
+        Column("state", overflow="fold"),
+    )
+    for summary in summaries:
+        spec = json.dumps(summary.spec) if summary.spec else summary.spec_hash
+        table.add_row(
+            Text(summary.relation),
+            summary.kind,
+            Text(spec),
+            show_seconds(summary.age_seconds),
+            show_bytes(summary.bytes),
+            show_count(summary.rows),
+            str(summary.versions),
+            state_of(summary),
+        )
+    Console().print(table)
+
+
+def state_of(summary: Summary) -> Text:
+    """Say in colour whether an artifact is whole.
+
+    Args:
+        summary: The artifact.
+
+    Returns:
+        A text of rich.
+    """
+    from rich.text import Text
+
+    if summary.damaged:
+        return Text(f"damaged: {summary.reason}", "bold red")
+    return Text("whole", "green") if summary.version else Text(summary.reason or "", "yellow")
