@@ -32,7 +32,10 @@ SOURCES: dict[str, Any] = {
                     "name": "flights",
                     "config": {
                         "meta": {
-                            "joinery": {"distributions": [BY_CARRIER], "bloom_filters": [{"keys": ["carrier"]}]},
+                            "joinery": {
+                                "distributions": [BY_CARRIER],
+                                "bloom_filters": [{"keys": ["carrier"], "where": "carrier NOT LIKE '{{ '{%' }}'"}],
+                            },
                         },
                     },
                 },
@@ -43,7 +46,15 @@ SOURCES: dict[str, Any] = {
     "models": [
         {
             "name": "busy",
-            "config": {"materialized": "table", "meta": {"joinery": {"distributions": [BY_CARRIER]}}},
+            "config": {
+                "materialized": "table",
+                "meta": {
+                    "joinery": {
+                        "distributions": [BY_CARRIER],
+                        "range_indexes": [{"point": "departs_at", "columns": ["carrier"]}],
+                    }
+                },
+            },
         }
     ],
 }

@@ -8,9 +8,19 @@ import pytest
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG
 from spark_joinery.airflow.dags import joinery_refresh_dag
+from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
-from spark_joinery.airflow.operators.pending import NoJobYetOperator
-from spark_joinery.metadata import DistributionSpec, HotKeys, ManifestNotFoundError, MetaError, read_manifest
+from spark_joinery.airflow.operators.range_index import RangeIndexOperator
+from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.metadata import (
+    BloomFilterSpec,
+    DistributionSpec,
+    HotKeys,
+    ManifestNotFoundError,
+    MetaError,
+    RangeIndexSpec,
+    read_manifest,
+)
 
 pytestmark = [pytest.mark.airflow, pytest.mark.dbt]
 
@@ -38,7 +48,10 @@ def test_one_task_per_artifact_around_the_models(manifest: Path) -> None:
         "before_models.bloom_filter__raw_flights",
         "before_models.distribution__raw_not_loaded_yet",
     }
-    assert {short(task) for task in after} == {"after_models.distribution__marts_busy"}
+    assert {short(task) for task in after} == {
+        "after_models.distribution__marts_busy",
+        "after_models.range_index__marts_busy",
+    }
     expected = {task: {"sources_refreshed"} for task in before} | {task: set() for task in after}
     assert edges(dag) == expected | {"sources_refreshed": {"dbt"}, "dbt": after}
 
@@ -46,17 +59,31 @@ def test_one_task_per_artifact_around_the_models(manifest: Path) -> None:
 def test_tasks_carry_what_was_declared(manifest: Path) -> None:
     dag = joinery_refresh_dag(manifest, conn_id="lake")
     tasks = {short(task_id): dag.get_task(task_id) for task_id in dag.task_ids}
-    distribution = tasks["before_models.distribution__raw_flights"]
-    assert isinstance(distribution, SkewDistributionOperator)
-    assert distribution.joinery_conn_id == "lake"
-    request = distribution.request()
-    assert request.spec == DistributionSpec(
-        partition_by=["carrier"], order_by="departs_at", hot=HotKeys(min_rows=50, min_share=None)
-    )
-    declared = [r for r in read_manifest(manifest).requests if r.unique_id == "source.shop.raw.flights"]
-    assert (request.relation, request.spec_hash) == (declared[0].relation, declared[0].spec_hash)
-    assert "source.shop.raw.flights" in (distribution.doc_md or "")
-    assert isinstance(tasks["before_models.bloom_filter__raw_flights"], NoJobYetOperator)
+    declared = {(r.relation, r.spec_hash) for r in read_manifest(manifest).requests}
+    expected = {
+        "before_models.distribution__raw_flights": (
+            SkewDistributionOperator,
+            DistributionSpec(partition_by=["carrier"], order_by="departs_at", hot=HotKeys(min_rows=50, min_share=None)),
+        ),
+        "before_models.bloom_filter__raw_flights": (
+            BloomFilterOperator,
+            BloomFilterSpec(keys=["carrier"], where="carrier NOT LIKE '{%'"),
+        ),
+        "after_models.range_index__marts_busy": (
+            RangeIndexOperator,
+            RangeIndexSpec(point="departs_at", columns=["carrier"]),
+        ),
+    }
+    for task_id, (operator, spec) in expected.items():
+        task = tasks[task_id]
+        assert isinstance(task, operator)
+        assert isinstance(task, RefreshOperator)
+        assert (task.joinery_conn_id, task.full_refresh) == ("lake", False)
+        task.render_template_fields({})
+        request = task.request()
+        assert request.spec == spec
+        assert (request.relation, request.spec_hash) in declared
+    assert "source.shop.raw.flights" in (tasks["before_models.bloom_filter__raw_flights"].doc_md or "")
 
 
 def test_one_run_and_one_task_at_a_time_unless_told_otherwise(manifest: Path) -> None:

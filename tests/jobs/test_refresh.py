@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from spark_joinery.jobs import refresh, refresh_distribution
-from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, HotKeys, artifact_table_name
-from spark_joinery.store import ArtifactStore, fingerprint, list_source, open_store, permissions_of
+from spark_joinery.jobs import refresh, refresh_artifact
+from spark_joinery.metadata import (
+    ArtifactRequest,
+    BloomFilterSpec,
+    DistributionSpec,
+    HotKeys,
+    RangeIndexSpec,
+    Spec,
+    artifact_table_name,
+)
+from spark_joinery.store import ArtifactStore, fingerprint, list_settled, list_source, open_store, permissions_of
 
 SPEC = DistributionSpec(partition_by=["carrier"], order_by="departs_at", quantiles=2, hot=HotKeys(min_rows=3))
 
@@ -33,9 +44,8 @@ def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
 
 
 def test_a_refresh_publishes_and_registers(spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore) -> None:
-    for _ in range(2):
-        result = refresh_distribution(spark, flights, store)
-    assert (result.status, result.reason, result.rows, result.keys, result.hot_keys) == ("refreshed", None, 4, 2, 1)
+    result = refresh_artifact(spark, flights, store)
+    assert (result.status, result.mode, result.rows, result.keys, result.hot_keys) == ("refreshed", "full", 4, 2, 1)
     assert result.table == f"joinery.{artifact_table_name(flights)}"
     table = spark.table(result.table)
     assert [(f.name, f.dataType.simpleString()) for f in table.schema] == [
@@ -43,9 +53,11 @@ def test_a_refresh_publishes_and_registers(spark: SparkSession, flights: Artifac
         ("row_count", "bigint"),
         ("is_hot", "boolean"),
         ("quantiles", "array<timestamp>"),
+        ("null_count", "bigint"),
+        ("rank_error", "double"),
     ]
     rows = sorted(map(tuple, table.collect()))
-    assert rows == [("AA", 1, False, None), ("UA", 3, True, [dt.datetime(2013, 1, 2)])]
+    assert [row[:5] for row in rows] == [("AA", 1, False, None, 0), ("UA", 3, True, [dt.datetime(2013, 1, 2)], 0)]
 
     lookup = store.current("distribution", flights.relation, flights.spec_hash)
     assert lookup.version is not None
@@ -61,19 +73,19 @@ def test_one_failure_does_not_stop_the_others(
         ArtifactRequest.of_table("refresh_test.later", SPEC),
         ArtifactRequest.of_table("no_such_schema.t", SPEC),
         ArtifactRequest.of_table("parquet.`/no/such/path`", SPEC),
-        ArtifactRequest.of_table("refresh_test.flights", BloomFilterSpec(keys=["carrier"])),
+        ArtifactRequest.of_table("refresh_test.flights", BloomFilterSpec(keys=["nope"])),
         ArtifactRequest.of_table("refresh_test.flights", SPEC.model_copy(update={"order_by": "nope"})),
         flights,
     ]
     seen = []
     results = refresh(spark, requests, store, schema=None, on_result=seen.append)
     assert seen == results
-    assert [result.status for result in results] == ["skipped"] * 4 + ["failed", "refreshed"]
+    assert [result.status for result in results] == ["skipped"] * 3 + ["failed"] * 2 + ["refreshed"]
     assert [result.reason for result in results] == [
         "refresh_test.later does not exist yet",
         "no_such_schema.t does not exist yet",
         "parquet.`/no/such/path` does not exist yet",
-        "no job for bloom_filter yet",
+        "refresh_test.flights has no column 'nope'. Its columns are: carrier, departs_at.",
         "refresh_test.flights has no column 'nope'. Its columns are: carrier, departs_at.",
         None,
     ]
@@ -137,3 +149,152 @@ def test_a_copy_is_no_more_open_than_its_source(spark: SparkSession, store: Arti
 def test_a_relation_without_files_has_no_fingerprint(spark: SparkSession, store: ArtifactStore) -> None:
     listing = list_source(spark.range(3).toDF("id"), store.filesystem)
     assert fingerprint(listing, listing)["type"] == "none"
+
+
+@pytest.fixture
+def kinds(tmp_path: Path) -> dict[str, ArtifactRequest]:
+    """An artifact of each kind, on one path."""
+    specs: list[Spec] = [
+        DistributionSpec(partition_by=["k"], order_by="ts", quantiles=4, hot=HotKeys(min_share=0.2)),
+        BloomFilterSpec(keys=["k"]),
+        RangeIndexSpec(point="ts", columns=["k"]),
+    ]
+    return {r.kind: r for r in (ArtifactRequest.of_table(f"parquet.`{tmp_path}/a source`", spec) for spec in specs)}
+
+
+def write(spark: SparkSession, folder: Path, rows: str, *, aged_s: float = 60) -> None:
+    """Append a file of rows that looks as if it had been written a while ago."""
+    before = set(folder.glob("*.parquet"))
+    spark.sql(f"SELECT id % 3 AS k, id AS ts FROM {rows}").coalesce(1).write.mode("append").parquet(str(folder))
+    for file in set(folder.glob("*.parquet")) - before:
+        os.utime(file, (file.stat().st_mtime - aged_s,) * 2)
+
+
+def test_a_second_refresh_does_nothing_and_a_third_reads_what_is_new(
+    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
+) -> None:
+    source = tmp_path / "a source"
+    write(spark, source, "range(3000)")
+
+    def run(**options: Any) -> dict[str, tuple[str, str | None, int | None]]:
+        results = refresh(spark, kinds.values(), store, schema=None, **options)
+        assert not [result for result in results if result.status == "failed"], results
+        return {result.kind: (result.status, result.mode, result.rows) for result in results}
+
+    every = dict.fromkeys(kinds)
+    assert run() == dict.fromkeys(every, ("refreshed", "full", 3000))
+    assert run() == dict.fromkeys(every, ("unchanged", None, 3000))
+    write(spark, source, "range(3000, 3030)")
+    assert run() == dict.fromkeys(every, ("refreshed", "incremental", 3030))
+    assert run() == dict.fromkeys(every, ("unchanged", None, 3030))
+    merged = {kind: contents(spark, store, request) for kind, request in kinds.items()}
+    assert run(full_refresh=True) == dict.fromkeys(every, ("refreshed", "full", 3030))
+    assert {kind: contents(spark, store, request) for kind, request in kinds.items()} == merged
+
+
+def contents(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest) -> list[str]:
+    """What an artifact says, whatever its files."""
+    version = store.current(request.kind, request.relation, request.spec_hash).version
+    assert version is not None
+    rows = spark.read.option("recursiveFileLookup", "true").parquet(version.data_path).collect()
+    return sorted(map(repr, rows))
+
+
+@pytest.mark.parametrize("change", ["vanished", "rewritten", "column added", "unsettled", "replaced"])
+def test_other_changes_are_reasons_to_read_everything(
+    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path, change: str
+) -> None:
+    source, request = tmp_path / "a source", kinds["bloom_filter"]
+    write(spark, source, "range(100)")
+    write(spark, source, "range(100, 200)", aged_s=-3600 if change == "unsettled" else 60)
+    assert refresh_artifact(spark, request, store, schema=None).mode == "full"
+    first = sorted(source.glob("*.parquet"))[0]
+    match change:
+        case "vanished":
+            first.unlink()
+            reason, rows = "1 of 2 files vanished or changed", 100
+        case "rewritten":  # with the same length, and another time
+            os.utime(first, (first.stat().st_mtime + 1,) * 2)
+            reason, rows = "1 of 2 files vanished or changed", 200
+        case "column added":
+            shutil.rmtree(source)
+            spark.sql("SELECT 1 AS k, 2 AS ts, 3 AS x").write.parquet(str(source))
+            reason, rows = "its columns, format or options changed", 1
+        case "unsettled":
+            reason, rows = "1 files changed while the last version was built", 200
+        case "replaced":
+            shutil.rmtree(source)
+            write(spark, source, "range(7)")
+            reason, rows = "2 of 2 files vanished or changed", 7
+    result = refresh_artifact(spark, request, store, schema=None)
+    assert (result.status, result.mode, result.reason, result.rows) == ("refreshed", "full", reason, rows)
+
+
+def test_only_new_files_are_read(spark: SparkSession, tmp_path: Path, store: ArtifactStore) -> None:
+    """The old one is no Parquet file any more, with the length and time that it had."""
+    source = tmp_path / "a source"
+    request = ArtifactRequest.of_table(f"parquet.`{source}`", BloomFilterSpec(keys=["k"]))
+    write(spark, source, "range(10)")
+    assert refresh_artifact(spark, request, store, schema=None).status == "refreshed"
+    (old,) = source.glob("*.parquet")
+    stat = old.stat()
+    write(spark, source, "range(10, 20)")
+    content = old.read_bytes()
+    old.write_bytes(content[:4] + bytes(len(content) - 200) + content[-196:])
+    (source / f".{old.name}.crc").unlink()
+    os.utime(old, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    result = refresh_artifact(spark, request, store, schema=None)
+    assert (result.mode, result.rows) == ("incremental", 20)
+
+
+@pytest.mark.parametrize("table_format", ["parquet", "orc", "csv"])
+def test_partitioned_tables_of_every_format(
+    spark: SparkSession, store: ArtifactStore, tmp_path: Path, table_format: str
+) -> None:
+    name = f"refresh_formats_{table_format}"
+    options = "OPTIONS (sep ';', header 'true')" if table_format == "csv" else ""
+    spark.sql(f"CREATE TABLE {name} (k INT, ts INT, p STRING) USING {table_format} {options} PARTITIONED BY (p)")
+    requests = [
+        ArtifactRequest.of_table(name, spec)
+        for spec in (
+            DistributionSpec(partition_by=["p"], order_by="ts", hot=HotKeys(min_rows=1)),
+            BloomFilterSpec(keys=["k"], where="p = 'b c'"),
+        )
+    ]
+    spark.sql(f"INSERT INTO {name} SELECT id, id, 'a' FROM range(5)")
+    assert [r.rows for r in refresh(spark, requests, store, schema=None)] == [5, 5]
+    spark.sql(f"INSERT INTO {name} SELECT id, id, 'b c' FROM range(5, 12)")
+    results = refresh(spark, requests, store, schema=None)
+    assert [(r.mode, r.rows, r.keys) for r in results] == [("incremental", 12, 2), ("incremental", 12, 7)]
+    version = store.current("bloom_filter", requests[1].relation, requests[1].spec_hash).version
+    assert version is not None
+    assert version.description["source"] == {
+        "provider": table_format,
+        "options": "header=true,sep=;" if table_format == "csv" else "",
+        "schema": [["k", "int"], ["ts", "int"], ["p", "string"]],
+        "partition_columns": ["p"],
+    }
+    spark.sql(f"ALTER TABLE {name} DROP PARTITION (p = 'a')")
+    assert [(r.mode, r.rows) for r in refresh(spark, requests, store, schema=None)] == [("full", 7)] * 2
+    spark.sql(f"DROP TABLE {name}")
+
+
+def test_views_have_distributions_only(spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore) -> None:
+    spark.sql("CREATE OR REPLACE VIEW refresh_test.v AS SELECT * FROM refresh_test.flights")
+    requests = [ArtifactRequest.of_table("refresh_test.v", spec) for spec in (SPEC, BloomFilterSpec(keys=["carrier"]))]
+    for _ in range(2):
+        results = refresh(spark, requests, store, schema=None)
+        assert [(r.status, r.mode) for r in results] == [("refreshed", "full"), ("failed", None)]
+    assert "refresh_test.v is a view" in str(results[1].reason)
+
+
+def test_a_file_just_written_is_waited_for(spark: SparkSession, store: ArtifactStore, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    spark.range(4).coalesce(1).write.parquet(str(source))
+    frame = spark.read.parquet(str(source))
+    listing = list_settled(frame, store.filesystem)
+    assert len(fingerprint(listing, listing)["files"]) == 1
+    (file,) = source.glob("*.parquet")
+    os.utime(file, (file.stat().st_mtime + 3600,) * 2)
+    listing = list_settled(frame, store.filesystem)
+    assert fingerprint(listing, listing)["uncovered"] == 1

@@ -14,15 +14,18 @@ def get_provider_info() -> dict[str, Any]:
     return {
         "package-name": "spark-joinery",
         "name": "Joinery",
-        "description": "Nightly precomputation for the Joinery Spark extension: skew distributions of hot keys.",
+        "description": (
+            "Nightly precomputation for the Joinery Spark extension: skew distributions, bloom filters, range indexes."
+        ),
         "integrations": [{"integration-name": "Joinery", "tags": ["software"]}],
         "hooks": [{"integration-name": "Joinery", "python-modules": ["spark_joinery.airflow.hooks.joinery"]}],
         "operators": [
             {
                 "integration-name": "Joinery",
                 "python-modules": [
+                    "spark_joinery.airflow.operators.bloom_filter",
                     "spark_joinery.airflow.operators.distribution",
-                    "spark_joinery.airflow.operators.pending",
+                    "spark_joinery.airflow.operators.range_index",
                 ],
             }
         ],

@@ -10,17 +10,25 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, BaseOperator, TaskGroup, TriggerRule
+from airflow.sdk import DAG, TaskGroup, TriggerRule
 
 from spark_joinery.airflow.hooks.joinery import JoineryHook
+from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
-from spark_joinery.airflow.operators.pending import NoJobYetOperator
-from spark_joinery.metadata import ArtifactRequest, DistributionSpec, Stage, read_manifest, split_name
+from spark_joinery.airflow.operators.range_index import RangeIndexOperator
+from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.metadata import ArtifactRequest, DistributionSpec, Kind, Stage, read_manifest, split_name
 
 if TYPE_CHECKING:
     from airflow.sdk.definitions._internal.node import DAGNode
 
 _START = datetime(2025, 1, 1, tzinfo=timezone.utc)
+
+_OPERATORS: dict[Kind, type[RefreshOperator]] = {
+    "bloom_filter": BloomFilterOperator,
+    "distribution": SkewDistributionOperator,
+    "range_index": RangeIndexOperator,
+}
 
 
 def joinery_refresh_dag(
@@ -38,7 +46,7 @@ def joinery_refresh_dag(
 
     Sources are refreshed first (task group ``before_models``), then dbt builds its models (``build_models``), then
     seeds, snapshots and models are refreshed (``after_models``). A relation that does not exist yet is skipped and
-    stops nothing; so are kinds of artifact that no job builds yet.
+    stops nothing; an artifact whose source did not change is left as it is.
 
     One run and one task at a time: embedded Derby serves one JVM. Raise ``max_active_tasks`` where Spark has a Hive
     metastore server.
@@ -86,22 +94,26 @@ def _group(stage: Stage, requests: Iterable[ArtifactRequest], conn_id: str) -> T
     return group
 
 
-def _task(request: ArtifactRequest, conn_id: str) -> BaseOperator:
+def _task(request: ArtifactRequest, conn_id: str) -> RefreshOperator:
     """Make the task that refreshes one artifact."""
-    arguments: dict[str, Any] = {"task_id": _task_id(request), "doc_md": _doc(request)}
-    if not isinstance(request.spec, DistributionSpec):
-        return NoJobYetOperator(kind=request.kind, relation=request.relation, **arguments)
-    hot = request.spec.hot
-    return SkewDistributionOperator(
-        relation=request.sql_name,
-        partition_by=request.spec.partition_by,
-        order_by=request.spec.order_by,
-        quantiles=request.spec.quantiles,
-        hot_min_rows=hot.min_rows if hot else None,
-        hot_min_share=hot.min_share if hot else None,
+    # the fields of a specification are the arguments of its operator, but for the limits of hot keys
+    arguments = request.spec.model_dump(exclude={"hot"})
+    if isinstance(request.spec, DistributionSpec) and request.spec.hot:
+        arguments |= {f"hot_{name}": limit for name, limit in request.spec.hot.model_dump().items()}
+    return _OPERATORS[request.kind](
+        task_id=_task_id(request),
+        doc_md=_doc(request),
+        relation=_verbatim(request.sql_name),
         joinery_conn_id=conn_id,
-        **arguments,
+        **{name: _verbatim(value) for name, value in arguments.items()},
     )
+
+
+def _verbatim(value: Any) -> Any:
+    """Keep Airflow from reading braces in a declaration, `WHERE note LIKE '{%'`, as a template: dbt has rendered it."""
+    if isinstance(value, str) and re.search("{[{%#]", value):
+        return "{% raw %}" + value + "{% endraw %}"
+    return [_verbatim(item) for item in value] if isinstance(value, list) else value
 
 
 def _task_id(request: ArtifactRequest) -> str:

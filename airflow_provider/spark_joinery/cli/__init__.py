@@ -16,6 +16,7 @@ COMMANDS = {
     "refresh": ("spark_joinery.cli.refresh:refresh", "Precompute what the dbt project declares in meta.joinery."),
     "show": ("spark_joinery.cli.show:show", "Show the artifacts of a relation, and whether they are valid now."),
     "vacuum": ("spark_joinery.cli.vacuum:vacuum", "Delete old versions and leftovers from a store."),
+    "report": ("spark_joinery.cli.report:report", "Show skew, sizes and ages of what is precomputed, on one page."),
 }
 
 

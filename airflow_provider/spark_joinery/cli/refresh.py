@@ -58,8 +58,8 @@ def refresh(
 ) -> None:
     """Precompute what the dbt project declares in meta.joinery: KIND, or all of it.
 
-    Reads what is new since the last time; does nothing where nothing is new. The exit code is 0 if nothing failed, 1 if something did, 2 if nothing could be
-    started.
+    Reads what is new since the last time, which may be nothing. The exit code is 0 if nothing failed, 1 if something
+    did, 2 if nothing could be started.
     """
     from spark_joinery.jobs.selection import select
     from spark_joinery.metadata import read_manifest

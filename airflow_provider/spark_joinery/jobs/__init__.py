@@ -1,9 +1,9 @@
 """PySpark jobs that precompute what the jar and the macros read: they run wherever Spark runs, without the jar too."""
 
-from spark_joinery.jobs.build.built import ColumnMissingError, ColumnUnusableError
+from spark_joinery.jobs.builders.built import ColumnMissingError, ColumnUnusableError
 from spark_joinery.jobs.metastore import MetastoreLockedError, ensure_metastore_free
-from spark_joinery.jobs.runner import RefreshResult, ViewError, refresh, refresh_artifact
 from spark_joinery.jobs.register import RegisterError
+from spark_joinery.jobs.runner import RefreshResult, ViewError, refresh, refresh_artifact
 from spark_joinery.jobs.session import build_session
 from spark_joinery.jobs.source import SourceError
 

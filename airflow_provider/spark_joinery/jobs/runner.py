@@ -11,10 +11,10 @@ from typing import Any, Literal
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_joinery.errors import JoineryError
-from spark_joinery.jobs.build.bloom_filter import build_bloom_filter
-from spark_joinery.jobs.build.built import Built, DriftError
-from spark_joinery.jobs.build.distribution import build_distribution
-from spark_joinery.jobs.build.range_index import build_range_index
+from spark_joinery.jobs.builders.bloom_filter import build_bloom_filter
+from spark_joinery.jobs.builders.built import Built, DriftError
+from spark_joinery.jobs.builders.distribution import build_distribution
+from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
 from spark_joinery.jobs.register import is_registered, register
 from spark_joinery.jobs.source import Source, one_line, open_source

@@ -40,16 +40,25 @@ def describe(error: ValidationError) -> list[str]:
     Returns:
         One line per problem: "meta.joinery.<key>: <what is wrong, what was expected>".
     """
-    return [f"{_key(e['loc'])}: {_problem(e)}" for e in error.errors()]
+    return [f"{_key(e['loc'])}: {problem(e)}" for e in error.errors()]
 
 
-def _key(loc: tuple[str | int, ...]) -> str:
-    """`("distributions", 0, "quantiles")` as `meta.joinery.distributions[0].quantiles`."""
-    return "meta.joinery" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
+def problem(e: ErrorDetails) -> str:
+    """Say what is wrong with one value, without naming its place.
 
+    Args:
+        e: One of the errors of a `ValidationError`.
 
-def _problem(e: ErrorDetails) -> str:
-    """One problem, without its place."""
+    Returns:
+        What is wrong, and what was expected.
+
+    Example:
+        >>> try:
+        ...     BloomFilterSpec(keys=[])
+        ... except ValidationError as error:
+        ...     problem(error.errors()[0])
+        'expected at least one entry, found list []'
+    """
     if e["type"] == "extra_forbidden":
         return _unknown_key(e["loc"])
     if e["type"] == "missing":
@@ -58,6 +67,11 @@ def _problem(e: ErrorDetails) -> str:
         return str(e["ctx"]["error"])
     expected = _EXPECTED.get(e["type"]) or e["msg"].replace("Input should be ", "a number ")
     return f"expected {expected}, found {_shown(e['input'])}"
+
+
+def _key(loc: tuple[str | int, ...]) -> str:
+    """`("distributions", 0, "quantiles")` as `meta.joinery.distributions[0].quantiles`."""
+    return "meta.joinery" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
 
 
 def _unknown_key(loc: tuple[str | int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Nightly refresh around `dbt build`, and one distribution by hand."""
+"""Nightly refresh around `dbt build`, and one artifact of each kind by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG
 
 from spark_joinery.airflow.dags import joinery_refresh_dag
+from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
+from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 
 DBT_PROJECT_DIR = os.environ.get("DBT_PROJECT_DIR", "/opt/airflow/dbt")
 
@@ -21,7 +23,7 @@ nightly = joinery_refresh_dag(
 )
 # [END howto_joinery_refresh_dag]
 
-with DAG("example_joinery_distribution", schedule=None, max_active_runs=1, tags=["joinery"]) as by_hand:
+with DAG("example_joinery_by_hand", schedule=None, max_active_runs=1, max_active_tasks=1, tags=["joinery"]) as by_hand:
     # [START howto_operator_skew_distribution]
     SkewDistributionOperator(
         task_id="flights_by_carrier",
@@ -32,3 +34,22 @@ with DAG("example_joinery_distribution", schedule=None, max_active_runs=1, tags=
         hot_min_rows=1_000_000,
     )
     # [END howto_operator_skew_distribution]
+
+    # [START howto_operator_bloom_filter]
+    BloomFilterOperator(
+        task_id="planes_of_cessna",
+        relation="raw.planes",
+        keys=["tailnum"],
+        where="manufacturer = 'CESSNA'",
+    )
+    # [END howto_operator_bloom_filter]
+
+    # [START howto_operator_range_index]
+    RangeIndexOperator(
+        task_id="storms_by_time",
+        relation="raw.storms",
+        start="starts_at",
+        end="ends_at",
+        columns=["storm_id", "origin"],
+    )
+    # [END howto_operator_range_index]

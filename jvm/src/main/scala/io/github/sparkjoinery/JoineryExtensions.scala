@@ -31,6 +31,8 @@ import io.github.sparkjoinery.rules._
  *
  * ASOF JOIN goes the same way: parsed into a `Join` whose right child is an `AsOfRight`, kept complete by [[KeepMatchCondition]],
  * checked by [[CheckAsOfJoin]], and made a `LastJoin` by [[PlanAsOfJoin]], as is Spark's own `AsOfJoin`.
+ *
+ * An ordinary join is Spark's; with `spark.joinery.store`, [[ApplyBloomFilters]] drops rows of a side before the join does.
  */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
@@ -56,6 +58,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     // optimizer and planner
     extensions.injectOptimizerRule(_ => OptimizeLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
+    extensions.injectPreCBORule(_ => ApplyBloomFilters)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)

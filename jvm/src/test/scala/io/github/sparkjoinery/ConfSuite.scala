@@ -26,7 +26,11 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.lastJoin.maxHashPartition" -> "128MB",
       "spark.joinery.lastJoin.skewSplit.enabled" -> "true",
       "spark.joinery.lastJoin.skewSplit.minPartition" -> "32MB",
-      "spark.joinery.store" -> "<undefined>"))
+      "spark.joinery.runtimeFilter.applicationSideMinSize" -> "10MB",
+      "spark.joinery.runtimeFilter.enabled" -> "true",
+      "spark.joinery.store" -> "<undefined>",
+      "spark.joinery.store.maxArtifactSize" -> "64MB",
+      "spark.joinery.store.timeout" -> "2s"))
     listed.foreach { row =>
       assert(row.getString(2).length > 40, row)
       assert(row.getString(3).startsWith("joinery"), row)
@@ -35,7 +39,7 @@ class ConfSuite extends JoinerySession {
 
   test("a value that is no boolean is refused") {
     for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.lastJoin.skewSplit.enabled", "spark.joinery.asofJoin.enabled",
-        "spark.joinery.explain")) {
+        "spark.joinery.explain", "spark.joinery.runtimeFilter.enabled")) {
       val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
       assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))
       assert(spark.conf.getOption(key).forall(_ != "maybe"))

@@ -27,6 +27,12 @@ class GoldenVectorsSuite extends AnyFunSuite {
     }
   }
 
+  test("relation folders") {
+    vectors("relation_folder").foreach { vector =>
+      assert(StoreLayout.relationFolder(vector.get("input").asText) === vector.get("expected").asText)
+    }
+  }
+
   test("a relative path is refused") {
     assert(intercept[IllegalArgumentException](RelationIdentity.ofPath("data/flights")).getMessage.contains("data/flights"))
   }

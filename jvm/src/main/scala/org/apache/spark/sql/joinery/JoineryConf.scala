@@ -1,5 +1,7 @@
 package org.apache.spark.sql.joinery
 
+import java.util.concurrent.TimeUnit
+
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.network.util.ByteUnit
 import org.apache.spark.sql.internal.SQLConf
@@ -65,6 +67,33 @@ object JoineryConf {
     .stringConf
     .createOptional
 
+  private val STORE_TIMEOUT = SQLConf.buildConf("spark.joinery.store.timeout")
+    .doc("How long the planning of a query, with its subqueries, may wait for the artifact store. What is not there by then is read " +
+      "in the background, for later queries.")
+    .version("joinery 0.1.0")
+    .timeConf(TimeUnit.MILLISECONDS)
+    .checkValue(_ >= 0, "The time must not be negative.")
+    .createWithDefaultString("2s")
+
+  private val STORE_MAX_ARTIFACT_SIZE = SQLConf.buildConf("spark.joinery.store.maxArtifactSize")
+    .doc("Largest artifact that a query's planning takes into the driver's memory, in bytes of its files, or of the filter that is " +
+      "made of them. Larger ones are left aside.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("64MB")
+
+  private val RUNTIME_FILTER_ENABLED = boolean(
+    "spark.joinery.runtimeFilter.enabled",
+    "Where one side of a join is a table whose bloom filter in the artifact store is valid, drop rows of the other side that the " +
+      "filter excludes before they are shuffled. Without spark.joinery.store there is none.",
+    default = true)
+
+  private val RUNTIME_FILTER_MIN_SIZE = SQLConf.buildConf("spark.joinery.runtimeFilter.applicationSideMinSize")
+    .doc("Smallest side of a join, in estimated bytes, that is worth a bloom filter from the artifact store.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("10MB")
+
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
   def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)
   def maxBroadcast: Long = SQLConf.get.getConf(LAST_JOIN_MAX_BROADCAST).min(SQLConf.get.maxBroadcastTableSizeInBytes)
@@ -73,7 +102,11 @@ object JoineryConf {
     .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
-  def store: Option[String] = SQLConf.get.getConf(STORE)
+  def store: Option[String] = SQLConf.get.getConf(STORE).filter(_.nonEmpty)
+  def storeTimeoutMs: Long = SQLConf.get.getConf(STORE_TIMEOUT)
+  def maxArtifactSize: Long = SQLConf.get.getConf(STORE_MAX_ARTIFACT_SIZE)
+  def runtimeFilter: Boolean = SQLConf.get.getConf(RUNTIME_FILTER_ENABLED)
+  def runtimeFilterMinSize: Long = SQLConf.get.getConf(RUNTIME_FILTER_MIN_SIZE)
 
   /** Registers the entries (by loading this object) before a session reads its configuration. */
   def register(): Unit = ()

@@ -1,7 +1,7 @@
 """A skew distribution without any error: for what no sketch can hold, such as strings, or hot keys by the thousand.
 
-Two passes over the key and order columns, the second one sorts. What grows with the data stays in Spark, which spills it; the driver
-only sees a few totals.
+Two passes over the key and order columns, the second one sorts. What grows with the data stays in Spark, which spills
+it; the driver only sees a few totals.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType
 
-from spark_joinery.jobs.build.hot_keys import hot_from
+from spark_joinery.jobs.builders.hot_keys import hot_from
 from spark_joinery.metadata import DistributionSpec
 
 # Above this many hot keys the second pass shuffles the relation instead of shipping the keys to every executor.
@@ -28,7 +28,7 @@ class Distribution:
     """A computed distribution.
 
     Attributes:
-        table: One row per key: the keys, `row_count`, `is_hot`, `quantiles`, `null_count` and `rank_error`, see `distribution`.
+        table: One row per key: the keys, and the columns that `build_distribution` describes.
         rows: Rows of the relation.
         keys: Distinct keys; NULL is one.
         hot_keys: Keys that are hot.

@@ -1,0 +1,92 @@
+"""`joinery report`: what the artifact store holds, as one HTML page."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from pathlib import Path
+
+import click
+
+from spark_joinery.cli.refresh import CannotStartError, local_confs
+from spark_joinery.cli.session import conf_option
+from spark_joinery.errors import JoineryError
+
+
+@click.command()
+@click.option("--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default="joinery-report.html",
+    show_default=True,
+    help="The page; a former one is replaced.",
+)
+@click.option("--select", "names", multiple=True, metavar="NAME", help="Only this relation; may be repeated.")
+@click.option("--redact", is_flag=True, help="Hide values of keys, of order columns and in conditions.")
+@click.option("--warehouse", type=click.Path(path_type=Path), help="Local Spark: folder of warehouse and metastore.")
+@conf_option
+def report(
+    store: str | None, output: Path, names: tuple[str, ...], redact: bool, warehouse: Path | None, confs: dict[str, str]
+) -> None:
+    """Show what is precomputed: skew, sizes and ages, on one HTML page.
+
+    The page needs nothing else, so it can be mailed. Unless its values are hidden by --redact, only its owner may read
+    the file. Whether filters and indexes are valid now is told if the session sees their sources: name the metastore by
+    --warehouse or --conf. The exit code is 2 if the page could not be made.
+    """
+    if not output.absolute().parent.is_dir():  # known now, rather than after all has been read
+        raise CannotStartError(f"{output} cannot be written: there is no folder {output.absolute().parent}.")
+    try:
+        artifacts = run(store, output, names, redact, {**local_confs(warehouse), **confs})
+    except JoineryError as error:
+        raise CannotStartError(str(error)) from error
+    except OSError as error:
+        raise CannotStartError(f"{output} cannot be written: {error.strerror}.") from error
+    if artifacts:
+        click.echo(f"{output}: {artifacts} artifact{'s' if artifacts > 1 else ''}, {output.stat().st_size:,} bytes")
+    else:
+        click.echo(f"{output}: the store is empty; `joinery refresh` fills it")
+
+
+def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool, confs: dict[str, str]) -> int:
+    """Start Spark, read the store, and write the page.
+
+    Args:
+        store: Root of the store; None for the conf.
+        output: The page.
+        names: Relations to show; none means all.
+        redacted: Hide the source's values.
+        confs: Spark settings.
+
+    Returns:
+        How many artifacts it shows.
+
+    Raises:
+        JoineryError: If no store is named, or something that is needed is not installed or not there.
+        OSError: If the page cannot be written.
+    """
+    from rich.console import Console
+
+    from spark_joinery.jobs import build_session
+    from spark_joinery.jobs.session import CATALOG, CONNECTION_URL, METASTORE_URIS
+    from spark_joinery.report import read_report, redact, render, write
+    from spark_joinery.report.plots import require_matplotlib
+    from spark_joinery.store import open_store
+
+    require_matplotlib()
+    # what is wrong with one artifact is on the page; its stack trace is for `logging` users, not for the terminal
+    logging.getLogger("spark_joinery").addHandler(logging.NullHandler())
+    settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+    with Console(stderr=True).status("reading the store"), tempfile.TemporaryDirectory(prefix="joinery-") as scratch:
+        if not confs.keys() & {CONNECTION_URL, METASTORE_URIS}:
+            # nobody says where the tables are, and an embedded metastore that somebody else uses would be an obstacle;
+            # even an empty catalog makes a folder, which by default is in the working directory
+            settings |= {CATALOG: "in-memory", "spark.sql.warehouse.dir": scratch}
+        spark = build_session("joinery report", {**settings, **confs})
+        try:
+            found = read_report(spark, open_store(spark, store), names)
+        finally:
+            spark.stop()
+        write(render(redact(found) if redacted else found), output, private=not redacted)
+    return len(found.artifacts)

@@ -1,0 +1,192 @@
+"""The bloom filter of a relation's keys: a split block bloom filter, computed by Spark's own aggregation.
+
+One row of the artifact is one block of 256 bits, four longs. A key sets one bit in each of the block's eight 32-bit
+words, so that a probe touches one cache line (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
+Filters, 2007; Parquet's filters have the same shape). All bits come straight from the key's xxhash64:
+
+    block = ((hash >>> 40) * blocks) >>> 24        bit of word j = (hash >>> 5j) & 31
+
+A block is a `bit_or` over its keys, and so is the union of two filters: what grows with the data spills, and nothing
+but Parquet is ever written or read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from spark_joinery.jobs.builders.built import Built, ColumnUnusableError, DriftError, column, resolve
+from spark_joinery.jobs.builders.distinct import RELATIVE_ERROR, as_field, distinct_sketch
+from spark_joinery.jobs.builders.hashing import hashable, hashed_type, is_hashable
+from spark_joinery.metadata import BloomFilterSpec
+from spark_joinery.store import ArtifactVersion, PendingVersion
+
+WORDS = ("w0", "w1", "w2", "w3")
+_MAX_BLOCKS = 1 << 24
+# Room for tomorrow's keys: a filter that holds more than it was sized for lets more through.
+_GROWTH = 1.25
+# A filter that grew is as good as asked for until it lets so many times more through.
+_MAX_FPP_DRIFT = 1.5
+_CHANGES_BY_ITSELF = re.compile(
+    r"(?i)\b(current_\w+|localtimestamp|now|rand\w*|uuid|shuffle|monotonically_increasing_id)\b"
+)
+
+
+def build_bloom_filter(
+    frame: DataFrame, spec: BloomFilterSpec, relation: str, target: PendingVersion, base: ArtifactVersion | None = None
+) -> Built:
+    """Write a bloom filter.
+
+    Args:
+        frame: The relation; with `base`, its new rows.
+        spec: Keys, predicate and false-positive probability.
+        relation: What to call the relation in errors.
+        target: Where to write.
+        base: A version to add the rows to.
+
+    Returns:
+        Counts, and the fields of a reader: `blocks`, `hash`, `key_types`, `capacity`, `expected_fpp`.
+
+    Raises:
+        ColumnMissingError: If the relation lacks a column.
+        ColumnUnusableError: If a key cannot be hashed, or the predicate is not one.
+        DriftError: If `base` would hold too many keys.
+
+    Example:
+        >>> build_bloom_filter(spark.table("raw.planes"), BloomFilterSpec(keys=["tailnum"]), "raw.planes", pending).keys
+        3322
+    """
+    spark = frame.sparkSession
+    keys = resolve(frame, spec.keys, relation)
+    types = [frame.schema[key].dataType for key in keys]
+    for key, data_type in zip(keys, types, strict=True):
+        if not is_hashable(data_type):
+            raise ColumnUnusableError(
+                f"{relation}: the key '{key}' of type {data_type.simpleString()} cannot be in a bloom filter, as equal "
+                "values of this type may differ in their bytes."
+            )
+    hashed = [hashable(column(key), data_type) for key, data_type in zip(keys, types, strict=True)]
+    not_null = F.lit(True)
+    for key in keys:
+        not_null = not_null & column(key).isNotNull()
+    before = base.description if base else None
+    # NULL where no key takes part, which the sketch leaves out
+    h = F.when(not_null, F.xxhash64(*hashed))
+    if spec.where:
+        h = F.when(_predicate(frame, spec.where, relation), h)
+    hashes = frame.select(h.alias("h"))
+    totals = hashes.agg(F.count(F.lit(1)).alias("rows"), distinct_sketch(F.col("h"), before).alias("distinct"))
+    found = totals.withColumn("keys", F.hll_sketch_estimate("distinct")).collect()[0]
+    rows, estimate = int(found["rows"]) + (before["rows"] if before else 0), int(found["keys"])
+
+    if before:
+        blocks, capacity = int(before["blocks"]), int(before["capacity"])
+        expected = expected_fpp(estimate / blocks)
+        if expected > spec.fpp * _MAX_FPP_DRIFT:
+            raise DriftError(f"about {estimate:,} keys are in a filter made for {capacity:,}")
+    else:
+        capacity = max(1, math.ceil(estimate * (1 + 3 * RELATIVE_ERROR) * _GROWTH))
+        blocks = math.ceil(capacity / keys_per_block(spec.fpp))
+        if blocks > _MAX_BLOCKS:
+            raise ColumnUnusableError(
+                f"{relation}: about {estimate:,} distinct keys need a bloom filter of {blocks * 32:,} bytes, more than "
+                f"the {_MAX_BLOCKS * 32:,} there can be. Raise fpp, or filter with `where`."
+            )
+        expected = expected_fpp(estimate / blocks)
+    filled = _blocks(hashes.where("h IS NOT NULL"), blocks)
+    if base:
+        former = spark.read.parquet(base.data_path)
+        filled = filled.unionByName(former).groupBy("block").agg(*(F.bit_or(word).alias(word) for word in WORDS))
+    # sorted, so that a reader fills its words from left to right
+    filled.repartitionByRange(max(1, blocks // 1_000_000), "block").sortWithinPartitions("block").write.parquet(
+        target.data_path
+    )
+    return Built(
+        rows,
+        keys=estimate,
+        details={
+            "keys": estimate,
+            "keys_relative_error": RELATIVE_ERROR,
+            **as_field(found["distinct"]),
+            "blocks": blocks,
+            "bytes": blocks * 32,
+            "fpp": spec.fpp,
+            "expected_fpp": expected,
+            "capacity": capacity,
+            "hash": "xxhash64",
+            "key_types": [hashed_type(data_type) for data_type in types],
+        },
+    )
+
+
+def expected_fpp(keys_per_block: float) -> float:
+    """How likely a key that is not in a filter passes it.
+
+    The keys of a block follow Poisson's distribution; with i of them, each of the eight bits is set with 1 - (31/32)^i.
+
+    Args:
+        keys_per_block: Average number of keys in a block.
+
+    Returns:
+        A probability.
+
+    Example:
+        >>> round(expected_fpp(25), 3)
+        0.01
+    """
+    spread = 12 * math.sqrt(keys_per_block) + 12
+    counts = range(max(0, int(keys_per_block - spread)), int(keys_per_block + spread) + 1)
+    log_mean = math.log(keys_per_block) if keys_per_block else 0.0
+    return sum(
+        math.exp(i * log_mean - keys_per_block - math.lgamma(i + 1)) * (1 - (31 / 32) ** i) ** 8
+        for i in counts
+        if keys_per_block or not i
+    )
+
+
+def keys_per_block(fpp: float) -> float:
+    """The largest average number of keys in a block that keeps a filter's promise.
+
+    Args:
+        fpp: False-positive probability.
+
+    Returns:
+        A number above 0, exact to a thousandth.
+    """
+    low, high = 0.001, 1000.0
+    while high - low > 0.001 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if expected_fpp(middle) <= fpp else (low, middle)
+    return low
+
+
+def _blocks(hashes: DataFrame, blocks: int) -> DataFrame:
+    """Combine the keys of each block."""
+    block = F.shiftrightunsigned(F.shiftrightunsigned("h", 40) * F.lit(blocks), 24).cast("int")
+    return hashes.groupBy(block.alias("block")).agg(*(F.bit_or(_word(i)).alias(name) for i, name in enumerate(WORDS)))
+
+
+def _word(i: int) -> Column:
+    """The two bits that a key sets in a block's long: one in its lower half, one in its upper half."""
+    lower, upper = f"shiftrightunsigned(h, {10 * i}) & 31", f"shiftrightunsigned(h, {10 * i + 5}) & 31"
+    return F.expr(f"shiftleft(1L, cast({lower} AS INT)) | shiftleft(1L, 32 + cast({upper} AS INT))")
+
+
+def _predicate(frame: DataFrame, where: str, relation: str) -> Column:
+    unstable = _CHANGES_BY_ITSELF.search(where)
+    if unstable:
+        raise ColumnUnusableError(
+            f"{relation}: `where: {where}` gives another answer whenever it is asked ({unstable[0]}); expected a "
+            "predicate on the row alone."
+        )
+    try:
+        frame.where(where).schema  # noqa: B018
+    except AnalysisException as error:
+        raise ColumnUnusableError(
+            f"{relation}: `where: {where}` is no predicate on it: {str(error).splitlines()[0]}"
+        ) from error
+    return F.expr(where)

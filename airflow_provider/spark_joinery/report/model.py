@@ -1,0 +1,152 @@
+"""What a report says, before it is a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from spark_joinery.store.validity import Coverage, Validity
+
+# From a kind of artifact to what people call it.
+KINDS = {"distribution": "Skew distribution", "bloom_filter": "Bloom filter", "range_index": "Range index"}
+
+# How many keys of a distribution are shown.
+HEAVIEST = 20
+
+
+@dataclass(frozen=True)
+class HeavyKey:
+    """One of the heaviest keys of a distribution.
+
+    Attributes:
+        values: One per key column, as Spark casts them to text; None is NULL.
+        rows: Rows of the key.
+        is_hot: Whether windows over it are split.
+        boundaries: Inner boundaries between the parts, as text, ascending; none unless hot.
+        largest_part: Most rows of one part, about: all of them unless hot.
+    """
+
+    values: tuple[str | None, ...]
+    rows: int
+    is_hot: bool
+    boundaries: tuple[str, ...]
+    largest_part: int
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """What is in the data of a distribution.
+
+    Attributes:
+        key_columns: Names of the key columns.
+        order_by: Name of the order column.
+        order_type: Its type, as Spark writes it ("timestamp").
+        parts: Parts that a hot key is asked to be split into.
+        rows: Rows of the relation.
+        heaviest: The heaviest keys, at most `HEAVIEST`, heaviest first.
+        largest_part: Most rows of one part of any key, about.
+    """
+
+    key_columns: tuple[str, ...]
+    order_by: str
+    order_type: str
+    parts: int
+    rows: int
+    heaviest: tuple[HeavyKey, ...]
+    largest_part: int
+
+    @property
+    def share_before(self) -> float:
+        """Share of all rows in the busiest task of a window that is not split: that of the heaviest key."""
+        return self.share(self.heaviest[0].rows) if self.heaviest else 0.0
+
+    @property
+    def share_after(self) -> float:
+        """Share of all rows in the busiest task once hot keys are split."""
+        return self.share(self.largest_part)
+
+    def share(self, rows: int) -> float:
+        """Share of all rows, 0 to 1, that so many rows are."""
+        return rows / self.rows if self.rows else 0.0
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One artifact, in the version that is in use.
+
+    Attributes:
+        kind: Kind of artifact.
+        relation: Identity of the relation.
+        spec_hash: Hash of the specification.
+        description: The content of `version.json`; empty without a version.
+        problem: What is wrong with it: damaged, unreadable; None if all is well.
+        validity: Whether it is used as the source is now; None without a version.
+        coverage: Files of the source now that it covers; None if that is not known.
+        distribution: Of a distribution: its data, if that can be read.
+    """
+
+    kind: str
+    relation: str
+    spec_hash: str
+    description: Mapping[str, Any] = field(default_factory=dict)
+    problem: str | None = None
+    validity: Validity | None = None
+    coverage: Coverage | None = None
+    distribution: Distribution | None = None
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """What was asked for."""
+        spec = self.description.get("spec")
+        return spec if isinstance(spec, dict) else {}
+
+    @property
+    def state(self) -> Literal["damaged", "not valid", "valid", "whole"]:
+        """In a word, how it is; "whole" says that nothing is known about its source."""
+        if self.problem:
+            return "damaged"
+        if self.validity is None or self.validity.usable is None:
+            return "whole"
+        return "valid" if self.validity.usable else "not valid"
+
+    @property
+    def built_at(self) -> datetime | None:
+        """When the version was published, in UTC."""
+        text = str(self.description.get("built_at", ""))
+        try:
+            return datetime.fromisoformat(text.replace("Z", "+00:00"))
+        except ValueError:
+            return None
+
+    @property
+    def bytes(self) -> int:
+        """Size of all files of the version."""
+        return sum(int(file["length"]) for file in self.description.get("files", []))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the page shows.
+
+    Attributes:
+        store: Root of the store.
+        artifacts: Sorted by relation, kind and specification.
+        generated_at: When the store was read, in UTC.
+        time_zone: Time zone in which timestamps of the source are shown.
+        redacted: Whether key and quantile values are hidden.
+    """
+
+    store: str
+    artifacts: tuple[Artifact, ...]
+    generated_at: datetime
+    time_zone: str
+    redacted: bool = False
+
+    @property
+    def relations(self) -> list[tuple[str, list[Artifact]]]:
+        """The artifacts of each relation."""
+        return [(relation, list(found)) for relation, found in groupby(self.artifacts, lambda one: one.relation)]

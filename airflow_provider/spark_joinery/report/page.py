@@ -1,0 +1,127 @@
+"""A report as one HTML page that asks for nothing from outside."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from spark_joinery.report import plots, text
+from spark_joinery.report.model import HEAVIEST, KINDS, Artifact, Report
+
+BITS_PER_BLOCK = 256
+
+
+def render(report: Report) -> str:
+    """Make the page.
+
+    Args:
+        report: What to show; what is to be hidden must be gone from it, see `redact`.
+
+    Returns:
+        HTML, the same for the same report.
+
+    Raises:
+        MatplotlibMissingError: If the library that draws the plots is not installed.
+
+    Example:
+        >>> write(render(read_report(spark, store)), Path("joinery-report.html"), private=True)
+    """
+    plots.require_matplotlib()
+    environment = Environment(
+        loader=PackageLoader("spark_joinery.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "age": partial(text.age, now=report.generated_at),
+        "breakable": breakable,
+        "bytes": text.size,
+        "number": text.number,
+        "percent": text.percent,
+        "specification": specification,
+        "visible": text.visible,
+    }
+    environment.globals |= {
+        "BITS_PER_BLOCK": BITS_PER_BLOCK,
+        "HEAVIEST": HEAVIEST,
+        "KINDS": KINDS,
+        "boundaries": lambda artifact, name: _drawing(plots.boundaries(artifact.distribution, name)),
+        "shares": lambda artifact, name: _drawing(plots.shares(artifact.distribution, name)),
+    }
+    return environment.get_template("report.html").render(report=report)
+
+
+def write(page: str, file: Path, *, private: bool) -> None:
+    """Write the page so that the file holds the former page or the whole new one.
+
+    Args:
+        page: HTML.
+        file: Where to.
+        private: Give it to its owner alone, as it holds values of the source; else to whom the umask lets.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as output:
+            output.write(page)
+        if not private:
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(file)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def specification(artifact: Artifact) -> str:
+    """Say in one line what an artifact is made for.
+
+    Args:
+        artifact: Of any kind.
+
+    Returns:
+        Such as "carrier, ordered by departs_at"; the hash if its version cannot be read.
+    """
+    spec = artifact.spec
+    match artifact.kind:
+        case "distribution" if spec:
+            return f"{_names(spec['partition_by'])}, ordered by {text.visible(spec['order_by'])}"
+        case "bloom_filter" if spec:
+            where = f", where {text.visible(spec['where'], 120)}" if spec.get("where") else ""
+            return _names(spec["keys"]) + where
+        case "range_index" if spec:
+            sorted_by = [spec["point"]] if spec.get("point") else [spec["start"], spec["end"]]
+            return _names(sorted_by) + (f", with {_names(spec['columns'])}" if spec.get("columns") else "")
+    return f"specification {artifact.spec_hash}"
+
+
+def breakable(name: str) -> Markup:
+    """Let a long name go on in the next line behind its dots, slashes and dashes.
+
+    Args:
+        name: Any text.
+
+    Returns:
+        HTML.
+    """
+    return Markup("<wbr>").join(re.split(r"(?<=[./-])(?=\w)", name))
+
+
+def _names(columns: list[str]) -> str:
+    return ", ".join(map(text.visible, columns))
+
+
+def _drawing(svg: str | None) -> Markup | None:
+    """Let a drawing into the page as it is: ElementTree has escaped its texts."""
+    return None if svg is None else Markup(svg)

@@ -1,0 +1,98 @@
+"""Take the source's values out of a report, before anything is drawn or written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from spark_joinery.report.model import Artifact, Distribution, HeavyKey, Report
+
+HIDDEN = "…"
+
+# Without backslashes and comments, whose meaning depends on settings, a literal ends at the next quote of its kind.
+_TOKEN = re.compile(
+    r"""(?P<hidden>'[^']*'|"[^"]*"|(?<![\w`])\.?\d[\w.]*)
+      | (?P<shown>`[^`]*`|[^\W\d]\w*|\s+|[^\w\s'"`])""",
+    re.VERBOSE,
+)
+_UNSURE = re.compile(r"\\|--|/\*|\$\$")
+
+
+def redact(report: Report) -> Report:
+    """Hide the values of keys and quantiles, of conditions, and of partitions in paths.
+
+    Counts, shares, sizes, times, and the names of relations and columns stay.
+
+    Args:
+        report: As read from the store.
+
+    Returns:
+        A report that holds none of the source's values.
+
+    Example:
+        >>> render(redact(report))
+    """
+    return replace(
+        report,
+        store=_path(report.store),
+        artifacts=tuple(_artifact(artifact) for artifact in report.artifacts),
+        redacted=True,
+    )
+
+
+def condition(text: str) -> str:
+    """Hide the literals of a SQL condition.
+
+    Args:
+        text: Such as "manufacturer = 'CESSNA' AND seats > 4".
+
+    Returns:
+        The text with "…" for each literal, or "…" alone if it is not plain which parts are literals.
+
+    Example:
+        >>> condition("manufacturer = 'CESSNA' AND seats > 4")
+        'manufacturer = … AND seats > …'
+    """
+    if _UNSURE.search(text):
+        return HIDDEN
+    found: list[str] = []
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:  # a quote without its end
+            return HIDDEN
+        found.append(match["shown"] or HIDDEN)
+        at = match.end()
+    return "".join(found)
+
+
+def _artifact(artifact: Artifact) -> Artifact:
+    description: dict[str, Any] = dict(artifact.description)
+    if where := artifact.spec.get("where"):
+        description["spec"] = {**artifact.spec, "where": condition(str(where))}
+    return replace(
+        artifact,
+        relation=_path(artifact.relation),
+        description=description,
+        distribution=artifact.distribution and _distribution(artifact.distribution),
+    )
+
+
+def _distribution(distribution: Distribution) -> Distribution:
+    heaviest = tuple(
+        _key(key, f"key {number}", distribution.parts) for number, key in enumerate(distribution.heaviest, 1)
+    )
+    return replace(distribution, key_columns=(", ".join(distribution.key_columns),), heaviest=heaviest)
+
+
+def _key(key: HeavyKey, name: str, parts: int) -> HeavyKey:
+    # equal boundaries are one, so which of the positions these are is not known, and not told
+    whole = len(key.boundaries) == parts - 1
+    positions = tuple(f"{i}/{parts}" if whole else f"boundary {i}" for i in range(1, len(key.boundaries) + 1))
+    return replace(key, values=(name,), boundaries=positions)
+
+
+def _path(text: str) -> str:
+    """Hide the values of partitions, as in `/data/flights/carrier=AA`."""
+    return re.sub(r"=[^/]*", f"={HIDDEN}", text) if "/" in text else text

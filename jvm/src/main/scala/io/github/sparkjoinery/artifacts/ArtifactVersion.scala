@@ -1,0 +1,66 @@
+package io.github.sparkjoinery.artifacts
+
+import com.fasterxml.jackson.databind.JsonNode
+import org.apache.hadoop.fs.Path
+
+/** An artifact that must not be used; the message is the reason, one line. */
+class DamagedArtifactException(reason: String) extends RuntimeException(reason)
+
+/**
+ * One version of an artifact: what its `version.json` says. Nothing of its data has been read.
+ *
+ * @param folder where it lies
+ * @param name   of the version
+ */
+class ArtifactVersion(val folder: Path, val name: String, json: JsonNode) {
+  import StoreJson._
+
+  /** What was asked for, as in `meta.joinery`. */
+  def spec: JsonNode = child(json, "spec")
+
+  /** Of format 1 there is none. */
+  lazy val source: Option[Source] = Option(json.get("source")).filter(_.isObject).map { node =>
+    Source(
+      text(node, "provider"),
+      text(node, "options"),
+      elements(node, "schema").map(column => (column.path(0).asText, column.path(1).asText)),
+      texts(node, "partition_columns").toSet)
+  }
+
+  lazy val fingerprint: Fingerprint = {
+    val node = child(json, "fingerprint")
+    text(node, "type") match {
+      case "files" => Files(elements(node, "files").map { file =>
+        text(file, "path") -> ((number(file, "length"), number(file, "modified_ms")))
+      }.toMap)
+      case "snapshot" => Snapshot(text(node, "table_id"), text(node, "version"))
+      case _ => NoFingerprint(node.path("reason").asText("it is unknown"))
+    }
+  }
+
+  /** The files of `data/`. */
+  lazy val data: Seq[StoredFile] = elements(json, "files").map { file =>
+    StoredFile(text(file, "path"), number(file, "length"), text(file, "sha256"))
+  }.filter(_.path.matches("data/[^/]+"))
+
+  /** Fields of the kind. */
+  def field(name: String): String = text(json, name)
+  def count(name: String): Long = number(json, name)
+  def names(name: String): Seq[String] = texts(json, name)
+}
+
+/**
+ * How the source was read.
+ *
+ * @param schema name and type of each column
+ */
+case class Source(provider: String, options: String, schema: Seq[(String, String)], partitionColumns: Set[String])
+
+case class StoredFile(path: String, length: Long, sha256: String)
+
+/** What the source looked like. */
+sealed trait Fingerprint
+/** @param files by canonical URI: length, and time of the last change in milliseconds */
+case class Files(files: Map[String, (Long, Long)]) extends Fingerprint
+case class Snapshot(tableId: String, version: String) extends Fingerprint
+case class NoFingerprint(reason: String) extends Fingerprint

@@ -1,0 +1,92 @@
+package io.github.sparkjoinery.artifacts
+
+import java.io.ObjectOutputStream
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.parquet.io.api._
+import org.apache.parquet.schema.MessageType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
+
+import org.apache.spark.SparkContext
+import org.apache.spark.broadcast.Broadcast
+
+/**
+ * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256. All tasks share it: it is
+ * broadcast when it first goes to an executor, so that a plan which is only explained costs nothing.
+ *
+ * @param relation identity of its source, for EXPLAIN
+ * @param id       of its version; filters of the same version are equal
+ * @param local    four words for each block
+ */
+class BloomFilter(val relation: String, val id: String, val blocks: Int, @transient private val local: Array[Long]) extends Serializable {
+  private var remote: Broadcast[Array[Long]] = _
+  @transient private var context: SparkContext = _
+
+  def newTester(): FilterTester = new FilterTester(blocks, if (local != null) local else remote.value)
+
+  private def writeObject(out: ObjectOutputStream): Unit = synchronized {
+    val active = SparkContext.getOrCreate()
+    if (local != null && (active ne context)) {
+      remote = active.broadcast(local)
+      context = active
+    }
+    out.defaultWriteObject()
+  }
+
+  override def equals(other: Any): Boolean = other match {
+    case filter: BloomFilter => filter.id == id
+    case _ => false
+  }
+  override def hashCode: Int = id.hashCode
+  override def toString: String = relation
+}
+
+object BloomFilter {
+  val Kind = "bloom_filter"
+  private val MaxBlocks = 1 << 24
+
+  /** Reads a version whole. */
+  def read(version: ArtifactVersion, files: StoreFiles, maxSize: Long): BloomFilter = {
+    if (version.field("hash") != "xxhash64") throw new DamagedArtifactException(s"its hash function is ${version.field("hash")}, not xxhash64")
+    val blocks = version.count("blocks")
+    if (blocks < 1 || blocks > MaxBlocks) throw new DamagedArtifactException(s"it cannot have $blocks blocks")
+    if (blocks * 32 > maxSize) {
+      throw new DamagedArtifactException(s"it takes ${blocks * 32} bytes, more than spark.joinery.store.maxArtifactSize")
+    }
+    val words = new Array[Long](Math.toIntExact(blocks * 4))
+    files.data(version).foreach(bytes => ParquetBytes.foreach(bytes, new Blocks(_, words))(_ => ()))
+    new BloomFilter(version.field("relation"), version.folder.toString, blocks.toInt, words)
+  }
+
+  private val Columns = Seq("block", "w0", "w1", "w2", "w3")
+
+  /** Puts rows (block, w0 .. w3) where they belong. */
+  private class Blocks(schema: MessageType, words: Array[Long]) extends RecordMaterializer[Unit] {
+    private val row = new Array[Long](Columns.length)
+    private val at = (0 until schema.getFieldCount).map(i => Columns.indexOf(schema.getFieldName(i))).toArray
+
+    Columns.zipWithIndex.foreach { case (name, i) =>
+      val expected = if (i == 0) INT32 else INT64
+      if (!schema.getFields.asScala.exists(f => f.getName == name && f.isPrimitive && f.asPrimitiveType.getPrimitiveTypeName == expected)) {
+        throw new DamagedArtifactException(s"its data has no $expected column $name")
+      }
+    }
+
+    override def getCurrentRecord: Unit = {
+      val block = row(0)
+      if (block < 0 || block >= words.length / 4) throw new DamagedArtifactException(s"its data has a block $block beyond the last")
+      System.arraycopy(row, 1, words, block.toInt * 4, 4)
+    }
+
+    override val getRootConverter: GroupConverter = new GroupConverter {
+      override def getConverter(field: Int): Converter = new PrimitiveConverter {
+        private def set(value: Long): Unit = if (at(field) >= 0) row(at(field)) = value
+        override def addInt(value: Int): Unit = set(value)
+        override def addLong(value: Long): Unit = set(value)
+      }
+      override def start(): Unit = java.util.Arrays.fill(row, 0)
+      override def end(): Unit = ()
+    }
+  }
+}

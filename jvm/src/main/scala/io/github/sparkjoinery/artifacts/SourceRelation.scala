@@ -1,0 +1,108 @@
+package io.github.sparkjoinery.artifacts
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.sources.DataSourceRegister
+import org.apache.spark.sql.types.StructType
+
+/**
+ * A table or path as a query is about to read it.
+ *
+ * @param identity         see [[RelationIdentity]]
+ * @param leaf             its node in the plan
+ * @param schema           of the whole relation
+ * @param partitionColumns of a table in the catalog, where their values are no part of any file
+ * @param providers        names of its format
+ * @param options          that change what is read
+ * @param snapshot         what Delta or Iceberg are about to read
+ * @param files            what the files of other tables are listed by
+ */
+case class SourceRelation(
+    identity: String,
+    leaf: LogicalPlan,
+    schema: StructType,
+    partitionColumns: Set[String],
+    providers: Set[String],
+    options: Map[String, String],
+    snapshot: Option[Snapshot],
+    files: Option[HadoopFsRelation]) {
+
+  def output: AttributeSet = leaf.outputSet
+}
+
+object SourceRelation {
+
+  /** None for what has no artifacts: JDBC, cached and generated data, several paths at once. */
+  def of(plan: LogicalPlan): Option[SourceRelation] = plan match {
+    case relation: LogicalRelation if !relation.isStreaming => relation.relation match {
+      case files: HadoopFsRelation => ofFiles(relation, files)
+      case _ => None
+    }
+    case relation: DataSourceV2Relation =>
+      for (catalog <- relation.catalog; identifier <- relation.identifier) yield {
+        val table = relation.table
+        SourceRelation(
+          RelationIdentity.of(Some(catalog.name), identifier.namespace.mkString("."), identifier.name),
+          relation,
+          relation.schema,
+          partitionColumns = Set.empty,
+          providers = Option(table.properties.get("provider")).map(lower).toSet,
+          options = Map.empty,
+          snapshot = for (id <- Option(table.id); version <- Option(table.version)) yield Snapshot(id, snapshotOf(version)),
+          files = None)
+      }
+    case _ => None
+  }
+
+  private def ofFiles(relation: LogicalRelation, files: HadoopFsRelation): Option[SourceRelation] = {
+    val table = relation.catalogTable
+    val identity = table match {
+      case Some(described) => Some(RelationIdentity.of(described.identifier.catalog, described.identifier.database.getOrElse("default"),
+        described.identifier.table))
+      case None if files.location.rootPaths.size == 1 => Some(RelationIdentity.ofPath(files.location.rootPaths.head.toString))
+      case None => None
+    }
+    val snapshot = deltaSnapshot(files.location)
+    val format = files.fileFormat match {
+      case named: DataSourceRegister => lower(named.shortName())
+      case other => other.getClass.getName
+    }
+    identity.map { name =>
+      SourceRelation(
+        name,
+        relation,
+        files.schema,
+        if (table.isDefined) files.partitionSchema.fieldNames.toSet else Set.empty,
+        if (snapshot.isDefined) Set("delta") else table.flatMap(_.provider).map(lower).toSet + format,
+        table.fold(files.options)(_.storage.properties),
+        snapshot,
+        Some(files).filter(_ => isListed(files.location)))
+    }
+  }
+
+  /** Other indexes know better than a listing which files belong to the relation. */
+  private def isListed(index: FileIndex): Boolean = index.isInstanceOf[CatalogFileIndex] || index.isInstanceOf[InMemoryFileIndex]
+
+  /**
+   * What a Delta table is read at. Its file index has the methods of Delta's `SnapshotDescriptor`; they are found by their names, as
+   * Joinery is built without Delta.
+   */
+  private def deltaSnapshot(index: FileIndex): Option[Snapshot] = try {
+    def call(target: AnyRef, method: String): AnyRef = target.getClass.getMethod(method).invoke(target)
+    val isDelta = Iterator.iterate[Class[_]](index.getClass)(_.getSuperclass).takeWhile(_ != null)
+      .exists(_.getName == "org.apache.spark.sql.delta.files.TahoeFileIndex")
+    if (isDelta) Some(Snapshot(call(call(index, "metadata"), "id").toString, call(index, "version").toString)) else None
+  } catch {
+    // another Delta than those known: no snapshot, and no listing of files either, so no filter
+    case _: ReflectiveOperationException => None
+  }
+
+  /** Iceberg names the branch, too; the snapshot alone says what is read. */
+  private def snapshotOf(version: String): String = version.replaceFirst("^branch_.*_snapshot_", "")
+
+  private def lower(text: String): String = text.toLowerCase(Locale.ROOT)
+}

@@ -1,0 +1,74 @@
+package io.github.sparkjoinery.artifacts
+
+import java.io.FileNotFoundException
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.io.IOUtils
+
+/**
+ * Reads an artifact store, checking all that it reads. Every call may take as long as the file system does.
+ *
+ * @param maxSize the most that is read of one artifact, in bytes
+ */
+class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
+  private lazy val fs: FileSystem = new Path(root).getFileSystem(hadoop)
+
+  /** The folders of a relation's artifacts of a kind, one per specification. */
+  def artifacts(kind: String, relation: String): Seq[Path] =
+    try fs.listStatus(StoreLayout.folder(root, kind, relation)).toSeq.filter(_.isDirectory).map(_.getPath).sortBy(_.getName)
+    catch { case _: FileNotFoundException => Nil }
+
+  /** Name of the current version and the checksum of its description; none if nothing has been published. */
+  def current(artifact: Path): Option[(String, String)] = try {
+    val json = StoreJson.parse(read(new Path(artifact, StoreLayout.Current), None), StoreLayout.Current, Set(1, 2))
+    val name = StoreJson.text(json, "version")
+    // the name becomes a path
+    if (!name.matches("[A-Za-z0-9-]+")) throw new DamagedArtifactException(s"${StoreLayout.Current} names no version")
+    Some((name, StoreJson.text(json, "version_sha256")))
+  } catch { case _: FileNotFoundException => None }
+
+  /** The description of a version. */
+  def version(artifact: Path, name: String, sha256: String): ArtifactVersion = {
+    val folder = StoreLayout.version(artifact, name)
+    val what = s"version $name: ${StoreLayout.Description}"
+    val bytes = present(what)(read(new Path(folder, StoreLayout.Description), None))
+    if (StoreLayout.sha256(bytes) != sha256) throw new DamagedArtifactException(s"$what has a wrong checksum")
+    val version = new ArtifactVersion(folder, name, StoreJson.parse(bytes, what, Set(1, 2)))
+    val kind = artifact.getParent.getParent.getName
+    if (version.field("kind") != kind || StoreLayout.relationFolder(version.field("relation")) != artifact.getParent.getName) {
+      throw new DamagedArtifactException(s"$what belongs to another artifact")
+    }
+    version
+  }
+
+  /** The files of a version's data, one after the other, each as long and with the checksum that it should have. */
+  def data(version: ArtifactVersion): Iterator[Array[Byte]] = {
+    val size = version.data.map(_.length).sum
+    if (size > maxSize) {
+      throw new DamagedArtifactException(s"version ${version.name} has $size bytes, more than spark.joinery.store.maxArtifactSize")
+    }
+    version.data.iterator.map { file =>
+      val what = s"version ${version.name}: ${file.path}"
+      val bytes = present(what)(read(new Path(version.folder, file.path), Some(file.length)))
+      if (StoreLayout.sha256(bytes) != file.sha256) throw new DamagedArtifactException(s"$what has a wrong checksum")
+      bytes
+    }
+  }
+
+  private def present[T](what: String)(read: => T): T =
+    try read catch { case _: FileNotFoundException => throw new DamagedArtifactException(s"$what is missing") }
+
+  /** @param length as it should be, where that is known */
+  private def read(path: Path, length: Option[Long]): Array[Byte] = {
+    val size = fs.getFileStatus(path).getLen
+    length.filter(_ != size).foreach { expected =>
+      throw new DamagedArtifactException(s"${path.getName} has $size bytes instead of $expected")
+    }
+    if (size > maxSize) throw new DamagedArtifactException(s"${path.getName} has $size bytes, more than spark.joinery.store.maxArtifactSize")
+    val bytes = new Array[Byte](size.toInt)
+    val in = fs.open(path)
+    try in.readFully(0, bytes) finally IOUtils.closeStream(in)
+    bytes
+  }
+}

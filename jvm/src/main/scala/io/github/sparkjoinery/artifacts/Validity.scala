@@ -1,0 +1,85 @@
+package io.github.sparkjoinery.artifacts
+
+import java.util.Locale
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation}
+
+/**
+ * Whether an artifact holds all that a query is going to read of its source. The source's files are listed anew for that: what the
+ * session knows of them may be old.
+ */
+object Validity {
+
+  /** Why the artifact was not made from the relation as it is now, as far as that can be told without listing files. */
+  def mismatch(version: ArtifactVersion, source: SourceRelation): Option[String] = {
+    val schema = source.schema.map(field => (field.name, field.dataType.catalogString))
+    (version.source, version.fingerprint) match {
+      case (_, NoFingerprint(reason)) => Some(s"the source has no fingerprint: $reason")
+      case (None, _) => Some("its description lacks the source")
+      case (Some(described), _) if described.schema != schema => Some("the schema of the source has changed")
+      case (Some(described), _) if !source.providers(described.provider) =>
+        Some(s"the source was ${described.provider}, and is ${source.providers.mkString(" or ")} now")
+      case (Some(described), _: Files) if source.files.isEmpty => Some(s"the files of ${described.provider} cannot be listed")
+      case (Some(described), _: Files) if described.options != optionsText(source.options) => Some("the options of the source have changed")
+      case (_, built: Snapshot) if !source.snapshot.contains(built) =>
+        Some(s"it was built from version ${built.version} of the source, and the query reads ${source.snapshot.fold("none")(_.version)}")
+      case _ => None
+    }
+  }
+
+  /** Why not every file of the source is covered. Takes a listing of the source. */
+  def uncovered(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Option[String] = version.fingerprint match {
+    case Files(covered) =>
+      list(source.files.get, session).iterator.collectFirst {
+        case (path, file) if !covered.get(path).contains(file) =>
+          if (covered.contains(path)) s"$path has changed since" else s"$path is not covered"
+      }
+    case _ => None
+  }
+
+  /** Options as text, without those that do not change what is read. */
+  def optionsText(options: Map[String, String]): String = options.toSeq
+    .map { case (key, value) => (key.toLowerCase(Locale.ROOT), value) }
+    .filterNot { case (key, _) => key == "path" || key == "serialization.format" }
+    .sorted.map { case (key, value) => s"$key=$value" }.mkString(",")
+
+  /** Of each file its canonical URI, its length, and when it was changed. */
+  private def list(relation: HadoopFsRelation, session: SparkSession): Map[String, (Long, Long)] = {
+    val hadoop = session.sessionState.newHadoopConfWithOptions(relation.options)
+    val hides = hidesByDefault(relation, session)
+    def below(root: Path, deep: Boolean): Seq[(String, (Long, Long))] = {
+      val fs = root.getFileSystem(hadoop)
+      val files = if (deep) fs.listFiles(root, true) else fs.listLocatedStatus(root)
+      val start = fs.makeQualified(root).toString.length
+      val found = Seq.newBuilder[(String, (Long, Long))]
+      while (files.hasNext) {
+        val file = files.next()
+        val path = file.getPath.toString
+        if (file.isFile && file.getLen > 0 && !(hides && isHidden(path.drop(start)))) found += path -> ((file.getLen, file.getModificationTime))
+      }
+      found.result()
+    }
+    val roots = relation.location match {
+      case index: CatalogFileIndex =>
+        val table = index.table.identifier
+        session.sharedState.externalCatalog.listPartitions(table.database.get, table.table).map(p => new Path(p.location))
+      case index => index.rootPaths
+    }
+    val deep = relation.partitionSchema.nonEmpty || relation.options.exists(_._1.equalsIgnoreCase("recursiveFileLookup"))
+    roots.flatMap(below(_, deep)).toMap
+  }
+
+  // Spark 4.3 lets users say which names are skipped; then none is here, which at worst finds a file too many.
+  private def hidesByDefault(relation: HadoopFsRelation, session: SparkSession): Boolean = {
+    val option = "ignoredPathSegmentRegex"
+    !relation.options.exists(_._1.equalsIgnoreCase(option)) &&
+      session.conf.getAll.get(s"spark.sql.files.$option").forall(_ == "^[._]")
+  }
+
+  /** What Spark does not read by default. */
+  private def isHidden(path: String): Boolean =
+    path.split(Path.SEPARATOR_CHAR).exists(name => name.startsWith(".") || name.startsWith("_") && !name.contains("="))
+}

@@ -1,0 +1,219 @@
+package io.github.sparkjoinery.artifacts
+
+import java.nio.file.{Files => JavaFiles, Path => JavaPath}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+
+import org.apache.spark.sql.functions.lit
+
+import io.github.sparkjoinery.Answers
+
+/** Stores that are damaged, foreign, slow or forbidden: no query fails by them, and none is answered otherwise. */
+class ArtifactStoreSuite extends StoredFilters {
+
+  private val query = "SELECT f.id, p.v FROM fact f JOIN dim p ON f.k = p.k"
+
+  override protected def beforeAll(): Unit = {
+    Seq("dim", "fact").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
+    sql("CREATE TABLE dim USING parquet AS SELECT id AS k, id % 3 AS v FROM range(0, 60, 1, 1)")
+    sql("CREATE TABLE fact USING parquet AS SELECT id, id % 500 AS k FROM range(2000)")
+  }
+
+  override protected def afterAll(): Unit = {
+    Seq("dim", "fact").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
+    super.afterAll()
+  }
+
+  private def build(change: ObjectNode => Unit = _ => ()): JavaPath = buildTableFilter("dim", Seq("k"))(change)
+
+  private def dataOf(version: JavaPath): JavaPath =
+    JavaFiles.list(version.resolve("data")).iterator.asScala.find(_.toString.endsWith(".parquet")).get
+
+  private def artifactOf(version: JavaPath): JavaPath = version.getParent.getParent
+
+  private def write(file: JavaPath, text: String): Unit = JavaFiles.write(file, text.getBytes)
+
+  test("a whole store; a new version takes the place of the old one in the same session") {
+    build()
+    checkFilters(query, 1)
+    val first = withStore()(sql(query).queryExecution.optimizedPlan.toString)
+    build(_.putObject("fingerprint").put("type", "none").put("reason", "because"))
+    checkDeclined(query, "the source has no fingerprint: because")
+    build()
+    checkFilters(query, 1)
+    assert(first.contains("joinery_might_contain"))
+  }
+
+  // damage
+
+  for ((name, reason, harm) <- Seq[(String, String, JavaPath => Unit)](
+      ("truncated data", "bytes instead of", v => {
+        val file = dataOf(v)
+        JavaFiles.write(file, JavaFiles.readAllBytes(file).dropRight(10))
+      }),
+      ("a flipped bit", "wrong checksum", v => {
+        val file = dataOf(v)
+        val bytes = JavaFiles.readAllBytes(file)
+        bytes(bytes.length / 2) = (bytes(bytes.length / 2) ^ 4).toByte
+        JavaFiles.write(file, bytes)
+      }),
+      ("missing data", "is missing", v => JavaFiles.delete(dataOf(v))),
+      ("a missing description", "version.json is missing", v => JavaFiles.delete(v.resolve("version.json"))),
+      ("a changed description", "version.json has a wrong checksum", v =>
+        write(v.resolve("version.json"), JavaFiles.readString(v.resolve("version.json")).replace("xxhash64", "xxhash65"))),
+      ("an empty pointer", "_current.json is not", v => write(artifactOf(v).resolve("_current.json"), "")),
+      ("half a pointer", "_current.json is not JSON", v => write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, ")),
+      ("a foreign pointer", "_current.json is not a JSON object", v => write(artifactOf(v).resolve("_current.json"), "[1, 2]")),
+      ("a pointer without format", "format version none", v => write(artifactOf(v).resolve("_current.json"), "{\"version\": \"x\"}")),
+      ("a pointer to elsewhere", "names no version", v =>
+        write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, \"version\": \"../../..\", \"version_sha256\": \"00\"}")),
+      ("a pointer to nothing", "is missing", v =>
+        write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, \"version\": \"2026-x\", \"version_sha256\": \"00\"}")))) {
+    test(s"damage: $name") {
+      harm(build())
+      checkDeclined(query, reason)
+      build() // the next refresh heals it
+      checkFilters(query, 1)
+    }
+  }
+
+  for ((name, reason, change) <- Seq[(String, String, ObjectNode => Unit)](
+      ("a format of the future", "format version 3", _.put("format_version", 3)),
+      ("another kind", "belongs to another artifact", _.put("kind", "range_index")),
+      ("another relation", "belongs to another artifact", _.put("relation", "spark_catalog.default.fact")),
+      ("another hash function", "its hash function is murmur3", _.put("hash", "murmur3")),
+      ("no hash function", "lacks 'hash'", _.remove("hash")),
+      ("no keys", "lacks 'keys'", _.remove("keys")),
+      ("keys of another type", "are not all joined on", _.putArray("key_types").add("string")),
+      ("no types of keys", "lacks 'key_types'", _.remove("key_types")),
+      ("a number as text", "'blocks' in its description is not a whole number", _.put("blocks", "many")),
+      ("no blocks", "it cannot have 0 blocks", _.put("blocks", 0)),
+      ("more blocks than a filter can have", "blocks", _.put("blocks", (1L << 24) + 1)),
+      ("more blocks than fit into memory", "more than spark.joinery.store.maxArtifactSize", _.put("blocks", 1L << 24)),
+      ("fewer blocks than there are", "beyond the last", _.put("blocks", 3)),
+      ("no fingerprint", "lacks 'fingerprint'", _.remove("fingerprint")),
+      ("a fingerprint of another type", "no fingerprint", _.putObject("fingerprint").put("type", "magic")),
+      ("a file of the fingerprint without time", "lacks 'modified_ms'", json =>
+        json.withObject("/fingerprint").putArray("files").addObject().put("path", "x").put("length", 1)),
+      ("no source", "lacks the source", _.remove("source")))) {
+    test(s"description: $name") {
+      build(change)
+      checkDeclined(query, reason)
+    }
+  }
+
+  test("data with other columns, of other types, or that is no Parquet") {
+    for ((rows, reason) <- Seq(
+        (spark.range(3).toDF("block"), "no INT32 column block"),
+        (spark.range(3).selectExpr("int(id) AS block", "id AS w0", "id AS w1", "id AS w2", "'' AS w3"), "no INT64 column w3"),
+        (spark.range(3).selectExpr("int(id) - 1 AS block", "id AS w0", "id AS w1", "id AS w2", "id AS w3"), "beyond the last"))) {
+      val folder = JavaFiles.createTempDirectory("other").resolve("data")
+      rows.coalesce(1).write.parquet(folder.toString)
+      replaceData(JavaFiles.readAllBytes(dataOf(folder.getParent)))
+      checkDeclined(query, reason)
+    }
+    replaceData("PAR1 and nothing else".getBytes)
+    checkFilters(query, 0)
+  }
+
+  /** By other bytes, whose checksum is right. */
+  private def replaceData(bytes: Array[Byte]): Unit = {
+    val version = build()
+    val file = dataOf(version)
+    JavaFiles.write(file, bytes)
+    val json = mapper.readTree(version.resolve("version.json").toFile).asInstanceOf[ObjectNode]
+    json.putArray("files").addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put("sha256", StoreLayout.sha256(bytes))
+    publish(version, json)
+  }
+
+  test("an artifact that is too large") {
+    build()
+    checkDeclined(query, "more than spark.joinery.store.maxArtifactSize", "spark.joinery.store.maxArtifactSize" -> "1KB")
+  }
+
+  test("what is not there, or no store at all, is no trouble") {
+    build()
+    val artifact = store.resolve("bloom_filter").resolve("spark_catalog.default.dim")
+    JavaFiles.createDirectories(artifact.resolve("0123456789abcdef/versions/half")) // being written for the first time
+    write(artifact.resolve("stray.txt"), "x")
+    checkFilters(query, 1)
+    val file = JavaFiles.createTempFile("no", "store")
+    for (root <- Seq("/nowhere", file.toString, "unknown://host/store", "::", "relative/store")) {
+      withStore("spark.joinery.store" -> root)(assert(Answers.rows(sql(query)).length == 240, root))
+    }
+  }
+
+  // trouble with the file system
+
+  private def withTrouble[T](settings: (String, String)*)(body: => T): T =
+    try withStore(Seq(TroubledFileSystem.Setting, "spark.joinery.store" -> s"troubled://$store") ++ settings: _*)(body)
+    finally TroubledFileSystem.reset()
+
+  private def planned(): (Boolean, Long) = {
+    val start = System.nanoTime()
+    val plan = sql(query).queryExecution.optimizedPlan.toString
+    (plan.contains("joinery_might_contain"), (System.nanoTime() - start) / 1000000)
+  }
+
+  test("a version is read once, however many queries use it") {
+    build()
+    withTrouble() {
+      (1 to 5).foreach(_ => assert(planned()._1))
+      assert(TroubledFileSystem.opened.get == 1)
+      assert(Answers.rows(sql(query)).length == 240)
+    }
+  }
+
+  test("a slow store holds no query up for longer than the limit; what was read late serves later queries") {
+    build()
+    planned() // classes are loaded
+    withTrouble("spark.joinery.store.timeout" -> "300ms") {
+      TroubledFileSystem.delayMs.set(1000)
+      val (filtered, ms) = planned()
+      assert(!filtered && ms < 900, s"$ms ms")
+      checkDecision(query, "has not answered an earlier query yet")
+      assert(planned()._2 < 250, "nobody waits again")
+      TroubledFileSystem.delayMs.set(0)
+      val deadline = System.nanoTime() + 20L * 1000 * 1000 * 1000
+      while (!planned()._1 && System.nanoTime() < deadline) Thread.sleep(100)
+      assert(planned()._1)
+    }
+  }
+
+  test("all subqueries of a query share its time") {
+    build()
+    withTrouble("spark.joinery.store.timeout" -> "400ms") {
+      TroubledFileSystem.delayMs.set(3000)
+      val start = System.nanoTime()
+      sql(s"SELECT ${(1 to 6).map(i => s"(SELECT count(*) FROM fact f JOIN dim p ON f.k = p.k AND f.id > $i)").mkString(" + ")}")
+        .queryExecution.optimizedPlan
+      assert((System.nanoTime() - start) / 1000000 < 2000)
+    }
+  }
+
+  test("nobody may read the store") {
+    build()
+    for (name <- Seq("bloom_filter", "_current.json", "version.json", ".parquet")) withTrouble() {
+      TroubledFileSystem.forbidden = Some(name)
+      if (name != "version.json" && name != ".parquet") assert(!planned()._1) // those may be known already
+      assert(Answers.rows(sql(query)).length == 240)
+    }
+    withTrouble() {
+      TroubledFileSystem.forbidden = Some("_current.json")
+      checkDecision(query, "Permission denied")
+    }
+  }
+
+  test("a query that is none of a store's business does not touch it") {
+    withTrouble("spark.joinery.store.timeout" -> "5s") {
+      TroubledFileSystem.delayMs.set(4000)
+      val start = System.nanoTime()
+      sql("SELECT k, count(*) FROM fact GROUP BY k").queryExecution.optimizedPlan
+      sql("SELECT a.id FROM range(5) a JOIN range(5) b ON a.id = b.id").queryExecution.optimizedPlan
+      spark.range(5).withColumn("x", lit(1)).queryExecution.optimizedPlan
+      assert((System.nanoTime() - start) / 1000000 < 2000)
+    }
+  }
+}

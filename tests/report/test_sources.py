@@ -1,0 +1,59 @@
+"""Whether an artifact is valid now, as the report tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from spark_joinery.jobs import refresh
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, RangeIndexSpec
+from spark_joinery.report import read_report, render
+from spark_joinery.store import open_store
+from support.html import parse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPECS = (
+    BloomFilterSpec(keys=["name"]),
+    DistributionSpec(partition_by=["name"], order_by="id"),
+    RangeIndexSpec(point="id", columns=["name"]),
+)
+
+
+@pytest.fixture
+def table(spark: SparkSession) -> Iterator[str]:
+    """A table of one file."""
+    spark.sql("CREATE SCHEMA report_sources")
+    spark.range(10).selectExpr("id", "'a' AS name").coalesce(1).write.saveAsTable("report_sources.t")
+    yield "report_sources.t"
+    spark.sql("DROP SCHEMA report_sources CASCADE")
+
+
+def test_new_files_make_filters_and_indexes_not_valid(spark: SparkSession, table: str, tmp_path: Path) -> None:
+    """All three kinds by the real jobs: of a table, and the filter also of the same files by their path."""
+    store = open_store(spark, str(tmp_path / "store"))
+    (file,) = spark.table(table).inputFiles()
+    path = file.rpartition("/")[0].removeprefix("file://")
+    requests = [ArtifactRequest.of_table(table, spec) for spec in SPECS]
+    requests.append(ArtifactRequest.of_table(f"parquet.`{path}`", SPECS[0]))
+    results = refresh(spark, requests, store, schema=None)
+    assert [result.status for result in results] == ["refreshed"] * 4, results
+
+    def states() -> list[tuple[str, str]]:
+        page = parse(render(read_report(spark, store)))
+        return [(row[1], row[-1]) for row in page.table("All").rows()[1:]]
+
+    kinds = ["Bloom filter", "Bloom filter", "Skew distribution", "Range index"]
+    assert states() == [(kind, "valid") for kind in kinds]
+    spark.range(5).selectExpr("id", "'b' AS name").coalesce(1).write.insertInto(table)
+    assert states() == list(zip(kinds, ["not valid", "not valid", "valid", "not valid"], strict=True))
+    page = parse(render(read_report(spark, store)))
+    remarks = [one.text for one in page.all("p") if one.attributes.get("class") == "remark"]
+    assert remarks == [
+        "Not valid now: 1 of 2 files are new or changed. Queries run without it until the next refresh."
+    ] * len(remarks)
+    assert len(remarks) == 3
+    assert "1 of 2 files of the source" in page.article("name, ordered by id").text
