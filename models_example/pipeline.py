@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dbt.cli.main import dbtRunner
@@ -57,11 +57,31 @@ def run(name: str, command: list[str], home: Path, **variables: str) -> str:
     return text
 
 
-def refresh_through_airflow(home: Path) -> list[str]:
+@dataclass(frozen=True)
+class Refreshed:
+    """What one task of the nightly run made of an artifact."""
+
+    kind: str
+    relation: str
+    status: str
+    mode: str | None
+    rows: int
+    seconds: float
+
+
+def refresh_through_airflow(home: Path, variables: Mapping[str, str], models: str) -> list[Refreshed]:
     """Run the nightly DAG once in a real Airflow (SQLite below the home directory).
 
+    Args:
+        home: absolute directory of all state.
+        variables: dbt variables.
+        models: which models dbt builds between the refresh of sources and that of models.
+
     Returns:
-        How many tasks ended in which state.
+        What became of each artifact, in the order of the tasks.
+
+    Raises:
+        DemoError: a task did not succeed.
     """
     extra = {
         "store": str(home / "store"),
@@ -70,26 +90,41 @@ def refresh_through_airflow(home: Path) -> list[str]:
         "conf": spark_confs(home),
     }
     connection = {"conn_type": "joinery", "host": "local[*]", "extra": extra}
-    variables = {
+    programs = Path(sys.executable).parent
+    options = ["--vars", json.dumps(dict(variables)), "--target-path", str(home / "dbt" / "nightly")]
+    build = [str(programs / "dbt"), "--no-use-colors", "build", "--target", "extension", "--select", models, *options]
+    environment = {
         "AIRFLOW_HOME": str(home / "airflow"),
         "AIRFLOW__CORE__DAGS_FOLDER": str(EXAMPLE / "dags"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW_CONN_JOINERY_DEFAULT": json.dumps(connection),
         "JOINERY_MANIFEST": str(home / "dbt" / "manifest.json"),
+        "JOINERY_DBT_BUILD": shlex.join(build),
     }
-    airflow = str(Path(sys.executable).with_name("airflow"))
+    airflow = str(programs / "airflow")
     migrated = home / "airflow" / ".migrated"
     if not migrated.exists():
-        run("airflow-db", [airflow, "db", "migrate"], home, **variables)
+        run("airflow-db", [airflow, "db", "migrate"], home, **environment)
         migrated.touch()
-    run("airflow", [airflow, "dags", "test", "joinery_refresh"], home, **variables)
-    last_run = """
-        SELECT state, count(*) FROM task_instance
-        WHERE operator <> 'EmptyOperator'
-            AND run_id = (SELECT run_id FROM dag_run WHERE dag_id = 'joinery_refresh' ORDER BY id DESC LIMIT 1)
-        GROUP BY state ORDER BY state DESC"""
+    run("airflow", [airflow, "dags", "test", "joinery_refresh"], home, **environment)
     with closing(sqlite3.connect(home / "airflow" / "airflow.db")) as database:
-        return [f"{count} {state}" for state, count in database.execute(last_run)]
+        return _last_run(database, home)
+
+
+def _last_run(database: sqlite3.Connection, home: Path) -> list[Refreshed]:
+    """Read from Airflow's database what the tasks of the last run did."""
+    (run_id,) = database.execute(
+        "SELECT run_id FROM dag_run WHERE dag_id = 'joinery_refresh' ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    states = database.execute("SELECT task_id, state FROM task_instance WHERE run_id = ?", [run_id])
+    if failed := [f"{task} ({state})" for task, state in states if state != "success"]:
+        raise DemoError(f"tasks of joinery_refresh did not succeed, see {home / 'logs' / 'airflow.log'}: {failed}")
+    returned = "SELECT value FROM xcom WHERE run_id = ? AND key = 'return_value' ORDER BY timestamp"
+    results = [json.loads(value) for (value,) in database.execute(returned, [run_id])]
+    # Airflow keeps JSON in a column of type JSON
+    results = [json.loads(result) if isinstance(result, str) else result for result in results]
+    names = [field.name for field in fields(Refreshed)]
+    return [Refreshed(**{name: result[name] for name in names}) for result in results]
 
 
 @contextmanager

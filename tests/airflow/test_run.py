@@ -55,6 +55,20 @@ except Exception as error:
     print(json.dumps({"error": type(error).__name__, "java": java}))
 """
 
+AGAIN = """
+import json, logging
+from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
+
+logging.basicConfig(level=logging.INFO)
+where = "carrier NOT LIKE '{% raw %}{%{% endraw %}'"
+for full_refresh in (False, True):
+    operator = BloomFilterOperator(
+        task_id="t", relation="raw.flights", keys=["carrier"], where=where, full_refresh=full_refresh
+    )
+    operator.render_template_fields({})
+    print(json.dumps(operator.execute({})))
+"""
+
 EXECUTE = """
 import json, time
 from spark_joinery.airflow.hooks.joinery import JoineryHook
@@ -136,7 +150,7 @@ def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.T
     folder = tmp_path_factory.mktemp("night")
     command = [sys.executable, str(Path(__file__).with_name("nightly_run.py")), str(folder / "report.json")]
     with (folder / "log.txt").open("w") as log:
-        done = subprocess.run(command, env=loaded, stdout=log, stderr=subprocess.STDOUT, timeout=400, check=False)
+        done = subprocess.run(command, env=loaded, stdout=log, stderr=subprocess.STDOUT, timeout=500, check=False)
     text = (folder / "log.txt").read_text()
     assert done.returncode == 0, text
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
@@ -148,17 +162,19 @@ def test_what_exists_is_refreshed_and_the_rest_skipped(night: dict[str, Any]) ->
     assert tasks == {
         "before_models.distribution__raw_flights": "success",
         "before_models.distribution__raw_not_loaded_yet": "skipped",
-        "before_models.bloom_filter__raw_flights": "skipped",
+        "before_models.bloom_filter__raw_flights": "success",
         "sources_refreshed": "success",
         "dbt_build": "success",
         "after_models.distribution__marts_busy": "success",
+        "after_models.range_index__marts_busy": "success",
     }
     assert (night["state"], night["logical_date"]) == ("success", None)
 
 
-def test_reasons_are_in_the_log(night: dict[str, Any]) -> None:
-    assert "spark_catalog.raw.not_loaded_yet: " in night["log"]
-    assert "bloom_filter of spark_catalog.raw.flights: no job builds this kind yet" in night["log"]
+def test_reasons_and_results_are_in_the_log(night: dict[str, Any]) -> None:
+    assert "spark_catalog.raw.not_loaded_yet: raw.not_loaded_yet does not exist yet" in night["log"]
+    assert "bloom_filter of spark_catalog.raw.flights: refreshed (full), 250 rows, " in night["log"]
+    assert "range_index of spark_catalog.marts.busy: refreshed (full), 249 rows, " in night["log"]
 
 
 def test_results_go_to_xcom(night: dict[str, Any]) -> None:
@@ -168,6 +184,19 @@ def test_results_go_to_xcom(night: dict[str, Any]) -> None:
     assert flights["relation"] == "spark_catalog.raw.flights"
     assert (flights["rows"], flights["keys"], flights["hot_keys"]) == (250, 4, 2)
     assert results["after_models.distribution__marts_busy"]["relation"] == "spark_catalog.marts.busy"
+    kinds = {(result["kind"], result["status"], result["mode"]) for result in results.values() if isinstance(result, dict)}
+    assert kinds == {(kind, "refreshed", "full") for kind in ("distribution", "bloom_filter", "range_index")}
+
+
+def test_an_artifact_whose_source_did_not_change_is_left_as_it_is(
+    night: dict[str, Any], loaded: dict[str, str]
+) -> None:
+    lines = [json.loads(line) for line in python(AGAIN, loaded) if line.startswith("{")]
+    (first,) = (result for task, result in night["results"].items() if "bloom_filter" in task)
+    unchanged, full = lines
+    assert (unchanged["status"], unchanged["mode"], unchanged["version"]) == ("unchanged", None, first["version"])
+    assert (full["status"], full["mode"]) == ("refreshed", "full")
+    assert full["version"] > first["version"]
 
 
 @pytest.mark.usefixtures("night")
@@ -180,7 +209,9 @@ def test_a_killed_task_takes_its_jvm_along(loaded: dict[str, str]) -> None:
 @pytest.fixture(scope="module")
 def reader(night: dict[str, Any], loaded: dict[str, str]) -> Iterator[dict[str, Any]]:
     """What another JVM reads from the registered distribution; it keeps the metastore open."""
-    (table,) = (result["table"] for task, result in night["results"].items() if task.startswith("before_models."))
+    (table,) = (
+        result["table"] for task, result in night["results"].items() if task.startswith("before_models.distribution")
+    )
     command = [sys.executable, "-c", READ_AND_STAY, table]
     with subprocess.Popen(command, env=loaded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
@@ -190,7 +221,7 @@ def reader(night: dict[str, Any], loaded: dict[str, str]) -> Iterator[dict[str, 
 
 
 def test_the_distribution_is_in_the_store_and_registered(reader: dict[str, Any], lakehouse: dict[str, str]) -> None:
-    assert len(list(Path(lakehouse["store"]).rglob("_current.json"))) == 2
+    assert len(list(Path(lakehouse["store"]).rglob("_current.json"))) == 4
     counts = [row[:3] for row in reader["rows"]]
     assert counts == [[None, 1, False], ["AA", 150, True], ["BB", 50, True], ["CC", 49, False]]
     boundaries = {row[0]: row[3] for row in reader["rows"]}

@@ -31,6 +31,7 @@ def test_contents(wheel: Path) -> None:
     expected = {f"spark_joinery/jars/spark-joinery-{line}_2.13-{version}.jar" for line in VERSIONS["versions"]}
     expected |= {f"spark_joinery/{name}" for name in ("py.typed", "spark-versions.json")}
     expected |= {"spark_joinery/metadata/meta.joinery.v1.json"}
+    expected |= {f"spark_joinery/report/templates/report.{ending}" for ending in ("html", "css")}
     assert expected <= names
     assert {name for name in names if name.endswith(".jar")} == {name for name in expected if name.endswith(".jar")}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from spark_joinery.metadata import BloomFilterSpec, DistributionSpec, RangeIndexSpec
@@ -39,10 +39,8 @@ def problems(page: Page) -> list[str]:
     return [one.text for one in page.all("p") if one.attributes.get("class") == "problem"]
 
 
-def distribution(
-    spark: SparkSession, store: ArtifactStore, keys: list[tuple[object, ...]], /, **fields: object
-) -> Path:
-    frame = spark.createDataFrame(keys, fields.pop("layout", LAYOUT))  # type: ignore[call-overload]
+def distribution(spark: SparkSession, store: ArtifactStore, keys: list[Any], /, **fields: Any) -> Path:
+    frame = spark.createDataFrame(keys, fields.pop("layout", LAYOUT))
     return publish(store, "a.b", BY_KEY, frame, **{"rows": 100, "hot_keys": 1, **fields})
 
 
@@ -126,17 +124,16 @@ def test_a_relation_without_rows(spark: SparkSession, store: ArtifactStore) -> N
 
 
 def test_only_the_heaviest_keys_are_shown(spark: SparkSession, store: ArtifactStore) -> None:
-    rows: list[tuple[object, ...]] = [(f"k{i:02}", i, i > 25, [1, 2, 3] if i > 25 else None) for i in range(31)]
+    rows = [(f"k{i:02}", i, i > 25, [1, 2, 3] if i > 25 else None) for i in range(31)]
     distribution(spark, store, rows, rows=465, keys=31, keys_relative_error=0.02, hot_from=26, rank_error=0.008)
     article = shown(spark, store).article("key, ordered by at")
     table, quantiles = article.all("table")
     assert table.all("caption")[0].text == "The 20 heaviest keys"
     assert [row[0] for row in table.rows()[1:]] == [f"k{i:02}" for i in range(30, 10, -1)]
     assert len(quantiles.rows()) == 6
-    facts = article.all("dl")[0].text
-    assert "Keys 31 ± 2.00 %" in facts
-    assert "Hot keys 1 from 26 rows" in facts
-    assert "Rank error ≤ 0.80 % of a key's rows" in facts
+    facts = article.facts()
+    assert (facts["Keys"], facts["Hot keys"]) == ("31 ± 2.00 %", "1 from 26 rows")
+    assert facts["Rank error"] == "≤ 0.80 % of a key's rows"
     # k25 is not split
     assert "5.38 % once hot keys are split" in article.text
 

@@ -11,17 +11,12 @@ import pytest
 from spark_joinery.report import Report, read_report, render
 from spark_joinery.report.reader import NotInStoreError
 from spark_joinery.store import ArtifactStore, open_store
-from support.html import Element, Page, parse
+from support.html import Page, parse
 
 from .conftest import STRANGE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-def facts(article: Element) -> dict[str, str]:
-    (found,) = [one for one in article.all("dl") if one.attributes["class"] == "facts"]
-    return {one.all("dt")[0].text: one.all("dd")[0].text for one in found.all("div")}
 
 
 def test_the_summary_has_every_artifact(page: Page, report: Report) -> None:
@@ -59,7 +54,7 @@ def test_every_heavy_key_with_its_rows_and_shares(page: Page) -> None:
         ["UA", "2013-01-20 00:00:002013-02-09 00:00:002013-03-01 00:00:00"],
     ]
     assert "time zone UTC" in article.all("summary")[0].text
-    found = facts(article)
+    found = article.facts()
     assert (found["Rows"], found["Keys"], found["Hot keys"]) == ("100", "3", "1 from 20 rows")
     assert (found["NULL keys"], found["NULL in departs_at"]) == ("5.00 % of all rows", "0.0 % of all rows")
     assert found["Covers"] == "1 of 1 files of the source"
@@ -67,7 +62,7 @@ def test_every_heavy_key_with_its_rows_and_shares(page: Page) -> None:
 
 
 def test_figures_of_filters_and_indexes(page: Page) -> None:
-    found = facts(page.article("tailnum"))
+    found = page.article("tailnum").facts()
     assert found.pop("Size").endswith("B")
     assert found == {
         "Rows": "3,322",
@@ -78,7 +73,7 @@ def test_figures_of_filters_and_indexes(page: Page) -> None:
         "Covers": "1 file of the source",
     }
     assert "manufacturer = 'CESSNA' AND seats > 4123" in page.article("tailnum").text
-    found = facts(page.article("starts_at, ends_at"))
+    found = page.article("starts_at, ends_at").facts()
     assert found.pop("Size").endswith("B")
     assert found == {
         "Rows": "9",

@@ -43,6 +43,11 @@ class Element:
         """Texts of a table's cells, row by row, the heading first."""
         return [[cell.text for cell in row.all("th", "td")] for row in self.all("tr")]
 
+    def facts(self) -> dict[str, str]:
+        """Names and figures of the lists of figures in it."""
+        found = [one for one in self.all("div") if one.all("dt")]
+        return {one.all("dt")[0].text: one.all("dd")[0].text for one in found}
+
 
 @dataclass
 class Page:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
-from spark_joinery.cli.refresh import CannotStartError, local_confs
+from spark_joinery.cli.options import CannotStartError, select_option, store_option, warehouse_option
+from spark_joinery.cli.refresh import local_confs
 from spark_joinery.cli.session import conf_option
 from spark_joinery.errors import JoineryError
 
 
 @click.command()
-@click.option("--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store.")
+@store_option
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -22,9 +23,9 @@ from spark_joinery.errors import JoineryError
     show_default=True,
     help="The page; a former one is replaced.",
 )
-@click.option("--select", "names", multiple=True, metavar="NAME", help="Only this relation; may be repeated.")
+@select_option
 @click.option("--redact", is_flag=True, help="Hide values of keys, of order columns and in conditions.")
-@click.option("--warehouse", type=click.Path(path_type=Path), help="Local Spark: folder of warehouse and metastore.")
+@warehouse_option
 @conf_option
 def report(
     store: str | None, output: Path, names: tuple[str, ...], redact: bool, warehouse: Path | None, confs: dict[str, str]

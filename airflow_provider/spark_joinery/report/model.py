@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from spark_joinery.store.validity import Coverage, Validity
+    from spark_joinery.store import Coverage, Validity
 
 # From a kind of artifact to what people call it.
 KINDS = {"distribution": "Skew distribution", "bloom_filter": "Bloom filter", "range_index": "Range index"}

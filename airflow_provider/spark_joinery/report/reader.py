@@ -12,7 +12,7 @@ from spark_joinery.errors import JoineryError
 from spark_joinery.report.distribution import read_distribution
 from spark_joinery.report.model import Artifact, Report
 from spark_joinery.report.sources import Sources
-from spark_joinery.store.catalog import list_artifacts
+from spark_joinery.store import list_artifacts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

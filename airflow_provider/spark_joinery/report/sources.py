@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from spark_joinery.metadata import ArtifactRequest, quote_name
 from spark_joinery.metadata.models import BloomFilterSpec
-from spark_joinery.store.validity import Coverage, SourceNow, Validity, coverage_of, validity_of
+from spark_joinery.store import Coverage, SourceNow, Validity, coverage_of, validity_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,5 +67,5 @@ class Sources:
             return None
         if source is None:
             return None
-        snapshot = (str(source.snapshot.table_id), str(source.snapshot.version)) if source.snapshot else None
+        snapshot = (source.snapshot.table_id, source.snapshot.version) if source.snapshot else None
         return SourceNow(source.listing, snapshot, source.description)
