@@ -13,7 +13,7 @@ from spark_joinery.store import ArtifactStore, FileSystem, Limits, vacuum
 from support.store_worker import ARTIFACT, FILES, current, publish
 
 SEED = 20261121
-FLIPS = {"hadoop": 4, "arrow": 40}  # of each file
+FLIPS = {"hadoop": 2, "arrow": 40}  # of each file
 
 
 @pytest.fixture
