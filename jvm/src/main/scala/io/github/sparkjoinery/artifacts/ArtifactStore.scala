@@ -26,10 +26,18 @@ object ArtifactStore {
   def bloomFilter(access: StoreAccess, version: ArtifactVersion): Either[String, BloomFilter] =
     filters.get(artifactOf(version), version.name)(BloomFilter.read(version, access.files, access.maxSize))
 
+  /** Its values as the relation's columns have them now. */
+  def distribution(access: StoreAccess, version: ArtifactVersion, source: SourceRelation): Either[String, Distribution] =
+    distributions.get(artifactOf(version), version.name + source.schema.catalogString) {
+      Distribution.read(version, access.files, name => source.schema.find(_.name == name).map(_.dataType)
+        .getOrElse(throw new DamagedArtifactException(s"the source has no column $name any more")))
+    }
+
   private def artifactOf(version: ArtifactVersion): Path = version.folder.getParent.getParent
 
   private val descriptions = new Kept[ArtifactVersion]
   private val filters = new Kept[BloomFilter]
+  private val distributions = new Kept[Distribution]
 
   /** The last version of each artifact; of one that is damaged the reason, for a while, so that not every query reads it again. */
   private class Kept[T <: AnyRef] {

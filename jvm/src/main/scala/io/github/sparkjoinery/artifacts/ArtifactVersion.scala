@@ -33,7 +33,7 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode) {
       case "files" => Files(elements(node, "files").map { file =>
         text(file, "path") -> ((number(file, "length"), number(file, "modified_ms")))
       }.toMap)
-      case "snapshot" => Snapshot(text(node, "table_id"), text(node, "version"))
+      case "snapshot" => Snapshot(Option(node.path("table_id").textValue), text(node, "version"))
       case _ => NoFingerprint(node.path("reason").asText("it is unknown"))
     }
   }
@@ -62,5 +62,6 @@ case class StoredFile(path: String, length: Long, sha256: String)
 sealed trait Fingerprint
 /** @param files by canonical URI: length, and time of the last change in milliseconds */
 case class Files(files: Map[String, (Long, Long)]) extends Fingerprint
-case class Snapshot(tableId: String, version: String) extends Fingerprint
+/** @param tableId None where versions of different tables never are the same */
+case class Snapshot(tableId: Option[String], version: String) extends Fingerprint
 case class NoFingerprint(reason: String) extends Fingerprint

@@ -52,7 +52,7 @@ object SourceRelation {
           partitionColumns = Set.empty,
           providers = Option(table.properties.get("provider")).map(lower).toSet,
           options = Map.empty,
-          snapshot = for (id <- Option(table.id); version <- Option(table.version)) yield Snapshot(id, snapshotOf(version)),
+          snapshot = Option(table.version).map(version => Snapshot(Option(table.id), snapshotOf(version))),
           files = None)
       }
     case _ => None
@@ -95,7 +95,7 @@ object SourceRelation {
     def call(target: AnyRef, method: String): AnyRef = target.getClass.getMethod(method).invoke(target)
     val isDelta = Iterator.iterate[Class[_]](index.getClass)(_.getSuperclass).takeWhile(_ != null)
       .exists(_.getName == "org.apache.spark.sql.delta.files.TahoeFileIndex")
-    if (isDelta) Some(Snapshot(call(call(index, "metadata"), "id").toString, call(index, "version").toString)) else None
+    if (isDelta) Some(Snapshot(Some(call(call(index, "metadata"), "id").toString), call(index, "version").toString)) else None
   } catch {
     // another Delta than those known: no snapshot, and no listing of files either, so no filter
     case _: ReflectiveOperationException => None

@@ -24,7 +24,7 @@ object Validity {
         Some(s"the source was ${described.provider}, and is ${source.providers.mkString(" or ")} now")
       case (Some(described), _: Files) if source.files.isEmpty => Some(s"the files of ${described.provider} cannot be listed")
       case (Some(described), _: Files) if described.options != optionsText(source.options) => Some("the options of the source have changed")
-      case (_, built: Snapshot) if !source.snapshot.contains(built) =>
+      case (_, built: Snapshot) if !source.snapshot.exists(now => now.version == built.version && built.tableId.forall(now.tableId.contains)) =>
         Some(s"it was built from version ${built.version} of the source, and the query reads ${source.snapshot.fold("none")(_.version)}")
       case _ => None
     }

@@ -50,6 +50,8 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
 
     /** A filter that fits a join, if it turns out to be whole and valid. */
     private case class Candidate(side: FilteringSide, version: ArtifactVersion, keys: Seq[Expression]) {
+      val count: Long = version.count("keys")
+
       private val pending = access.begin(version.folder.toString) {
         Validity.uncovered(version, side.source, session).toLeft(()).flatMap(_ => ArtifactStore.bloomFilter(access, version))
       }
@@ -95,7 +97,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
               .orElse(Option(version.spec.get("where")).flatMap(where => FilterWhere.unmet(where.asText, side.source, side.predicates, session)))
             keys.flatMap(found => unfit.toLeft(Candidate(side, version, found))).left.map(unused(version, _))
           } catch { case damage: DamagedArtifactException => Left(unused(version, damage.getMessage)) }
-        }).sortBy(_.fold(_ => Long.MaxValue, _.version.count("keys")))
+        }).sortBy(_.fold(_ => Long.MaxValue, _.count))
       }
 
     private def name(version: ArtifactVersion): String = {

@@ -3,7 +3,6 @@ package io.github.sparkjoinery.artifacts
 import java.net.URI
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, RawLocalFileSystem}
 import org.apache.hadoop.security.AccessControlException
 
@@ -12,7 +11,6 @@ class TroubledFileSystem extends RawLocalFileSystem {
   import TroubledFileSystem._
 
   override def getUri: URI = URI.create("troubled:///")
-  override def initialize(uri: URI, conf: Configuration): Unit = setConf(conf)
   override def getScheme: String = "troubled"
 
   override def listStatus(path: Path): Array[FileStatus] = { trouble(path); super.listStatus(path) }

@@ -2,6 +2,7 @@ package io.github.sparkjoinery.execution.skew
 
 import org.apache.spark.SparkContext
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive._
@@ -10,6 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution._
+import io.github.sparkjoinery.logical.LastJoin
 
 /**
  * Under adaptive execution, once both sides of a LAST JOIN are shuffled and the sizes of their partitions known: has several tasks
@@ -41,8 +43,9 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
       val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass) yield (l, r)
       times match {
         case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>
-          val slices = if (left.mapStats.get.bytesByPartitionId.sum >= right.mapStats.get.bytesByPartitionId.sum)
-            new TimeSlices(left, leftTime) else new TimeSlices(right, rightTime)
+          val leftIsLarger = left.mapStats.get.bytesByPartitionId.sum >= right.mapStats.get.bytesByPartitionId.sum
+          val stored = storedTimes(join, left, right, leftTime, rightTime, leftIsLarger)
+          val slices = if (leftIsLarger) new TimeSlices(left, leftTime, stored) else new TimeSlices(right, rightTime, stored)
           val specs = leftSkew.sizes.indices.flatMap { i =>
             val parts = math.min(math.max(leftSkew.parts(i), rightSkew.parts(i)), maxParts)
             Seq.fill(parts)((leftSkew.whole(i), rightSkew.whole(i)))
@@ -57,6 +60,15 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
         case _ => join
       }
     case _ => join
+  }
+
+  /** Of the larger side, else of the other. */
+  private def storedTimes(join: ShuffledLastJoinExec, left: ShuffleQueryStageExec, right: ShuffleQueryStageExec, leftTime: Expression,
+      rightTime: Expression, leftIsLarger: Boolean): Option[StoredTimes] = if (JoineryConf.store.isEmpty) None else {
+    val logical = join.logicalLink.collect { case join: LastJoin => join }
+    def ofLeft = StoredTimes.of(left, logical.map(_.left), join.leftKeys, leftTime)
+    def ofRight = StoredTimes.of(right, logical.map(_.right), join.rightKeys, rightTime)
+    if (leftIsLarger) ofLeft.orElse(ofRight) else ofRight.orElse(ofLeft)
   }
 
   /** Each part reads all of its partition, so more parts than cores only make more to read. */

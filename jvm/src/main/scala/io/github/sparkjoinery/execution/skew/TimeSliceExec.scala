@@ -29,6 +29,7 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
 
   override lazy val metrics = Map(
     "splitParts" -> SQLMetrics.createMetric(sparkContext, "split parts"),
+    "storedCuts" -> SQLMetrics.createMetric(sparkContext, "partitions cut by a stored distribution"),
     "carriedRows" -> SQLMetrics.createMetric(sparkContext, "rows carried over a cut"),
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
@@ -50,6 +51,8 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
     val specs = child.asInstanceOf[AQEShuffleReadExec].partitionSpecs
     val readings = specs.groupBy(identity).collect { case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length }
     val cuts = slices.of(readings)
+    longMetric("storedCuts").set(slices.storedAmong(readings.keys))
+    SQLMetrics.postDriverMetricUpdates(sparkContext, sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY), Seq(longMetric("storedCuts")))
     specs.zipWithIndex.map { case (spec, i) =>
       val part = i - specs.indexOf(spec) // readings of one partition stand together
       spec match {
@@ -59,7 +62,7 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
     }.toArray
   }
 
-  override protected def stringArgs: Iterator[Any] = Iterator(time)
+  override protected def stringArgs: Iterator[Any] = Iterator(time, slices)
   override protected def withNewChildInternal(newChild: SparkPlan): TimeSliceExec = copy(child = newChild)
 }
 

@@ -1,0 +1,192 @@
+"""Refreshes of the three artifacts: a full one beside the plain query, and an incremental one beside a full one.
+
+100 M rows in 100 files, 30 % of them on one key, 6 % on six others, the rest on a million; a Spark of 2 GB.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.report import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from spark_joinery.metadata import ArtifactRequest
+    from spark_joinery.store import ArtifactStore
+
+ROWS = 100_000_000
+FILES = 100
+ROUNDS = 3
+HEAP = "2g"
+AT_MOST = 2.0
+AT_LEAST = 10.0
+_KEY = """CASE WHEN id % 10 < 3 THEN 0 WHEN id % 100 IN (33, 43, 53, 63, 73, 83) THEN id % 100
+               ELSE 1000 + abs(xxhash64(id)) % 1000000 END"""
+
+
+def run(scale: float = 1) -> Result:
+    """Measure.
+
+    Args:
+        scale: Of the 100 M rows.
+
+    Returns:
+        Seconds of the plain query, and of each kind of refresh.
+
+    Raises:
+        AssertionError: If a hot key is missing or miscounted, or a boundary is off by more than the error it states.
+    """
+    from spark_joinery.store import open_store
+
+    spark = _session()
+    rows = max(FILES, int(ROWS * scale))
+    rounds = ROUNDS if scale == 1 else 1
+    with tempfile.TemporaryDirectory(prefix="joinery-bench-") as folder:
+        source = Path(folder, "source")
+        per_file = rows // FILES
+        write(spark, source, 0, rows, FILES)
+        store = open_store(spark, f"{folder}/store")
+        artifacts = requests(source)
+
+        def plain() -> None:
+            counted = spark.read.parquet(str(source)).groupBy("k").count()
+            counted.agg({"count": "max", "k": "count"}).collect()
+
+        plain_s = _median(plain, rounds)
+        table, figures, worst = [["scan + group-by count", f"{plain_s:.1f}", "-", "-", "-"]], {}, []
+        for kind, request in artifacts.items():
+            full_s = _median(lambda r=request: _refresh(spark, r, store, "full"), rounds)  # type: ignore[misc]
+            figures[kind] = {"full": full_s}
+        for round_ in range(rounds):
+            write(spark, source, rows + round_ * per_file, per_file, 1)
+            for kind, request in artifacts.items():
+                seconds = _timed(lambda r=request: _refresh(spark, r, store, "incremental"))  # type: ignore[misc]
+                figures[kind].setdefault("incremental_rounds", []).append(seconds)
+        for kind, request in artifacts.items():
+            of = figures[kind]
+            of["incremental"] = statistics.median(of.pop("incremental_rounds"))
+            of["unchanged"] = _median(lambda r=request: _refresh(spark, r, store, None), rounds)  # type: ignore[misc]
+            gain = of["full"] / of["incremental"]
+            worst.append(gain)
+            table.append(
+                [kind, f"{of['full']:.1f}", f"{of['incremental']:.1f}", f"{gain:.1f}", f"{of['unchanged']:.2f}"]
+            )
+        error, stated = check_distribution(spark, source, store, artifacts["distribution"])
+        spark.stop()
+    ratio = figures["distribution"]["full"] / plain_s
+    return Result(
+        case="refresh",
+        title=f"Refreshes over {rows:,} rows, seconds",
+        columns=["job", "full", "1 % new files", "full / 1 % new", "nothing new"],
+        rows=table,
+        verdict=(
+            f"distribution / plain query {ratio:.2f}, at most {AT_MOST}; full / incremental at least {min(worst):.1f}, "
+            f"at least {AT_LEAST}; largest rank error {error:.5f}, stated {stated:.5f}"
+        ),
+        met=ratio <= AT_MOST and min(worst) >= AT_LEAST,
+        notes=[
+            f"local[2], driver memory {HEAP}; medians of {rounds} rounds; each incremental round adds another file.",
+            "Checked in the same run, after all increments: the hot keys and their counts are those of an exact GROUP BY, "
+            "and every boundary's exact rank is within the stated error.",
+        ],
+        data={"rows": rows, "plain": plain_s, "jobs": figures, "rank_error": error, "stated_rank_error": stated},
+    )
+
+
+def write(spark: SparkSession, folder: Path, start: int, rows: int, files: int) -> None:
+    """Append rows to the source.
+
+    Args:
+        spark: A session.
+        folder: The source.
+        start: Number of the first row.
+        rows: How many.
+        files: Into how many files.
+    """
+    frame = spark.range(start, start + rows, 1, files)
+    frame.selectExpr(
+        f"{_KEY} AS k", "timestamp_micros(abs(xxhash64(id, 1)) % 1000000000000) AS ts", "id AS v"
+    ).write.mode("append").parquet(str(folder))
+
+
+def check_distribution(
+    spark: SparkSession, source: Path, store: ArtifactStore, request: ArtifactRequest
+) -> tuple[float, float]:
+    """Compare a distribution with exact counts and ranks.
+
+    Args:
+        spark: A session.
+        source: The rows that it was built from.
+        store: Where it is.
+        request: What it was asked to be.
+
+    Returns:
+        The largest error of a rank, as a share of the key's rows, and the error that the artifact states.
+
+    Raises:
+        AssertionError: If a hot key is missing or miscounted, or a boundary is off by more than the stated error.
+    """
+    version = store.current(request.kind, request.relation, request.spec_hash).version
+    assert version is not None
+    hot = {row["k"]: row for row in spark.read.parquet(version.data_path).where("is_hot").collect()}
+    rows = spark.read.parquet(str(source))
+    exact = rows.groupBy("k").count().where(f"count >= {version.description['hot_from']}").collect()
+    assert {row["k"]: row["count"] for row in exact} == {key: row["row_count"] for key, row in hot.items()}
+    worst, stated = 0.0, float(version.description["rank_error"])
+    for key, row in hot.items():
+        boundaries = row["quantiles"]
+        below = [f"count_if(ts <= TIMESTAMP'{boundary}')" for boundary in boundaries]
+        (found,) = rows.where(f"k = {key}").selectExpr(*below).collect()
+        errors = [abs(rank / row["row_count"] - (i + 1) / (len(boundaries) + 1)) for i, rank in enumerate(found)]
+        worst = max(worst, *errors)
+    assert worst <= stated, (worst, stated)
+    return worst, stated
+
+
+def requests(source: Path) -> dict[str, ArtifactRequest]:
+    """One artifact of each kind, by kind."""
+    from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, RangeIndexSpec, Spec
+
+    specs: list[Spec] = [
+        DistributionSpec(partition_by=["k"], order_by="ts", quantiles=8),
+        BloomFilterSpec(keys=["k"]),
+        RangeIndexSpec(point="ts", columns=["k"]),
+    ]
+    return {r.kind: r for r in (ArtifactRequest.of_table(f"parquet.`{source}`", spec) for spec in specs)}
+
+
+def _refresh(spark: SparkSession, request: ArtifactRequest, store: ArtifactStore, mode: str | None) -> None:
+    from spark_joinery.jobs import refresh_artifact
+
+    result = refresh_artifact(spark, request, store, schema=None, full_refresh=mode == "full")
+    assert result.mode == mode, result
+
+
+def _timed(body: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    body()
+    return time.perf_counter() - started
+
+
+def _median(body: Callable[[], Any], rounds: int) -> float:
+    return statistics.median(_timed(body) for _ in range(rounds))
+
+
+def _session() -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.memory": HEAP,
+        "spark.log.level": "ERROR",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "16",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    return SparkSession.builder.master("local[2]").appName("joinery-bench").config(map=settings).getOrCreate()

@@ -1,0 +1,85 @@
+package io.github.sparkjoinery.execution.skew
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
+
+import io.github.sparkjoinery.artifacts._
+
+/**
+ * Times of the hot keys of one side of a join, by its distribution in the artifact store, in place of a sample.
+ *
+ * @param relation   identity of the side's relation
+ * @param partitions by partition of the shuffle, times and the number of rows that each stands for
+ */
+case class StoredTimes(relation: String, partitions: Map[Int, Seq[(Long, Double)]])
+
+object StoredTimes extends AliasHelper with Logging {
+
+  /**
+   * @param stage of the side's shuffle
+   * @param keys  that it is shuffled by, over the side's columns
+   * @param time  a long over them
+   * @return None without a distribution of the side's relation by those keys and that time; old ones will do, too
+   */
+  def of(stage: ShuffleQueryStageExec, side: Option[LogicalPlan], keys: Seq[Expression], time: Expression): Option[StoredTimes] = try {
+    val session = SparkSession.active
+    for {
+      access <- StoreAccess.of(session)
+      plan <- side
+      (source, aliases) <- relationBelow(plan)
+      partitions <- partitionsOf(stage)
+      distribution <- find(access, source, keys.map(replaceAlias(_, aliases)), replaceAlias(time, aliases))
+    } yield {
+      def bound(expression: Expression, columns: Map[String, Any]): Expression = replaceAlias(expression, aliases).transform {
+        case column: AttributeReference => Literal(columns(column.name), column.dataType)
+      }
+      val times = distribution.hot.map { hot =>
+        val columns = distribution.keys.zip(hot.key).toMap
+        val partition = HashPartitioning(keys.map(bound(_, columns)), partitions).partitionIdExpression.eval().asInstanceOf[Int]
+        val each = hot.rows.toDouble / (hot.boundaries.length + 1)
+        partition -> hot.boundaries.map(at => (bound(time, Map(distribution.time -> at)).eval().asInstanceOf[Long], each))
+      }
+      StoredTimes(source.identity, times.groupMap(_._1)(_._2).map { case (partition, of) => partition -> of.flatten.sortBy(_._1) })
+    }
+  } catch {
+    case NonFatal(failure) =>
+      logInfo("no stored distribution for a skewed LAST JOIN", failure)
+      None
+  }
+
+  private def relationBelow(side: LogicalPlan): Option[(SourceRelation, AttributeMap[Alias])] = side match {
+    case stage: LogicalQueryStage => relationBelow(stage.logicalPlan)
+    case PhysicalOperation(columns, _, relation) => SourceRelation.of(relation).map((_, getAliasMap(columns)))
+    case _ => None
+  }
+
+  private def partitionsOf(stage: ShuffleQueryStageExec): Option[Int] = stage.shuffle.outputPartitioning match {
+    case hashed: HashPartitioning => Some(hashed.numPartitions)
+    case _ => None
+  }
+
+  /** The distribution by just these columns. */
+  private def find(access: StoreAccess, source: SourceRelation, keys: Seq[Expression], time: Expression): Option[Distribution] = {
+    def columnsOf(expressions: Seq[Expression]): Set[String] =
+      AttributeSet.fromAttributeSets(expressions.map(_.references)).filter(source.output.contains).map(_.name).toSet
+    val loaded = access.begin(s"${Distribution.Kind} ${source.identity}") {
+      val fitting = ArtifactStore.versions(access, Distribution.Kind, source.identity).filter(_.forall { version =>
+        val (partitionBy, orderBy) = Distribution.columns(version)
+        partitionBy.toSet == columnsOf(keys) && Set(orderBy) == columnsOf(Seq(time))
+      })
+      fitting.map(_.flatMap(ArtifactStore.distribution(access, _, source)))
+    }.await()
+    val found = loaded.fold(reason => Seq(Left(reason)), identity)
+    found.flatMap(_.left.toOption).foreach { reason =>
+      logInfo(s"a distribution of ${source.identity} is not used for a skewed LAST JOIN: $reason")
+    }
+    found.flatMap(_.toOption).headOption
+  }
+}
