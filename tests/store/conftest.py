@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -54,6 +55,10 @@ class Worker:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"do": do, **order}) + "\n")
         self.process.stdin.flush()
+
+    def is_done(self) -> bool:
+        """Whether an answer has come, or never will."""
+        return bool(select.select([self.process.stdout], [], [], 0)[0])
 
     def answer(self) -> dict[str, Any]:
         """Wait for the answer to the oldest order."""

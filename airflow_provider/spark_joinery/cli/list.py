@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from spark_joinery.cli.options import (
     show_count,
     show_json,
     show_seconds,
+    show_spec,
     store_option,
     workplace,
 )
@@ -77,20 +77,11 @@ def print_table(summaries: list[Summary]) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table(
-        Column("relation", overflow="fold"),
-        "kind",
-        Column("specification", overflow="fold"),
-        "age",
-        *(Column(name, justify="right") for name in ("size", "rows", "versions")),
-        Column("state", overflow="fold"),
-    )
+    numbers = (Column(name, justify="right", no_wrap=True) for name in ("age", "size", "rows", "versions"))
+    table = Table(Column("artifact", overflow="fold"), *numbers, Column("state", overflow="fold"))
     for summary in summaries:
-        spec = json.dumps(summary.spec) if summary.spec else summary.spec_hash
         table.add_row(
-            Text(summary.relation),
-            summary.kind,
-            Text(spec),
+            Text.assemble(summary.relation, (f"\n{summary.kind} {show_spec(summary.spec)}", "dim")),
             show_seconds(summary.age_seconds),
             show_bytes(summary.bytes),
             show_count(summary.rows),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -190,6 +190,25 @@ def show_seconds(seconds: float | None) -> str:
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def show_spec(spec: Mapping[str, Any] | None) -> str:
+    """Write a specification for people.
+
+    Args:
+        spec: The specification; None if unknown.
+
+    Example:
+        >>> show_spec({"keys": ["origin", "tailnum"], "fpp": 0.01})
+        'keys=origin,tailnum fpp=0.01'
+    """
+
+    def text(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return "{" + " ".join(f"{key}={text(each)}" for key, each in value.items()) + "}"
+        return ",".join(map(text, value)) if isinstance(value, list) else str(value)
+
+    return "-" if spec is None else " ".join(f"{key}={text(value)}" for key, value in spec.items())
 
 
 def show_count(number: int | None) -> str:

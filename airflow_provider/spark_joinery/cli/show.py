@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -21,6 +20,7 @@ from spark_joinery.cli.options import (
     show_count,
     show_json,
     show_seconds,
+    show_spec,
     store_option,
     warehouse_option,
     workplace,
@@ -166,7 +166,7 @@ def print_report(report: Report) -> None:
     colour, answer = {True: ("green", "yes"), False: ("yellow", "no"), None: ("dim", "unknown")}[validity.usable]
     facts = Table(Column(style="bold"), Column(overflow="fold"), show_header=False, box=None, pad_edge=False)
     facts.add_row("relation", Text(summary.relation))
-    facts.add_row("specification", Text(json.dumps(summary.spec) if summary.spec else summary.spec_hash))
+    facts.add_row("specification", Text(show_spec(summary.spec)))
     facts.add_row("state", Text.assemble(state_of(summary)))
     facts.add_row("valid now", Text(f"{answer}: {validity.reason}", colour))
     if coverage:
@@ -176,12 +176,10 @@ def print_report(report: Report) -> None:
     facts.add_row("size", f"{show_bytes(summary.bytes)}, from {show_count(summary.rows)} rows")
     facts.add_row("built", Text(f"{summary.built_at or '-'} by {summary.built_by or '-'}"))
     facts.add_row("format", str(summary.format_version or "-"))
-    versions = Table(
-        "version", Column("state", overflow="fold"), *(Column(n, justify="right") for n in ("size", "rows")), "built"
-    )
+    right = (Column(name, justify="right", no_wrap=True) for name in ("size", "rows"))
+    versions = Table(Column("version", no_wrap=True), *right, Column("state", overflow="fold"))
     for past in report.history:
-        size, rows = show_bytes(past.bytes), show_count(past.rows)
-        versions.add_row(past.version, Text(past.state), size, rows, Text(past.built_at or "-"))
+        versions.add_row(past.version, show_bytes(past.bytes), show_count(past.rows), Text(past.state))
     console = Console()
     console.rule(Text(f"{summary.kind} {summary.spec_hash}"), align="left")
     console.print(facts)

@@ -131,7 +131,6 @@ def print_table(result: VacuumResult, root: str, dry_run: bool) -> None:
         outcome = (
             Text(f"failed: {error}", "bold red") if error else Text("would delete" if dry_run else "deleted", "dim")
         )
-        shown = Text(removal.path.removeprefix(f"{root}/"))
-        table.add_row(shown, removal.reason, show_bytes(removal.bytes), outcome)
+        table.add_row(Text(removal.path.removeprefix(f"{root}/")), removal.reason, show_bytes(removal.bytes), outcome)
     Console().print(table)
     click.echo(f"{show_bytes(freed(result))} {'would be' if dry_run else 'were'} freed in {root}.")

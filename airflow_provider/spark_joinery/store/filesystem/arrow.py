@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from spark_joinery.errors import JoineryError
-from spark_joinery.store.filesystem.base import OBJECT_STORES, FileStatus, FileSystem
+from spark_joinery.store.filesystem.base import OBJECT_STORES, FileStatus, FileSystem, local_mode
 
 _PATH = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/]*))?(.*)", re.DOTALL)
 # Hadoop's names for what Arrow calls s3
@@ -169,12 +169,9 @@ class ArrowFileSystem(FileSystem):
         if info.type == self._fs.FileType.NotFound:
             return None
         is_folder = info.type == self._fs.FileType.Directory
-        mode = 0o700
-        if self._scheme(path) == "file":
-            try:
-                mode = _local(path).stat().st_mode & 0o7777
-            except FileNotFoundError:
-                return None
+        mode = local_mode(_split(path)[2]) if self._scheme(path) == "file" else 0o700
+        if mode is None:
+            return None
         modified_ms = info.mtime_ns // 1_000_000 if info.mtime_ns is not None else 0
         return FileStatus(path, is_folder, 0 if is_folder else int(info.size or 0), modified_ms, mode)
 

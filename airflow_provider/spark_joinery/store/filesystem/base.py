@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 # Here a file appears as a whole when it is closed, while a rename is a copy and a delete.
 OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "oss", "cosn", "obs"})
@@ -116,3 +117,20 @@ class FileSystem(ABC):
     @abstractmethod
     def _rename_over(self, source: str, target: str) -> None:
         """Rename a file; one that has the name already is replaced in the same step."""
+
+
+def local_mode(path: str) -> int | None:
+    """Look up the permission bits of a local file.
+
+    Args:
+        path: Its path, without a scheme.
+
+    Returns:
+        As in `chmod`; None if there is no such file; 0 if nobody may know.
+    """
+    try:
+        return Path(path).stat().st_mode & 0o7777
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return 0

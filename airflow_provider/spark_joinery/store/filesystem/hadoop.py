@@ -10,7 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spark_joinery.errors import JoineryError
-from spark_joinery.store.filesystem.base import FileStatus, FileSystem
+from spark_joinery.store.filesystem.base import FileStatus, FileSystem, local_mode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -146,14 +146,15 @@ class HadoopFileSystem(FileSystem):
         return bool(file_system.delete(at, False))
 
     @_python_errors
-    def _status(self, path: str) -> FileStatus:
+    def _status(self, path: str) -> FileStatus | None:
         file_system, at = self._at(path)
         return _file_status(file_system.getFileStatus(at))
 
     @_python_errors
     def _list(self, folder: str) -> Sequence[FileStatus]:
         file_system, at = self._at(folder)
-        found = [_file_status(status) for status in file_system.listStatus(at)]
+        asked = (_file_status(status) for status in file_system.listStatus(at))
+        found = [status for status in asked if status]
         # asked for a file, Hadoop lists the file
         return [] if [status.path for status in found] == [self.qualify(folder)] else found
 
@@ -195,11 +196,18 @@ class HadoopFileSystem(FileSystem):
         return file_system, at
 
 
-def _file_status(status: Any) -> FileStatus:
+def _file_status(status: Any) -> FileStatus | None:
+    """Ask Java for all of a status; None if the file is gone by now."""
+    path = str(status.getPath().toString())
+    is_local = path.startswith("file:")
+    # Hadoop starts `ls` for the permissions of each local file, which takes longer than all the rest
+    mode = local_mode(path.removeprefix("file:")) if is_local else int(status.getPermission().toShort())
+    if mode is None:
+        return None
     return FileStatus(
-        path=str(status.getPath().toString()),
+        path=path,
         is_folder=bool(status.isDirectory()),
         length=int(status.getLen()),
         modified_ms=int(status.getModificationTime()),
-        mode=int(status.getPermission().toShort()),
+        mode=mode,
     )

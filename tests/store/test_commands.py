@@ -1,0 +1,306 @@
+"""`joinery list`, `show` and `vacuum`, which start Spark only where they need it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from pyspark.sql import SparkSession
+from spark_joinery.cli import main, options
+from spark_joinery.cli.show import examine
+from spark_joinery.jobs import refresh_artifact
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, RangeIndexSpec, Spec
+from spark_joinery.store import ArrowFileSystem, ArtifactStore, Fingerprint, Limits, list_artifacts
+
+FLIGHTS = ArtifactRequest.of_table("raw.flights", DistributionSpec(partition_by=["carrier"], order_by="departs_at"))
+
+
+@pytest.fixture(autouse=True)
+def no_spark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands use the session of the tests that have one, and start none."""
+
+    @contextmanager
+    def session(confs: dict[str, str], with_tables: bool) -> Iterator[SparkSession]:
+        assert "spark" in request.fixturenames, "Spark is started"
+        yield request.getfixturevalue("spark")
+
+    monkeypatch.setattr(options, "_session", session)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(str(tmp_path / "store"), ArrowFileSystem(), Limits(grace_s=0))
+
+
+def run(command: str, store: ArtifactStore | str, *arguments: str, code: int = 0) -> Any:
+    """Run a command with --json and return what it prints."""
+    root = store if isinstance(store, str) else store.root
+    done = CliRunner().invoke(main, [command, "--store", root, "--json", *arguments])
+    assert done.exit_code == code, done.output
+    return json.loads(done.stdout) if code < 2 else done.output
+
+
+def shown(command: str, store: ArtifactStore, *arguments: str, code: int = 0) -> str:
+    """Run a command as people do."""
+    done = CliRunner().invoke(main, [command, "--store", store.root, *arguments], env={"COLUMNS": "200"})
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def publish(store: ArtifactStore, request: ArtifactRequest, source: Path | None = None) -> Path:
+    """Publish a version that covers the files below a folder; returns its data file."""
+    pending = store.begin(request.kind, request.relation, request.spec_hash)
+    data = Path(pending.data_path.removeprefix("file:")) / "part-0.parquet"
+    data.parent.mkdir()
+    data.write_bytes(b"x" * 3000)
+    files = list(store.filesystem.walk(store.filesystem.qualify(str(source)))) if source else []
+    fingerprint: Fingerprint = {
+        "type": "files",
+        "reason": None,
+        "files": [{"path": f.path, "length": f.length, "modified_ms": f.modified_ms} for f in files],
+    }
+    spec = request.spec.model_dump(mode="json", exclude_none=True)
+    store.publish(pending, fingerprint, {"rows": 1234, "spec": spec})
+    return data
+
+
+def of_path(path: Path, spec: Spec) -> ArtifactRequest:
+    return ArtifactRequest.of_table(f"parquet.`{path}`", spec)
+
+
+def test_list(store: ArtifactStore, tmp_path: Path) -> None:
+    Path(store.root.removeprefix("file:")).mkdir()
+    assert run("list", store) == []
+    assert shown("list", store) == "No artifact.\n"
+    filters = of_path(tmp_path / ("long" * 60), BloomFilterSpec(keys=["tailnum"], fpp=0.1))
+    for request in (FLIGHTS, FLIGHTS, filters):
+        data = publish(store, request)
+    first, second = run("list", store)
+    assert first["relation"] == filters.relation  # whose folder has a shortened name
+    assert (first["kind"], first["spec"]) == ("bloom_filter", {"keys": ["tailnum"], "fpp": 0.1})
+    assert (second["relation"], second["versions"], second["rows"]) == (FLIGHTS.relation, 2, 1234)
+    assert (second["bytes"], second["format_version"], second["damaged"]) == (3000, 2, False)
+    assert 0 <= second["age_seconds"] < 600
+    assert [row["kind"] for row in run("list", store, "--kind", "distribution")] == ["distribution"]
+    assert [row["relation"] for row in run("list", store, "--select", "RAW.flights")] == [FLIGHTS.relation]
+    assert run("list", store, "--select", "nobody") == []
+    table = shown("list", store)
+    assert "bloom_filter fpp=0.1 keys=tailnum" in table
+    assert "2.9 KiB" in table
+    assert "1,234" in table
+
+    data.write_bytes(b"y" * 3000)
+    assert not any(row["damaged"] for row in run("list", store))
+    assert [row["damaged"] for row in run("list", store, "--checksum", code=1)] == [True, False]
+    data.unlink()
+    assert run("list", store, code=1)[0]["version"] is None
+    assert "damaged: version" in shown("list", store, code=1)
+
+
+def test_a_store_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for missing in (tmp_path / "store", tmp_path / "file"):
+        for command in (["list"], ["show", "flights"], ["vacuum"]):
+            output = run(command[0], str(missing), *command[1:], code=2)
+            assert f"Error: file:{missing} does not exist; `joinery refresh` creates it." in output
+
+
+def test_spark_is_started_where_pyarrow_is_missing(
+    spark: SparkSession, store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(store, FLIGHTS)
+    monkeypatch.setattr(options, "_has_pyarrow", lambda: False)
+    assert len(run("list", store)) == 1
+    assert run("vacuum", store)["removals"] == []
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    ("spec", "after"),
+    [
+        (
+            DistributionSpec(partition_by=["k"], order_by="v"),
+            {"same": True, "more": True, "changed": True, "less": True},
+        ),
+        (BloomFilterSpec(keys=["k"]), {"same": True, "more": False, "changed": False, "less": True}),
+        (RangeIndexSpec(point="v"), {"same": True, "more": False, "changed": False, "less": False}),
+    ],
+    ids=["distribution", "bloom_filter", "range_index"],
+)
+def test_show_compares_with_the_source(
+    store: ArtifactStore, tmp_path: Path, spec: Spec, after: dict[str, bool]
+) -> None:
+    source = tmp_path / "source"
+    (source / "day=1").mkdir(parents=True)
+    for name in ("a", "b", "day=1/c"):
+        (source / f"{name}.parquet").write_text(name)
+    request = of_path(source, spec)
+    publish(store, request, source)
+    shutil.copytree(source, tmp_path / "aside", copy_function=shutil.copy2)
+
+    def show() -> Any:
+        (report,) = run("show", store, str(source))
+        return report
+
+    for change, valid in after.items():
+        shutil.rmtree(source)
+        shutil.copytree(tmp_path / "aside", source, copy_function=shutil.copy2)
+        if change == "more":
+            (source / "d.parquet").write_text("d")
+        elif change == "changed":
+            os.utime(source / "a.parquet", (1, 1))
+        elif change == "less":
+            (source / "day=1" / "c.parquet").unlink()
+        report = show()
+        assert report["validity"]["usable"] is valid, change
+        covered = {"same": (3, 3, 0), "more": (3, 4, 0), "changed": (2, 3, 1), "less": (2, 2, 1)}[change]
+        assert tuple(report["coverage"].values()) == covered
+    shutil.rmtree(source)
+    report = show()
+    assert report["coverage"] is None
+    if report["kind"] != "distribution":
+        assert report["validity"] == {"usable": None, "reason": f"file:{source} does not exist"}
+    assert [past["state"] for past in report["history"]] == ["in use"]
+
+
+def test_show_prints_all_artifacts_of_a_relation(store: ArtifactStore) -> None:
+    data = [publish(store, FLIGHTS) for _ in range(2)]
+    index = ArtifactRequest.of_table("raw.flights", RangeIndexSpec(point="departs_at", columns=["tailnum"]))
+    publish(store, index)
+    publish(store, ArtifactRequest.of_table("raw.planes", BloomFilterSpec(keys=["tailnum"])))
+    output = shown("show", store, "flights", "--no-source")
+    assert "range_index " in output
+    assert "valid now      unknown: the source was not looked at" in output
+    assert "valid now      yes: a distribution is always used" in output
+    assert "format         2" in output
+    assert "planes" not in output
+    data[1].write_bytes(b"")
+    store.begin(FLIGHTS.kind, FLIGHTS.relation, FLIGHTS.spec_hash)
+    report = run("show", store, "flights", "--no-source", code=1)[0]
+    assert report["damaged"]
+    assert "has 0 bytes instead of 3000" in report["reason"]
+    states = [past["state"] for past in report["history"]]
+    assert states[0] == "in use"
+    assert sorted(states[1:]) == ["data/part-0.parquet has 0 bytes instead of 3000", "incomplete"]
+    output = run("show", store, "nobody", code=2)
+    assert "There is no artifact of nobody" in output
+
+
+def test_show_opens_tables_as_a_refresh_does(spark: SparkSession, store: ArtifactStore) -> None:
+    spark.sql("CREATE SCHEMA IF NOT EXISTS shown")
+    try:
+        spark.range(4).selectExpr("id k", "id v").coalesce(1).write.saveAsTable("shown.facts")
+        request = ArtifactRequest.of_table("shown.facts", BloomFilterSpec(keys=["k"]))
+        assert refresh_artifact(spark, request, store, schema=None).status == "refreshed"
+        with ExitStack() as stack:
+            place = options.Workplace(store.root, {}, True, stack)
+
+            def validity() -> tuple[bool | None, str]:
+                (report,) = examine(place, list_artifacts(place.store), no_source=False)
+                return report.validity.usable, report.validity.reason
+
+            assert validity() == (True, "all files of the source are covered")
+            spark.range(1).selectExpr("id k", "id v").coalesce(1).write.mode("append").saveAsTable("shown.facts")
+            assert validity() == (False, "1 of 2 files are new or changed")
+            spark.sql("ALTER TABLE shown.facts ADD COLUMN w int")
+            assert validity() == (False, "the source's schema has changed")
+            spark.sql("DROP TABLE shown.facts")
+            assert validity() == (None, "spark_catalog.shown.facts does not exist")
+    finally:
+        spark.sql("DROP SCHEMA shown CASCADE")
+
+
+def manifest_of(folder: Path, *specs: tuple[str, str, dict[str, Any]]) -> Path:
+    """Write what dbt would of a project that declares specifications of tables of the schema raw."""
+    sources = {
+        f"source.shop.raw.{table}": {
+            "resource_type": "source",
+            "relation_name": f"raw.{table}",
+            "config": {"meta": {"joinery": {kind: [spec]}}},
+        }
+        for table, kind, spec in specs
+    }
+    version = "https://schemas.getdbt.com/dbt/manifest/v12.json"
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({"metadata": {"dbt_schema_version": version}, "nodes": {}, "sources": sources}))
+    return path
+
+
+def test_vacuum(store: ArtifactStore, tmp_path: Path) -> None:
+    planes = ArtifactRequest.of_table("raw.planes", BloomFilterSpec(keys=["tailnum"]))
+    for _ in range(3):
+        for request in (FLIGHTS, planes):
+            publish(store, request)
+    root = Path(store.root.removeprefix("file:"))
+    before = sorted(root.rglob("*"))
+    assert run("vacuum", store, "--keep", "1")["removals"] == []  # within the hour
+    plan = run("vacuum", store, "--keep", "1", "--older-than", "0s", "--dry-run", "--select", "planes")
+    assert [removal["reason"] for removal in plan["removals"]] == ["replaced"] * 2
+    assert all("/bloom_filter/" in removal["path"] for removal in plan["removals"])
+    assert plan["bytes"] > 6000
+    assert sorted(root.rglob("*")) == before
+    output = shown("vacuum", store, "--keep", "2", "--older-than", "0s", "--select", "planes")
+    assert "KiB were freed in file:" in output
+    assert len(run("vacuum", store, "--older-than", "0s", "--keep", "1")["removals"]) == 3
+    assert [row["versions"] for row in run("list", store)] == [1, 1]
+    assert shown("vacuum", store, "--older-than", "0s", "--keep", "1") == "Nothing to delete.\n"
+    assert "expected a number and s, m, h, d or w" in run("vacuum", store, "--older-than", "1 month", code=2)
+
+
+def test_vacuum_of_what_is_no_longer_declared(store: ArtifactStore, tmp_path: Path) -> None:
+    planes = ArtifactRequest.of_table("raw.planes", BloomFilterSpec(keys=["tailnum"]))
+    for request in (FLIGHTS, planes):
+        publish(store, request)
+    declared = manifest_of(
+        tmp_path, ("flights", "distributions", FLIGHTS.spec.model_dump(mode="json", exclude_none=True))
+    )
+    options = ("--undeclared", "--manifest", str(declared))
+    assert run("vacuum", store, *options)["removals"] == []  # refreshed a moment ago
+    folder = tmp_path.joinpath("store", "bloom_filter", "spark_catalog.raw.planes")
+    for path in (*folder.rglob("*"), folder, folder.parent):
+        os.utime(path, (1, 1))
+    assert run("vacuum", store)["removals"] == []  # not asked for
+    done = run("vacuum", store, *options)
+    assert [removal["reason"] for removal in done["removals"]] == ["undeclared", "empty", "empty"]
+    assert [row["relation"] for row in run("list", store)] == [FLIGHTS.relation]
+    assert sorted(path.name for path in tmp_path.joinpath("store").iterdir()) == ["distribution"]
+
+    empty = manifest_of(tmp_path)
+    assert "nothing to refresh" in run("vacuum", store, "--undeclared", "--manifest", str(empty), code=2)
+    assert "no such file" in run("vacuum", store, "--undeclared", "--manifest", str(tmp_path / "none.json"), code=2)
+    assert len(run("list", store)) == 1
+
+
+def test_vacuum_leaves_what_is_not_ours(store: ArtifactStore, tmp_path: Path) -> None:
+    publish(store, FLIGHTS)
+    root = tmp_path / "store"
+    for path in ("notes.txt", "photos/2013/01/a.jpg", "distribution/readme.md", "distribution/x/not-a-hash/versions/a"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("mine")
+    for path in root.rglob("*"):
+        os.utime(path, (1, 1))
+    before = sorted(root.rglob("*"))
+    assert run("vacuum", store, "--older-than", "0s", "--keep", "1")["removals"] == []
+    assert sorted(root.rglob("*")) == before
+
+
+def test_what_cannot_be_deleted_is_told(store: ArtifactStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        publish(store, FLIGHTS)
+
+    def refuse(self: ArrowFileSystem, path: str) -> None:
+        if "/versions/" in path:
+            raise PermissionError(f"{path} is not yours")
+
+    monkeypatch.setattr(ArrowFileSystem, "delete", refuse)
+    done = run("vacuum", store, "--older-than", "0s", "--keep", "1", code=1)
+    assert [failure["error"].endswith("is not yours") for failure in done["failed"]] == [True]
+    assert done["bytes"] == 0
+    assert "failed: " in shown("vacuum", store, "--older-than", "0s", "--keep", "1", code=1)

@@ -1,0 +1,95 @@
+"""Bits that flipped, files that were cut: anywhere in a version, it is noticed or does no harm."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from spark_joinery.store import ArtifactStore, FileSystem, Limits, vacuum
+from support.store_worker import ARTIFACT, FILES, current, publish
+
+SEED = 20261121
+FLIPS = {"hadoop": 4, "arrow": 40}  # of each file
+
+
+@pytest.fixture
+def store(filesystem: FileSystem, tmp_path: Path) -> ArtifactStore:
+    return ArtifactStore(str(tmp_path / "store"), filesystem, Limits(grace_s=0))
+
+
+def flip(content: bytes, at: random.Random) -> bytes:
+    position = at.randrange(len(content))
+    return content[:position] + bytes([content[position] ^ 1 << at.randrange(8)]) + content[position + 1 :]
+
+
+def cut(content: bytes, at: random.Random) -> bytes:
+    return content[: at.randrange(len(content))]
+
+
+def zero(content: bytes, at: random.Random) -> bytes:
+    """What a machine that lost power may leave: the length is right, the blocks were never written."""
+    start = at.randrange(len(content))
+    return content[:start] + bytes(len(content) - start)
+
+
+@pytest.mark.parametrize("damage", [flip, cut, zero])
+def test_damage_anywhere(
+    store: ArtifactStore, way: str, tmp_path: Path, damage: Callable[[bytes, random.Random], bytes]
+) -> None:
+    at = random.Random(SEED)
+    old = "old content " * 20
+    publish(store, old)
+    new = publish(store, "new content " * 20)
+    folder = tmp_path.joinpath("store", *ARTIFACT)
+    for name in (*FILES, "version.json", "../../_current.json"):
+        path = folder / "versions" / new / name
+        whole = path.read_bytes()
+        for _ in range(FLIPS[way]):
+            damaged = damage(whole, at)
+            path.write_bytes(damaged)
+            answer = current(store)
+            if name.endswith("_current.json"):
+                # says nothing about the version itself: that may still be used, as the newest
+                assert answer["content"] in ("new content " * 20, old), damaged
+            elif damaged != whole:
+                assert (answer["content"], answer["reason"] is None) == (old, False), damaged
+        path.write_bytes(whole)
+        assert current(store) == {"content": "new content " * 20, "reason": None}
+
+
+@pytest.mark.parametrize("name", [*FILES, "version.json", "../../_current.json"])
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"\0" * 9), Path.unlink], ids=["zeroed", "missing"])
+def test_the_next_refresh_heals(
+    store: ArtifactStore, tmp_path: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    publish(store, "old")
+    version = publish(store, "new")
+    folder = tmp_path.joinpath("store", *ARTIFACT)
+    damage(folder / "versions" / version / name)
+    if (folder / "_current.json").exists():
+        assert current(store)["content"] == ("new" if "_current" in name else "old")
+    # while the damage lasts, what is in use instead is not taken away, even if it is an old one
+    store.limits = Limits(keep=1, grace_s=0)
+    if (folder / "_current.json").exists():
+        vacuum(store)
+        assert current(store)["content"] == ("new" if "_current" in name else "old")
+    publish(store, "healed")
+    assert current(store) == {"content": "healed", "reason": None}
+    store.limits = Limits(keep=3, grace_s=0, abandoned_after_s=0)
+    assert vacuum(store).failed == {}
+    # of the versions kept only whole ones are left
+    left = list((folder / "versions").iterdir())
+    assert all((path / file).read_bytes() in (b"old", b"new", b"healed") for path in left for file in FILES)
+    assert all((path / "version.json").exists() for path in left)
+
+
+def test_versions_of_a_newer_release_are_not_vacuumed(store: ArtifactStore, tmp_path: Path) -> None:
+    newer = publish(store, "newer")
+    folder = tmp_path.joinpath("store", *ARTIFACT)
+    manifest = folder / "versions" / newer / "version.json"
+    manifest.write_text(manifest.read_text().replace('"format_version": 2', '"format_version": 3'))
+    publish(store, "ours")
+    store.limits = Limits(keep=3, grace_s=0, abandoned_after_s=0)
+    assert vacuum(store).removals == []

@@ -1,0 +1,49 @@
+"""Validity as far as it can be told without a query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from spark_joinery.store import ArtifactVersion, SourceNow, validity_of
+
+SOURCE = {"provider": "delta", "options": "", "schema": [["k", "int"]], "partition_columns": []}
+SNAPSHOT = {"type": "snapshot", "reason": None, "files": [], "table_id": "t", "version": "7"}
+ICEBERG = {**SNAPSHOT, "table_id": None}
+FILES = {"type": "files", "reason": None, "files": []}
+
+
+def version(kind: str, fingerprint: dict[str, Any], **description: Any) -> ArtifactVersion:
+    known = {"kind": kind, "fingerprint": fingerprint, "source": SOURCE, "spec": {"keys": ["K"]}, **description}
+    return ArtifactVersion("v", "file:/v", known, 2)
+
+
+@pytest.mark.parametrize("kind", ["bloom_filter", "range_index"])
+@pytest.mark.parametrize(
+    ("fingerprint", "now", "usable", "reason"),
+    [
+        (SNAPSHOT, SourceNow(snapshot=("t", "7"), description=SOURCE), True, "still at snapshot 7"),
+        (SNAPSHOT, SourceNow(snapshot=("t", "8"), description=SOURCE), False, "snapshot 7, the source is at 8"),
+        (SNAPSHOT, SourceNow(snapshot=("u", "7"), description=SOURCE), False, "replaced by another one"),
+        (SNAPSHOT, SourceNow(description=SOURCE), None, "snapshot is not known"),
+        (ICEBERG, SourceNow(snapshot=(None, "7")), True, "still at snapshot 7"),
+        ({**ICEBERG, "version": None}, SourceNow(snapshot=(None, None)), False, "snapshot None"),
+        (FILES, SourceNow(description=SOURCE), None, "files are not known"),
+        (FILES, None, None, "not looked at"),
+        (SNAPSHOT, SourceNow(description={**SOURCE, "schema": [["k", "bigint"]]}), False, "schema has changed"),
+        (SNAPSHOT, SourceNow(description={**SOURCE, "provider": "parquet"}), False, "provider has changed"),
+        ({"type": "none", "reason": "a view", "files": []}, SourceNow(), False, "a view"),
+    ],
+)
+def test_validity(kind: str, fingerprint: dict[str, Any], now: SourceNow | None, usable: bool, reason: str) -> None:
+    validity = validity_of(version(kind, fingerprint), now)
+    assert validity.usable is usable
+    assert reason in validity.reason
+    assert validity_of(version("distribution", fingerprint), now).usable is True
+
+
+def test_what_is_never_used() -> None:
+    partitioned = version("bloom_filter", SNAPSHOT, source={**SOURCE, "partition_columns": ["k"]})
+    assert validity_of(partitioned, SourceNow(snapshot=("t", "7"))).reason.startswith("the key K is a partition column")
+    unknown = version("bloom_filter", FILES, source=None)
+    assert validity_of(unknown, SourceNow(description=SOURCE)).usable is False
