@@ -184,7 +184,8 @@ def test_results_go_to_xcom(night: dict[str, Any]) -> None:
     assert flights["relation"] == "spark_catalog.raw.flights"
     assert (flights["rows"], flights["keys"], flights["hot_keys"]) == (250, 4, 2)
     assert results["after_models.distribution__marts_busy"]["relation"] == "spark_catalog.marts.busy"
-    kinds = {(result["kind"], result["status"], result["mode"]) for result in results.values() if isinstance(result, dict)}
+    artifacts = [result for result in results.values() if isinstance(result, dict)]
+    kinds = {(result["kind"], result["status"], result["mode"]) for result in artifacts}
     assert kinds == {(kind, "refreshed", "full") for kind in ("distribution", "bloom_filter", "range_index")}
 
 
