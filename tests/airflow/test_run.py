@@ -129,7 +129,7 @@ def answer(lines: Iterable[str]) -> dict[str, Any]:
 def python(code: str, environment: dict[str, str]) -> list[str]:
     """Run Python code in a process of its own; returns the lines of its output."""
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()
