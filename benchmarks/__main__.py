@@ -12,6 +12,7 @@ from benchmarks.report import Result, show, write
 # Case by name, in the order in which `make bench` runs them.
 CASES = {
     "planning": "benchmarks.planning",
+    "planning_store": "benchmarks.planning_store",
     "refresh": "benchmarks.refresh",
     "last_join_multi": "benchmarks.last_join.multi",
     "last_join_point_in_time": "benchmarks.last_join.point_in_time",

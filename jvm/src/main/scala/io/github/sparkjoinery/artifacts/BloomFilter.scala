@@ -26,10 +26,9 @@ class BloomFilter(val relation: String, val id: String, val blocks: Int, @transi
   def newTester(): FilterTester = new FilterTester(blocks, if (local != null) local else remote.value)
 
   private def writeObject(out: ObjectOutputStream): Unit = synchronized {
-    val active = SparkContext.getOrCreate()
-    if (local != null && (active ne context)) {
-      remote = active.broadcast(local)
-      context = active
+    if (local != null && (context == null || context.isStopped)) { // in the driver
+      context = SparkContext.getOrCreate()
+      remote = context.broadcast(local)
     }
     out.defaultWriteObject()
   }

@@ -91,11 +91,10 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         case Left(reason) => Seq(Left(s"no bloom filter of ${side.source.identity}: $reason"))
         case Right(versions) => versions.map(_.left.map(reason => s"a bloom filter of ${side.source.identity} is not used: $reason").flatMap { version =>
           try {
-            val keys = side.keysFor(version)
-            val unfit = FilterBenefit.missing(join, side, version)
+            def unfit = FilterBenefit.missing(join, side, version)
               .orElse(Validity.mismatch(version, side.source))
               .orElse(Option(version.spec.get("where")).flatMap(where => FilterWhere.unmet(where.asText, side.source, side.predicates, session)))
-            keys.flatMap(found => unfit.toLeft(Candidate(side, version, found))).left.map(unused(version, _))
+            side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(side, version, keys))).left.map(unused(version, _))
           } catch { case damage: DamagedArtifactException => Left(unused(version, damage.getMessage)) }
         }).sortBy(_.fold(_ => Long.MaxValue, _.count))
       }

@@ -92,7 +92,7 @@ object FilteringSide extends PredicateHelper {
     }.filter { case (a, b) => a.references.nonEmpty && b.references.nonEmpty && a.deterministic && isCheap(b) }
 
   private def isCheap(key: Expression): Boolean = key.deterministic && !key.exists {
-    case _: SubqueryExpression | _: UserDefinedExpression => true
+    case _: SubqueryExpression | _: UserDefinedExpression | _: OuterReference => true
     case _ => false
   }
 
