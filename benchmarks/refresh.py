@@ -91,7 +91,7 @@ def run(scale: float = 1) -> Result:
         met=ratio <= AT_MOST and min(worst) >= AT_LEAST,
         notes=[
             f"local[2], driver memory {HEAP}; medians of {rounds} rounds; each incremental round adds another file.",
-            "Checked in the same run, after all increments: hot keys and their counts are those of an exact GROUP BY, and "
+            "Checked in the same run, after all increments: hot keys and counts are those of an exact GROUP BY, and "
             "every boundary's exact rank is within the stated error.",
         ],
         data={"rows": rows, "plain": plain_s, "jobs": figures, "rank_error": error, "stated_rank_error": stated},
