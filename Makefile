@@ -79,7 +79,8 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 	  PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$$line/bin/python .venv-spark-$$line/bin/python -m pytest \
 	    tests/python/test_smoke.py || exit 1; done
 	# 4.1 is the newest line for which both publish a jar; a process of its own, as they are loaded with its first session
-	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse.py
+	for suite in lakehouse lakehouse_artifacts; do PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
+	  .venv-spark-4.1/bin/python -m pytest tests/integration/test_$$suite.py || exit 1; done
 
 .PHONY: soak
 soak: env jar ## Tests too long for `make test`: the full product of dimensions, new data on every run

@@ -91,8 +91,8 @@ def run(scale: float = 1) -> Result:
         met=ratio <= AT_MOST and min(worst) >= AT_LEAST,
         notes=[
             f"local[2], driver memory {HEAP}; medians of {rounds} rounds; each incremental round adds another file.",
-            "Checked in the same run, after all increments: the hot keys and their counts are those of an exact GROUP BY, "
-            "and every boundary's exact rank is within the stated error.",
+            "Checked in the same run, after all increments: hot keys and their counts are those of an exact GROUP BY, and "
+            "every boundary's exact rank is within the stated error.",
         ],
         data={"rows": rows, "plain": plain_s, "jobs": figures, "rank_error": error, "stated_rank_error": stated},
     )

@@ -92,7 +92,9 @@ def refresh_through_airflow(home: Path, variables: Mapping[str, str], models: st
     connection = {"conn_type": "joinery", "host": "local[*]", "extra": extra}
     programs = Path(sys.executable).parent
     options = ["--vars", json.dumps(dict(variables)), "--target-path", str(home / "dbt" / "nightly")]
-    build = [str(programs / "dbt"), "--no-use-colors", "build", "--target", "extension", "--select", models, *options]
+    # cautious: no tests that also need models built later
+    options += ["--select", models, "--indirect-selection", "cautious"]
+    build = [str(programs / "dbt"), "--no-use-colors", "build", "--target", "extension", *options]
     environment = {
         "AIRFLOW_HOME": str(home / "airflow"),
         "AIRFLOW__CORE__DAGS_FOLDER": str(EXAMPLE / "dags"),

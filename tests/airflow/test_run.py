@@ -129,7 +129,7 @@ def answer(lines: Iterable[str]) -> dict[str, Any]:
 def python(code: str, environment: dict[str, str]) -> list[str]:
     """Run Python code in a process of its own; returns the lines of its output."""
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.splitlines()
@@ -184,7 +184,8 @@ def test_results_go_to_xcom(night: dict[str, Any]) -> None:
     assert flights["relation"] == "spark_catalog.raw.flights"
     assert (flights["rows"], flights["keys"], flights["hot_keys"]) == (250, 4, 2)
     assert results["after_models.distribution__marts_busy"]["relation"] == "spark_catalog.marts.busy"
-    kinds = {(result["kind"], result["status"], result["mode"]) for result in results.values() if isinstance(result, dict)}
+    artifacts = [result for result in results.values() if isinstance(result, dict)]
+    kinds = {(result["kind"], result["status"], result["mode"]) for result in artifacts}
     assert kinds == {(kind, "refreshed", "full") for kind in ("distribution", "bloom_filter", "range_index")}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import subprocess
 import sys
@@ -118,6 +119,50 @@ def test_the_artifact_store(connect: SparkSession, tmp_path: Path) -> None:
     assert frame.count() == 3
     listed = [(file.path, file.length) for file in list_source(frame, store.filesystem).files]
     assert listed == [(f"{version.path}/{f['path']}", f["length"]) for f in version.description["files"]]
+
+
+REFRESH = """
+import sys, json
+from dataclasses import asdict
+from pathlib import Path
+from spark_joinery.jobs import build_session, refresh
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, HotKeys, RangeIndexSpec
+from spark_joinery.store import open_store
+
+folder, spark = sys.argv[1], build_session("nightly", {})
+specs = [
+    DistributionSpec(partition_by=["k"], order_by="ts", hot=HotKeys(min_rows=2)),
+    BloomFilterSpec(keys=["k"]),
+    RangeIndexSpec(point="ts", columns=["k"]),
+]
+requests = [ArtifactRequest.of_table(f"parquet.`{folder}/source`", spec) for spec in specs]
+for rows in (1000, 1010, 1010):
+    source = f"{folder}/source"
+    if not Path(source).exists() or spark.read.parquet(source).count() < rows:
+        spark.range(rows % 1000 or rows).selectExpr("id % 7 k", "id ts").write.mode("append").parquet(source)
+    for result in refresh(spark, requests, open_store(spark, f"{folder}/store"), schema="default"):
+        print(json.dumps(asdict(result)))
+"""
+
+
+@pytest.mark.timeout(300)
+def test_the_jobs(connect: SparkSession, tmp_path: Path) -> None:
+    """In a process that knows nothing but the server."""
+    environment = {
+        **os.environ,
+        "SPARK_REMOTE": f"sc://{connect.client._builder.url.netloc}",
+        "PYTHONWARNINGS": "ignore",
+    }
+    command = [sys.executable, "-c", REFRESH, str(tmp_path)]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    results = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+    assert [(r["status"], r["mode"], r["rows"], r["reason"]) for r in results] == (
+        [("refreshed", "full", 1000, None)] * 3
+        + [("refreshed", "incremental", 1010, None)] * 3
+        + [("unchanged", None, 1010, None)] * 3
+    )
+    assert connect.table(results[0]["table"]).where("is_hot").count() == 7
 
 
 def test_a_store_that_the_client_does_not_reach(connect: SparkSession) -> None:

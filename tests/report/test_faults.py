@@ -138,6 +138,18 @@ def test_only_the_heaviest_keys_are_shown(spark: SparkSession, store: ArtifactSt
     assert "5.38 % once hot keys are split" in article.text
 
 
+def test_not_all_of_a_thousand_boundaries_are_shown(spark: SparkSession, store: ArtifactStore) -> None:
+    spec = DistributionSpec(partition_by=["key"], order_by="at", quantiles=1024)
+    frame = spark.createDataFrame([("a", 4096, True, list(range(1023)))], LAYOUT)
+    publish(store, "a.b", spec, frame, rows=4096, keys=1, hot_keys=1)
+    article = shown(spark, store).article("key, ordered by at")
+    keys, quantiles = article.all("table")
+    assert keys.rows()[1] == ["a", "4,096", "100.0 %", "1024", "0.10 %"]
+    assert quantiles.all("caption")[0].text == "Boundaries between the parts of hot keys (int), one of 16"
+    assert [one.text for one in quantiles.all("td")[0].all("bdi")] == [str(16 * i) for i in range(64)]
+    assert len(str(article)) < 150_000
+
+
 def test_a_folder_named_after_a_path(spark: SparkSession, store: ArtifactStore) -> None:
     damage_manifest(publish(store, "parquet.`/raw/a b`", BloomFilterSpec(keys=["k"]), spark.range(1)))
     assert "file:/raw/a b" in [one.text for one in shown(spark, store).all("h2")]

@@ -85,10 +85,11 @@ def test_partitions_in_paths(report: Report) -> None:
     one = report.artifacts[0]
     moved = Report(
         "file:/lake/day=2013-01-01/joinery",
-        (type(one)(one.kind, "file:/raw/flights/carrier=UA/month=1", one.spec_hash, one.description),),
+        (type(one)(one.kind, "file:/raw/flights/carrier=UA/month=1", one.spec_hash, one.description, "no /x=UA/y"),),
         report.generated_at,
         report.time_zone,
     )
     source = render(redact(moved))
     assert "2013-01-01" not in source
+    assert "UA" not in source
     assert "carrier=…/<wbr>month=…" in source

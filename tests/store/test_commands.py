@@ -119,7 +119,43 @@ def test_spark_is_started_where_pyarrow_is_missing(
     monkeypatch.setattr(options, "_has_pyarrow", lambda: False)
     assert len(run("list", store)) == 1
     assert run("vacuum", store)["removals"] == []
-    monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    ("path", "confs", "environment", "near"),
+    [
+        ("/data/joinery", {}, {}, True),
+        ("/data/joinery", {}, {"HADOOP_CONF_DIR": "/etc/hadoop"}, False),
+        ("file:/data/joinery", {}, {"HADOOP_CONF_DIR": "/etc/hadoop"}, True),
+        ("s3a://bucket/joinery", {}, {}, True),
+        ("s3a://bucket/joinery", {"spark.hadoop.fs.s3a.endpoint": "x"}, {}, False),
+        ("hdfs://cluster/joinery", {}, {}, False),
+    ],
+)
+def test_what_is_reached_without_spark(
+    store: ArtifactStore,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    confs: dict[str, str],
+    environment: dict[str, str],
+    near: bool,
+) -> None:
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    with ExitStack() as stack:
+        place = options.Workplace(store.root, {}, False, stack)
+        place._confs = confs
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        assert place.is_near(path) is near
+
+
+def test_spark_is_started_where_pyarrow_does_not_reach(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: ArrowFileSystem, path: str) -> None:
+        raise OSError("no credentials")
+
+    monkeypatch.setattr(ArrowFileSystem, "status", refuse)
+    output = run("list", "s3a://bucket/joinery", code=2)
+    assert "S3AFileSystem" in output  # which Spark without further jars does not have
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from spark_joinery.store import ArtifactStore, FileSystem, Limits, vacuum
 from support.store_worker import ARTIFACT, FILES, current, publish
 
 SEED = 20261121
-FLIPS = {"hadoop": 4, "arrow": 40}  # of each file
+FLIPS = {"hadoop": 2, "arrow": 40}  # of each file
 
 
 @pytest.fixture
@@ -85,11 +87,20 @@ def test_the_next_refresh_heals(
     assert all((path / "version.json").exists() for path in left)
 
 
-def test_versions_of_a_newer_release_are_not_vacuumed(store: ArtifactStore, tmp_path: Path) -> None:
-    newer = publish(store, "newer")
+@pytest.mark.parametrize("newer", ["version.json", "../../_current.json"])
+def test_what_a_newer_release_wrote_is_not_vacuumed(store: ArtifactStore, tmp_path: Path, newer: str) -> None:
+    store.limits = Limits(keep=9, grace_s=0)
+    names = [publish(store, f"{n}") for n in range(4)]
     folder = tmp_path.joinpath("store", *ARTIFACT)
-    manifest = folder / "versions" / newer / "version.json"
-    manifest.write_text(manifest.read_text().replace('"format_version": 2', '"format_version": 3'))
-    publish(store, "ours")
-    store.limits = Limits(keep=3, grace_s=0, abandoned_after_s=0)
+    for name in names[:3] if newer == "version.json" else names[3:]:
+        path = folder / "versions" / name / newer
+        text = re.sub('"format_version": .', '"format_version": 9', path.read_text())
+        path.write_text(text)
+    for path in (tmp_path / "store").rglob("*"):
+        os.utime(path, (1, 1))
+    store.limits = Limits(keep=1, grace_s=0, abandoned_after_s=0)
     assert vacuum(store).removals == []
+    assert vacuum(store, declared=[]).removals == []
+    publish(store, "next")
+    left = {path.name for path in (folder / "versions").iterdir()}
+    assert left >= set(names[:3]) if newer == "version.json" else len(left) == 1

@@ -10,7 +10,7 @@ from support.store_worker import ARTIFACT, current
 
 from .conftest import Worker
 
-ROUNDS = {"hadoop": 8, "arrow": 60}
+ROUNDS = {"hadoop": 5, "arrow": 60}
 
 
 def test_two_writers_and_a_reader(way: str, worker: Callable[[Path], Worker], tmp_path: Path) -> None:
@@ -57,9 +57,9 @@ def test_refreshes_while_another_process_vacuums(worker: Callable[[Path], Worker
     store = ArtifactStore(str(tmp_path / "store"), ArrowFileSystem())
     writer, cleaner = worker(tmp_path / "store"), worker(tmp_path / "store")
     writer("publish", content="first")
-    for n in range(5):
+    for n in range(3):
         writer.send("publish", content=f"{n}-", times=4)
-        for _ in range(3):
+        for _ in range(2):
             answer = cleaner("vacuum", limits=(1, 0.5, 3600))
             assert answer["failed"] == {}
             assert current(store)["reason"] is None

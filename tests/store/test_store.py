@@ -220,3 +220,21 @@ def test_other_file_systems_take_the_same_way(spark: SparkSession, tmp_path: Pat
 def test_a_store_has_to_be_named(spark: SparkSession) -> None:
     with pytest.raises(JoineryError, match=r"give --store, or set spark\.joinery\.store"):
         open_store(spark)
+
+
+def test_a_refresh_that_spark_still_writes_to_is_not_abandoned(
+    store: ArtifactStore, publish: Publish, folder: Path
+) -> None:
+    """Spark's tasks write deep below a folder whose own time stands still."""
+    slow, dead = store.begin(*ARTIFACT), store.begin(*ARTIFACT)
+    long_ago = time.time() - store.limits.abandoned_after_s - 60
+    for pending in (slow, dead):
+        task = folder / "versions" / pending.name / "data" / "_temporary" / "0" / "task"
+        task.mkdir(parents=True)
+        (task / "part-0.parquet").write_text("half")
+        for path in (folder / "versions" / pending.name).rglob("*"):
+            os.utime(path, (long_ago, long_ago))
+        os.utime(folder / "versions" / pending.name, (long_ago, long_ago))
+    os.utime(folder / "versions" / slow.name / "data" / "_temporary" / "0" / "task" / "part-0.parquet")
+    version = publish(b"rows")
+    assert sorted(path.name for path in (folder / "versions").iterdir()) == sorted([slow.name, version.name])

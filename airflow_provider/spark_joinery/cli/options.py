@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -71,7 +72,14 @@ class Workplace:
         from spark_joinery.store import ArrowFileSystem, ArtifactStore, open_store
 
         if root and self.is_near(root):
-            return ArtifactStore(root, ArrowFileSystem())
+            store = ArtifactStore(root, ArrowFileSystem())
+            try:
+                store.filesystem.status(store.root)
+                return store
+            except OSError:
+                # a bucket for which only Spark is configured; what is wrong with a local path is so for Spark, too
+                if store.root.startswith("file:"):
+                    raise
         return open_store(self.spark, root)
 
     @property
@@ -84,7 +92,8 @@ class Workplace:
     def is_near(self, path: str) -> bool:
         """Whether a path is reached without Spark as it would be with Spark."""
         scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", path)
-        # Hadoop's settings may say what a path without scheme means, and hold credentials
+        if scheme is None and os.environ.get("HADOOP_CONF_DIR"):
+            return False  # there it may mean hdfs:
         has_settings = any(key.startswith("spark.hadoop.fs.") for key in self._confs)
         return (scheme[1].lower() if scheme else "file") in _WITHOUT_SPARK and not has_settings and _has_pyarrow()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +17,9 @@ KINDS = {"distribution": "Skew distribution", "bloom_filter": "Bloom filter", "r
 
 # How many keys of a distribution are shown.
 HEAVIEST = 20
+
+# How many boundaries of a key are shown.
+MOST_BOUNDARIES = 64
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,11 @@ class Distribution:
     rows: int
     heaviest: tuple[HeavyKey, ...]
     largest_part: int
+
+    @property
+    def step(self) -> int:
+        """Of how many boundaries one is shown: nobody would read a thousand for each key."""
+        return math.ceil(self.parts / MOST_BOUNDARIES)
 
     @property
     def share_before(self) -> float:

@@ -106,7 +106,8 @@ def boundaries(distribution: Distribution, name: str) -> str | None:
     Returns:
         An SVG element; None if no boundary can be placed on a scale: there is none, or they are texts.
     """
-    placed = [(key, _places(key.boundaries, distribution.order_type)) for key in distribution.heaviest]
+    step = distribution.step
+    placed = [(key, _places(key.boundaries[::step], distribution.order_type)) for key in distribution.heaviest]
     placed = [(key, places) for key, places in placed if places]
     if not placed:
         return None

@@ -75,6 +75,7 @@ def _artifact(artifact: Artifact) -> Artifact:
         artifact,
         relation=_path(artifact.relation),
         description=description,
+        problem=artifact.problem and _path(artifact.problem),
         distribution=artifact.distribution and _distribution(artifact.distribution),
     )
 

@@ -10,7 +10,7 @@ from typing import Literal
 from spark_joinery.store import layout
 from spark_joinery.store.filesystem import FileStatus, FileSystem
 from spark_joinery.store.lookup import complete_versions, find_current, newest_first, read_pointer
-from spark_joinery.store.verify import DamagedError, read_version
+from spark_joinery.store.verify import DamagedError, UnknownFormatError, read_version
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +68,12 @@ def superfluous(
         What to remove.
     """
     pointer = filesystem.status(f"{folder}/{layout.CURRENT}")
+    try:
+        published = read_pointer(filesystem, folder)[0] if pointer else None
+    except UnknownFormatError:
+        return
+    except DamagedError:
+        published = None
     complete = complete_versions(filesystem, folder)
     for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
         times = [complete[version.name]] if version.name in complete else changes(filesystem, version)
@@ -79,13 +85,14 @@ def superfluous(
         if is_temporary(status) and not is_near(status.modified_ms, now_ms, limits.abandoned_after_s):
             yield _removal(filesystem, status, "temporary")
     if pointer is not None:
-        yield from _replaced(filesystem, folder, pointer, complete, now_ms, limits, whole)
+        yield from _replaced(filesystem, folder, pointer, published, complete, now_ms, limits, whole)
 
 
 def _replaced(
     filesystem: FileSystem,
     folder: str,
     pointer: FileStatus,
+    published: str | None,
     complete: dict[str, int],
     now_ms: int,
     limits: Limits,
@@ -99,19 +106,17 @@ def _replaced(
         replaced_ms = min([*later, pointer.modified_ms])
         return now_ms - replaced_ms >= limits.grace_s * 1000 and not is_near(complete[name], now_ms, limits.grace_s)
 
-    try:
-        published = read_pointer(filesystem, folder)[0]
-    except DamagedError:
-        published = None
     others = [name for name in newest_first(complete, published) if name != published]
-    damaged = [] if whole else [name for name in others if _is_damaged(filesystem, folder, name)]
+    damaged = [] if whole else [name for name in others if _problem(filesystem, folder, name) is DamagedError]
     usable = [name for name in others if name not in damaged]
-    spare = usable[limits.keep - 1 if published in complete else limits.keep :]
-    if any(is_old(name) for name in spare) and whole != published:
+    kept = limits.keep - 1 if published in complete else limits.keep
+    spare = [name for name in usable[kept:] if is_old(name)]
+    if spare and whole != published:
         in_use = find_current(filesystem, folder).version
         spare = [name for name in spare if in_use is None or name != in_use.name]
+    spare = [name for name in spare if _problem(filesystem, folder, name) is not UnknownFormatError]
     for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
-        if version.name in spare and is_old(version.name):
+        if version.name in spare:
             yield _removal(filesystem, version, "replaced")
         elif version.name in damaged and is_old(version.name):
             yield _removal(filesystem, version, "damaged")
@@ -180,13 +185,30 @@ def changes(filesystem: FileSystem, folder: FileStatus) -> list[int]:
     return [folder.modified_ms, *times]
 
 
-def _is_damaged(filesystem: FileSystem, folder: str, name: str) -> bool:
-    """Whether a version is of no use to any release, for sure: what cannot be read now may be whole tomorrow."""
+def is_foreign(filesystem: FileSystem, folder: str) -> bool:
+    """Whether a newer release has written to an artifact.
+
+    Args:
+        filesystem: Where the store lies.
+        folder: Folder of the artifact.
+    """
+    try:
+        read_pointer(filesystem, folder)
+    except UnknownFormatError:
+        return True
+    except DamagedError:
+        pass
+    names = complete_versions(filesystem, folder)
+    return any(_problem(filesystem, folder, name) is UnknownFormatError for name in names)
+
+
+def _problem(filesystem: FileSystem, folder: str, name: str) -> type[DamagedError] | None:
+    """What is wrong with a version: it is damaged for sure, of a newer format, or cannot be read now; None if whole."""
     try:
         read_version(filesystem, folder, name, verify="length")
     except DamagedError as problem:
-        return type(problem) is DamagedError
-    return False
+        return type(problem)
+    return None
 
 
 def _removal(filesystem: FileSystem, status: FileStatus, reason: Reason) -> Removal:

@@ -14,6 +14,7 @@ from spark_joinery.store.retention import (
     Limits,
     Removal,
     changes,
+    is_foreign,
     is_near,
     is_temporary,
     remove,
@@ -115,9 +116,11 @@ def clock_of(store: ArtifactStore) -> int:
 
 
 def _undeclared(filesystem: FileSystem, artifact: Artifact, now_ms: int, limits: Limits) -> list[Removal]:
-    """Give up an artifact, unless it has just been refreshed: then somebody else declares it."""
+    """Give up an artifact, unless it has just been refreshed, or by a newer release: then somebody else declares it."""
     status = filesystem.status(artifact.folder)
-    if status is None or any(is_near(time, now_ms, limits.abandoned_after_s) for time in changes(filesystem, status)):
+    if status is None or is_foreign(filesystem, artifact.folder):
+        return []
+    if any(is_near(time, now_ms, limits.abandoned_after_s) for time in changes(filesystem, status)):
         return []
     return [Removal(artifact.folder, "undeclared", size_of(filesystem, status))]
 

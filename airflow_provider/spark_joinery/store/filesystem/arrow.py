@@ -95,8 +95,8 @@ class ArrowFileSystem(FileSystem):
             missing.pop()
         for each in reversed(missing):
             with suppress(FileExistsError):
-                each.mkdir()
-                # mkdir applies the umask, which may take away what the owner of the store wants to grant
+                # never more open, not even for a moment; but the umask may take away what the owner wants to grant
+                each.mkdir(mode)
                 each.chmod(mode)
 
     def read(self, path: str) -> bytes:

@@ -32,7 +32,9 @@ def _python_errors(method: _Method) -> _Method:
         except Py4JJavaError as error:
             name = str(error.java_exception.getClass().getName())
             text = f"{name.rsplit('.', 1)[-1]}: {error.java_exception.getMessage()}"
-            raise (FileNotFoundError(text) if name in _MISSING else OSError(text)) from error
+            # the same exception tells of a file that is there and may not be read
+            is_missing = name in _MISSING and not text.endswith("(Permission denied)")
+            raise (FileNotFoundError(text) if is_missing else OSError(text)) from error
 
     return call  # type: ignore[return-value]
 

@@ -1,0 +1,152 @@
+"""Artifacts of Delta Lake and Iceberg tables: versions instead of files, and time travel.
+
+Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, SparkSession
+from spark_joinery import configure_spark
+from spark_joinery.jobs import RefreshResult, refresh
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, HotKeys, RangeIndexSpec
+from spark_joinery.store import open_store
+
+pytestmark = pytest.mark.lakehouse
+
+THEIRS = "io.delta.sql.DeltaSparkSessionExtension,org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+TABLES = {"delta": "spark_catalog.lake.keys", "iceberg": "ice.lake.keys"}
+FILTER = "joinery_might_contain"
+
+
+@pytest.fixture(scope="module")
+def lake(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    if active := SparkContext._active_spark_context:
+        active.stop()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    folder = tmp_path_factory.mktemp("lake")
+    builder = SparkSession.builder.master("local[2]").config(
+        map={
+            "spark.jars": ",".join(map(str, lake_jars)),
+            "spark.sql.extensions": THEIRS,
+            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+            "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+            "spark.sql.catalog.ice.type": "hadoop",
+            "spark.sql.catalog.ice.warehouse": str(folder / "iceberg"),
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.sql.autoBroadcastJoinThreshold": "-1",
+            "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+            "spark.joinery.store.timeout": "60s",
+            "spark.driver.memory": "1g",
+            "spark.driver.host": "127.0.0.1",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.log.level": "ERROR",
+            "spark.ui.enabled": "false",
+        }
+    )
+    spark = configure_spark(builder).getOrCreate()
+    spark.range(400).selectExpr("id", "id AS k").createOrReplaceTempView("facts")
+    for schema in {name.rpartition(".")[0] for name in TABLES.values()}:
+        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    yield spark
+    spark.stop()
+
+
+@pytest.fixture(params=TABLES)
+def table(request: pytest.FixtureRequest, lake: SparkSession) -> Iterator[str]:
+    name = TABLES[request.param]
+    lake.sql(f"CREATE TABLE {name} (k BIGINT, ts INT) USING {request.param}")
+    lake.sql(f"INSERT INTO {name} SELECT id * 3, id FROM range(40)")
+    yield name
+    lake.sql(f"DROP TABLE {name}")
+
+
+def run(lake: SparkSession, table: str, store: Path, **options: bool) -> list[RefreshResult]:
+    specs = [
+        BloomFilterSpec(keys=["k"]),
+        DistributionSpec(partition_by=["k"], order_by="ts", hot=HotKeys(min_rows=1)),
+        RangeIndexSpec(point="ts", columns=["k"]),
+    ]
+    requests = [ArtifactRequest.of_table(table, spec) for spec in specs]
+    return refresh(lake, requests, open_store(lake, str(store)), schema=None, **options)
+
+
+def outcomes(results: list[RefreshResult]) -> list[tuple[str, str | None, int | None]]:
+    assert not [result for result in results if result.status == "failed"], results
+    return [(result.status, result.mode, result.rows) for result in results]
+
+
+def is_used(lake: SparkSession, store: Path, dimension: str) -> bool:
+    """Run a join with the store and without: the answers agree; was the filter used?"""
+    query = f"SELECT f.id, d.ts FROM facts f JOIN (SELECT * FROM {dimension}) d ON f.k = d.k"
+    lake.conf.unset("spark.joinery.store")
+    expected = answer(lake.sql(query))
+    lake.conf.set("spark.joinery.store", str(store))
+    frame = lake.sql(query)
+    assert answer(frame) == expected
+    return FILTER in frame._jdf.queryExecution().executedPlan().toString()
+
+
+def answer(frame: DataFrame) -> list[str]:
+    return sorted(map(repr, frame.collect()))
+
+
+def test_versions(lake: SparkSession, table: str, tmp_path: Path) -> None:
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 40)] * 3
+    assert outcomes(run(lake, table, tmp_path)) == [("unchanged", None, 40)] * 3
+    assert is_used(lake, tmp_path, table)
+
+    lake.sql(f"INSERT INTO {table} VALUES (301, 1), (302, 2)")
+    assert not is_used(lake, tmp_path, table), "a later version of the table"
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "incremental", 42)] * 3
+    assert is_used(lake, tmp_path, table)
+
+    lake.sql(f"DELETE FROM {table} WHERE k = 301")
+    is_used(lake, tmp_path, table)
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 41)] * 3
+    assert is_used(lake, tmp_path, table)
+
+
+def test_time_travel(lake: SparkSession, table: str, tmp_path: Path) -> None:
+    """A filter of the latest version says nothing about an earlier one that held more."""
+    column, source = (
+        ("snapshot_id", f"{table}.snapshots") if table.startswith("ice") else ("version", f"(DESCRIBE HISTORY {table})")
+    )
+    order = "committed_at" if table.startswith("ice") else "version"
+    rows = lake.sql(f"DESCRIBE HISTORY {table}") if not table.startswith("ice") else lake.table(source)
+    before = rows.orderBy(order, ascending=False).first()[column]
+    lake.sql(f"DELETE FROM {table} WHERE k > 30")
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 11)] * 3
+    assert is_used(lake, tmp_path, table)
+    assert not is_used(lake, tmp_path, f"{table} VERSION AS OF {before}")
+
+
+def test_compacted_and_replaced(lake: SparkSession, table: str, tmp_path: Path) -> None:
+    lake.sql(f"INSERT INTO {table} VALUES (301, 1)")
+    run(lake, table, tmp_path)
+    if table.startswith("ice"):
+        lake.sql(f"CALL ice.system.rewrite_data_files(table => '{table}', options => map('rewrite-all', 'true'))")
+    else:
+        lake.sql(f"OPTIMIZE {table}")
+    is_used(lake, tmp_path, table)
+    assert {status for status, _, _ in outcomes(run(lake, table, tmp_path))} == {"refreshed"}
+    kind = "iceberg" if table.startswith("ice") else "delta"
+    lake.sql(f"DROP TABLE {table}")
+    lake.sql(f"CREATE TABLE {table} (k BIGINT, ts INT) USING {kind}")
+    lake.sql(f"INSERT INTO {table} VALUES (302, 1)")
+    assert not is_used(lake, tmp_path, table)
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 1)] * 3
+
+
+def test_an_empty_table(lake: SparkSession, table: str, tmp_path: Path) -> None:
+    lake.sql(f"DELETE FROM {table}")
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 0)] * 3
+    is_used(lake, tmp_path, table)
+    lake.sql(f"INSERT INTO {table} VALUES (303, 1)")
+    assert not is_used(lake, tmp_path, table)
