@@ -45,12 +45,10 @@ class ArtifactStoreSuite extends StoredFilters {
   test("a whole store; a new version takes the place of the old one in the same session") {
     build()
     checkFilters(query, 1)
-    val first = withStore()(sql(query).queryExecution.optimizedPlan.toString)
     build(_.putObject("fingerprint").put("type", "none").put("reason", "because"))
     checkDeclined(query, "the source has no fingerprint: because")
     build()
     checkFilters(query, 1)
-    assert(first.contains("joinery_might_contain"))
   }
 
   // damage

@@ -31,17 +31,17 @@ class StoredTimesSuite extends StoredFilters {
        |if(id % 31 = 0, NULL, int(pmod(hash(id, $seed), 900))) AS o FROM range(0, $rows, 1, 4)""".stripMargin
 
   override protected def beforeAll(): Unit = {
-    afterTables()
+    dropTables()
     sql(s"CREATE TABLE hot_left USING parquet AS SELECT *, TIMESTAMP '2013-01-01' + make_dt_interval(0, o) AS t FROM (${table(3000, 5)})")
     sql(s"CREATE TABLE hot_right USING parquet AS SELECT *, TIMESTAMP '2013-01-01' + make_dt_interval(0, o) AS t FROM (${table(1500, 6)})")
   }
 
   override protected def afterAll(): Unit = {
-    afterTables()
+    dropTables()
     super.afterAll()
   }
 
-  private def afterTables(): Unit = Seq("hot_left", "hot_right").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
+  private def dropTables(): Unit = Seq("hot_left", "hot_right").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
 
   /** @return the version's folder */
   private def buildDistribution(table: String, keys: Seq[String], time: String, format: Int = 2, from: Option[String] = None): JavaPath = {

@@ -85,7 +85,7 @@ class MightContainSuite extends JoinerySession {
     (0 until 10 * FilterTester.Window).foreach(i => assert(useful.mightContain(if (i % 10 < 8) present else absent) == (i % 10 < 8)))
   }
 
-  test("tasks get the words by broadcast, once per version, also in a new context") {
+  test("tasks get the words by broadcast, not with the plan") {
     val filter = new BloomFilter("t", "t/4", 64, wordsOf((0 until 1000).map(i => hashOf(i.toLong)), 64))
     val serialized = {
       val bytes = new java.io.ByteArrayOutputStream
