@@ -115,6 +115,7 @@ class ArrowFileSystem(FileSystem):
     def copy(self, source: str, target: str) -> None:
         (from_system, at), (to_system, to) = self._at(source), self._at(target)
         with _python_errors():
+            to_system.create_dir(to.rpartition("/")[0], recursive=True)
             self._fs.copy_files(at, to, source_filesystem=from_system, destination_filesystem=to_system)
 
     def delete(self, path: str) -> None:

@@ -96,7 +96,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def copy(self, source: str, target: str) -> None:
-        """Copy a file of any size; a file at the target is replaced, not in one step."""
+        """Copy a file of any size; makes the folders above the target. A file there is replaced, not in one step."""
 
     @abstractmethod
     def delete(self, path: str) -> None:
