@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import itertools
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -161,10 +162,12 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
         case ["python", "-c", code]:
             exec(compile(code, str(block), "exec"), {})
         case ["python", "-m", module, *options]:
-            found = importlib.util.find_spec(module)
-            assert found, f"{block}: {module}"
-            source = Path(str(found.origin)).read_text()
-            assert all(f'"{option}"' in source for option in options if option.startswith("--")), f"{block}: {options}"
+            shown = subprocess.run(
+                [sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=False
+            )
+            assert shown.returncode == 0, f"{block}: {module}"
+            known = shown.stdout.replace("=", " ").split()
+            assert all(option in known for option in options if option.startswith("--")), f"{block}: {options}"
         case [".venv/bin/python", "-m", "pytest", path, *_]:
             assert (ROOT / path).exists(), f"{block}: {path}"
         case ["python3", "jvm/build.py", line, "test", suite]:

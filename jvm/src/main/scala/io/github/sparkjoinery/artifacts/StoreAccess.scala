@@ -4,7 +4,6 @@ import java.security.PrivilegedExceptionAction
 import java.util.{Collections, WeakHashMap}
 import java.util.concurrent._
 
-
 import org.apache.hadoop.security.UserGroupInformation
 
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
