@@ -91,7 +91,7 @@ def run(scale: float = 1) -> Result:
         ),
         met=ratio <= AT_MOST and min(worst) >= AT_LEAST,
         notes=[
-            f"local[2], driver memory {HEAP}. Rounds, of which medians are shown: {rounds}; {INCREMENTS} that add a file each.",
+            f"local[2], driver memory {HEAP}; medians of {rounds} rounds, {INCREMENTS} of each other column.",
             "Checked in the same run, after all increments: hot keys and counts are those of an exact GROUP BY, and "
             "every boundary's exact rank is within the stated error.",
         ],
