@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,3 +31,27 @@ def lake_jars() -> list[Path]:
             subprocess.run([*maven, f"-DoutputDirectory={folder}"], check=True, cwd=ROOT)
         jars.append(jar)
     return jars
+
+
+@pytest.fixture(scope="session")
+def lake_settings(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[], dict[str, str]]:
+    """Makes settings of a session with a Delta catalog, `spark_catalog`, and an Iceberg catalog, `ice`, both empty."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+
+    def settings() -> dict[str, str]:
+        folder = tmp_path_factory.mktemp("lake")
+        return {
+            "spark.jars": ",".join(map(str, lake_jars)),
+            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+            "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+            "spark.sql.catalog.ice.type": "hadoop",
+            "spark.sql.catalog.ice.warehouse": str(folder / "iceberg"),
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.driver.memory": "1g",
+            "spark.driver.host": "127.0.0.1",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.log.level": "ERROR",
+            "spark.ui.enabled": "false",
+        }
+
+    return settings

@@ -7,10 +7,7 @@ They publish no jar for Spark 4.3 yet, so this runs on 4.1, in a process of its 
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 from pyspark import SparkContext
@@ -26,28 +23,10 @@ TABLES = {"delta": "spark_catalog.lake", "iceberg": "ice.lake"}
 
 
 @pytest.fixture(scope="module", params=["ours last", "ours first"])
-def lake(
-    request: pytest.FixtureRequest, lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SparkSession]:
+def lake(request: pytest.FixtureRequest, lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
     assert SparkContext._active_spark_context is None, "another session runs: these tests need a process of their own"
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    folder = tmp_path_factory.mktemp("lake")
-    builder = SparkSession.builder.master("local[2]").config(
-        map={
-            "spark.jars": ",".join(map(str, lake_jars)),
-            "spark.sql.extensions": THEIRS if request.param == "ours last" else f"{EXTENSION},{THEIRS}",
-            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-            "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-            "spark.sql.catalog.ice.type": "hadoop",
-            "spark.sql.catalog.ice.warehouse": str(folder / "iceberg"),
-            "spark.sql.warehouse.dir": str(folder / "warehouse"),
-            "spark.driver.memory": "1g",
-            "spark.driver.host": "127.0.0.1",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.log.level": "ERROR",
-            "spark.ui.enabled": "false",
-        }
-    )
+    extensions = THEIRS if request.param == "ours last" else f"{EXTENSION},{THEIRS}"
+    builder = SparkSession.builder.master("local[2]").config(map=lake_settings() | {"spark.sql.extensions": extensions})
     spark = configure_spark(builder).getOrCreate()
     order = spark.conf.get("spark.sql.extensions")
     assert order == (f"{THEIRS},{EXTENSION}" if request.param == "ours last" else f"{EXTENSION},{THEIRS}")

@@ -5,9 +5,7 @@ Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own.
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,30 +24,15 @@ FILTER = "joinery_might_contain"
 
 
 @pytest.fixture(scope="module")
-def lake(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    if active := SparkContext._active_spark_context:
-        active.stop()
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    folder = tmp_path_factory.mktemp("lake")
-    builder = SparkSession.builder.master("local[2]").config(
-        map={
-            "spark.jars": ",".join(map(str, lake_jars)),
-            "spark.sql.extensions": THEIRS,
-            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-            "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-            "spark.sql.catalog.ice.type": "hadoop",
-            "spark.sql.catalog.ice.warehouse": str(folder / "iceberg"),
-            "spark.sql.warehouse.dir": str(folder / "warehouse"),
-            "spark.sql.autoBroadcastJoinThreshold": "-1",
-            "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
-            "spark.joinery.store.timeout": "60s",
-            "spark.driver.memory": "1g",
-            "spark.driver.host": "127.0.0.1",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.log.level": "ERROR",
-            "spark.ui.enabled": "false",
-        }
-    )
+def lake(lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
+    assert SparkContext._active_spark_context is None, "another session runs: these tests need a process of their own"
+    settings = {
+        "spark.sql.extensions": THEIRS,
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+        "spark.joinery.store.timeout": "60s",
+    }
+    builder = SparkSession.builder.master("local[2]").config(map=lake_settings() | settings)
     spark = configure_spark(builder).getOrCreate()
     spark.range(400).selectExpr("id", "id AS k").createOrReplaceTempView("facts")
     for schema in {name.rpartition(".")[0] for name in TABLES.values()}:

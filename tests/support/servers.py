@@ -38,14 +38,42 @@ def server(folder: Path, main_class: str, port: int, confs: dict[str, str]) -> I
         "spark.ui.enabled": "false",
         **confs,
     }
-    command = [str(Path(sys.executable).parent / "spark-submit"), "--master", "local[2]", "--class", main_class]
+    command = [spark_program("spark-submit"), "--master", "local[2]", "--class", main_class]
     for key, value in settings.items():
         command += ["--conf", f"{key}={value}"]
-    log = folder / "server.log"
+    with running([*command, "spark-internal"], folder, port, "server.log"):
+        yield
+
+
+@contextmanager
+def standalone_cluster(folder: Path) -> Iterator[str]:
+    """Run a master and a worker with one core until the block ends; yields the master's URL."""
+    port, worker_port = free_port(), free_port()
+    url = f"spark://127.0.0.1:{port}"
+    spark_class = spark_program("spark-class")
+    master = [spark_class, "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port)]
+    worker = [spark_class, "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--port", str(worker_port)]
+    resources = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / "work")]
+    with (
+        running([*master, "--webui-port", str(free_port())], folder, port, "master.log"),
+        running([*worker, *resources, "--webui-port", str(free_port()), url], folder, worker_port, "worker.log"),
+    ):
+        yield url
+
+
+def spark_program(name: str) -> str:
+    """A program of the installed pyspark."""
+    return str(Path(sys.executable).parent / name)
+
+
+@contextmanager
+def running(command: list[str], folder: Path, port: int, log_name: str) -> Iterator[None]:
+    """Run a program that listens on a port until the block ends."""
+    log = folder / log_name
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     with log.open("w") as output:
         process = subprocess.Popen(
-            [*command, "spark-internal"],
+            command,
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=folder,

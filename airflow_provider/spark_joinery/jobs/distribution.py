@@ -3,29 +3,17 @@
     spark-submit --master yarn distribution.py --manifest target/manifest.json --store s3a://warehouse/joinery
     python -m spark_joinery.jobs.distribution --manifest target/manifest.json --store /data/joinery
 
-Prints one JSON object per artifact. Exit code: 0 if none failed, 1 if one failed, 2 if the job could not start. The
-function behind it is `spark_joinery.jobs.refresh_artifact`.
+See `spark_joinery.jobs.program` for what it prints; the function behind it is `spark_joinery.jobs.refresh_artifact`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from functools import partial
 
 from spark_joinery.jobs.program import run
 
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the job.
-
-    Args:
-        arguments: Command line, by default that of the process.
-
-    Returns:
-        The exit code.
-    """
-    return run("distribution", arguments)
-
+main = partial(run, "distribution")
 
 if __name__ == "__main__":
     sys.exit(main())
