@@ -80,8 +80,10 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
       view("r", right)
       check(query)
       if (sparkHasAsOfJoin) {
-        // Spark's operator against ours, as far as the row is certain
-        val certain = Answers.rowsById(sql(query.candidates)).filter(_._2.size == 1)
+        // Spark's operator against ours, as far as the row is certain: not where the left value is infinite, as Spark takes the
+        // distance between equal infinities, which is NaN, for the greatest of all
+        val finite = left.indices.filterNot(id => left(id).o.exists(_.isInfinite)).toSet
+        val certain = Answers.rowsById(sql(query.candidates)).filter { case (id, rows) => rows.size == 1 && finite(id.asInstanceOf[Int]) }
         def only(rows: scala.collection.Map[Any, Seq[String]]) = rows.filter { case (id, _) => certain.contains(id) }
         val theirs = onSparkAsOf(Answers.rowsById(sql(query.sql("MERGE"))))
         assert(only(theirs) == only(Answers.rowsById(sql(query.sql("MERGE")))), query.toString)

@@ -86,6 +86,7 @@ class MightContainSuite extends JoinerySession {
   }
 
   test("tasks get the words by broadcast, not with the plan") {
+    assert(!spark.sparkContext.isStopped, "a context to broadcast with")
     val filter = new BloomFilter("t", "t/4", 64, wordsOf((0 until 1000).map(i => hashOf(i.toLong)), 64))
     val serialized = {
       val bytes = new java.io.ByteArrayOutputStream
