@@ -1,6 +1,6 @@
 """Refreshes of the three artifacts: a full one beside the plain query, and an incremental one beside a full one.
 
-100 M rows in 100 files, 30 % of them on one key, 6 % on six others, the rest on a million; a Spark of 2 GB.
+50 M rows in 100 files, 30 % of them on one key, 6 % on six others, the rest on a million; a Spark of 2 GB.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spark_joinery.metadata import ArtifactRequest
     from spark_joinery.store import ArtifactStore
 
-ROWS = 100_000_000
+ROWS = 50_000_000
 FILES = 100
 ROUNDS = {"plain": 2, "distribution": 1, "bloom_filter": 1, "range_index": 1}
 INCREMENTS = 3
@@ -34,7 +34,7 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the 100 M rows.
+        scale: Of the 50 M rows; `make soak` takes twice as many.
 
     Returns:
         Seconds of the plain query, and of each kind of refresh.
