@@ -12,7 +12,7 @@ import pytest
 from pyarrow import fs
 from pyspark.sql import SparkSession
 from spark_joinery.errors import JoineryError
-from spark_joinery.store import ArrowFileSystem, ArtifactStore, FileSystem, HadoopFileSystem
+from spark_joinery.store import ArrowFileSystem, ArtifactStore, FileSystem, HadoopFileSystem, path_of_uri
 
 NAMES = ["plain.parquet", "a space", "per%20cent", "plus+and=hash#", "question?", "ünï", "packed.gz", ".hidden", "_x"]
 
@@ -82,10 +82,13 @@ def test_they_spell_paths_alike(
     assert hadoop.qualify(path) == arrow.qualify(path)
 
 
-@pytest.mark.parametrize("uri", ["file:///data/a%20b/%25/p=%C3%BC", "file:/x+y", "s3a://bucket/a%20b"])
-def test_they_decode_uris_alike(both: tuple[FileSystem, FileSystem], uri: str) -> None:
-    hadoop, arrow = both
-    assert hadoop.path_of_uri(uri).replace("file:///", "file:/") == arrow.path_of_uri(uri).replace("file:///", "file:/")
+@pytest.mark.parametrize(
+    "uri", ["file:///data/a%20b/%25/p=%C3%BC", "file:/x+y", "s3a://bucket/a%20b", "hdfs://h:9000/%23"]
+)
+def test_uris_are_decoded_as_by_hadoop(spark: SparkSession, uri: str) -> None:
+    assert spark._jvm is not None
+    decoded = spark._jvm.org.apache.hadoop.fs.Path(spark._jvm.java.net.URI(uri)).toString()
+    assert path_of_uri(uri) == decoded.replace("file:///", "file:/")
 
 
 def test_folders_get_their_mode_whatever_the_umask(filesystem: FileSystem, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, iceberg_snapshot
 from spark_joinery.metadata import ArtifactRequest, split_name
 from spark_joinery.metadata.identity import FILE_FORMATS
-from spark_joinery.store import FileSystem, Fingerprint, Listing, fingerprint, list_settled, list_source
+from spark_joinery.store import FileSystem, Fingerprint, Listing, fingerprint, list_settled, list_source, path_of_uri
 
 FILE_PROVIDERS = frozenset({"parquet", "orc", "csv", "json", "text", "avro"})
 
@@ -72,7 +72,7 @@ class Source:
         """The spelling of each file in Spark's column `_metadata.file_path`, by canonical path."""
         # inputFiles() writes file:///a, the column file:/a; both %20 for a space
         spelled = (uri.replace("file:///", "file:/", 1) for uri in self.frame.inputFiles())
-        return {self.filesystem.qualify(self.filesystem.path_of_uri(uri)): uri for uri in spelled}
+        return {path_of_uri(uri): uri for uri in spelled}
 
     @property
     def is_verifiable(self) -> bool:

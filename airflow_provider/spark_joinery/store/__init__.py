@@ -4,7 +4,15 @@ from spark_joinery.store.artifact_store import ArtifactStore, open_store
 from spark_joinery.store.catalog import Artifact, is_named, list_artifacts
 from spark_joinery.store.errors import StoreError, StoreNameError, StoreNotWritableError
 from spark_joinery.store.filesystem import ArrowFileSystem, FileStatus, FileSystem, HadoopFileSystem
-from spark_joinery.store.fingerprint import Fingerprint, Listing, fingerprint, list_settled, list_source, permissions_of
+from spark_joinery.store.fingerprint import (
+    Fingerprint,
+    Listing,
+    fingerprint,
+    list_settled,
+    list_source,
+    path_of_uri,
+    permissions_of,
+)
 from spark_joinery.store.formats import FORMAT_VERSION
 from spark_joinery.store.layout import artifact_folder, relation_folder
 from spark_joinery.store.retention import Limits, Removal
@@ -48,6 +56,7 @@ __all__ = [
     "list_settled",
     "list_source",
     "open_store",
+    "path_of_uri",
     "permissions_of",
     "relation_folder",
     "summarise",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
+from urllib.parse import unquote
 
 from typing_extensions import NotRequired
 
@@ -68,7 +69,7 @@ def list_source(frame: DataFrame, filesystem: FileSystem) -> Listing:
         The files; none for relations that are not made of files (JDBC, generated data).
     """
     listed_ms = int(time.time() * 1000)
-    wanted = {_decode(filesystem, uri) for uri in frame.inputFiles()}
+    wanted = {path_of_uri(uri) for uri in frame.inputFiles()}
     files: dict[str, FileStatus] = {}
     for folder in {path.rsplit("/", 1)[0] for path in wanted}:
         # a folder's listing costs one call, however many files it has
@@ -146,9 +147,23 @@ def permissions_of(source: Listing) -> int:
     return 0o755 if readable and reachable else 0o700
 
 
-def _decode(filesystem: FileSystem, uri: str) -> str:
-    """Spark writes `inputFiles` as URIs, with %20 for a space; a Hadoop path has the space."""
-    return filesystem.qualify(filesystem.path_of_uri(uri))
+def path_of_uri(uri: str) -> str:
+    """Turn a URI as Spark writes it in `inputFiles`, with %20 for a space, into the path that Hadoop prints.
+
+    In Python, as asking the JVM takes milliseconds for each of what may be many files.
+
+    Args:
+        uri: With a scheme, absolute.
+
+    Returns:
+        The path, with a space for %20.
+
+    Example:
+        >>> path_of_uri("file:///data/a%20b")
+        'file:/data/a b'
+    """
+    scheme, _, rest = unquote(uri).partition(":")
+    return f"{scheme}:{rest.removeprefix('//') if rest.startswith('///') else rest}"
 
 
 def _parents(path: str) -> list[str]:

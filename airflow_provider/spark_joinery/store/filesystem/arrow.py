@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from spark_joinery.errors import JoineryError
 from spark_joinery.store.filesystem.base import OBJECT_STORES, FileStatus, FileSystem, local_mode
@@ -57,10 +56,6 @@ class ArrowFileSystem(FileSystem):
         if not rest.startswith("/"):
             rest = f"{Path.cwd()}/{rest}"
         return _join(scheme, authority, posixpath.normpath(f"/{rest.lstrip('/')}"))
-
-    def path_of_uri(self, uri: str) -> str:
-        scheme, authority, rest = _split(uri)
-        return _join(scheme, authority, unquote(rest))
 
     def status(self, path: str) -> FileStatus | None:
         file_system, at = self._at(path)

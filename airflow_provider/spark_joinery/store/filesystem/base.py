@@ -47,10 +47,6 @@ class FileSystem(ABC):
         """Write a path with its scheme, as Hadoop prints it: "file:/data", "s3a://bucket/data"."""
 
     @abstractmethod
-    def path_of_uri(self, uri: str) -> str:
-        """Turn a URI, where a space is %20, into a path, where it is a space."""
-
-    @abstractmethod
     def status(self, path: str) -> FileStatus | None:
         """Look at a file or folder; None if there is none."""
 

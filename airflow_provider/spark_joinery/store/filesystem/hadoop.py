@@ -75,10 +75,6 @@ class HadoopFileSystem(FileSystem):
     def qualify(self, path: str) -> str:
         return str(self._at(path)[0].makeQualified(self._fs.Path(path)).toString())
 
-    @_python_errors
-    def path_of_uri(self, uri: str) -> str:
-        return str(self._fs.Path(self._jvm.java.net.URI(uri)).toString())
-
     def status(self, path: str) -> FileStatus | None:
         try:
             return self._status(path)
