@@ -180,22 +180,26 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
     """
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Column, Table
 
     if as_json:
         click.echo(json.dumps([asdict(result) for result in results], indent=2))
         return
     colours = {"refreshed": "green", "unchanged": "green", "skipped": "yellow", "failed": "red"}
-    table = Table("relation", "kind", "status", "read", "rows", "keys", "hot", "seconds", "view or reason")
+    # of a narrow terminal the texts that may be long get what the others leave
+    words = (Column(name, no_wrap=True) for name in ("kind", "status", "read"))
+    numbers_of = (Column(name, justify="right", no_wrap=True) for name in ("rows", "keys", "hot", "s"))
+    table = Table(Column("relation", overflow="fold"), *words, *numbers_of, Column("view or reason", overflow="fold"))
     for result in results:
         numbers = (result.rows, result.keys, result.hot_keys)
         table.add_row(
             escape(result.relation),
             result.kind,
             f"[{colours[result.status]}]{result.status}[/]",
-            {"full": "all", "incremental": "what is new", None: "-"}[result.mode],
+            {"full": "all", "incremental": "new", None: "-"}[result.mode],
             *("-" if number is None else f"{number:,}" for number in numbers),
             f"{result.seconds:.1f}",
             escape(result.reason or result.table or "-"),
         )
-    Console().print(table)
+    # a log has no width to keep to
+    Console(width=None if sys.stdout.isatty() else 160).print(table)

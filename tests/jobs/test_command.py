@@ -1,0 +1,88 @@
+"""`joinery refresh` as a user runs it, in processes of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from pyspark.sql import SparkSession
+from spark_joinery.cli import main
+
+CODE = "import sys; from spark_joinery.cli import main; main(sys.argv[1:])"
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    """All three kinds on one path, and a filter on a column that is not there."""
+    joinery = {
+        "distributions": [{"partition_by": ["k"], "order_by": "ts"}],
+        "bloom_filters": [{"keys": ["k"]}, {"keys": ["nope"]}],
+        "range_indexes": [{"point": "ts"}],
+    }
+    node = {"resource_type": "source", "relation_name": f"parquet.`{tmp_path}/source`"}
+    document = {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
+        "nodes": {},
+        "sources": {"source.shop.raw.t": {**node, "config": {"meta": {"joinery": joinery}}}},
+    }
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def refresh(manifest: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    folder = manifest.parent
+    options = ["--manifest", str(manifest), "--store", str(folder / "store"), "--warehouse", str(folder / "warehouse")]
+    command = [sys.executable, "-c", CODE, "refresh", *arguments, *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def rows(run: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = json.loads(run.stdout)
+    return results
+
+
+@pytest.mark.timeout(400)
+def test_kinds_modes_and_exit_codes(spark: SparkSession, manifest: Path, tmp_path: Path) -> None:
+    spark.range(100).selectExpr("id % 5 k", "id ts").write.parquet(str(tmp_path / "source"))
+    run = refresh(manifest, "--json")
+    assert run.returncode == 1, run.stderr
+    found = [(row["kind"], row["status"], row["mode"]) for row in rows(run)]
+    assert found == [
+        ("distribution", "refreshed", "full"),
+        ("bloom_filter", "refreshed", "full"),
+        ("bloom_filter", "failed", None),
+        ("range_index", "refreshed", "full"),
+    ]
+    assert "has no column 'nope'" in rows(run)[2]["reason"]
+
+    run = refresh(manifest, "range-index")
+    assert run.returncode == 0, run.stderr
+    assert "unchanged" in run.stdout
+    assert "bloom_filter" not in run.stdout
+
+    run = refresh(manifest, "distribution", "--full-refresh", "--json")
+    assert run.returncode == 0, run.stderr
+    (row,) = rows(run)
+    assert (row["kind"], row["status"], row["mode"], row["rows"]) == ("distribution", "refreshed", "full", 100)
+    assert str(row["table"]).startswith("joinery.dist_")
+
+
+@pytest.mark.parametrize(
+    ("kind", "kinds"),
+    [
+        ("all", ["distribution", "bloom_filter", "bloom_filter", "range_index"]),
+        ("distribution", ["distribution"]),
+        ("bloom", ["bloom_filter", "bloom_filter"]),
+        ("range-index", ["range_index"]),
+    ],
+)
+def test_a_dry_run_shows_the_kind_asked_for(manifest: Path, kind: str, kinds: list[str]) -> None:
+    result = CliRunner().invoke(main, ["refresh", kind, "--manifest", str(manifest), "--dry-run", "--json"])
+    assert result.exit_code == 0, result.output
+    assert [row["kind"] for row in json.loads(result.output)] == kinds
