@@ -1,0 +1,91 @@
+package io.github.sparkjoinery.execution.window
+
+import scala.util.{Failure, Success, Try}
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+
+import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.execution.window.WindowDimensions._
+
+/** What tests of windows assert: the answer of stock Spark, and the operator that gave it. */
+trait WindowChecks extends LastJoinChecks {
+
+  protected val Operator = "SlidingWindow"
+  protected val landed = Try(Class.forName("io.github.sparkjoinery.execution.window.SlidingWindowExec")).isSuccess
+
+  protected def onStockWindows[T](body: => T): T = withConf("spark.joinery.slidingWindow.enabled" -> "false")(body)
+
+  /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
+  protected def planned(query: DataFrame): SparkPlan =
+    query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan match {
+      case adaptive: AdaptiveSparkPlanExec => adaptive.initialPlan
+      case plan => plan
+    }
+
+  protected def isSliding(query: DataFrame): Boolean = planned(query).exists(_.nodeName == Operator)
+
+  /** Rows by their unique first column, or the class of the error. */
+  private def outcome(query: DataFrame): Either[String, Map[Any, Row]] = Try(query.collect()) match {
+    case Success(rows) =>
+      val byId = rows.map(row => row.get(0) -> row).toMap
+      assert(byId.size == rows.length, "rows were repeated")
+      Right(byId)
+    case Failure(error) => Left(condition(error))
+  }
+
+  private def condition(error: Throwable): String =
+    Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toSeq.reverseIterator
+      .collectFirst { case spark: SparkThrowable => spark.getCondition }.getOrElse(error.toString)
+
+  /** What is wrong with the answer to a query, if anything. */
+  protected def faults(query: WindowQuery): Option[String] = {
+    val (expected, stock) = withConf(query.settings :+ ("spark.joinery.slidingWindow.enabled" -> "false"): _*) {
+      val answer = sql(query.oracle)
+      (outcome(answer), planned(answer))
+    }
+    withConf(query.settings: _*) {
+      val answer = sql(query.sql)
+      val found = outcome(answer)
+      val wrong = (expected, found) match {
+        case (Right(right), Right(rows)) => different(query, right, rows)
+        case (left, right) => if (left == right) Nil else Seq(s"expected ${left.left.getOrElse("rows")}, found ${right.left.getOrElse("rows")}")
+      }
+      val operators = Seq(
+        "it is not in the plan" -> (landed && query.moves && !isSliding(answer)),
+        "it is in the plan though switched off" -> stock.exists(_.nodeName == Operator))
+      val all = wrong ++ operators.collect { case (fault, true) => s"$Operator: $fault" }
+      if (all.isEmpty) None else Some((s"${query.common}, ${all.size} faults" +: all.take(5)).mkString("\n"))
+    }
+  }
+
+  private def different(query: WindowQuery, expected: Map[Any, Row], found: Map[Any, Row]): Seq[String] =
+    if (expected.keySet != found.keySet) Seq(s"rows missing ${expected.keySet -- found.keySet}, too many ${found.keySet -- expected.keySet}")
+    else query.columns.zipWithIndex.flatMap { case (column, i) =>
+      val name = s"c$i"
+      val wrong = expected.toSeq.filterNot { case (id, right) =>
+        agree(right.getAs[Any](name), found(id).getAs[Any](name), column.precision, bound(column, right, i))
+      }.sortBy(_._1.toString)
+      wrong.headOption.map { case (id, right) =>
+        s"${column.sql}: ${wrong.size} of ${expected.size} rows; id $id: expected ${Answers.text(right.getAs[Any](name))}, " +
+          s"found ${Answers.text(found(id).getAs[Any](name))}"
+      }
+    }
+
+  private def bound(column: WindowColumn, row: Row, i: Int): Double = column.precision match {
+    case Rounding(_) if row.isNullAt(row.fieldIndex(s"sum_$i")) => 0
+    case Rounding(_) => row.getAs[Long](s"n_$i") * Math.ulp(1.0) * row.getAs[Double](s"sum_$i")
+    case _ => 0
+  }
+
+  private def agree(expected: Any, found: Any, precision: Precision, bound: Double): Boolean = (expected, found, precision) match {
+    case (a: Double, b: Double, Rounding(_)) if finite(a) && finite(b) => (a - b).abs <= bound || (a * a - b * b).abs <= bound
+    case (a: Double, b: Double, Relative) if finite(a) && finite(b) => (a - b).abs <= 1e-9 * (1 + a.abs)
+    case (a: Double, b: Double, Rounding(_) | Relative) => a.equals(b)
+    case _ => Answers.text(expected) == Answers.text(found)
+  }
+
+  private def finite(x: Double): Boolean = !x.isNaN && !x.isInfinity
+}
