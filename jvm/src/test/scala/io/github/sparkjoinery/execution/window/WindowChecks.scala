@@ -40,9 +40,42 @@ trait WindowChecks extends LastJoinChecks {
     Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toSeq.reverseIterator
       .collectFirst { case spark: SparkThrowable => spark.getCondition }.getOrElse(error.toString)
 
+  /** A query, whose first column is unique, gives the rows that Spark's own operator gives, bit for bit, or the same class of error. */
+  protected def checkWindow(text: String, sliding: Boolean = true): Unit = {
+    val expected = onStockWindows(shown(outcome(sql(text))))
+    val answer = sql(text)
+    assert(shown(outcome(answer)) == expected, text)
+    assert(!landed || isSliding(answer) == sliding, s"$text\n${planned(answer)}")
+  }
+
+  /** The same for each of some columns; in one query where none of them fails. */
+  protected def checkWindows(columns: Seq[String], from: String): Unit = {
+    def query(list: Seq[String]) = s"SELECT id, ${list.zipWithIndex.map { case (column, i) => s"$column AS c$i" }.mkString(",\n  ")}\n$from"
+    val fails = onStockWindows(outcome(sql(query(columns)))).isLeft
+    if (fails) columns.foreach(column => checkWindow(query(Seq(column)))) else checkWindow(query(columns))
+  }
+
+  private def shown(outcome: Either[String, Map[Any, Row]]): String =
+    outcome.fold(identity, _.values.map(Answers.text).toSeq.sorted.mkString("\n"))
+
+  /** None of the queries has a fault; the ten first faults are shown. */
+  protected def check(queries: Iterator[WindowQuery]): Int = {
+    var asked = 0
+    val found = queries.flatMap { query => asked += 1; faults(query) }.take(10).toSeq
+    assert(found.isEmpty, found.mkString(s"after $asked queries\n", "\n\n", ""))
+    asked
+  }
+
+  /** Makes the views `few` and `many` of [[WindowData]]. */
+  protected def load(seed: Long): Unit = withConf("spark.sql.planChangeValidation" -> "false") {
+    for ((name, rows, step) <- Seq(("few", 60, 61), ("many", 1100, 1103))) {
+      sql(WindowData.sql(rows, step, seed)).localCheckpoint().createOrReplaceTempView(name)
+    }
+  }
+
   /** What is wrong with the answer to a query, if anything. */
   protected def faults(query: WindowQuery): Option[String] = {
-    val (expected, stock) = withConf(query.settings :+ ("spark.joinery.slidingWindow.enabled" -> "false"): _*) {
+    val (expected, stock) = withConf(query.oracleSettings :+ ("spark.joinery.slidingWindow.enabled" -> "false"): _*) {
       val answer = sql(query.oracle)
       (outcome(answer), planned(answer))
     }

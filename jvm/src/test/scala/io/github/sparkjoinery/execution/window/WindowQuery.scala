@@ -26,6 +26,12 @@ case class WindowQuery(common: Case, own: Seq[Case]) {
     "spark.sql.codegen.wholeStage" -> (common("generated") == "all").toString,
     "spark.sql.codegen.factoryMode" -> (if (common("generated") == "nothing") "NO_CODEGEN" else "CODEGEN_ONLY"))
 
+  /** Spark's own operator is faster at few rows if nothing has to be compiled, and at many if its expressions are. */
+  def oracleSettings: Seq[(String, String)] = settings ++ Seq(
+    "spark.sql.adaptive.enabled" -> "false",
+    "spark.sql.codegen.wholeStage" -> "false",
+    "spark.sql.codegen.factoryMode" -> (if (common("data") == "many rows") "CODEGEN_ONLY" else "NO_CODEGEN"))
+
   /** Whether Joinery's operator must run it. */
   def moves: Boolean = columns.exists(_.moves)
 
