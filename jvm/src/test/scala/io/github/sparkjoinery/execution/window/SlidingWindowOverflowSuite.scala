@@ -80,7 +80,7 @@ class SlidingWindowOverflowSuite extends WindowChecks {
     withConf(Settings ++ Interpreted :+ "spark.sql.ansi.enabled" -> ansi: _*) {
       for (direction <- Seq("ASC", "DESC"); where <- Seq("true", "k = 0 AND o IS NOT NULL", "id < 3")) {
         checkWindows(RangeFrames.map(frame => s"count(*) OVER (PARTITION BY k ORDER BY o $direction RANGE BETWEEN ${frame.replace("x", offset)})"),
-          s"FROM t WHERE $where")
+          s"FROM t WHERE $where", sliding = name != "decimal(38, 0)" && !name.startsWith("interval"))
       }
     }
   }

@@ -78,6 +78,8 @@ object WindowDimensions {
   /** @param column of the data, without `u_` or `o_` */
   case class OrderType(name: String, column: String, near: String, far: String) {
     def hasOffsets: Boolean = near.nonEmpty
+    /** Frames by value over wider types than a long are left to Spark's operator. */
+    def isLong: Boolean = !Seq("decimal38", "months", "seconds", "string").contains(name)
   }
 
   val OrderTypes: Seq[OrderType] = Seq(
@@ -121,6 +123,8 @@ object WindowDimensions {
 
   /** Its rows do not all begin with the partition's first. */
   def moves(frame: String): Boolean = frame != "default" && !frame.contains(" UNBOUNDED PRECEDING")
+  /** Its bounds are values. */
+  def isByValue(frame: String): Boolean = frame.contains("near") || frame.contains("far")
 
   /** ORDER BY terms: one without ties, one with ties, ties resolved by a second one, two with ties. */
   val Terms: Seq[String] = Seq("unique", "tied", "tied, id", "tied, y")
@@ -152,7 +156,7 @@ object WindowDimensions {
     val function = values.get("function").map(functions)
     val tiesAllowed = function.forall(f => values.get("type").map(f.ordered).getOrElse(f.types.forall(f.ordered)) == false)
     val frame = values.get("frame")
-    val byValue = frame.exists(f => f.contains("near") || f.contains("far"))
+    val byValue = frame.exists(isByValue)
     terms.forall { t =>
       (t == "unique" || t == "tied, id" || tiesAllowed && !frame.exists(_.startsWith("ROWS"))) && (!byValue || !t.contains(","))
     } && (!byValue || values.get("order").forall(order => orderTypes(order).hasOffsets)) &&

@@ -51,7 +51,7 @@ case class WindowColumn(common: Case, own: Case) {
   private val order = orderTypes(common("order"))
 
   def sql: String = over(function.sql(input))
-  def moves: Boolean = WindowDimensions.moves(own("frame"))
+  def moves: Boolean = WindowDimensions.moves(own("frame")) && (order.isLong || !isByValue(own("frame")))
 
   val precision: Precision = function.precision(own("type"))
 
