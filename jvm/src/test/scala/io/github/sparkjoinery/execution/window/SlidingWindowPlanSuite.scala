@@ -3,8 +3,8 @@ package io.github.sparkjoinery.execution.window
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.apache.spark.sql.execution.{InputAdapter, SortExec, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeLike}
-import org.apache.spark.sql.expressions.Aggregator
-import org.apache.spark.sql.functions.udaf
+import org.apache.spark.sql.expressions.{Aggregator, Window}
+import org.apache.spark.sql.functions.{col, product, udaf}
 
 import io.github.sparkjoinery.Answers
 
@@ -181,9 +181,15 @@ class SlidingWindowPlanSuite extends WindowChecks {
   decline(s"percentile(v, 0.5) OVER $Last3", "percentile")
   decline(s"approx_count_distinct(v) OVER $Last3", "approx_count_distinct")
   decline(s"longest(s) OVER $Last3", "longest")
-  decline(s"product(v % 3) OVER $Last3", "product")
   decline("count(*) OVER (PARTITION BY k ORDER BY wide RANGE 2 PRECEDING)", "RANGE with an offset of type DECIMAL(30,2)")
   decline("count(*) OVER (PARTITION BY k ORDER BY months RANGE INTERVAL '0-2' YEAR TO MONTH PRECEDING)", "RANGE with an offset of type INTERVAL YEAR TO MONTH")
+
+  test("left to Spark: product, which is in DataFrames alone") {
+    val products = spark.table("t").withColumn("f", product(col("v") % 3).over(Window.partitionBy("k").orderBy("id").rowsBetween(-2, 0)))
+    products.createOrReplaceTempView("products")
+    checkDecision("SELECT id, f FROM products", "product")
+    checkWindow("SELECT id, f FROM products", sliding = false)
+  }
 
   test("taken: the reason, in EXPLAIN") {
     checkDecision(query, "a moving frame")
