@@ -8,11 +8,11 @@ import sys
 import threading
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.last_join.cores import stages
+from benchmarks.common.cores import stages
+from benchmarks.common.spark import Spark, operators, register, session, stock
 from benchmarks.last_join.data import Shape, tables
-from benchmarks.last_join.spark import Spark, operators, register, session, stock
 from benchmarks.report import ROOT
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Sampler:
     """Forces collections and keeps the largest figure seen, in a thread, while it is entered."""
 
     def __init__(self, spark: SparkSession) -> None:
-        jvm = spark._jvm
+        jvm: Any = spark._jvm
         self._collect = jvm.java.lang.System.gc
         self._heap = jvm.java.lang.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage
         self._done = threading.Event()
@@ -94,7 +94,7 @@ class Sampler:
             pause = max(PAUSE, time.monotonic() - start)
 
 
-def _serve(request: dict) -> None:
+def _serve(request: dict[str, Any]) -> None:
     spark = session({"spark.executor.metrics.pollingInterval": "10ms"})
     settings = {} if request["joinery"] else stock(spark)
     shape = Shape(**request["shape"])
@@ -115,7 +115,9 @@ def _execution_memory(spark: SparkSession, group: str) -> float:
     store = spark._jsc.sc().statusStore()
     peaks = [store.lastStageAttempt(stage).peakExecutorMetrics() for stage, _ in stages(spark, group)]
     pools = ("OnHeapExecutionMemory", "OffHeapExecutionMemory")
-    return max(sum(peak.get().getMetricValue(pool) for pool in pools) / MIB for peak in peaks if peak.isDefined())
+    return max(
+        sum(float(peak.get().getMetricValue(pool)) for pool in pools) / MIB for peak in peaks if peak.isDefined()
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The medians of a group of cases as bars. `python -m benchmarks.last_join.plot GROUP` draws them from JSON again."""
+"""The medians of a group of cases as bars. `python -m benchmarks.common.plot GROUP` draws them from JSON again."""
 
 from __future__ import annotations
 

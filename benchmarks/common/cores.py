@@ -1,7 +1,8 @@
-"""How long cores stood idle while a query ran, from the launch and finish times of its tasks."""
+"""What Spark knows about the tasks of a query that ran, and how long cores stood idle meanwhile."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,25 +30,54 @@ def idle_tail(spans: list[tuple[float, float]]) -> float:
     return (end - last_busy) / (end - start) if end > start else 0.0
 
 
-def task_spans(spark: SparkSession, group: str) -> list[tuple[float, float]]:
-    """Launch and finish of each task of a job group.
+@dataclass(frozen=True)
+class Task:
+    """One task that ran.
+
+    Args:
+        stage: It belonged to. Of a query, the stage with the largest number makes the answer.
+        launched: Milliseconds since 1970.
+        ended: The same.
+        cpu_s: Seconds of a core that it used.
+        peak_memory: Bytes of execution memory that its operators say they held.
+    """
+
+    stage: int
+    launched: float
+    ended: float
+    cpu_s: float
+    peak_memory: int
+
+    @property
+    def seconds(self) -> float:
+        """From launch to end."""
+        return (self.ended - self.launched) / 1000
+
+
+def tasks(spark: SparkSession, group: str) -> list[Task]:
+    """The tasks of a job group.
 
     Args:
         spark: The session it ran in.
         group: Its name.
-
-    Returns:
-        Pairs of milliseconds since 1970.
     """
     store = spark._jsc.sc().statusStore()
-    spans = []
+    found = []
     for stage, attempt in stages(spark, group):
-        tasks = store.taskList(stage, attempt, 100_000)
-        for i in range(tasks.size()):
-            task = tasks.apply(i)
+        listed = store.taskList(stage, attempt, 100_000)
+        for task in (listed.apply(i) for i in range(listed.size())):
             launched = task.launchTime().getTime()
-            spans.append((launched, launched + task.duration().get()))
-    return spans
+            metrics = task.taskMetrics().get()
+            found.append(
+                Task(
+                    stage=stage,
+                    launched=launched,
+                    ended=launched + task.duration().get(),
+                    cpu_s=metrics.executorCpuTime() / 1e9,
+                    peak_memory=metrics.peakExecutionMemory(),
+                )
+            )
+    return found
 
 
 def stages(spark: SparkSession, group: str) -> list[tuple[int, int]]:
