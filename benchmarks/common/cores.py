@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CORES = 2
+MIB = 2**20
+POLLING = {"spark.executor.metrics.pollingInterval": "10ms"}  # the setting that `execution_memory` needs
 
 
 def idle_tail(spans: list[tuple[float, float]]) -> float:
@@ -96,3 +98,17 @@ def stages(spark: SparkSession, group: str) -> list[tuple[int, int]]:
     infos = {stage: tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds}
     # no task of its own: skipped, because its shuffle was there already
     return [(stage, info.currentAttemptId) for stage, info in infos.items() if info and info.numCompletedTasks]
+
+
+def execution_memory(spark: SparkSession, group: str) -> float:
+    """MiB that Spark's memory manager had given out to all tasks at the worst moment of any stage of a job group.
+
+    Args:
+        spark: The session it ran in, with the setting `POLLING`.
+        group: Its name.
+    """
+    store = spark._jsc.sc().statusStore()
+    peaks = [store.lastStageAttempt(stage).peakExecutorMetrics() for stage, _ in stages(spark, group)]
+    pools = ("OnHeapExecutionMemory", "OffHeapExecutionMemory")
+    held = [[float(peak.get().getMetricValue(pool)) for pool in pools] for peak in peaks if peak.isDefined()]
+    return max(sum(pools) / MIB for pools in held)

@@ -7,7 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -27,12 +27,14 @@ class Run:
         stopped: Whether it was.
         digest: Of the answer, where that was asked for.
         plan: Text of the plan that was executed, where there is one.
+        metrics: Of the operator that the engine watches.
     """
 
     seconds: float
     stopped: bool = False
     digest: Any = None
     plan: str = ""
+    metrics: Mapping[str, str] = field(default_factory=dict)
 
 
 class Digest(ABC):

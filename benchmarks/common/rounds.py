@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchmarks.common.cores import idle_tail, tasks
@@ -126,15 +126,17 @@ def compare(case: Case, engines: Mapping[str, Engine], digest: Digest, scale: fl
         ours.runs.append(ours.engine.answer())
     estimate, ours.runs = ours.seconds, []
 
-    limit = None if scale < 1 else estimate * MARGIN * max([STOP_AT, *(bound.at_least for bound in case.bounds)])
-    limit = limit or SMALL_SCALE_LIMIT
+    def limit(name: str) -> float:
+        bounds = (bound.at_least for bound in case.bounds if name in bound.peers)
+        return SMALL_SCALE_LIMIT if scale < 1 else estimate * MARGIN * max(STOP_AT, *bounds, 0)
+
     for name, measured in all_measured.items():
         if measured is ours or name.startswith("floor"):
             continue
-        check = measured.engine.check(limit * COLD)
+        check = measured.engine.check(limit(name) * COLD)
         measured.checked = not check.stopped
         if check.stopped:  # it would be again
-            measured.runs.append(replace(check, seconds=limit))
+            measured.runs.append(replace(check, seconds=limit(name)))
         difference = digest.differ(check.digest, truth) if measured.checked else ""
         if difference:
             measured.problem = f"{name} {difference}"
@@ -144,15 +146,16 @@ def compare(case: Case, engines: Mapping[str, Engine], digest: Digest, scale: fl
     return Outcome(case, all_measured, tail)
 
 
-def _rounds(case: Case, engines: Mapping[str, Measured], limit: float, scale: float) -> float:
+def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], float], scale: float) -> float:
     tails = []
     rounds = (case.rounds or ROUNDS) if scale == 1 else 1
-    for _ in range(rounds):
-        for name, measured in engines.items():
+    for round_ in range(rounds):
+        turn = list(engines.items())
+        for name, measured in turn if round_ % 2 == 0 else reversed(turn):  # who follows whom alternates
             enough = case.rounds or _enough(measured.runs, rounds)
             if measured.stopped or len(measured.runs) >= enough:
                 continue
-            measured.runs.append(measured.engine.answer(limit))
+            measured.runs.append(measured.engine.answer(limit(name)))
             if name == OURS and isinstance(measured.engine, Spark):
                 spans = [(task.launched, task.ended) for task in tasks(measured.engine.session, measured.engine.group)]
                 tails.append(idle_tail(spans))

@@ -73,6 +73,7 @@ class Spark(Engine):
         sql: The query.
         settings: Of this query alone.
         digest: Of its answer; needed by `check` alone.
+        watch: Name of the operator whose metrics to keep.
     """
 
     def __init__(
@@ -81,10 +82,12 @@ class Spark(Engine):
         sql: str,
         settings: Mapping[str, str] | None = None,
         digest: Digest | None = None,
+        watch: str = "",
     ) -> None:
         self.session = session
         self.sql = sql
         self.digest = digest
+        self.watch = watch
         self.settings = dict(settings or {})
         self.group = ""  # job group of the last run
 
@@ -97,7 +100,10 @@ class Spark(Engine):
         with self._settings():
             seconds, stopped, _ = stoppable(work, self._stop(), limit)
         self._drain(stopped)
-        return Run(seconds, stopped, plan="" if stopped else self._executed_plan())
+        if stopped:
+            return Run(seconds, stopped)
+        metrics = node_metrics(self.session, self.watch) if self.watch else {}
+        return Run(seconds, plan=str(_last_execution(self.session).physicalPlanDescription()), metrics=metrics)
 
     def check(self, limit: float | None = None) -> Run:
         """See `Engine`."""
@@ -138,10 +144,6 @@ class Spark(Engine):
                 raise TimeoutError(f"tasks still run {DRAIN_SECONDS} s after their query was stopped: {self.sql}")
             time.sleep(0.05)
 
-    def _executed_plan(self) -> str:
-        """The final plan of the last query, as the SQL tab of the UI shows it."""
-        return str(_last_execution(self.session).physicalPlanDescription())
-
 
 def node_metrics(spark: SparkSession, node: str) -> dict[str, str]:
     """Metrics of an operator in the query that ran last.
@@ -169,6 +171,7 @@ def node_metrics(spark: SparkSession, node: str) -> dict[str, str]:
 
 
 def _last_execution(spark: SparkSession) -> Any:
+    """The last query, as the SQL tab of the UI shows it."""
     spark._jsc.sc().listenerBus().waitUntilEmpty()
     return spark._jsparkSession.sharedState().statusStore().executionsList().last()
 
