@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,10 +28,14 @@ class Rows:
     Args:
         ids: Of its rows.
         columns: One per aggregate.
+        whole: Whether there is a row for each of the table; else those that there are are compared.
+        subtracted: Whether sums were updated by subtracting what leaves the frame.
     """
 
     ids: np.ndarray
     columns: list[np.ndarray]
+    whole: bool = True
+    subtracted: bool = False
 
 
 class RowByRow(Digest):
@@ -39,7 +43,7 @@ class RowByRow(Digest):
 
     Args:
         question: What it answers.
-        whole: Whether it has all rows of the table; else those that it has are compared.
+        whole: As of `Rows`.
     """
 
     def __init__(self, question: Question, whole: bool = True) -> None:
@@ -54,24 +58,22 @@ class RowByRow(Digest):
 
     def duckdb(self, connection: DuckDBPyConnection, sql: str) -> Rows:
         """See `Digest`."""
-        return self._rows(connection.execute(sql).to_arrow_table())
+        return self._rows(connection.sql(sql).to_arrow_table())
 
     def polars(self, answer: polars.DataFrame) -> Rows:
-        """See `Digest`."""
-        return self._rows(answer.to_arrow())
+        """See `Digest`. Polars subtracts."""
+        return replace(self._rows(answer.to_arrow()), subtracted=True)
 
     def differ(self, theirs: Rows, ours: Rows) -> str:
-        """See `Digest`. Either sum may be off by less than half of n*eps*sum|x| over the n rows of its frame."""
-        position = np.searchsorted(ours.ids, theirs.ids)
-        if self.whole and len(theirs.ids) != len(ours.ids):
+        """See `Digest`."""
+        position = np.minimum(np.searchsorted(ours.ids, theirs.ids), len(ours.ids) - 1)
+        if theirs.whole and len(theirs.ids) != len(ours.ids):
             return f"has {len(theirs.ids)} rows, Joinery {len(ours.ids)}"
-        if not np.array_equal(ours.ids[np.minimum(position, len(ours.ids) - 1)], theirs.ids):
+        if not np.array_equal(ours.ids[position], theirs.ids):
             return "has rows that Joinery has not"
-        n = self._rows_in_frame(ours)[position]
         for i, (function, column) in enumerate(self.question.aggregates):
             mine, other = ours.columns[i][position], theirs.columns[i]
-            summed = function in ("sum", "avg") and mine.dtype.kind == "f"
-            allowed = n * EPSILON * np.abs(mine) if summed else 0  # nothing is negative: sum|x| is the sum
+            allowed = self._allowed(ours, i, theirs.subtracted)[position]
             wrong = np.flatnonzero(~(np.abs(mine - other) <= allowed))
             if len(wrong):
                 first = wrong[0]
@@ -81,16 +83,30 @@ class RowByRow(Digest):
                 )
         return ""
 
-    def _rows_in_frame(self, answer: Rows) -> np.ndarray:
+    def _allowed(self, answer: Rows, i: int, subtracted: bool) -> np.ndarray:
+        """By how much two engines may differ in an aggregate because they add in different orders.
+
+        Either sum over the n rows of a frame may be off by less than half of n*eps*sum|x|, and nothing here is
+        negative: sum|x| is the sum. Who subtracts carries along the error of all rows before, at most as many as the
+        table has, and each at most a rounding of the largest sum.
+        """
         functions = [function for function, _ in self.question.aggregates]
-        if self.question.hours:
-            return answer.columns[functions.index("count")]
-        return np.full(len(answer.ids), self.question.rows + 1)
+        values = answer.columns[i]
+        if functions[i] not in ("sum", "avg") or values.dtype.kind != "f":
+            return np.zeros(len(values))
+        rows = self.question.rows + 1
+        n = answer.columns[functions.index("count")] if self.question.hours else np.full(len(values), rows)
+        if subtracted:
+            largest = values.max() * (n.max() if functions[i] == "avg" else 1)
+            return np.full(len(values), len(values) * EPSILON * largest)
+        allowed: np.ndarray = n * EPSILON * values
+        return allowed
 
     def _rows(self, table: pa.Table) -> Rows:
         ids = table["id"].to_numpy()
         order = np.argsort(ids)
-        return Rows(ids[order], [_numbers(table[f"a{i}"])[order] for i in range(len(self.question.aggregates))])
+        columns = [_numbers(table[f"a{i}"])[order] for i in range(len(self.question.aggregates))]
+        return Rows(ids[order], columns, self.whole)
 
 
 def _numbers(column: pa.ChunkedArray) -> np.ndarray:

@@ -61,9 +61,9 @@ def run(scale: float = 1) -> Result:
         verdict="; ".join(declined) or "the operator is in every plan; no bound is set",
         met=not declined,
         notes=[
-            "Peak execution memory: the task metric of the largest task of the window's stage, its sort included. Sampled: "
-            "the most that Spark's memory manager had given out to all tasks of any stage. 8 GB, two cores, the hot key "
-            "left whole.",
+            "Peak execution memory: the task metric of the largest task of the window's stage, its sort included. "
+            "Sampled: the most that Spark's memory manager had given out to all tasks of any stage. 8 GB, two cores, "
+            "the hot key left whole.",
             "The floor scans, shuffles and sorts the same columns with stock Spark, and computes no window.",
         ],
         data=data,

@@ -164,11 +164,11 @@ def sections(runs: Sequence[Split], model: Model) -> list[Section]:
 def note(runs: Sequence[Split], model: Model) -> str:
     """The model in words, with its error."""
     return (
-        f"Model, fitted to the medians of the rounds: a task of one of p parts takes {model.repeated_s:.2f} s that each "
-        f"part repeats + {model.divisible_s:.2f} s / p; other keys {model.other_s:.2f} s; the stages before "
-        f"{model.before_s:.2f} s, a split adds {model.sample_s:.2f} s; the driver {model.driver_s:.2f} s. A stage takes "
-        f"its work / cores, or its longest task. Largest error on these runs {model.error(runs):.0%}. Predictions know "
-        "of no limit but cores: no network, no files too few."
+        f"Model, fitted to the medians of the rounds: a task of one of p parts takes {model.repeated_s:.2f} s that "
+        f"each part repeats + {model.divisible_s:.2f} s / p; other keys {model.other_s:.2f} s; the stages before "
+        f"{model.before_s:.2f} s, a split adds {model.sample_s:.2f} s; the driver {model.driver_s:.2f} s. A stage "
+        f"takes its work / cores, or its longest task. Largest error on these runs {model.error(runs):.0%}. "
+        "Predictions know of no limit but cores: no network, no files too few."
     )
 
 

@@ -35,7 +35,8 @@ SETTINGS = {
 }
 OWN_NOTES = [
     "The answers are compared row by row before anything is timed, sums and averages of doubles within n*eps*sum|x| "
-    "over the n rows of a frame, everything else exactly; no two rows have the same time.",
+    "over the n rows of a frame, everything else exactly; no two rows have the same time. Polars subtracts what leaves "
+    "a frame and is allowed the error of that, N*eps times the largest sum over the N rows of the table.",
     "Spark default has all of Joinery and the segment tree switched off, Spark segment tree all of Joinery.",
     "The floor scans the columns of the query, shuffles them by key and sorts them, and computes no window.",
 ]
