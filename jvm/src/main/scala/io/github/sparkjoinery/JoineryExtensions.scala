@@ -5,6 +5,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.{CodegenBoundaries, LastJoinStrategy}
 import io.github.sparkjoinery.execution.skew.SplitSkewedLastJoin
+import io.github.sparkjoinery.execution.window.SlidingWindowStrategy
 import io.github.sparkjoinery.explain.{ExplainReportRule, JoineryVersion}
 import io.github.sparkjoinery.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.parser.JoineryParser
@@ -60,6 +61,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(_ => DistributeLastJoin)
     extensions.injectPreCBORule(_ => ApplyBloomFilters)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
+    extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
     extensions.injectColumnar(_ => CodegenBoundaries)

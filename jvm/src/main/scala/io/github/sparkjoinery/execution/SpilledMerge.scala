@@ -53,6 +53,9 @@ private[execution] class SpilledMerge(leftRows: Iterator[InternalRow], rightRows
 }
 
 private[execution] object SpilledMerge {
-  def sort(rows: Iterator[InternalRow], order: Seq[SortOrder], output: Seq[Attribute], join: ShuffledHashTasks): Iterator[InternalRow] =
-    SpillingSort.sort(rows.asInstanceOf[Iterator[UnsafeRow]], order, output, join.metrics("spillSize"))
+  def sort(rows: Iterator[InternalRow], order: Seq[SortOrder], output: Seq[Attribute], join: ShuffledHashTasks): Iterator[InternalRow] = {
+    val sort = new SpillingSort(order, output, join.metrics("spillSize"))
+    rows.foreach(row => sort.insert(row.asInstanceOf[UnsafeRow]))
+    sort.sorted()
+  }
 }

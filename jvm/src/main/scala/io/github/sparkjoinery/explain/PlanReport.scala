@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.joins._
 import org.apache.spark.sql.execution.window.WindowExecBase
 
 import io.github.sparkjoinery.execution.LastJoinExec
+import io.github.sparkjoinery.execution.window.SlidingWindowExec
 
 /**
  * One line of the report: a join or window of the physical plan.
@@ -42,8 +43,9 @@ object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
     case node: CartesianProductExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: BaseAggregateExec if asOfJoin(node).isDefined => entry(node, AsOfJoin, joinery = false, asOfJoin(node).get)
+    case node: SlidingWindowExec => entry(node, "window", joinery = true, Decision.of(node).getOrElse("a moving frame"))
     case node: WindowExecBase =>
-      entry(node, "window", joinery = false, Decision.of(node).getOrElse("this version has no window operator (SlidingWindow)"))
+      entry(node, "window", joinery = false, Decision.of(node).getOrElse("an ordinary window, which Spark's operator serves"))
   }
 
   /** The report as a JSON array, for `joinery explain`. */

@@ -90,6 +90,9 @@ final class RowKeyIndex(numFields: Int, @transient private val memory: BuildMemo
 
   def scratch: UnsafeRow = new UnsafeRow(numFields)
 
+  /** The key that has a number. */
+  def key(number: Int, scratch: UnsafeRow): UnsafeRow = keys.read(addresses(number), scratch)
+
   def add(key: UnsafeRow, scratch: UnsafeRow): Int = {
     val hash = key.hashCode
     var slot = slotOf(key, hash, scratch)

@@ -94,6 +94,24 @@ object JoineryConf {
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("10MB")
 
+  private val SLIDING_WINDOW_ENABLED = boolean(
+    "spark.joinery.slidingWindow.enabled",
+    "Compute window functions over moving frames with SlidingWindow, in constant time per row. When false, with Spark's operator.",
+    default = true)
+
+  private val SLIDING_WINDOW_SKEW_SPLIT = boolean(
+    "spark.joinery.slidingWindow.skewSplit.enabled",
+    "Under adaptive execution, have several tasks compute a skewed partition of a window, its hot keys cut along the first ORDER BY column. " +
+      "A hint /*+ SKEW_WINDOW(parts) */ insists on it.",
+    default = true)
+
+  private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.slidingWindow.skewSplit.minPartition")
+    .doc("Smallest shuffled partition of a window, in bytes, that may count as skewed; " +
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("64MB")
+
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
   def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)
   def maxBroadcast: Long = SQLConf.get.getConf(LAST_JOIN_MAX_BROADCAST).min(SQLConf.get.maxBroadcastTableSizeInBytes)
@@ -101,6 +119,10 @@ object JoineryConf {
   def skewSplitMinPartition: Long = SQLConf.get.getConf(LAST_JOIN_SKEW_SPLIT_MIN_PARTITION)
     .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
+  def slidingWindowEnabled: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_ENABLED)
+  def windowSkewSplit: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT)
+  def windowSkewSplitMinPartition: Long = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION)
+    .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE).filter(_.nonEmpty)
   def storeTimeoutMs: Long = SQLConf.get.getConf(STORE_TIMEOUT)

@@ -7,16 +7,17 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-/** Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else spilling. */
-object SpillingSort {
-
-  /**
-   * @param order     not empty
-   * @param output    columns of the rows
-   * @param spillSize is told what was spilled, in bytes
-   * @return the rows in order; each good until the next is asked for
-   */
-  def sort(rows: Iterator[UnsafeRow], order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric): Iterator[InternalRow] = {
+/**
+ * Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else spilling.
+ *
+ * @param order     not empty
+ * @param output    columns of the rows
+ * @param spillSize is told what was spilled, in bytes
+ */
+class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric) {
+  private val metrics = TaskContext.get().taskMetrics()
+  private val spilledBefore = metrics.memoryBytesSpilled
+  private val sorter = {
     val first = BindReferences.bindReference(order.head, output)
     val prefix = SortPrefix(first)
     val prefixOf = UnsafeProjection.create(Seq(prefix))
@@ -29,14 +30,18 @@ object SpillingSort {
         result
       }
     }
-    val sorter = UnsafeExternalRowSorter.create(
+    UnsafeExternalRowSorter.create(
       DataTypeUtils.fromAttributes(output), RowOrdering.create(order, output), SortPrefixUtils.getPrefixComparator(first), computer,
       SparkEnv.get.memoryManager.pageSizeBytes, order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first))
-    val metrics = TaskContext.get().taskMetrics()
-    val before = metrics.memoryBytesSpilled
-    val sorted = sorter.sort(rows)
-    spillSize += metrics.memoryBytesSpilled - before
+  }
+
+  def insert(row: UnsafeRow): Unit = sorter.insertRow(row)
+
+  /** @return the rows in order; each good until the next is asked for */
+  def sorted(): Iterator[InternalRow] = {
+    val rows = sorter.sort()
+    spillSize += metrics.memoryBytesSpilled - spilledBefore
     metrics.incPeakExecutionMemory(sorter.getPeakMemoryUsage)
-    sorted
+    rows
   }
 }

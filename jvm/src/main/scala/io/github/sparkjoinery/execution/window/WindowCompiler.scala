@@ -1,0 +1,126 @@
+package io.github.sparkjoinery.execution.window
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.types._
+
+import io.github.sparkjoinery.execution.OrderedLong
+import io.github.sparkjoinery.execution.window.kernels.FilteredFunction
+
+/** Turns the functions of a window, all of which [[WindowSupport]] has passed, into a [[WindowProgram]]. */
+private[window] class WindowCompiler(order: Seq[SortOrder]) {
+  private val columns = mutable.ArrayBuffer.empty[Expression]
+  private var needsPeers = false
+
+  /**
+   * @param growing whether functions over frames that begin with the partition are computed row by row, so that they may begin with what
+   *                comes before the first row
+   */
+  def compile(functions: Seq[WindowExpression], growing: Boolean): WindowProgram = {
+    val frames = functions.zipWithIndex.groupBy { case (window, _) => frameOf(window).canonicalized }.toSeq.sortBy(_._2.head._2).map { case (_, of) =>
+      val frame = frameOf(of.head._1)
+      val (lower, upper) = (bound(frame, frame.lower), bound(frame, frame.upper))
+      val asGrowing = growing && frame.lower == UnboundedPreceding
+      val overflow = Seq(frame.lower, frame.upper).filter(isOffset(frame, _)).map(RangeBound.of(order.head, _).get)
+      FrameProgram(lower, upper, of.map { case (window, result) => function(window, result, asGrowing) }, overflow)
+    }
+    WindowProgram(columns.toSeq, Option.when(needsPeers)(columns.length), frames, functions.map(_.dataType)) match {
+      case program if needsPeers => program.copy(frames = frames.map(frame => frame.copy(lower = atPeers(frame.lower), upper = atPeers(frame.upper))))
+      case program => program
+    }
+  }
+
+  private def frameOf(window: WindowExpression): SpecifiedWindowFrame = window.windowFunction match {
+    case offset: FrameLessOffsetWindowFunction => offset.fakeFrame
+    case _ => window.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
+  }
+
+  private def isOffset(frame: SpecifiedWindowFrame, bound: Expression): Boolean =
+    frame.frameType == RangeFrame && !bound.isInstanceOf[SpecialFrameBoundary]
+
+  private def bound(frame: SpecifiedWindowFrame, bound: Expression): Bound = (frame.frameType, bound) match {
+    case (_, UnboundedPreceding | UnboundedFollowing) => Bound.Unbounded
+    case (RowFrame, CurrentRow) => Bound.Rows(0)
+    case (RowFrame, offset) => Bound.Rows(offset.eval().asInstanceOf[Int])
+    case (RangeFrame, CurrentRow) => order match {
+      case Seq(only) if OrderedLong.supports(only.dataType) =>
+        val values = orderColumn
+        Bound.Range(values, values, only.nullOrdering == NullsFirst)
+      case _ => needsPeers = true; WindowCompiler.SomePeers
+    }
+    case (RangeFrame, offset) =>
+      val value = RangeBound.of(order.head, offset).get
+      Bound.Range(orderColumn, column(OrderedLong(TryEval(value), isDescending)), order.head.nullOrdering == NullsFirst)
+  }
+
+  private def atPeers(bound: Bound): Bound = if (bound == WindowCompiler.SomePeers) Bound.Peers(columns.length) else bound
+
+  private def isDescending: Boolean = order.head.direction == Descending
+  private def orderColumn: Int = column(OrderedLong(order.head.child, isDescending))
+
+  private def column(expression: Expression): Int = {
+    val known = columns.indexWhere(_.semanticEquals(expression))
+    if (known >= 0) known else { columns += expression; columns.length - 1 }
+  }
+
+  private def function(window: WindowExpression, result: Int, growing: Boolean): FunctionProgram = {
+    import FunctionProgram.{Count => Counted, _}
+    window.windowFunction match {
+      case offset: FrameLessOffsetWindowFunction => Offset(offset, result)
+      case aggregate: AggregateWindowFunction => Growing(FilteredFunction(aggregate, None), result)
+      case AggregateExpression(aggregate: DeclarativeAggregate, _, _, filter, _) =>
+        def input(value: Expression): Int = column(filter.fold(value)(If(_, value, Literal(null, value.dataType))))
+        def long(child: Expression) = if (child.dataType == LongType) child else Cast(child, LongType)
+        def double(child: Expression) = if (child.dataType == DoubleType) child else Cast(child, DoubleType)
+        aggregate match {
+          case _ if growing => Growing(FilteredFunction(aggregate, filter), result)
+          case Count(children) =>
+            val nullable = children.filter(_.nullable)
+            val one = Literal(1L)
+            val counted = if (nullable.isEmpty) one else If(nullable.map(IsNotNull(_)).reduce[Expression](And(_, _)), one, Literal(null, LongType))
+            Counted(input(counted), result)
+          case sum: Sum => sum.child.dataType match {
+            case ByteType | ShortType | IntegerType | LongType =>
+              val value = AttributeReference("value", LongType)()
+              LongSum(input(long(sum.child)), sum.withNewChildren(Seq(value)).asInstanceOf[DeclarativeAggregate], value, result)
+            case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
+            case _ => Merged(FilteredFunction(aggregate, filter), guard(sum, sum.child).map { case (value, limit) => (input(value), limit) }, result)
+          }
+          case average: Average => average.child.dataType match {
+            case ByteType | ShortType | IntegerType | LongType => LongAverage(input(long(average.child)), result)
+            case FloatType | DoubleType => DoubleAverage(input(double(average.child)), result)
+            case _ => Merged(FilteredFunction(aggregate, filter), guard(average, average.child).map { case (value, limit) => (input(value), limit) }, result)
+          }
+          case Min(child) if isNumber(child) => extreme(input, child, isMax = false, result)
+          case Max(child) if isNumber(child) => extreme(input, child, isMax = true, result)
+          case _ => Merged(FilteredFunction(aggregate, filter), None, result)
+        }
+    }
+  }
+
+  private def isNumber(child: Expression): Boolean = OrderedLong.supports(child.dataType)
+
+  private def extreme(input: Expression => Int, child: Expression, isMax: Boolean, result: Int): FunctionProgram = child.dataType match {
+    case FloatType => FunctionProgram.Extreme(input(Cast(child, DoubleType)), isMax, isDouble = true, result)
+    case DoubleType => FunctionProgram.Extreme(input(child), isMax, isDouble = true, result)
+    case _ => FunctionProgram.Extreme(input(OrderedLong(child)), isMax, isDouble = false, result)
+  }
+
+  /** What is summed, as a double, and the least sum that its type cannot hold; None where that takes more rows than a partition has. */
+  private def guard(function: DeclarativeAggregate, child: Expression): Option[(Expression, Double)] =
+    function.aggBufferAttributes.head.dataType match {
+      case sum: DecimalType =>
+        val needed = child.dataType.asInstanceOf[DecimalType].precision + WindowCompiler.DigitsOfRows
+        Option.when(needed > sum.precision)((Cast(child, DoubleType), math.pow(10, sum.precision - sum.scale)))
+      case _: YearMonthIntervalType => Some((Cast(OrderedLong(child), DoubleType), Int.MaxValue.toDouble))
+      case _: DayTimeIntervalType => Some((Cast(OrderedLong(child), DoubleType), Long.MaxValue.toDouble))
+      case _ => None
+    }
+}
+
+private[window] object WindowCompiler {
+  private val DigitsOfRows = 10 // a partition has fewer than ten to this
+  private val SomePeers = Bound.Peers(-1)
+}

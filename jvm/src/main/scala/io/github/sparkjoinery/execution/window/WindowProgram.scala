@@ -1,0 +1,41 @@
+package io.github.sparkjoinery.execution.window
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.types.DataType
+
+import io.github.sparkjoinery.execution.window.kernels.FilteredFunction
+
+/**
+ * What a window computes, laid out for its tasks.
+ *
+ * @param columns longs and doubles over the child's output that frames and kernels need
+ * @param peers   the number of one column more, if there is one: it numbers rows with equal order values
+ * @param frames  each with its functions
+ * @param results the types of all functions' results
+ */
+private[window] case class WindowProgram(
+    columns: Seq[Expression], peers: Option[Int], frames: Seq[FrameProgram], results: Seq[DataType]) {
+  def width: Int = columns.length + peers.size
+}
+
+/** @param overflow what the bounds of a row are computed by, to be asked where one has none because of an error */
+private[window] case class FrameProgram(lower: Bound, upper: Bound, functions: Seq[FunctionProgram], overflow: Seq[Expression])
+
+/** How a function is computed. `result` is its place among the results. */
+private[window] sealed trait FunctionProgram extends Serializable { def result: Int }
+
+private[window] object FunctionProgram {
+  /** Inputs are columns. */
+  case class Count(input: Int, result: Int) extends FunctionProgram
+  /** @param function as Spark has it, of `value`, for frames where its sum might overflow */
+  case class LongSum(input: Int, function: DeclarativeAggregate, value: Attribute, result: Int) extends FunctionProgram
+  case class LongAverage(input: Int, result: Int) extends FunctionProgram
+  case class DoubleSum(input: Int, result: Int) extends FunctionProgram
+  case class DoubleAverage(input: Int, result: Int) extends FunctionProgram
+  case class Extreme(input: Int, isMax: Boolean, isDouble: Boolean, result: Int) extends FunctionProgram
+  /** @param guard column of what is summed, as a double, and the limit of its sum */
+  case class Merged(function: FilteredFunction, guard: Option[(Int, Double)], result: Int) extends FunctionProgram
+  case class Growing(function: FilteredFunction, result: Int) extends FunctionProgram
+  case class Offset(function: OffsetWindowFunction, result: Int) extends FunctionProgram
+}

@@ -1,0 +1,70 @@
+package io.github.sparkjoinery.execution.window
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
+
+/** One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions. */
+final class WindowTask private[window] (
+    program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics) {
+
+  private var indexed =
+    if (keys.forall(key => IndexedRows.isKey(key.dataType))) new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask) else null
+  private var sort: SpillingSort = _ // where there is no memory to index all
+  private var partitions: PartitionFrames = _
+
+  def insert(row: UnsafeRow): Unit =
+    if (indexed == null) sorting.insert(row)
+    else if (!indexed.add(row)) {
+      leaveIndex()
+      sorting.insert(row)
+    }
+
+  /** After the last row. */
+  def finish(): Unit = {
+    val start = System.nanoTime()
+    if (indexed != null && !indexed.sort()) leaveIndex()
+    val rows = if (indexed != null) indexed else new SortedRows(sorting.sorted(), keys, output, metrics.spillSize)
+    metrics.sortTime += (System.nanoTime() - start) / 1000000
+    begin(rows)
+  }
+
+  /** In place of all that, where the rows come sorted by key and order. */
+  def begin(sorted: Iterator[InternalRow]): Unit = begin(new SortedRows(sorted, keys, output, metrics.spillSize))
+
+  private def begin(rows: PartitionRows): Unit = {
+    partitions = new PartitionFrames(program, order, output, rows)
+    TaskContext.get().addTaskCompletionListener[Unit](_ => rows.close())
+  }
+
+  private def leaveIndex(): Unit = {
+    val rows = indexed.drain()
+    indexed = null
+    rows.foreach(sorting.insert)
+  }
+
+  private def sorting: SpillingSort = {
+    if (sort == null) {
+      val terms = keys.map(SortOrder(_, Ascending)) ++ order
+      sort = new SpillingSort(if (terms.isEmpty) Seq(SortOrder(Literal(0), Ascending)) else terms, output, metrics.spillSize)
+    }
+    sort
+  }
+
+  /** Goes on to the next row. */
+  def next(): Boolean = partitions.next()
+  /** Good until the next. */
+  def row: UnsafeRow = partitions.row
+  def results: ResultRow = partitions.results
+}
+
+/** What a `SlidingWindow` counts. */
+private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric)
+
+/** Goes to the executors. */
+case class WindowTaskFactory private[window] (
+    program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics) {
+  def create(): WindowTask = new WindowTask(program, keys, order, output, metrics)
+}
