@@ -107,6 +107,9 @@ def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:
     tree = outcome.engines.get(q.SEGMENT_TREE)
     if tree and scale == 1 and not tree.stopped and tree.runs[-1].metrics.get(TREE_FRAMES, "0") == "0":
         tree.problem = f"{q.SEGMENT_TREE} ran without its segment tree"
+    for measured in outcome.engines.values():
+        parts = measured.runs[-1].metrics.get("split parts", "0")
+        measured.engine.remark = f"{parts} parts" if parts != "0" else measured.engine.remark
     return outcome
 
 
@@ -117,8 +120,8 @@ def _engines(
     sql = q.window(question)
     off = stock(spark)
     default = off | {TREE: "false"}
-    engines: dict[str, Engine] = {OURS: Spark(spark, sql, {}, digest)}
-    engines |= {name: Spark(spark, sql, SETTINGS[name], digest) for name in case.variants}
+    engines: dict[str, Engine] = {OURS: Spark(spark, sql, {}, digest, OPERATOR)}
+    engines |= {name: Spark(spark, sql, SETTINGS[name], digest, OPERATOR) for name in case.variants}
     for name in case.peers:
         if name == DUCKDB:
             engines[name] = DuckDB(sql, files, digest)
