@@ -45,17 +45,7 @@ class Case(rounds.Case):
 
 
 def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Result:
-    """Run cases in one session and judge them.
-
-    Args:
-        name: Of the group, as on the command line.
-        title: One line that says what is measured.
-        cases: To run.
-        scale: Of the data. Below 1 only agreement and operators are judged: ratios of small data say nothing.
-
-    Returns:
-        All figures; not met if a bound is missed or engines disagree.
-    """
+    """Run LAST JOIN cases; see `run_cases`."""
     return run_cases(name, title, cases, measure, scale, NOTES + OWN_NOTES)
 
 
