@@ -100,7 +100,7 @@ def _missed(outcome: Outcome) -> list[str]:
     for bound in case.bounds:
         if not kept(outcome, bound):
             ratio = min(outcome.ratio(peer) for peer in bound.peers)
-            missed.append(f"{case.name}: {' / '.join(bound.peers)} {ratio:.2f}, at least {bound.at_least:g}")
+            missed.append(f"{case.name}: {' / '.join(bound.peers)} {ratio:.2f}, at least {bound.at_least:.3g}")
     if case.idle_tail is not None and outcome.tail > case.idle_tail:
         missed.append(f"{case.name}: a core is idle for the last {outcome.tail:.0%}, at most {case.idle_tail:.0%}")
     return missed

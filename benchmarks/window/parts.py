@@ -86,8 +86,10 @@ class Model:
         parts = np.array([run.parts for run in runs], dtype=float)
         longest = np.array([run.longest_s for run in runs])
         repeated, divisible = np.linalg.lstsq(np.column_stack([np.ones_like(parts), 1 / parts]), longest)[0]
-        if repeated < 0:
-            repeated, divisible = 0.0, float(np.sum(longest / parts) / np.sum(1 / parts**2))
+        if repeated < 0:  # then the best fit with none
+            repeated, divisible = 0.0, np.sum(longest / parts) / np.sum(1 / parts**2)
+        elif divisible < 0:
+            repeated, divisible = np.mean(longest), 0.0
         hot = parts * repeated + divisible
         other = max(float(np.mean([run.window_s for run in runs] - hot)), 0.0)
         before = runs[0].before_s

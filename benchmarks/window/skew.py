@@ -61,10 +61,14 @@ def with_parts(result: Result, runs: Sequence[parts.Split], judged: bool = True)
     result.sections += parts.sections(runs, model)
     result.notes.append(parts.note(runs, model))
     result.data = {**result.data, "parts": [asdict(run) for run in runs], "model": asdict(model)}
-    if judged:
-        found, missed = _judge(runs)
-        result.verdict += "; " + "; ".join(found + missed)
-        result.met = result.met and not missed
+    found, missed = _judge(runs) if judged else ([], [])
+    missed += [
+        f"**a hint of {run.parts} parts gave {run.metrics.get('split parts', 'none')}**"
+        for run in runs
+        if (run.metrics.get("split parts", "0") != "0") != (run.parts > 1)
+    ]
+    result.verdict = "; ".join(filter(None, [result.verdict, *found, *missed]))
+    result.met = result.met and not missed
     return result
 
 

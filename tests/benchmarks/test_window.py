@@ -71,7 +71,9 @@ def test_parts(bench: SparkSession) -> None:
 
 
 def split(count: int, longest_s: float, wall_s: float = 10, cpu_s: float = 10) -> parts.Split:
-    return parts.Split(count, wall_s, longest_s, count * longest_s + 2, 4.0, cpu_s, {})
+    return parts.Split(
+        count, wall_s, longest_s, count * longest_s + 2, 4.0, cpu_s, {"split parts": str(count if count > 1 else 0)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,6 +83,7 @@ def split(count: int, longest_s: float, wall_s: float = 10, cpu_s: float = 10) -
         (split(4, 2.9), False),
         (split(4, 2.8, wall_s=10.1), False),
         (split(4, 2.8, cpu_s=11.6), False),
+        (replace(split(4, 2.8), metrics={"split parts": "0"}), False),
     ],
 )
 def test_bounds_of_parts(four: parts.Split, met: bool) -> None:
