@@ -6,6 +6,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.execution.{CodegenBoundaries, LastJoinStrategy}
 import io.github.sparkjoinery.execution.skew.SplitSkewedLastJoin
 import io.github.sparkjoinery.execution.window.SlidingWindowStrategy
+import io.github.sparkjoinery.execution.window.skew.SplitSkewedWindow
 import io.github.sparkjoinery.explain.{ExplainReportRule, JoineryVersion}
 import io.github.sparkjoinery.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.parser.JoineryParser
@@ -50,6 +51,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectResolutionRule(_ => ResolveLastJoinOrder)
     extensions.injectResolutionRule(_ => KeepMatchCondition)
     extensions.injectResolutionRule(_ => ResolveLastJoinAsOf)
+    extensions.injectResolutionRule(_ => ResolveSkewWindow)
     extensions.injectPostHocResolutionRule(_ => CheckLastJoinOrder)
     extensions.injectPostHocResolutionRule(_ => CheckAsOfJoin)
     extensions.injectCheckRule(_ => CheckLastJoin)
@@ -64,6 +66,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
+    extensions.injectQueryStagePrepRule(_ => SplitSkewedWindow)
     extensions.injectColumnar(_ => CodegenBoundaries)
     extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive._
-import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ValidateRequirements}
+import org.apache.spark.sql.execution.exchange.ValidateRequirements
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
@@ -39,7 +39,7 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
 
   private def splitJoin(join: ShuffledLastJoinExec): SparkPlan = (shuffleBelow(join.left), shuffleBelow(join.right)) match {
     case (Some(left), Some(right)) =>
-      val (leftSkew, rightSkew) = (new Skew(left), new Skew(right))
+      val (leftSkew, rightSkew) = (new Skew(left, JoineryConf.skewSplitMinPartition), new Skew(right, JoineryConf.skewSplitMinPartition))
       val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass) yield (l, r)
       times match {
         case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>
@@ -88,30 +88,7 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
 
   private def shuffleBelow(plan: SparkPlan): Option[ShuffleQueryStageExec] = plan match {
     case SortExec(_, false, child, _) => shuffleBelow(child)
-    case stage: ShuffleQueryStageExec if stage.isMaterialized && stage.mapStats.isDefined &&
-      stage.shuffle.shuffleOrigin == ENSURE_REQUIREMENTS => Some(stage)
+    case stage: ShuffleQueryStageExec if Skew.isKnown(stage) => Some(stage)
     case _ => None
-  }
-
-  /** How Spark's own rule for skewed joins looks at one side. */
-  private class Skew(stage: ShuffleQueryStageExec) {
-    val sizes: Array[Long] = stage.mapStats.get.bytesByPartitionId
-    private val median = { val sorted = sizes.sorted; sorted(sorted.length / 2).max(1) }
-    private val threshold = JoineryConf.skewSplitMinPartition
-      .max((median * conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_FACTOR)).toLong)
-    private val target = {
-      val even = sizes.filter(_ <= threshold)
-      val advisory = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
-      if (even.isEmpty) advisory else advisory.max(even.sum / even.length)
-    }
-
-    def isSkewed(i: Int): Boolean = sizes(i) > threshold
-    def any: Boolean = sizes.indices.exists(isSkewed)
-    def parts(i: Int): Int = if (isSkewed(i)) math.max(2, ((sizes(i) + target - 1) / target).min(1 << 16).toInt) else 1
-    def whole(i: Int): CoalescedPartitionSpec = CoalescedPartitionSpec(i, i + 1, sizes(i))
-    def byMapper(i: Int): Seq[ShufflePartitionSpec] = {
-      val split = if (isSkewed(i)) ShufflePartitionsUtil.createSkewPartitionSpecs(stage.mapStats.get.shuffleId, i, target) else None
-      split.getOrElse(Seq(whole(i)))
-    }
   }
 }

@@ -6,7 +6,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Left => _, _}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, SinglePartition}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 
@@ -28,40 +28,53 @@ object StoredTimes extends AliasHelper with Logging {
    * @param time  a long over them
    * @return None without a distribution of the side's relation by those keys and that time; old ones will do, too
    */
-  def of(stage: ShuffleQueryStageExec, side: Option[LogicalPlan], keys: Seq[Expression], time: Expression): Option[StoredTimes] = try {
-    val session = SparkSession.active
+  def of(stage: ShuffleQueryStageExec, side: Option[LogicalPlan], keys: Seq[Expression], time: Expression): Option[StoredTimes] =
+    rowsOfHotKeys(stage, side, keys, time, Seq(time)).map { case (relation, rows) =>
+      val times = rows.map { case (partition, values, weight) => partition -> (values.head.asInstanceOf[Long], weight) }
+      StoredTimes(relation, times.groupMap(_._1)(_._2).map { case (partition, of) => partition -> of.sortBy(_._1) })
+    }
+
+  /**
+   * The boundaries of the hot keys in a distribution.
+   *
+   * @param columns over the side's, of which they may use the keys and those of the time
+   * @return the relation's identity; and for each boundary the partition of the shuffle, the values of the columns, and the number of
+   *         rows that it stands for
+   */
+  def rowsOfHotKeys(stage: ShuffleQueryStageExec, side: Option[LogicalPlan], keys: Seq[Expression], time: Expression,
+      columns: Seq[Expression]): Option[(String, Seq[(Int, Seq[Any], Double)])] = try {
     for {
-      access <- StoreAccess.of(session)
+      access <- StoreAccess.of(SparkSession.active)
       plan <- side
       (source, aliases) <- relationBelow(plan)
-      partitions <- partitionsOf(stage)
+      partitionOf <- partitioner(stage, keys)
       distribution <- find(access, source, keys.map(replaceAlias(_, aliases)), replaceAlias(time, aliases))
     } yield {
-      def bound(expression: Expression, columns: Map[String, Any]): Expression = replaceAlias(expression, aliases).transform {
-        case column: AttributeReference => Literal(columns(column.name), column.dataType)
+      def value(expression: Expression, of: Map[String, Any]): Any = replaceAlias(expression, aliases).transform {
+        case column: AttributeReference => Literal(of(column.name), column.dataType)
+      }.eval()
+      val rows = for (hot <- distribution.hot; key = distribution.keys.zip(hot.key).toMap; at <- hot.boundaries) yield {
+        val row = key + (distribution.time -> at)
+        val partition = value(partitionOf, key).asInstanceOf[Int]
+        (partition, columns.map(value(_, row)), hot.rows.toDouble / (hot.boundaries.length + 1))
       }
-      val times = distribution.hot.map { hot =>
-        val columns = distribution.keys.zip(hot.key).toMap
-        val partition = HashPartitioning(keys.map(bound(_, columns)), partitions).partitionIdExpression.eval().asInstanceOf[Int]
-        val each = hot.rows.toDouble / (hot.boundaries.length + 1)
-        partition -> hot.boundaries.map(at => (bound(time, Map(distribution.time -> at)).eval().asInstanceOf[Long], each))
-      }
-      StoredTimes(source.identity, times.groupMap(_._1)(_._2).map { case (partition, of) => partition -> of.flatten.sortBy(_._1) })
+      (source.identity, rows)
     }
   } catch {
     case NonFatal(failure) =>
-      logInfo("no stored distribution for a skewed LAST JOIN", failure)
+      logInfo("no stored distribution for a skewed shuffle", failure)
       None
+  }
+
+  private def partitioner(stage: ShuffleQueryStageExec, keys: Seq[Expression]): Option[Expression] = stage.shuffle.outputPartitioning match {
+    case hashed: HashPartitioning => Some(HashPartitioning(keys, hashed.numPartitions).partitionIdExpression)
+    case SinglePartition if keys.isEmpty => Some(Literal(0))
+    case _ => None
   }
 
   private def relationBelow(side: LogicalPlan): Option[(SourceRelation, AttributeMap[Alias])] = side match {
     case stage: LogicalQueryStage => relationBelow(stage.logicalPlan)
     case PhysicalOperation(columns, _, relation) => SourceRelation.of(relation).map((_, getAliasMap(columns)))
-    case _ => None
-  }
-
-  private def partitionsOf(stage: ShuffleQueryStageExec): Option[Int] = stage.shuffle.outputPartitioning match {
-    case hashed: HashPartitioning => Some(hashed.numPartitions)
     case _ => None
   }
 
@@ -78,7 +91,7 @@ object StoredTimes extends AliasHelper with Logging {
     }.await()
     val found = loaded.fold(reason => Seq(Left(reason)), identity)
     found.flatMap(_.left.toOption).foreach { reason =>
-      logInfo(s"a distribution of ${source.identity} is not used for a skewed LAST JOIN: $reason")
+      logInfo(s"a distribution of ${source.identity} is not used for a skewed shuffle: $reason")
     }
     found.flatMap(_.toOption).headOption
   }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.TaskBuildMemory
 import org.apache.spark.sql.types.DataType
 
-import io.github.sparkjoinery.execution.rows.{RowKeyIndex, RowPages}
+import io.github.sparkjoinery.execution.rows.{RowKeyIndex, RowPages, TotalOrder}
 
 /**
  * A task's input in memory: rows in pages, numbered as they came, and an index of the numbers that is grouped by key and sorted. No row
@@ -13,8 +13,10 @@ import io.github.sparkjoinery.execution.rows.{RowKeyIndex, RowPages}
  *
  * @param keys  equal where they are byte by byte
  * @param limit bytes
+ * @param tiesByBytes whether rows with equal order values are put in order by their bytes
  */
-private[window] final class IndexedRows(keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], limit: Long) extends PartitionRows {
+private[window] final class IndexedRows(
+    keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], limit: Long, tiesByBytes: Boolean) extends PartitionRows {
   private val memory = TaskBuildMemory()
   private val pages = new RowPages(memory)
   private val keyIndex = if (keys.isEmpty) null else new RowKeyIndex(keys.length, memory)
@@ -97,7 +99,7 @@ private[window] final class IndexedRows(keys: Seq[Expression], order: Seq[SortOr
     i = 0
     while (i < count) { index(next(numbers(i))) = i; next(numbers(i)) += 1; i += 1 }
     if (sortKey != null) {
-      val compare = if (sortKey.isExact && order.length == 1 && !(hasNull && hasNullWord)) null else comparison
+      val compare = if (!tiesByBytes && sortKey.isExact && order.length == 1 && !(hasNull && hasNullWord)) null else comparison
       i = 0
       while (i < partitions) { IndexSort.sort(index, starts(i), starts(i + 1), words, compare); i += 1 }
     }
@@ -106,7 +108,8 @@ private[window] final class IndexedRows(keys: Seq[Expression], order: Seq[SortOr
   }
 
   private def comparison: IndexSort.IntComparator = {
-    val ordering = RowOrdering.create(order, output)
+    val ordering: java.util.Comparator[UnsafeRow] =
+      if (tiesByBytes) TotalOrder(order, output) else { val rows = RowOrdering.create(order, output); rows.compare(_, _) }
     val (a, b) = (new UnsafeRow(output.length), new UnsafeRow(output.length))
     (x, y) => ordering.compare(pages.read(addresses(x), a), pages.read(addresses(y), b))
   }

@@ -4,19 +4,24 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.TaskBuildMemory
 
 import io.github.sparkjoinery.execution.window.kernels._
+import io.github.sparkjoinery.execution.window.skew.PartRows
 
 /**
  * Computes partition after partition, a batch of rows at a time: loads rows as far as the batch's frames reach, finds the frames, has the
  * kernels compute them, and gives the batch out.
+ *
+ * @param part what the task computes of its partition; null: all
  */
-private[window] final class PartitionFrames(program: WindowProgram, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows) {
+private[window] final class PartitionFrames(
+    program: WindowProgram, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows, part: PartRows) {
   import PartitionFrames.Batch
 
   private val columns = new Columns(program.width, TaskBuildMemory())
   private val columnsOf = if (program.columns.isEmpty) null else UnsafeProjection.create(program.columns, output)
   private val peers = program.peers.map(_ => new PeerNumbers(order, output)).orNull
-  private val kernels = new Kernels(output, program.results, columns, from => rows.cursor(from), Batch, seed = null)
-  private val frames = program.frames.toArray.map(new Frame(_))
+  private val kernels = new Kernels(output, program.results, columns, from => rows.cursor(from), Batch,
+    if (part == null) null else part.seed(_, rows, _, _))
+  private val frames = program.frames.toArray.zipWithIndex.map { case (frame, i) => new Frame(frame, i) }
   val results: ResultRow = new ResultRow(kernels.resultColumns)
 
   private var loading, giving: RowCursor = _
@@ -27,11 +32,15 @@ private[window] final class PartitionFrames(program: WindowProgram, order: Seq[S
 
   var row: UnsafeRow = _
 
+  private var isOwn: UnsafeRow => Boolean = _
+
   def next(): Boolean = {
-    while (given == count) if (!nextBatch()) return false
-    row = giving.next()
-    results.moveTo(given)
-    given += 1
+    do {
+      while (given == count) if (!nextBatch()) return false
+      row = giving.next()
+      given += 1
+    } while (part != null && !isOwn(row))
+    results.moveTo(given - 1)
     true
   }
 
@@ -41,6 +50,7 @@ private[window] final class PartitionFrames(program: WindowProgram, order: Seq[S
     given = 0
     if (isComplete && first == columns.loaded) {
       if (!rows.nextPartition()) return false
+      if (part != null) isOwn = part.owner(rows)
       columns.clear()
       frames.foreach(_.clear())
       if (peers != null) peers.clear()
@@ -91,8 +101,8 @@ private[window] final class PartitionFrames(program: WindowProgram, order: Seq[S
     columns.forgetBefore(needed)
   }
 
-  private final class Frame(frame: FrameProgram) {
-    private val computed = kernels.of(frame).toArray
+  private final class Frame(frame: FrameProgram, number: Int) {
+    private val computed = kernels.of(frame, number).toArray
     val bounds = new FrameBounds(frame.lower, frame.upper, columns, Batch, raise)
 
     def clear(): Unit = { bounds.clear(); computed.foreach(_.clear()) }

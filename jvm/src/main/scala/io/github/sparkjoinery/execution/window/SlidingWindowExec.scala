@@ -6,7 +6,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
+
+import io.github.sparkjoinery.execution.window.skew.{Part, SplitTerms, WindowCuts}
 
 /**
  * Window functions in constant amortised time per row, whatever the frame. Takes the place of both Spark's window operator and the sort
@@ -15,18 +18,22 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
  * A task's part is [[WindowTask]]; the algorithms are in `kernels`. (Article 2: OpenMLDB's native window.)
  *
  * @param windowExpression as in Spark's `WindowExec`, which is made of the same
+ * @param parts            that a hint wants each hot key split into; 1: none
+ * @param cuts             once the child reads partitions in several parts
  */
 case class SlidingWindowExec(
-    windowExpression: Seq[NamedExpression], partitionSpec: Seq[Expression], orderSpec: Seq[SortOrder], child: SparkPlan)
+    windowExpression: Seq[NamedExpression], partitionSpec: Seq[Expression], orderSpec: Seq[SortOrder], child: SparkPlan,
+    parts: Option[Int] = None, cuts: Option[WindowCuts] = None)
   extends UnaryExecNode with BlockingOperatorWithCodegen {
 
   override def nodeName: String = "SlidingWindow"
   override def output: Seq[Attribute] = child.output ++ windowExpression.map(_.toAttribute)
   override def producedAttributes: AttributeSet = AttributeSet(windowExpression.map(_.toAttribute))
-  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputPartitioning: Partitioning =
+    if (cuts.isEmpty) child.outputPartitioning else UnknownPartitioning(child.outputPartitioning.numPartitions)
   override def outputOrdering: Seq[SortOrder] = if (isSorted) child.outputOrdering else sortOrder
   override def requiredChildDistribution: Seq[Distribution] =
-    Seq(if (partitionSpec.isEmpty) AllTuples else ClusteredDistribution(partitionSpec))
+    Seq(if (cuts.isDefined) UnspecifiedDistribution else if (partitionSpec.isEmpty) AllTuples else ClusteredDistribution(partitionSpec))
 
   private def sortOrder: Seq[SortOrder] = partitionSpec.map(SortOrder(_, Ascending)) ++ orderSpec
 
@@ -36,7 +43,14 @@ case class SlidingWindowExec(
   override lazy val metrics = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "sortTime" -> SQLMetrics.createTimingMetric(sparkContext, "sort time"),
-    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"))
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
+    "splitParts" -> SQLMetrics.createMetric(sparkContext, "split parts"),
+    "hotKeys" -> SQLMetrics.createMetric(sparkContext, "hot keys"),
+    "uncutKeys" -> SQLMetrics.createMetric(sparkContext, "hot keys not cut: on one value"),
+    "haloRows" -> SQLMetrics.createMetric(sparkContext, "halo rows"))
+
+  /** What its parts would need, or why it has none. */
+  def splitTerms: Either[String, SplitTerms] = SplitTerms.of(partitionSpec, orderSpec, functions)
 
   @transient private lazy val functions: Seq[WindowExpression] =
     windowExpression.flatMap(_.collect { case window: WindowExpression => window }).distinct
@@ -50,14 +64,33 @@ case class SlidingWindowExec(
   }
 
   private def newTask: WindowTaskFactory = WindowTaskFactory(
-    new WindowCompiler(orderSpec).compile(functions, growing = false), partitionSpec, orderSpec, child.output,
-    WindowMetrics(longMetric("sortTime"), longMetric("spillSize")))
+    new WindowCompiler(orderSpec).compile(functions, growing = cuts.isDefined), partitionSpec, orderSpec, child.output,
+    WindowMetrics(longMetric("sortTime"), longMetric("spillSize"), longMetric("splitParts"), longMetric("haloRows")),
+    cuts.map(cuts => (cuts.terms, partsOfTasks(cuts))))
+
+  /** Tasks that read one partition compute a part of it each. */
+  private def partsOfTasks(cuts: WindowCuts): Array[Option[Part]] = {
+    val specs = child.collectFirst { case read: AQEShuffleReadExec => read.partitionSpecs }.get
+    val readings = specs.groupBy(identity).collect { case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length }
+    val hotKeys = cuts.of(readings)
+    val found = hotKeys.values.flatMap(_.values).toSeq
+    longMetric("hotKeys").set(found.length)
+    longMetric("uncutKeys").set(found.count(_.times.isEmpty))
+    SQLMetrics.postDriverMetricUpdates(sparkContext, sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      Seq(longMetric("hotKeys"), longMetric("uncutKeys")))
+    specs.zipWithIndex.map {
+      case (CoalescedPartitionSpec(partition, end, _), i) if end == partition + 1 && hotKeys.contains(partition) =>
+        val first = specs.indexWhere { case CoalescedPartitionSpec(`partition`, _, _) => true; case _ => false }
+        Some(Part(i - first, readings(partition), hotKeys(partition).filter(_._2.times.nonEmpty)))
+      case _ => None
+    }.toArray
+  }
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (factory, columns, numOutputRows) = (newTask, child.output, longMetric("numOutputRows"))
     val (projected, sorted) = (columns ++ added, isSorted)
-    child.execute().mapPartitions { rows =>
-      val task = factory.create()
+    child.execute().mapPartitionsWithIndex { (number, rows) =>
+      val task = factory.create(number)
       if (sorted) task.begin(rows)
       else {
         rows.foreach(row => task.insert(row.asInstanceOf[UnsafeRow]))
@@ -89,7 +122,7 @@ case class SlidingWindowExec(
 
   override protected def doProduce(ctx: CodegenContext): String = {
     val factory = ctx.addReferenceObj("window", newTask, classOf[WindowTaskFactory].getName)
-    taskTerm = ctx.addMutableState(classOf[WindowTask].getName, "windowTask", term => s"$term = $factory.create();", forceInline = true)
+    taskTerm = ctx.addMutableState(classOf[WindowTask].getName, "windowTask", term => s"$term = $factory.create(partitionIndex);", forceInline = true)
     val isTaken = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "rowsTaken")
     val takeRows = ctx.freshName("takeRows")
     val takeRowsCall = ctx.addNewFunction(takeRows, s"""

@@ -3,35 +3,71 @@ package io.github.sparkjoinery.execution.window
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{NamedExpression, WindowExpression, WindowFunctionType}
 import org.apache.spark.sql.catalyst.planning.PhysicalWindow
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Window}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.window.WindowExec
 import org.apache.spark.sql.joinery.JoineryConf
 
+import io.github.sparkjoinery.execution.skew.Skew
+import io.github.sparkjoinery.execution.window.skew.{SplitSkewedWindow, SplitTerms}
 import io.github.sparkjoinery.explain.Decision
+import io.github.sparkjoinery.logical.SkewWindow
 
 /**
- * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row. Functions that it cannot take stay with
- * Spark's operator below it, sorted once for both.
+ * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row, and for those whose hot keys are to be split: because
+ * a hint says so, or because their input, shuffled, turns out to be skewed. Functions that it cannot take stay with Spark's operator below
+ * it, sorted once for both.
  */
 object SlidingWindowStrategy extends SparkStrategy with Logging {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case SkewWindow(parts, child) =>
+      windowBelow(child).foreach(_.setTagValue(Parts, parts))
+      Seq(planLater(child))
     case window @ PhysicalWindow(WindowFunctionType.SQL, columns, keys, order, child) if JoineryConf.slidingWindowEnabled =>
+      val parts = window.getTagValue(Parts)
       val reasons = columns.map(column => column -> functionsOf(column).flatMap(WindowSupport.reasonAgainst(_, order)).headOption)
       val taken = reasons.collect { case (column, None) => column }
       val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct
-      if (!taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)) {
-        Decision.record(window, if (refused.isEmpty) "its frames only grow, which Spark's operator is made for" else refused.mkString("; "))
-        Nil
-      } else {
-        Decision.record(window, if (refused.isEmpty) "a moving frame" else s"a moving frame; Spark's operator keeps ${refused.mkString("; ")}")
+      val isMoving = taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)
+      val split = if (refused.nonEmpty) Left(refused.mkString("; ")) else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
+      val why =
+        if (isMoving) Some("a moving frame")
+        else if (split.isRight && parts.exists(_ > 1)) Some("hint SKEW_WINDOW")
+        else if (split.isRight && isSkewed(child, parts)) Some("its input is skewed")
+        else None
+      val notSplit = split.left.toOption.filter(_ => parts.exists(_ > 1)).map(reason => s"not split: $reason")
+      val keeps = Option.when(refused.nonEmpty)(s"Spark's operator keeps ${refused.mkString("; ")}")
+      Decision.record(window, why match {
+        case Some(why) => (Seq(why) ++ keeps ++ notSplit).mkString("; ")
+        case None if refused.nonEmpty => refused.mkString("; ")
+        case None => (Seq("its frames only grow, which Spark's operator is made for") ++ notSplit).mkString("; ")
+      })
+      if (why.isEmpty) Nil
+      else {
         val left = columns.filterNot(taken.contains)
         val below = if (left.isEmpty) planLater(child) else WindowExec(left, keys, order, planLater(child))
-        val sliding = SlidingWindowExec(taken, keys, order, below)
+        val sliding = SlidingWindowExec(taken, keys, order, below, parts)
         Seq(if (left.isEmpty) sliding else ProjectExec(window.output, sliding))
       }
     case _ => Nil
+  }
+
+  /** What a hint wants of a window. Only within one planning: nodes are copied at any other time. */
+  private val Parts = TreeNodeTag[Int]("joinery_skew_window")
+
+  private def windowBelow(plan: LogicalPlan): Option[Window] = plan match {
+    case window: Window => Some(window)
+    case Project(_, child) => windowBelow(child)
+    case Filter(_, child) => windowBelow(child)
+    case _ => None
+  }
+
+  private def isSkewed(child: LogicalPlan, parts: Option[Int]): Boolean = child match {
+    case LogicalQueryStage(_, stage: ShuffleQueryStageExec) if Skew.isKnown(stage) => SplitSkewedWindow.partsOf(stage, parts).exists(_ > 1)
+    case _ => false
   }
 
   private def functionsOf(column: NamedExpression): Seq[WindowExpression] = column.collect { case window: WindowExpression => window }

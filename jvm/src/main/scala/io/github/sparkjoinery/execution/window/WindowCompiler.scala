@@ -84,21 +84,25 @@ private[window] class WindowCompiler(order: Seq[SortOrder]) {
           case sum: Sum => sum.child.dataType match {
             case ByteType | ShortType | IntegerType | LongType =>
               val value = AttributeReference("value", LongType)()
-              LongSum(input(long(sum.child)), sum.withNewChildren(Seq(value)).asInstanceOf[DeclarativeAggregate], value, result)
+              LongSum(input(long(sum.child)), checked(sum, value), value, result)
             case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
-            case _ => Merged(FilteredFunction(aggregate, filter), guard(sum, sum.child).map { case (value, limit) => (input(value), limit) }, result)
+            case _ => merged(aggregate, filter, overflows(sum, sum.child).toSeq, input, result)
           }
           case average: Average => average.child.dataType match {
             case ByteType | ShortType | IntegerType | LongType => LongAverage(input(long(average.child)), result)
             case FloatType | DoubleType => DoubleAverage(input(double(average.child)), result)
-            case _ => Merged(FilteredFunction(aggregate, filter), guard(average, average.child).map { case (value, limit) => (input(value), limit) }, result)
+            case _ => merged(aggregate, filter, overflows(average, average.child).toSeq, input, result)
           }
           case Min(child) if isNumber(child) => extreme(input, child, isMax = false, result)
           case Max(child) if isNumber(child) => extreme(input, child, isMax = true, result)
-          case _ => Merged(FilteredFunction(aggregate, filter), None, result)
+          case _ => merged(aggregate, filter, moments(aggregate), input, result)
         }
     }
   }
+
+  /** The sum as Spark has it, where it does not simply wrap. */
+  private def checked(sum: Sum, value: Attribute): Option[DeclarativeAggregate] =
+    Option.when(sum.evalContext.evalMode != EvalMode.LEGACY)(sum.copy(child = value))
 
   private def isNumber(child: Expression): Boolean = OrderedLong.supports(child.dataType)
 
@@ -108,8 +112,20 @@ private[window] class WindowCompiler(order: Seq[SortOrder]) {
     case _ => FunctionProgram.Extreme(input(OrderedLong(child)), isMax, isDouble = false, result)
   }
 
+  private def merged(function: DeclarativeAggregate, filter: Option[Expression], guards: Seq[(Expression, Double)], input: Expression => Int,
+      result: Int): FunctionProgram =
+    FunctionProgram.Merged(FilteredFunction(function, filter), guards.map { case (value, limit) => (input(value), limit) }, result)
+
+  /** Of variances and the like: infinite values, and those whose powers are, make a difference between rows added and partial results merged. */
+  private def moments(function: DeclarativeAggregate): Seq[(Expression, Double)] = function match {
+    case _: First | _: Last | _: MaxMinBy => Nil
+    case _ if function.aggBufferAttributes.exists(_.dataType == DoubleType) =>
+      function.children.filter(_.dataType.isInstanceOf[NumericType]).map(child => (Cast(child, DoubleType), WindowCompiler.FourthPowersFit))
+    case _ => Nil
+  }
+
   /** What is summed, as a double, and the least sum that its type cannot hold; None where that takes more rows than a partition has. */
-  private def guard(function: DeclarativeAggregate, child: Expression): Option[(Expression, Double)] =
+  private def overflows(function: DeclarativeAggregate, child: Expression): Option[(Expression, Double)] =
     function.aggBufferAttributes.head.dataType match {
       case sum: DecimalType =>
         val needed = child.dataType.asInstanceOf[DecimalType].precision + WindowCompiler.DigitsOfRows
@@ -122,5 +138,6 @@ private[window] class WindowCompiler(order: Seq[SortOrder]) {
 
 private[window] object WindowCompiler {
   private val DigitsOfRows = 10 // a partition has fewer than ten to this
+  private val FourthPowersFit = 1e70
   private val SomePeers = Bound.Peers(-1)
 }

@@ -20,7 +20,10 @@ private[window] case class WindowProgram(
 }
 
 /** @param overflow what the bounds of a row are computed by, to be asked where one has none because of an error */
-private[window] case class FrameProgram(lower: Bound, upper: Bound, functions: Seq[FunctionProgram], overflow: Seq[Expression])
+private[window] case class FrameProgram(lower: Bound, upper: Bound, functions: Seq[FunctionProgram], overflow: Seq[Expression]) {
+  def isGrowing: Boolean = lower == Bound.Unbounded && functions.exists(_.isInstanceOf[FunctionProgram.Growing])
+  def isWhole: Boolean = isGrowing && upper == Bound.Unbounded
+}
 
 /** How a function is computed. `result` is its place among the results. */
 private[window] sealed trait FunctionProgram extends Serializable { def result: Int }
@@ -28,14 +31,14 @@ private[window] sealed trait FunctionProgram extends Serializable { def result: 
 private[window] object FunctionProgram {
   /** Inputs are columns. */
   case class Count(input: Int, result: Int) extends FunctionProgram
-  /** @param function as Spark has it, of `value`, for frames where its sum might overflow */
-  case class LongSum(input: Int, function: DeclarativeAggregate, value: Attribute, result: Int) extends FunctionProgram
+  /** @param function as Spark has it, of `value`, for frames where its sum might overflow and that is not all the same */
+  case class LongSum(input: Int, function: Option[DeclarativeAggregate], value: Attribute, result: Int) extends FunctionProgram
   case class LongAverage(input: Int, result: Int) extends FunctionProgram
   case class DoubleSum(input: Int, result: Int) extends FunctionProgram
   case class DoubleAverage(input: Int, result: Int) extends FunctionProgram
   case class Extreme(input: Int, isMax: Boolean, isDouble: Boolean, result: Int) extends FunctionProgram
-  /** @param guard column of what is summed, as a double, and the limit of its sum */
-  case class Merged(function: FilteredFunction, guard: Option[(Int, Double)], result: Int) extends FunctionProgram
+  /** @param guards columns of what is summed, as doubles, each with the limit of its sum */
+  case class Merged(function: FilteredFunction, guards: Seq[(Int, Double)], result: Int) extends FunctionProgram
   case class Growing(function: FilteredFunction, result: Int) extends FunctionProgram
   case class Offset(function: OffsetWindowFunction, result: Int) extends FunctionProgram
 }

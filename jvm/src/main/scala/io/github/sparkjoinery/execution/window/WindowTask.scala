@@ -6,16 +6,27 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
 
-/** One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions. */
-final class WindowTask private[window] (
-    program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics) {
+import io.github.sparkjoinery.execution.window.skew.{Part, PartRows, SplitTerms}
 
+/**
+ * One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions.
+ *
+ * @param ofPart the part of its partition that it computes; None: all
+ */
+final class WindowTask private[window] (
+    program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics,
+    ofPart: Option[(Part, SplitTerms)]) {
+
+  private val part = ofPart.map { case (part, terms) => new PartRows(part, terms, program, output, take) }.orNull
   private var indexed =
-    if (keys.forall(key => IndexedRows.isKey(key.dataType))) new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask) else null
+    if (keys.forall(key => IndexedRows.isKey(key.dataType))) new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)
+    else null
   private var sort: SpillingSort = _ // where there is no memory to index all
   private var partitions: PartitionFrames = _
 
-  def insert(row: UnsafeRow): Unit =
+  def insert(row: UnsafeRow): Unit = if (part == null) take(row) else part.add(row)
+
+  private def take(row: UnsafeRow): Unit =
     if (indexed == null) sorting.insert(row)
     else if (!indexed.add(row)) {
       leaveIndex()
@@ -24,6 +35,11 @@ final class WindowTask private[window] (
 
   /** After the last row. */
   def finish(): Unit = {
+    if (part != null) {
+      part.finish()
+      metrics.splitParts += 1
+      metrics.haloRows += part.haloRows
+    }
     val start = System.nanoTime()
     if (indexed != null && !indexed.sort()) leaveIndex()
     val rows = if (indexed != null) indexed else new SortedRows(sorting.sorted(), keys, output, metrics.spillSize)
@@ -35,7 +51,7 @@ final class WindowTask private[window] (
   def begin(sorted: Iterator[InternalRow]): Unit = begin(new SortedRows(sorted, keys, output, metrics.spillSize))
 
   private def begin(rows: PartitionRows): Unit = {
-    partitions = new PartitionFrames(program, order, output, rows)
+    partitions = new PartitionFrames(program, order, output, rows, part)
     TaskContext.get().addTaskCompletionListener[Unit](_ => rows.close())
   }
 
@@ -48,7 +64,7 @@ final class WindowTask private[window] (
   private def sorting: SpillingSort = {
     if (sort == null) {
       val terms = keys.map(SortOrder(_, Ascending)) ++ order
-      sort = new SpillingSort(if (terms.isEmpty) Seq(SortOrder(Literal(0), Ascending)) else terms, output, metrics.spillSize)
+      sort = new SpillingSort(if (terms.isEmpty) Seq(SortOrder(Literal(0), Ascending)) else terms, output, metrics.spillSize, part != null)
     }
     sort
   }
@@ -61,10 +77,16 @@ final class WindowTask private[window] (
 }
 
 /** What a `SlidingWindow` counts. */
-private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric)
+private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric, splitParts: SQLMetric, haloRows: SQLMetric)
 
-/** Goes to the executors. */
+/**
+ * Goes to the executors.
+ *
+ * @param parts by task
+ */
 case class WindowTaskFactory private[window] (
-    program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics) {
-  def create(): WindowTask = new WindowTask(program, keys, order, output, metrics)
+    program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics,
+    parts: Option[(SplitTerms, Array[Option[Part]])]) {
+  def create(task: Int): WindowTask =
+    new WindowTask(program, keys, order, output, metrics, parts.flatMap { case (terms, ofTasks) => ofTasks(task).map((_, terms)) })
 }

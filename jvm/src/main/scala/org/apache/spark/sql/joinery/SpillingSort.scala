@@ -7,17 +7,23 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
+import io.github.sparkjoinery.execution.rows.TotalOrder
+
 /**
  * Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else spilling.
  *
  * @param order     not empty
  * @param output    columns of the rows
  * @param spillSize is told what was spilled, in bytes
+ * @param tiesByBytes whether rows that the order leaves equal are put in order by their bytes
  */
-class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric) {
+class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric, tiesByBytes: Boolean = false) {
   private val metrics = TaskContext.get().taskMetrics()
   private val spilledBefore = metrics.memoryBytesSpilled
   private val sorter = {
+    val ordering: Ordering[InternalRow] =
+      if (tiesByBytes) Ordering.comparatorToOrdering(TotalOrder(order, output)).on(_.asInstanceOf[UnsafeRow])
+      else RowOrdering.create(order, output)
     val first = BindReferences.bindReference(order.head, output)
     val prefix = SortPrefix(first)
     val prefixOf = UnsafeProjection.create(Seq(prefix))
@@ -31,8 +37,8 @@ class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQL
       }
     }
     UnsafeExternalRowSorter.create(
-      DataTypeUtils.fromAttributes(output), RowOrdering.create(order, output), SortPrefixUtils.getPrefixComparator(first), computer,
-      SparkEnv.get.memoryManager.pageSizeBytes, order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first))
+      DataTypeUtils.fromAttributes(output), ordering, SortPrefixUtils.getPrefixComparator(first), computer,
+      SparkEnv.get.memoryManager.pageSizeBytes, !tiesByBytes && order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first))
   }
 
   def insert(row: UnsafeRow): Unit = sorter.insertRow(row)

@@ -14,7 +14,7 @@ final class TaskBuildMemory(manager: TaskMemoryManager) extends MemoryConsumer(m
   /** The most that was held at a time. */
   var peak = 0L
 
-  override def acquire(bytes: Long): Boolean = {
+  override def acquire(bytes: Long): Boolean = bytes == 0 || {
     val granted = acquireMemory(bytes)
     if (granted < bytes) freeMemory(granted)
     peak = math.max(peak, acquired)

@@ -13,20 +13,20 @@ import io.github.sparkjoinery.execution.window._
  * @param columns of the partition
  * @param cursor  of its rows
  * @param batch   most rows at a time
- * @param seed    of a frame that begins with the partition: takes its functions, and puts into a buffer of theirs what comes before; or null
+ * @param seed    puts into a buffer of the growing functions of a frame, by its number, what comes before the partition's rows; or null
  */
 private[window] class Kernels(output: Seq[Attribute], results: Seq[DataType], columns: Columns, cursor: Int => RowCursor, batch: Int,
-    seed: (Merging, Seq[FilteredFunction]) => InternalRow => Unit) {
+    seed: (Int, Merging, InternalRow) => Unit) {
   import FunctionProgram._
 
   /** Where each function's results will be, by its number. */
   val resultColumns = new Array[ResultColumn](results.length)
 
-  def of(frame: FrameProgram): Seq[Kernel] = {
+  def of(frame: FrameProgram, number: Int): Seq[Kernel] = {
     val functions = frame.functions
     longSums(functions) ++ doubleSums(functions) ++ extremes(functions) ++
       merged(functions.collect { case merged: Merged => merged }) ++
-      growing(functions.collect { case growing: Growing => growing }) ++
+      growing(functions.collect { case growing: Growing => growing }, number) ++
       offsets(functions.collect { case offset: Offset => offset })
   }
 
@@ -35,7 +35,7 @@ private[window] class Kernels(output: Seq[Attribute], results: Seq[DataType], co
     val sums = functions.collect { case function: LongSum => function.input -> function }
     val averages = functions.collect { case function: LongAverage => function.input -> function }
     rounds(counts, sums, averages).map { case (input, count, sum, average) =>
-      val checked = sum.map(sum => new CheckedSum(sum.function, sum.value, columns, input))
+      val checked = for (sum <- sum; function <- sum.function) yield new CheckedSum(function, sum.value, columns, input)
       new LongSums(columns, input, numbers(count), numbers(sum), numbers(average), checked.orNull)
     }
   }
@@ -62,13 +62,13 @@ private[window] class Kernels(output: Seq[Attribute], results: Seq[DataType], co
 
   private def merged(functions: Seq[Merged]): Seq[Kernel] = if (functions.isEmpty) Nil else {
     val merging = new Merging(functions.map(_.function), output, mergeable = true)
-    val guards = functions.flatMap(_.guard).map { case (input, limit) => new OverflowGuard(input, limit) }
+    val guards = functions.flatMap(_.guards).distinct.map { case (input, limit) => new OverflowGuard(input, limit) }
     Seq(new MergedFunctions(merging, columns, cursor, fields(functions, merging.newResult()), guards))
   }
 
-  private def growing(functions: Seq[Growing]): Seq[Kernel] = if (functions.isEmpty) Nil else {
+  private def growing(functions: Seq[Growing], frame: Int): Seq[Kernel] = if (functions.isEmpty) Nil else {
     val merging = new Merging(functions.map(_.function), output, mergeable = false)
-    val before = if (seed == null) null else seed(merging, functions.map(_.function))
+    val before: InternalRow => Unit = if (seed == null) null else seed(frame, merging, _)
     Seq(new GrowingFunctions(merging, cursor, fields(functions, merging.newResult()), before))
   }
 

@@ -19,7 +19,8 @@ private[window] final class OverflowGuard(input: Int, limit: Double) {
     looked = math.max(looked, columns.base)
     while (looked < columns.loaded) {
       if (!columns.nulls(input)(looked - columns.base)) {
-        largest = math.max(largest, math.abs(java.lang.Double.longBitsToDouble(columns.values(input)(looked - columns.base))))
+        val size = math.abs(java.lang.Double.longBitsToDouble(columns.values(input)(looked - columns.base)))
+        if (size > largest) largest = size // not so NaN, after which all is NaN in any order
       }
       looked += 1
     }

@@ -1,0 +1,97 @@
+package io.github.sparkjoinery.execution.window.skew
+
+import java.time.ZoneId
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.CalendarInterval
+
+import io.github.sparkjoinery.execution.OrderedLong
+import io.github.sparkjoinery.execution.window.{RangeBound, SortKey}
+
+/**
+ * What a part of a hot key needs beside its own rows, for all frames of a window: its halo.
+ *
+ * @param keys       the window's PARTITION BY
+ * @param order      its ORDER BY; parts are cut along the first term
+ * @param rowsBefore how many rows before the part; so rowsAfter
+ * @param bounds     of RANGE frames, as longs in the order of the sort; NULL where there is none
+ */
+private[window] case class SplitTerms(
+    keys: Seq[Expression], order: Seq[SortOrder], rowsBefore: Int, rowsAfter: Int, bounds: Seq[Expression]) {
+
+  /** Rows of one key have one hash. That two keys may share it only makes both of them hot. */
+  def hash: Expression = new XxHash64(if (keys.isEmpty) Seq(Literal(0)) else keys)
+
+  def time: SortKey = SortKey(order.head)
+}
+
+private[window] object SplitTerms {
+
+  /** @return or why a window cannot be cut */
+  def of(keys: Seq[Expression], order: Seq[SortOrder], functions: Seq[WindowExpression]): Either[String, SplitTerms] =
+    if (order.isEmpty) Left("it has no ORDER BY to be cut along")
+    else if (!OrderedLong.supports(order.head.dataType)) Left(s"its first ORDER BY column is of type ${order.head.dataType.sql}")
+    else functions.flatMap(reasonAgainst(_, order)).headOption.toLeft {
+      val (rows, ranges) = functions.map(frameOf).partition(_.frameType == RowFrame)
+      val offsets = rows.flatMap(frame => Seq(frame.lower, frame.upper)).collect {
+        case bound if !bound.isInstanceOf[SpecialFrameBoundary] => bound.eval().asInstanceOf[Int]
+      }
+      val bounds = ranges.flatMap(frame => Seq(frame.lower, frame.upper)).collect {
+        case bound if !bound.isInstanceOf[SpecialFrameBoundary] =>
+          OrderedLong(TryEval(RangeBound.of(order.head, bound).get), order.head.direction == Descending)
+      }
+      SplitTerms(keys, order, (0 +: offsets.map(-_)).max, (0 +: offsets).max, bounds.distinctBy(_.canonicalized))
+    }
+
+  private def frameOf(window: WindowExpression): SpecifiedWindowFrame = window.windowFunction match {
+    case offset: FrameLessOffsetWindowFunction => offset.fakeFrame
+    case _ => window.windowSpec.frameSpecification.asInstanceOf[SpecifiedWindowFrame]
+  }
+
+  private def reasonAgainst(window: WindowExpression, order: Seq[SortOrder]): Option[String] = {
+    val frame = frameOf(window)
+    val notMonotone = frame.frameType == RangeFrame && Seq(frame.lower, frame.upper).exists { bound =>
+      !bound.isInstanceOf[SpecialFrameBoundary] && !isMonotone(order.head.dataType, bound)
+    }
+    if (frame.upper == UnboundedFollowing && frame.lower != UnboundedPreceding) Some("a frame reaches from a row to the end of its partition")
+    else if (notMonotone) Some(s"RANGE with this offset from values of type ${order.head.dataType.sql} need not grow with the value")
+    else if (frame.lower == UnboundedPreceding) carryReason(window, order)
+    else None
+  }
+
+  /** Why what comes before a part cannot be carried into it: it has to be the same in whatever order rows are added. */
+  private def carryReason(window: WindowExpression, order: Seq[SortOrder]): Option[String] = window.windowFunction match {
+    case _: DenseRank => Option.when(order.length > 1)("dense_rank over several ORDER BY terms")
+    case AggregateExpression(sum: Sum, _, _, _, _) => Option.when(!commutes(sum, sum.child, sum.evalContext.evalMode == EvalMode.LEGACY))(
+      "whether a sum overflows depends on the order of additions")
+    case AggregateExpression(average: Average, _, _, _, _) => Option.when(!commutes(average, average.child, isLegacy = true))(
+      "whether an average overflows depends on the order of additions")
+    case AggregateExpression(_: Count | _: Min | _: Max | _: CentralMomentAgg | _: Corr | _: Covariance | _: BitAggregate, _, _, _, _) => None
+    case AggregateExpression(other, _, _, _, _) => Some(s"${other.prettyName} over a growing frame depends on the order of rows")
+    case _ => None
+  }
+
+  private def commutes(function: DeclarativeAggregate, child: Expression, isLegacy: Boolean): Boolean = child.dataType match {
+    case decimal: DecimalType => decimal.precision + 10 <= DecimalType.MAX_PRECISION
+    case FloatType | DoubleType => true
+    case _: YearMonthIntervalType | _: DayTimeIntervalType => false
+    case _ => isLegacy || function.isInstanceOf[Average]
+  }
+
+  /** Whether a greater value never has a lesser bound. Arithmetic may wrap, months and days have different lengths. */
+  private def isMonotone(dataType: DataType, offset: Expression): Boolean = {
+    def daysAreEqual = dataType == TimestampNTZType || ZoneId.of(SQLConf.get.sessionLocalTimeZone, ZoneId.SHORT_IDS).getRules.isFixedOffset
+    (dataType, offset.eval()) match {
+      case (DateType, _) => true
+      case (_: DecimalType | FloatType | DoubleType, _) => true
+      case (TimestampType | TimestampNTZType, interval: CalendarInterval) => interval.months == 0 && (interval.days == 0 || daysAreEqual)
+      case (TimestampType | TimestampNTZType, micros: Long) => math.abs(micros) < MICROS_PER_DAY || daysAreEqual
+      case (ByteType | ShortType | IntegerType | LongType, _) => SQLConf.get.ansiEnabled
+      case _ => false
+    }
+  }
+}
