@@ -62,11 +62,12 @@ class Model:
 
     Args:
         driver_s: On no core: planning, starting jobs.
-        before_s: Divisible work of the stages before the window, without a split.
+        before_s: Work of the stages before the window, without a split.
         sample_s: What a split adds to them.
-        repeated_s: What each part costs whatever is in it.
+        repeated_s: What the task of each part of the hot key takes whatever is in it: it reads all of its partition.
         divisible_s: Work of the hot key that parts share.
-        other_s: Work of all other keys.
+        window_s: Work of the window's stage, all keys, that no number of parts changes.
+        each_s: What each further part adds to that, over all partitions that are read in parts.
     """
 
     driver_s: float
@@ -74,7 +75,8 @@ class Model:
     sample_s: float
     repeated_s: float
     divisible_s: float
-    other_s: float
+    window_s: float
+    each_s: float
 
     @staticmethod
     def fit(runs: Sequence[Split]) -> Model:
@@ -83,20 +85,14 @@ class Model:
         Args:
             runs: On `CORES` cores; the first without a split.
         """
-        parts = np.array([run.parts for run in runs], dtype=float)
-        longest = np.array([run.longest_s for run in runs])
-        repeated, divisible = np.linalg.lstsq(np.column_stack([np.ones_like(parts), 1 / parts]), longest)[0]
-        if repeated < 0:  # then the best fit with none
-            repeated, divisible = 0.0, np.sum(longest / parts) / np.sum(1 / parts**2)
-        elif divisible < 0:
-            repeated, divisible = np.mean(longest), 0.0
-        hot = parts * repeated + divisible
-        other = max(float(np.mean([run.window_s for run in runs] - hot)), 0.0)
+        parts = [float(run.parts) for run in runs]
+        repeated, divisible = _line([1 / count for count in parts], [run.longest_s for run in runs])
+        window, each = _line(parts, [run.window_s for run in runs])
         before = runs[0].before_s
         sample = max(statistics.mean(run.before_s for run in runs[1:]) - before, 0.0)
-        idle = Model(0.0, before, sample, float(repeated), float(divisible), other)
-        driver = max(statistics.mean(run.wall_s - idle.wall_s(run.parts, CORES) for run in runs), 0.0)
-        return Model(driver, before, sample, float(repeated), float(divisible), other)
+        model = Model(0.0, before, sample, repeated, divisible, window, each)
+        driver = statistics.mean(run.wall_s - model.wall_s(run.parts, CORES) for run in runs)
+        return replace(model, driver_s=max(driver, 0.0))
 
     def longest_s(self, parts: int) -> float:
         """The task of one part."""
@@ -104,7 +100,7 @@ class Model:
 
     def wall_s(self, parts: int, cores: int) -> float:
         """The query: no stage is faster than its work over all cores, nor than its longest task."""
-        window = parts * self.repeated_s + self.divisible_s + self.other_s
+        window = self.window_s + parts * self.each_s
         before = self.before_s + (self.sample_s if parts > 1 else 0.0)
         return self.driver_s + before / cores + max(self.longest_s(parts), window / cores)
 
@@ -166,11 +162,12 @@ def sections(runs: Sequence[Split], model: Model) -> list[Section]:
 def note(runs: Sequence[Split], model: Model) -> str:
     """The model in words, with its error."""
     return (
-        f"Model, fitted to the medians of the rounds: a task of one of p parts takes {model.repeated_s:.2f} s that "
-        f"each part repeats + {model.divisible_s:.2f} s / p; other keys {model.other_s:.2f} s; the stages before "
-        f"{model.before_s:.2f} s, a split adds {model.sample_s:.2f} s; the driver {model.driver_s:.2f} s. A stage "
-        f"takes its work / cores, or its longest task. Largest error on these runs {model.error(runs):.0%}. "
-        "Predictions know of no limit but cores: no network, no files too few."
+        f"Model, fitted to the medians of the rounds: a task of one of p parts of the hot key takes "
+        f"{model.repeated_s:.2f} s that each part repeats + {model.divisible_s:.2f} s / p; all tasks of its stage "
+        f"{model.window_s:.2f} s + {model.each_s:.2f} s * p; the stages before {model.before_s:.2f} s, a split adds "
+        f"{model.sample_s:.2f} s; the driver {model.driver_s:.2f} s. A stage takes its work / cores, or its longest "
+        f"task. Largest error on these runs {model.error(runs):.0%}. Predictions know of no limit but cores: no "
+        "network, no files too few."
     )
 
 
@@ -179,3 +176,13 @@ def _median(splits: Sequence[Split]) -> Split:
     names = ("wall_s", "longest_s", "window_s", "before_s", "cpu_s")
     figures = {name: statistics.median(getattr(split, name) for split in splits) for name in names}
     return replace(splits[-1], **figures)
+
+
+def _line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
+    """Intercept and slope, neither below 0, of the line with the least squares."""
+    slope, intercept = np.polyfit(x, y, 1)
+    if intercept < 0:
+        return 0.0, float(np.dot(x, y) / np.dot(x, x))
+    if slope < 0:
+        return statistics.mean(y), 0.0
+    return float(intercept), float(slope)
