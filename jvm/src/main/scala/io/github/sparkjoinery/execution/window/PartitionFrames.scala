@@ -20,7 +20,7 @@ private[window] final class PartitionFrames(
   private val columnsOf = if (program.columns.isEmpty) null else UnsafeProjection.create(program.columns, output)
   private val peers = program.peers.map(_ => new PeerNumbers(order, output)).orNull
   private val kernels = new Kernels(output, program.results, columns, from => rows.cursor(from), Batch,
-    if (part == null) null else part.seed(_, rows, _, _))
+    if (part == null) null else part.seed(_, rows, _))
   private val frames = program.frames.toArray.zipWithIndex.map { case (frame, i) => new Frame(frame, i) }
   val results: ResultRow = new ResultRow(kernels.resultColumns)
 

@@ -16,7 +16,7 @@ import io.github.sparkjoinery.execution.window._
  * @param seed    puts into a buffer of the growing functions of a frame, by its number, what comes before the partition's rows; or null
  */
 private[window] class Kernels(output: Seq[Attribute], results: Seq[DataType], columns: Columns, cursor: Int => RowCursor, batch: Int,
-    seed: (Int, Merging, InternalRow) => Unit) {
+    seed: (Int, InternalRow) => Unit) {
   import FunctionProgram._
 
   /** Where each function's results will be, by its number. */
@@ -68,7 +68,7 @@ private[window] class Kernels(output: Seq[Attribute], results: Seq[DataType], co
 
   private def growing(functions: Seq[Growing], frame: Int): Seq[Kernel] = if (functions.isEmpty) Nil else {
     val merging = new Merging(functions.map(_.function), output, mergeable = false)
-    val before: InternalRow => Unit = if (seed == null) null else seed(frame, merging, _)
+    val before: InternalRow => Unit = if (seed == null) null else seed(frame, _)
     Seq(new GrowingFunctions(merging, cursor, fields(functions, merging.newResult()), before))
   }
 

@@ -8,7 +8,6 @@ import org.apache.spark.sql.joinery.TaskBuildMemory
 
 import io.github.sparkjoinery.execution.rows.TotalOrder
 import io.github.sparkjoinery.execution.window.{PartitionRows, WindowProgram}
-import io.github.sparkjoinery.execution.window.kernels.Merging
 
 /** The part of its partition that a task computes. @param parts of the partition */
 private[window] case class Part(number: Int, parts: Int, hotKeys: Map[Long, KeyCuts])
@@ -79,10 +78,10 @@ private[window] final class PartRows(
   }
 
   /** Puts into a buffer of a frame's growing functions what the partition has beside its loaded rows. */
-  def seed(frame: Int, rows: PartitionRows, functions: Merging, buffer: InternalRow): Unit = {
+  def seed(frame: Int, rows: PartitionRows, buffer: InternalRow): Unit = {
     val first = rows.cursor(0).next()
     val known = hotKeys.get(if (keyOf == null) PartRows.NoKey else keyOf(first))
-    if (known != null) known.carried.get(frame).foreach(_.into(functions, buffer))
+    if (known != null) known.carried.get(frame).foreach(_.into(buffer))
   }
 
   /** What one hot key has outside of the part. */

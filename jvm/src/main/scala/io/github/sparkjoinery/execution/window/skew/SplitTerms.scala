@@ -66,20 +66,20 @@ private[window] object SplitTerms {
   /** Why what comes before a part cannot be carried into it: it has to be the same in whatever order rows are added. */
   private def carryReason(window: WindowExpression, order: Seq[SortOrder]): Option[String] = window.windowFunction match {
     case _: DenseRank => Option.when(order.length > 1)("dense_rank over several ORDER BY terms")
-    case AggregateExpression(sum: Sum, _, _, _, _) => Option.when(!commutes(sum, sum.child, sum.evalContext.evalMode == EvalMode.LEGACY))(
+    case AggregateExpression(sum: Sum, _, _, _, _) => Option.when(sum.evalContext.evalMode == EvalMode.TRY || !commutes(sum.child))(
       "whether a sum overflows depends on the order of additions")
-    case AggregateExpression(average: Average, _, _, _, _) => Option.when(!commutes(average, average.child, isLegacy = true))(
+    case AggregateExpression(average: Average, _, _, _, _) => Option.when(!commutes(average.child))(
       "whether an average overflows depends on the order of additions")
     case AggregateExpression(_: Count | _: Min | _: Max | _: CentralMomentAgg | _: Corr | _: Covariance | _: BitAggregate, _, _, _, _) => None
     case AggregateExpression(other, _, _, _, _) => Some(s"${other.prettyName} over a growing frame depends on the order of rows")
     case _ => None
   }
 
-  private def commutes(function: DeclarativeAggregate, child: Expression, isLegacy: Boolean): Boolean = child.dataType match {
+  /** Longs are carried as decimals. */
+  private def commutes(child: Expression): Boolean = child.dataType match {
     case decimal: DecimalType => decimal.precision + 10 <= DecimalType.MAX_PRECISION
-    case FloatType | DoubleType => true
     case _: YearMonthIntervalType | _: DayTimeIntervalType => false
-    case _ => isLegacy || function.isInstanceOf[Average]
+    case _ => true
   }
 
   /** Whether a greater value never has a lesser bound. Arithmetic may wrap, months and days have different lengths. */
