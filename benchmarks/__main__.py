@@ -20,6 +20,11 @@ CASES = {
     "last_join_skew": "benchmarks.last_join.skew",
     "last_join_keyless": "benchmarks.last_join.keyless",
     "last_join_memory": "benchmarks.last_join.memory",
+    "window_article": "benchmarks.window.article",
+    "window_skew": "benchmarks.window.skew",
+    "window_range": "benchmarks.window.range",
+    "window_small": "benchmarks.window.small",
+    "window_memory": "benchmarks.window.memory",
 }
 
 SCALE_HELP = "Of the data. Below 1 only agreement is judged, and nothing is written."

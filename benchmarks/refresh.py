@@ -186,7 +186,7 @@ def _median(body: Callable[[], Any], rounds: int) -> float:
 def _session() -> SparkSession:
     from pyspark.sql import SparkSession
 
-    settings = {
+    settings: dict[str, Any] = {
         "spark.driver.memory": HEAP,
         "spark.log.level": "ERROR",
         "spark.sql.catalogImplementation": "in-memory",

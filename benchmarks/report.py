@@ -19,6 +19,21 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@dataclass(frozen=True)
+class Section:
+    """A further table of a case.
+
+    Args:
+        title: One line that says what is in it.
+        columns: Its head.
+        rows: Its cells, as text.
+    """
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
 @dataclass
 class Result:
     """Figures of one case.
@@ -33,6 +48,7 @@ class Result:
         notes: How it was measured; what to mind.
         data: The figures behind the table, for `<case>.json`.
         plot: Draws the data into a file.
+        sections: Further tables.
     """
 
     case: str
@@ -44,6 +60,7 @@ class Result:
     notes: list[str] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
     plot: Callable[[dict[str, Any], Path], None] | None = None
+    sections: list[Section] = field(default_factory=list)
 
 
 def machine() -> str:
@@ -67,11 +84,12 @@ def commit() -> str:
 
 def show(result: Result) -> None:
     """Print a result."""
-    table = Table(*result.columns, title=result.title)
-    for row in result.rows:
-        table.add_row(*row)
     console = Console() if sys.stdout.isatty() else Console(width=180)
-    console.print(table)
+    for part in [Section(result.title, result.columns, result.rows), *result.sections]:
+        table = Table(*part.columns, title=part.title)
+        for row in part.rows:
+            table.add_row(*row)
+        console.print(table)
     console.print(f"{'[green]met[/]' if result.met else '[red]not met[/]'}: {result.verdict}")
 
 
@@ -85,12 +103,10 @@ def write(result: Result) -> Path:
     lines = [
         f"# {result.title}",
         "",
-        "| " + " | ".join(result.columns) + " |",
-        "|" + " --- |" * len(result.columns),
-        *("| " + " | ".join(row) + " |" for row in result.rows),
-        "",
+        *_table(result.columns, result.rows),
         f"**{'Met' if result.met else 'Not met'}**: {result.verdict}",
         "",
+        *(line for part in result.sections for line in (f"## {part.title}", "", *_table(part.columns, part.rows))),
         *(f"- {note}" for note in result.notes),
         "",
         *([f"![medians]({result.case}.svg)", ""] if result.plot else []),
@@ -105,6 +121,11 @@ def write(result: Result) -> Path:
     if result.plot:
         result.plot(result.data, path.with_suffix(".svg"))
     return path
+
+
+def _table(columns: list[str], rows: list[list[str]]) -> list[str]:
+    cells = [columns, ["---"] * len(columns), *rows]
+    return [*("| " + " | ".join(row) + " |" for row in cells), ""]
 
 
 def _lines(path: str) -> list[str]:

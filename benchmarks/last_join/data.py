@@ -1,20 +1,15 @@
-"""The two tables of a case, `l` and `r`, made once as Parquet below `target/bench/`."""
+"""The two tables of a case, `l` and `r`."""
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from benchmarks.report import ROOT
+from benchmarks.common.data import distinct_times, made_once, write
 
-FILES = 8  # per table, so that every core has some to read
-MONTH_US = 30 * 24 * 3600 * 1_000_000
-START_US = 1_767_225_600_000_000  # 2026-01-01
 VERSION = 1  # in the folder's name: count it up when the data changes
 
 
@@ -50,14 +45,13 @@ def tables(shape: Shape) -> dict[str, Path]:
         `r (k BIGINT, ts TIMESTAMP, value DOUBLE, qty INT, note STRING)`. No two rows of a table have the same `ts`, so
         that there is one right answer; sums of `value` are exact, so that engines agree to the bit.
     """
-    folder = ROOT / "target" / "bench" / f"{shape.name}-{shape.rows}-{shape.keys}-v{VERSION}"
-    if not folder.exists():
-        unfinished = folder.with_name(folder.name + ".unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
+
+    def make(folder: Path) -> None:
         random = np.random.default_rng(7)
-        _write(unfinished / "l", _left(shape, random))
-        _write(unfinished / "r", _right(shape, random))
-        unfinished.rename(folder)
+        write(folder / "l", _left(shape, random))
+        write(folder / "r", _right(shape, random))
+
+    folder = made_once(f"{shape.name}-{shape.rows}-{shape.keys}-v{VERSION}", make)
     return {"l": folder / "l", "r": folder / "r"}
 
 
@@ -65,13 +59,13 @@ def _left(shape: Shape, random: np.random.Generator) -> pa.Table:
     rows = np.arange(shape.rows)
     key = _keys(shape, random)
     key[random.permutation(shape.rows)[: shape.rows // 64]] += 1  # keys that r does not have
-    return pa.table({"id": rows, "k": key, "ts": _times(shape, random), "value": _values(shape, random)})
+    return pa.table({"id": rows, "k": key, "ts": distinct_times(shape.rows, random), "value": _values(shape, random)})
 
 
 def _right(shape: Shape, random: np.random.Generator) -> pa.Table:
     quantity = random.integers(0, 1000, shape.rows, dtype=np.int32)
     notes = pa.array([f"lot-{i}" for i in range(1000)]).take(pa.array(quantity))
-    columns = {"k": _keys(shape, random), "ts": _times(shape, random), "value": _values(shape, random)}
+    columns = {"k": _keys(shape, random), "ts": distinct_times(shape.rows, random), "value": _values(shape, random)}
     return pa.table({**columns, "qty": quantity, "note": notes})
 
 
@@ -81,18 +75,5 @@ def _keys(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return np.where(number < shape.rows // 2, 0, spread) * 7919 if shape.hot else spread * 7919  # ids with gaps
 
 
-def _times(shape: Shape, random: np.random.Generator) -> pa.Array:
-    step = MONTH_US // shape.rows
-    micros = START_US + random.permutation(shape.rows) * step + random.integers(0, step, shape.rows)
-    return pa.array(micros).cast(pa.timestamp("us", tz="UTC"))
-
-
 def _values(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return random.integers(0, 1_000_000, shape.rows) / 4
-
-
-def _write(folder: Path, table: pa.Table) -> None:
-    folder.mkdir(parents=True)
-    size = -(-table.num_rows // FILES)
-    for i in range(FILES):
-        pq.write_table(table.slice(i * size, size), folder / f"part-{i}.parquet")

@@ -8,17 +8,16 @@ import sys
 import threading
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.last_join.cores import stages
+from benchmarks.common.cores import MIB, POLLING, execution_memory
+from benchmarks.common.spark import Spark, operators, register, session, stock
 from benchmarks.last_join.data import Shape, tables
-from benchmarks.last_join.spark import Spark, operators, register, session, stock
 from benchmarks.report import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MIB = 2**20
 PAUSE = 0.25  # seconds between collections, or as long as the last one took
 WARM_UP = 0.001  # scale
 
@@ -64,7 +63,7 @@ class Sampler:
     """Forces collections and keeps the largest figure seen, in a thread, while it is entered."""
 
     def __init__(self, spark: SparkSession) -> None:
-        jvm = spark._jvm
+        jvm: Any = spark._jvm
         self._collect = jvm.java.lang.System.gc
         self._heap = jvm.java.lang.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage
         self._done = threading.Event()
@@ -94,8 +93,8 @@ class Sampler:
             pause = max(PAUSE, time.monotonic() - start)
 
 
-def _serve(request: dict) -> None:
-    spark = session({"spark.executor.metrics.pollingInterval": "10ms"})
+def _serve(request: dict[str, Any]) -> None:
+    spark = session(POLLING)
     settings = {} if request["joinery"] else stock(spark)
     shape = Shape(**request["shape"])
     register(spark, tables(shape.scaled(WARM_UP)))
@@ -106,16 +105,9 @@ def _serve(request: dict) -> None:
     with sampler:
         query = Spark(spark, request["sql"], settings)
         run = query.answer()
-    execution = _execution_memory(spark, query.group)
+    execution = execution_memory(spark, query.group)
     print(json.dumps(asdict(Peak(sampler.live - idle, execution, sampler.samples, operators(run.plan)))))
     spark.stop()
-
-
-def _execution_memory(spark: SparkSession, group: str) -> float:
-    store = spark._jsc.sc().statusStore()
-    peaks = [store.lastStageAttempt(stage).peakExecutorMetrics() for stage, _ in stages(spark, group)]
-    pools = ("OnHeapExecutionMemory", "OffHeapExecutionMemory")
-    return max(sum(peak.get().getMetricValue(pool) for pool in pools) / MIB for peak in peaks if peak.isDefined())
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from benchmarks.common.rounds import DUCKDB, POLARS, Bound
 from benchmarks.last_join import queries as q
 from benchmarks.last_join.data import Shape
-from benchmarks.last_join.run import Bound, Case
-from benchmarks.last_join.verdict import run_group
+from benchmarks.last_join.run import Case, run_group
 from benchmarks.report import Result
 
 CASES = [
@@ -13,7 +13,7 @@ CASES = [
         name="1 M x 1 M",
         shape=Shape("keyless", 1_000_000, 1_000),
         question=q.Question(keyed=False, as_of=True),
-        peers=(q.ASOF, q.UNION, q.DUCKDB, q.POLARS),
+        peers=(q.ASOF, q.UNION, DUCKDB, POLARS),
         bounds=(Bound((q.ASOF,), 20),),
     )
 ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from benchmarks.common.rounds import DUCKDB, POLARS, Bound
 from benchmarks.last_join import queries as q
 from benchmarks.last_join.data import Shape
 from benchmarks.last_join.point_in_time import QUESTION
-from benchmarks.last_join.run import Bound, Case
-from benchmarks.last_join.verdict import run_group
+from benchmarks.last_join.run import Case, run_group
 from benchmarks.report import Result
 
 CASES = [
@@ -14,8 +14,8 @@ CASES = [
         name="10 M, 100 k keys",
         shape=Shape("as_of", 10_000_000, 100_000),
         question=QUESTION,
-        peers=(q.ASOF, q.UNION, q.DUCKDB, q.POLARS),
-        bounds=(Bound((q.ASOF,), 3), Bound((q.DUCKDB,), 0.25)),
+        peers=(q.ASOF, q.UNION, DUCKDB, POLARS),
+        bounds=(Bound((q.ASOF,), 3), Bound((DUCKDB,), 0.25)),
         hints=("SHUFFLE_HASH", "MERGE"),
     ),
 ]

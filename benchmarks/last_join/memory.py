@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.common.rounds import OURS
 from benchmarks.last_join import queries as q
 from benchmarks.last_join.data import Shape
 from benchmarks.last_join.heap import Peak, peak
@@ -25,7 +26,9 @@ def run(scale: float = 1) -> Result:
     Returns:
         Peak memory by case; not met if a bound is missed or Joinery's operator is not in a plan.
     """
-    rows, data, failed = [], {}, []
+    rows: list[list[str]] = []
+    data: dict[str, dict[str, float]] = {}
+    failed: list[str] = []
     for name, question in (("last row", ANY), ("as of", AS_OF)):
         first = None
         for matches in MATCHES:
@@ -33,11 +36,11 @@ def run(scale: float = 1) -> Result:
             measured = peak(shape, q.last_join(question), joinery=True)
             first = first or measured
             case = f"{name}, 1 M, {matches:,} per key"
-            _judge(case, q.OURS, measured, first, FLAT, rows, data, failed)
+            _judge(case, OURS, measured, first, FLAT, rows, data, failed)
     asof = peak(LARGE.scaled(scale), q.spark_peers(AS_OF)[q.ASOF], joinery=False)
     ours = peak(LARGE.scaled(scale), q.last_join(AS_OF), joinery=True)
     _judge("as of, 10 M, 100 k keys", q.ASOF, asof, asof, None, rows, data, failed)
-    _judge("as of, 10 M, 100 k keys", q.OURS, ours, asof, NO_HIGHER, rows, data, failed)
+    _judge("as of, 10 M, 100 k keys", OURS, ours, asof, NO_HIGHER, rows, data, failed)
     missed = [text for text in failed if scale == 1 or "operator" in text]
     return Result(
         case="last_join_memory",
@@ -75,5 +78,5 @@ def _judge(
     data.setdefault(case, {})[engine] = round(measured.live, 1)
     if at_most and ratio > at_most:
         failed.append(f"{case}: {ratio:.2f} times, at most {at_most:g}")
-    if bool(operator) != (engine == q.OURS):
+    if bool(operator) != (engine == OURS):
         failed.append(f"{case}: {engine} ran with operator {operator or 'none of Joinery'}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from benchmarks.common.rounds import DUCKDB, POLARS, Bound
 from benchmarks.last_join import queries as q
 from benchmarks.last_join.data import Shape
-from benchmarks.last_join.run import Bound, Case
-from benchmarks.last_join.verdict import run_group
+from benchmarks.last_join.run import Case, run_group
 from benchmarks.report import Result
 
 REWRITES = (q.MAX_BY, q.ROW_NUMBER_FIRST)
-PEERS = (q.DEDUP, q.ROW_NUMBER, *REWRITES, q.DUCKDB, q.POLARS)
+PEERS = (q.DEDUP, q.ROW_NUMBER, *REWRITES, DUCKDB, POLARS)
 ROWS = 1_000_000
 BOUNDS = {
     1: (Bound((q.DEDUP,), 2),),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from benchmarks.common.rounds import DUCKDB, POLARS, Bound
 from benchmarks.last_join import queries as q
 from benchmarks.last_join.data import Shape
-from benchmarks.last_join.run import Bound, Case
-from benchmarks.last_join.verdict import run_group
+from benchmarks.last_join.run import Case, run_group
 from benchmarks.report import Result
 
 QUESTION = q.Question(keyed=True, as_of=True)
@@ -14,8 +14,8 @@ CASES = [
         name="1 M, 10 k keys",
         shape=Shape("as_of", 1_000_000, 10_000),
         question=QUESTION,
-        peers=(q.DEDUP, q.ROW_NUMBER, q.ASOF, q.UNION, q.DUCKDB, q.POLARS),
-        bounds=(Bound((q.ASOF,), 4), Bound((q.UNION,), 2.5), Bound((q.DUCKDB,), 0.25)),
+        peers=(q.DEDUP, q.ROW_NUMBER, q.ASOF, q.UNION, DUCKDB, POLARS),
+        bounds=(Bound((q.ASOF,), 4), Bound((q.UNION,), 2.5), Bound((DUCKDB,), 0.25)),
         hints=("BROADCAST", "SHUFFLE_HASH", "MERGE"),
     ),
 ]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-OURS = "joinery"
-NO_CODEGEN = "joinery, whole-stage codegen off"
+from benchmarks.common.rounds import FLOOR, FLOOR_UNSORTED
+
 NO_SPLIT = "joinery, skewed partitions whole"
 DEDUP = "left join + dedup"
 ROW_NUMBER = "left join + row_number"
@@ -16,10 +16,6 @@ MAX_BY = "max_by, then join"
 ROW_NUMBER_FIRST = "row_number, then join"
 ASOF = "Spark ASOF"
 UNION = "union + last_value"
-DUCKDB = "DuckDB"
-POLARS = "Polars"
-FLOOR = "floor: scan + shuffle + sort"
-FLOOR_UNSORTED = "floor: scan + shuffle"
 
 _RIGHT = "r.ts AS r_ts, r.value AS r_value, r.qty AS r_qty, r.note AS r_note"
 _STRUCT = "struct(r.ts, r.value, r.qty, r.note)"

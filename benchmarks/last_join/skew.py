@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from benchmarks.common.rounds import DUCKDB, POLARS, Bound
 from benchmarks.last_join import queries as q
 from benchmarks.last_join.data import Shape
-from benchmarks.last_join.run import Bound, Case
-from benchmarks.last_join.verdict import run_group
+from benchmarks.last_join.run import Case, run_group
 from benchmarks.report import Result
 
 CASES = [
@@ -13,8 +13,8 @@ CASES = [
         name="5 M, one key holds half",
         shape=Shape("skew", 5_000_000, 50_000, hot=True),
         question=q.Question(keyed=True, as_of=True),
-        peers=(q.ASOF, q.UNION, q.DUCKDB, q.POLARS),
-        bounds=(Bound((q.ASOF,), 20), Bound((q.UNION,), 3), Bound((q.DUCKDB,), 0.25)),
+        peers=(q.ASOF, q.UNION, DUCKDB, POLARS),
+        bounds=(Bound((q.ASOF,), 20), Bound((q.UNION,), 3), Bound((DUCKDB,), 0.25)),
         idle_tail=0.1,
     )
 ]

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
+from benchmarks.common import rounds
+from benchmarks.common.cores import idle_tail
+from benchmarks.common.engines import Engine, Run
+from benchmarks.common.rounds import DUCKDB, FLOOR, NO_CODEGEN, OURS, Bound, Measured, Outcome
+from benchmarks.common.spark import Spark
+from benchmarks.common.verdict import judge
 from benchmarks.last_join import keyless, multi, point_in_time
 from benchmarks.last_join import queries as q
-from benchmarks.last_join.cores import idle_tail
 from benchmarks.last_join.data import Shape, tables
-from benchmarks.last_join.engines import Run
-from benchmarks.last_join.run import Bound, Case, Measured, Outcome, measure
-from benchmarks.last_join.spark import Spark
-from benchmarks.last_join.verdict import judge
+from benchmarks.last_join.run import Case, measure
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,16 +49,16 @@ CASES = [multi.CASES[2], point_in_time.CASES[0], keyless.CASES[0]]
 def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> None:
     outcome = measure(bench, replace(case, hints=()), SCALE)
     assert judge("test", "test", [outcome], SCALE).met, [m.problem for m in outcome.engines.values()]
-    assert {q.OURS, q.NO_CODEGEN, q.FLOOR, *case.peers} <= set(outcome.engines)
+    assert {OURS, NO_CODEGEN, FLOOR, *case.peers} <= set(outcome.engines)
     assert all(m.checked for name, m in outcome.engines.items() if not name.startswith("floor"))
-    assert outcome.engines[q.OURS].operators
-    assert not outcome.engines[q.FLOOR].operators
+    assert outcome.engines[OURS].operators
+    assert not outcome.engines[FLOOR].operators
 
 
 def test_a_wrong_answer_fails_the_case(bench: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     first = q.duckdb(multi.CASES[2].question).replace("arg_max", "arg_min")
-    monkeypatch.setattr("benchmarks.last_join.engines.duckdb", lambda question: first)
-    case = replace(multi.CASES[2], hints=(), peers=(q.DUCKDB,), bounds=())
+    monkeypatch.setattr("benchmarks.last_join.queries.duckdb", lambda question: first)
+    case = replace(multi.CASES[2], hints=(), peers=(DUCKDB,), bounds=())
     result = judge("test", "test", [measure(bench, case, SCALE)], SCALE)
     assert not result.met
     assert result.verdict.startswith("DuckDB answers (")
@@ -75,9 +77,19 @@ def test_an_error_of_a_query_is_not_taken_for_a_stop(bench: SparkSession) -> Non
         Spark(bench, "SELECT 1 / (id - id) FROM range(3)").answer(limit=60)
 
 
+class Idle(Engine):
+    """Stands where only figures are looked at."""
+
+    def answer(self, limit: float | None = None) -> Run:
+        raise NotImplementedError
+
+    def check(self, limit: float | None = None) -> Run:
+        raise NotImplementedError
+
+
 def outcome(ours: float, asof: Run, at_least: float, tail: float = 0.0) -> Outcome:
-    case = Case("c", Shape("s", 1, 1), q.Question(True, True), (q.ASOF,), (Bound((q.ASOF,), at_least),), idle_tail=0.1)
-    measured = {q.OURS: Measured(None, [Run(ours)]), q.ASOF: Measured(None, [asof])}  # type: ignore[arg-type]
+    case = rounds.Case(name="c", bounds=(Bound((q.ASOF,), at_least),), idle_tail=0.1)
+    measured = {OURS: Measured(Idle(), [Run(ours)]), q.ASOF: Measured(Idle(), [asof])}
     return Outcome(case, measured, tail)
 
 

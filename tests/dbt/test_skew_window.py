@@ -239,7 +239,12 @@ def test_extension_renders_the_plain_window(spark: SparkSession, dbt: Dbt) -> No
     arguments = {"relation": table("events"), "partition_by": ["k"], "order_by": ["t", "id"], "frame": frame}
     sql = dbt.render("skew_window", "extension", expressions=ROWS, **arguments)
     assert "__joinery" not in sql
-    assert_same_rows(spark.sql(sql), spark.sql(plain(ROWS, window("t, id", frame))))
+    assert "/*+" not in sql
+    expected = spark.sql(plain(ROWS, window("t, id", frame)))
+    assert_same_rows(spark.sql(sql), expected)
+    hinted = dbt.render("skew_window", "extension", expressions=ROWS, parts=4, **arguments)
+    assert "select /*+ skew_window(4) */" in hinted
+    assert_same_rows(spark.sql(hinted), expected)
 
 
 def test_auto_finds_what_the_nightly_job_registered(spark: SparkSession, dbt: Dbt) -> None:

@@ -84,7 +84,7 @@ def test_explain_of_a_file(tmp_path: Path) -> None:
     done = joinery("explain", query.name, "--conf", "spark.master=local[1]", folder=tmp_path, COLUMNS="200")
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if "│" in line]
-    assert any("window" in line and "Spark" in line and "SlidingWindow" in line for line in lines)
+    assert any("window" in line and "Spark" in line and "only grow" in line for line in lines)
     assert any("join" in line and "BroadcastLastJoin" in line and "Joinery" in line for line in lines)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["features.sql"]  # the statement was not run
 

@@ -1,6 +1,6 @@
-{# The window as one would write it. #}
-{% macro plain_window(window) %}
-select
+{# The window as one would write it; for the jar with a hint, if there is one. #}
+{% macro plain_window(window, hint='') %}
+select{{ hint }}
   *
   {%- for item in window.expressions %},
   {{ item.expression }} over w as {{ joinery.quoted(item.name) }}

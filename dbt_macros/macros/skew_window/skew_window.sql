@@ -1,5 +1,5 @@
 {# Aggregates over a sliding window, a hot key computed in parts. Arguments: see skew_window.yml. #}
-{% macro skew_window(relation=none, partition_by=none, order_by=none, frame=none, expressions=none, distribution=none, parts=8) %}
+{% macro skew_window(relation=none, partition_by=none, order_by=none, frame=none, expressions=none, distribution=none, parts=none) %}
   {{ return(adapter.dispatch('skew_window', 'joinery')(
     relation, partition_by, order_by, frame, expressions, distribution, parts, kwargs)) }}
 {% endmacro %}
@@ -7,10 +7,10 @@
 {% macro spark__skew_window(relation, partition_by, order_by, frame, expressions, distribution, parts, unknown) %}
   {%- do joinery.check_arguments('skew_window', {'relation': relation, 'partition_by': partition_by, 'order_by': order_by,
     'frame': frame, 'expressions': expressions}, ['distribution', 'parts'], unknown) -%}
-  {%- set window = joinery.read_window(relation, partition_by, order_by, frame, expressions, parts) -%}
+  {%- set window = joinery.read_window(relation, partition_by, order_by, frame, expressions, 8 if parts is none else parts) -%}
   {%- set boundaries = joinery.read_distribution(window, relation, distribution) -%}
   {%- if joinery.mode() == 'extension' -%}
-    {{ return(joinery.plain_window(window)) }}
+    {{ return(joinery.plain_window(window, '' if parts is none else ' /*+ skew_window(' ~ parts ~ ') */')) }}
   {%- elif 'unbounded' in [window.frame.preceding, window.frame.following] -%}
     {%- do joinery.log_decline(window, "an unbounded frame reaches every part of a key") -%}
     {{ return(joinery.plain_window(window)) }}

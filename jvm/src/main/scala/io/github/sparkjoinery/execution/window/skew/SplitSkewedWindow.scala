@@ -51,7 +51,7 @@ object SplitSkewedWindow extends Rule[SparkPlan] with Logging {
     val skew = new Skew(stage, JoineryConf.windowSkewSplitMinPartition)
     skew.sizes.toSeq.indices.map { i =>
       insisted match {
-        case Some(parts) => if (skew.sizes(i) > 0) parts else 1
+        case Some(parts) => if (skew.sizes(i) > 0 && skew.sizes(i) * 2 >= skew.sizes.max) parts else 1 // small ones are not in the way
         case None if !JoineryConf.windowSkewSplit => 1
         case None => math.min(skew.parts(i), maxParts)
       }

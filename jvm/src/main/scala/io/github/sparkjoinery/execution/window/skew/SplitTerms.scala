@@ -26,7 +26,7 @@ private[window] case class SplitTerms(
   /** Rows of one key have one hash. That two keys may share it only makes both of them hot. */
   def hash: Expression = new XxHash64(if (keys.isEmpty) Seq(Literal(0)) else keys)
 
-  def time: SortKey = SortKey(order.head)
+  @transient lazy val time: SortKey = SortKey(order.head) // asked for each row
 }
 
 private[window] object SplitTerms {

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
-from benchmarks.last_join.plot import draw
-from benchmarks.last_join.run import Bound, Case, Measured, Outcome, measure
-from benchmarks.last_join.spark import session
+from benchmarks.common.plot import draw
+from benchmarks.common.rounds import Bound, Case, Measured, Outcome
+from benchmarks.common.spark import session
 from benchmarks.report import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+AnyCase = TypeVar("AnyCase", bound=Case)
 
 COLUMNS = ["case", "engine", "median, s", "times Joinery's", "required", "", "operator or remark"]
 NOTES = [
     "Every engine reads the same Parquet files on two cores and computes every row and column: Spark into "
     "its noop sink, DuckDB into a temporary table, Polars into a DataFrame. Joinery and stock Spark share a JVM, 8 GB.",
-    "Count, NULLs and sums over every column of `r` are compared before anything is timed; the answers have no ties.",
     "Medians of up to five rounds (three above 1.5 s, two above 5 s), each engine in turn, after a warm-up.",
     "`>`: stopped there, past 20 times Joinery's time or past its bound. An engine that never ended is not compared.",
-    "The floors scan both tables and shuffle them by key, and do not join.",
 ]
 
 
-def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Result:
+def run_cases(
+    name: str,
+    title: str,
+    cases: Sequence[AnyCase],
+    measure: Callable[[SparkSession, AnyCase, float], Outcome],
+    scale: float,
+    notes: Sequence[str],
+) -> Result:
     """Run cases in one session and judge them.
 
     Args:
         name: Of the group, as on the command line.
         title: One line that says what is measured.
         cases: To run.
+        measure: Runs one.
         scale: Of the data. Below 1 only agreement and operators are judged: ratios of small data say nothing.
+        notes: For the page.
 
     Returns:
         All figures; not met if a bound is missed or engines disagree.
@@ -39,10 +52,10 @@ def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Res
         outcomes = [measure(spark, case, scale) for case in cases]
     finally:
         spark.stop()
-    return judge(name, title, outcomes, scale)
+    return judge(name, title, outcomes, scale, notes)
 
 
-def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1) -> Result:
+def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1, notes: Sequence[str] = NOTES) -> Result:
     """Hold outcomes against their bounds.
 
     Args:
@@ -50,9 +63,10 @@ def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1) 
         title: Of its page.
         outcomes: What was measured.
         scale: Of the data.
+        notes: For the page.
 
     Returns:
-        As `run_group`.
+        As `run_cases`.
     """
     rows = [row for outcome in outcomes for row in _rows(outcome, judged=scale == 1)]
     problems = [m.problem for outcome in outcomes for m in outcome.engines.values() if m.problem]
@@ -69,7 +83,7 @@ def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1) 
         rows=rows,
         verdict="; ".join(failed) or verdict,
         met=not failed,
-        notes=NOTES + _tails(outcomes),
+        notes=[*notes, *_tails(outcomes)],
         plot=draw,
         data={o.case.name: {n: _figures(m) for n, m in o.engines.items()} for o in outcomes},
     )
@@ -86,26 +100,27 @@ def _missed(outcome: Outcome) -> list[str]:
     for bound in case.bounds:
         if not kept(outcome, bound):
             ratio = min(outcome.ratio(peer) for peer in bound.peers)
-            missed.append(f"{case.name}: {' / '.join(bound.peers)} {ratio:.2f}, at least {bound.at_least:g}")
+            missed.append(f"{case.name}: {' / '.join(bound.peers)} {ratio:.2f}, at least {bound.at_least:.3g}")
     if case.idle_tail is not None and outcome.tail > case.idle_tail:
         missed.append(f"{case.name}: a core is idle for the last {outcome.tail:.0%}, at most {case.idle_tail:.0%}")
     return missed
 
 
 def _rows(outcome: Outcome, judged: bool) -> list[list[str]]:
-    rows = []
+    rows: list[list[str]] = []
     for name, measured in outcome.engines.items():
         sign = "> " if measured.stopped else ""
         # of several peers in one bound only the fastest is held against it
         bounds = [b for b in outcome.case.bounds if judged and name == min(b.peers, key=outcome.ratio)]
-        remark = ", ".join(measured.operators) or ("" if measured.checked or "floor" in name else "answer not compared")
+        compared = "" if measured.checked or "floor" in name else "answer not compared"
+        remark = ", ".join([*measured.operators, *filter(None, [measured.engine.remark, compared])])
         rows.append(
             [
                 "" if rows else outcome.case.name,
                 name,
                 f"{sign}{measured.seconds:.2f}",
                 f"{sign}{outcome.ratio(name):.2f}",
-                ", ".join(f"{b.at_least:g}" for b in bounds),
+                ", ".join(f"{b.at_least:.3g}" for b in bounds),
                 ", ".join("met" if kept(outcome, b) else "**not met**" for b in bounds),
                 remark,
             ]

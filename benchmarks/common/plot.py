@@ -1,4 +1,4 @@
-"""The medians of a group of cases as bars. `python -m benchmarks.last_join.plot GROUP` draws them from JSON again."""
+"""The medians of a group of cases as bars. `python -m benchmarks.common.plot GROUP` draws them from JSON again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from typing import Any
 
 from benchmarks.report import ROOT
 
-OURS, PEER, FLOOR = "#c2410c", "#64748b", "#d6d3d1"
+COLOURS = {"joinery": "#c2410c", "floor": "#d6d3d1"}
+PEER = "#64748b"
+OURS = "joinery"
 
 
 def draw(figures: dict[str, dict[str, Any]], file: Path) -> None:
     """One panel per case, one bar per engine, on a logarithmic scale.
 
     Args:
-        figures: `{case: {engine: {"seconds": [...], "stopped": bool}}}`, as in `results/<group>.json`.
+        figures: `{case: {engine: {"seconds": [...], "stopped": bool}}}`, as in `results/<group>.json`; what else is
+            there is left out.
         file: Where to, by its ending SVG or PNG.
     """
     import matplotlib
@@ -26,6 +29,7 @@ def draw(figures: dict[str, dict[str, Any]], file: Path) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "joinery"  # the same figures give the same file
     from matplotlib import pyplot
 
+    figures = {case: engines for case, engines in figures.items() if OURS in engines}
     bars = [len(engines) for engines in figures.values()]
     figure, panels = pyplot.subplots(
         len(figures), 1, figsize=(9, 0.3 * sum(bars) + len(figures)), height_ratios=bars, squeeze=False
@@ -47,7 +51,7 @@ def draw(figures: dict[str, dict[str, Any]], file: Path) -> None:
 
 
 def _colour(name: str) -> str:
-    return OURS if name.startswith("joinery") else FLOOR if name.startswith("floor") else PEER
+    return next((colour for start, colour in COLOURS.items() if name.startswith(start)), PEER)
 
 
 if __name__ == "__main__":

@@ -6,19 +6,16 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.last_join.queries import Question, duckdb
-
-# Aggregates over the whole answer; equal answers give equal values, exactly.
-CHECKSUM = (
-    "count(*), count(r_value), sum(value), sum(r_value * (id % 1009)), sum(r_qty), sum(length(r_note)), "
-    "sum({micros}(r_ts) % 1000003)"
-)
-Checksum = tuple[int, ...]
+if TYPE_CHECKING:
+    import polars
+    from duckdb import DuckDBPyConnection
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -28,18 +25,46 @@ class Run:
     Args:
         seconds: It took, or had taken when it was stopped.
         stopped: Whether it was.
-        checksum: Of the answer, where that was asked for.
+        digest: Of the answer, where that was asked for.
         plan: Text of the plan that was executed, where there is one.
+        metrics: Of the operator that the engine watches.
     """
 
     seconds: float
     stopped: bool = False
-    checksum: Checksum | None = None
+    digest: Any = None
     plan: str = ""
+    metrics: Mapping[str, str] = field(default_factory=dict)
+
+
+class Digest(ABC):
+    """What of an answer is compared, and how each engine gets it."""
+
+    @abstractmethod
+    def spark(self, session: SparkSession, sql: str) -> Any:
+        """Of the answer to a query in Spark."""
+
+    @abstractmethod
+    def duckdb(self, connection: DuckDBPyConnection, sql: str) -> Any:
+        """Of the answer to a query in DuckDB."""
+
+    @abstractmethod
+    def polars(self, answer: polars.DataFrame) -> Any:
+        """Of an answer by Polars."""
+
+    @abstractmethod
+    def differ(self, theirs: Any, ours: Any) -> str:
+        """How a digest of an engine's answer differs from that of Joinery's, in words; empty if they agree."""
 
 
 class Engine(ABC):
-    """Something that answers one query over `l` and `r`."""
+    """Something that answers one query.
+
+    Attributes:
+        remark: What to mind in its times; for the table.
+    """
+
+    remark = ""
 
     @abstractmethod
     def answer(self, limit: float | None = None) -> Run:
@@ -51,7 +76,7 @@ class Engine(ABC):
 
     @abstractmethod
     def check(self, limit: float | None = None) -> Run:
-        """Compute the checksum of the answer.
+        """Compute the digest of the answer.
 
         Args:
             limit: Seconds after which it is stopped.
@@ -97,11 +122,12 @@ def stoppable(work: Callable[[], Any], stop: Callable[[], object], limit: float 
 class DuckDB(Engine):
     """DuckDB on two threads; the answer becomes a temporary table, the order of its rows is left open."""
 
-    def __init__(self, question: Question, tables: dict[str, Path]) -> None:
-        import duckdb as library
+    def __init__(self, sql: str, tables: Mapping[str, Path], digest: Digest) -> None:
+        import duckdb
 
-        self.sql = duckdb(question)
-        self.connection = library.connect()
+        self.sql = sql
+        self.digest = digest
+        self.connection = duckdb.connect()
         self.connection.execute("SET threads = 2; SET memory_limit = '8GB'; SET preserve_insertion_order = false")
         self.connection.execute("SET TimeZone = 'UTC'")
         for name, folder in tables.items():
@@ -117,32 +143,15 @@ class DuckDB(Engine):
 
     def check(self, limit: float | None = None) -> Run:
         """See `Engine`."""
-        sql = f"SELECT {CHECKSUM.format(micros='epoch_us')} FROM ({self.sql})"
-        seconds, stopped, row = stoppable(
-            lambda: self.connection.execute(sql).fetchone(), self.connection.interrupt, limit
-        )
-        return Run(seconds, stopped, None if stopped else numbers(row))
+        return Run(*stoppable(lambda: self.digest.duckdb(self.connection, self.sql), self.connection.interrupt, limit))
 
 
 class Polars(Engine):
     """Polars on two threads, lazily from the files. It cannot be stopped, nor need be."""
 
-    def __init__(self, question: Question, tables: dict[str, Path]) -> None:
-        os.environ["POLARS_MAX_THREADS"] = "2"  # read when the library is first imported
-        import polars as pl
-
-        self.pl = pl
-        left, right = (pl.scan_parquet(f"{tables[name]}/*.parquet") for name in ("l", "r"))
-        right = right.rename({name: f"r_{name}" for name in ("ts", "value", "qty", "note")})
-        if question.as_of:
-            right = right if question.keyed else right.drop("k")
-            self.query = left.sort("ts").join_asof(
-                right.sort("r_ts"), left_on="ts", right_on="r_ts", by="k" if question.keyed else None, coalesce=False,
-                check_sortedness=False,  # just sorted
-            )  # fmt: skip
-        else:
-            last = right.group_by("k").agg(pl.exclude("k").get(pl.col("r_ts").arg_max()))
-            self.query = left.join(last, on="k", how="left")
+    def __init__(self, query: polars.LazyFrame, digest: Digest) -> None:
+        self.query = query
+        self.digest = digest
 
     def answer(self, limit: float | None = None) -> Run:
         """See `Engine`."""
@@ -151,17 +160,38 @@ class Polars(Engine):
 
     def check(self, limit: float | None = None) -> Run:
         """See `Engine`."""
-        column = self.pl.col
-        seconds, _, frame = stoppable(self.query.collect, lambda: None, None)
-        row = frame.select(
-            rows=self.pl.len(), matched=column("r_value").count(), left=column("value").sum(),
-            value=(column("r_value") * (column("id") % 1009)).sum(), qty=column("r_qty").cast(self.pl.Int64).sum(),
-            note=column("r_note").str.len_chars().cast(self.pl.Int64).sum(),
-            ts=(column("r_ts").dt.epoch("us") % 1000003).sum(),
-        ).row(0)  # fmt: skip
-        return Run(seconds, checksum=numbers(row))
+        seconds, _, answer = stoppable(self.query.collect, lambda: None, None)
+        return Run(seconds, digest=self.digest.polars(answer))
 
 
-def numbers(row: Any) -> Checksum:
-    """A checksum as integers that engines agree on: values are multiples of 1/4, sums of nothing are 0."""
-    return tuple(int((value or 0) * 4) for value in row)
+class Fraction(Engine):
+    """An engine that answers for a fraction of the rows, because all of them would take it hours.
+
+    Args:
+        engine: It, with the query over the fraction.
+        share: Of the rows, above 0 and at most 1. Seconds are divided by it.
+    """
+
+    def __init__(self, engine: Engine, share: float) -> None:
+        self.engine = engine
+        self.share = share
+        self.remark = f"extrapolated from {share:.2%} of the rows"
+
+    def answer(self, limit: float | None = None) -> Run:
+        """See `Engine`; it is never stopped, because its share is chosen to be short."""
+        return self._scaled(self.engine.answer())
+
+    def check(self, limit: float | None = None) -> Run:
+        """See `Engine`; of the fraction alone."""
+        return self._scaled(self.engine.check())
+
+    def _scaled(self, run: Run) -> Run:
+        return replace(run, seconds=run.seconds / self.share)
+
+
+def polars_library() -> ModuleType:
+    """Polars, for two threads: it reads their number when it is first imported."""
+    os.environ["POLARS_MAX_THREADS"] = "2"
+    import polars
+
+    return polars

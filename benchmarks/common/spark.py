@@ -7,12 +7,12 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.last_join.engines import CHECKSUM, Engine, Run, numbers, stoppable
+from benchmarks.common.engines import Digest, Engine, Run, stoppable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-OPERATORS = ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin")
+OPERATORS = ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow")
 DRAIN_SECONDS = 120
 _groups = itertools.count()
 
@@ -48,9 +48,8 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     from spark_joinery import configure_spark
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = (
-        SparkSession.builder.master("local[2]").appName("joinery-bench").config(map=SETTINGS | dict(settings or {}))
-    )
+    configuration: dict[str, Any] = SETTINGS | dict(settings or {})
+    builder = SparkSession.builder.master("local[2]").appName("joinery-bench").config(map=configuration)
     return configure_spark(builder).getOrCreate()
 
 
@@ -70,14 +69,25 @@ class Spark(Engine):
     """One query; the answer goes to the `noop` sink, which reads every row and column and keeps none.
 
     Args:
-        session: To run it in, with `l` and `r` registered.
+        session: To run it in, with its tables registered.
         sql: The query.
         settings: Of this query alone.
+        digest: Of its answer; needed by `check` alone.
+        watch: Name of the operator whose metrics to keep.
     """
 
-    def __init__(self, session: SparkSession, sql: str, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        session: SparkSession,
+        sql: str,
+        settings: Mapping[str, str] | None = None,
+        digest: Digest | None = None,
+        watch: str = "",
+    ) -> None:
         self.session = session
         self.sql = sql
+        self.digest = digest
+        self.watch = watch
         self.settings = dict(settings or {})
         self.group = ""  # job group of the last run
 
@@ -90,15 +100,20 @@ class Spark(Engine):
         with self._settings():
             seconds, stopped, _ = stoppable(work, self._stop(), limit)
         self._drain(stopped)
-        return Run(seconds, stopped, plan="" if stopped else self._executed_plan())
+        if stopped:
+            return Run(seconds, stopped)
+        metrics = node_metrics(self.session, self.watch) if self.watch else {}
+        return Run(seconds, plan=str(_last_execution(self.session).physicalPlanDescription()), metrics=metrics)
 
     def check(self, limit: float | None = None) -> Run:
         """See `Engine`."""
-        sql = f"SELECT {CHECKSUM.format(micros='unix_micros')} FROM ({self.sql})"
+        digest = self.digest
+        if digest is None:
+            raise ValueError(f"no digest to check the answer of {self.sql} with")
         with self._settings():
-            seconds, stopped, rows = stoppable(lambda: self.session.sql(sql).collect(), self._stop(), limit)
+            seconds, stopped, found = stoppable(lambda: digest.spark(self.session, self.sql), self._stop(), limit)
         self._drain(stopped)
-        return Run(seconds, stopped, None if stopped else numbers(rows[0]))
+        return Run(seconds, stopped, found)
 
     @contextmanager
     def _settings(self) -> Iterator[None]:
@@ -112,7 +127,7 @@ class Spark(Engine):
             for name, old in before.items():
                 conf.unset(name) if old is None else conf.set(name, old)
 
-    def _stop(self):  # type: ignore[no-untyped-def]
+    def _stop(self) -> Callable[[], object]:
         self.group = f"bench-{next(_groups)}"
         self.session.sparkContext.setJobGroup(self.group, self.sql[:80], interruptOnCancel=True)
         scala = self.session._jsc.sc()
@@ -129,15 +144,40 @@ class Spark(Engine):
                 raise TimeoutError(f"tasks still run {DRAIN_SECONDS} s after their query was stopped: {self.sql}")
             time.sleep(0.05)
 
-    def _executed_plan(self) -> str:
-        """The final plan of the last query, as the SQL tab of the UI shows it."""
-        self.session._jsc.sc().listenerBus().waitUntilEmpty()
-        executions = self.session._jsparkSession.sharedState().statusStore().executionsList()
-        return str(executions.last().physicalPlanDescription())
+
+def node_metrics(spark: SparkSession, node: str) -> dict[str, str]:
+    """Metrics of an operator in the query that ran last.
+
+    Args:
+        spark: The session it ran in.
+        node: Name of the operator, as in EXPLAIN.
+
+    Returns:
+        What the UI shows, by metric: a count as `1,234`, of sizes and times the total with its unit. Empty when there
+        is no such operator; of the last one where there are several.
+    """
+    store = spark._jsparkSession.sharedState().statusStore()
+    execution = _last_execution(spark).executionId()
+    shown = store.executionMetrics(execution)
+    nodes = store.planGraph(execution).allNodes()
+    found = {}
+    for operator in (nodes.apply(i) for i in range(nodes.size())):
+        metrics = operator.metrics()
+        for metric in (metrics.apply(i) for i in range(metrics.size()) if operator.name() == node):
+            text = shown.get(metric.accumulatorId())
+            # a size has its distribution over tasks on a line above and in parentheses behind
+            found[metric.name()] = text.get().split("\n")[-1].split(" (")[0] if text.isDefined() else "0"
+    return found
+
+
+def _last_execution(spark: SparkSession) -> Any:
+    """The last query, as the SQL tab of the UI shows it."""
+    spark._jsc.sc().listenerBus().waitUntilEmpty()
+    return spark._jsparkSession.sharedState().statusStore().executionsList().last()
 
 
 def operators(plan: str) -> list[str]:
-    """Joinery's join operators in a plan.
+    """Joinery's operators in a plan.
 
     Args:
         plan: Its text.

@@ -1,0 +1,1 @@
+"""What all comparisons of engines share: engines, rounds, bounds, and what Spark says about a query that ran."""

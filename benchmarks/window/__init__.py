@@ -1,0 +1,1 @@
+"""Sliding windows against everything else that computes them: one module per case, each with a `run`."""
