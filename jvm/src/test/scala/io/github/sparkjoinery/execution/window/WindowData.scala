@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.execution.window
 
 /**
- * Rows to put windows over: `id`; the keys `k`, `s` and `hot`; a filter `p`; `y`, which has ties; an input `v_...` of every type; and
+ * Rows to put windows over: `id`; the keys `k`, `s`, `c`, `d` and `hot`; a filter `p`; `y`, which has ties; an input `v_...` of every type; and
  * of every order type a column `u_...` without ties and one `o_...` with ties.
  */
 object WindowData {
@@ -63,7 +63,7 @@ object WindowData {
       s"CASE WHEN id = 4 THEN NULL ${special(name, "id")} ELSE ${value("x")} END AS u_$name",
       s"CASE WHEN id % 9 = 4 THEN NULL ${special(name, "id % 17")} ELSE ${value("(x div 4)")} END AS o_$name")
     }
-    s"""SELECT int(id) AS id, ${any("0, 1, 2, 3", seed - 1)} AS k, ${any("'x', 'y'", seed - 2)} AS s,
+    s"""SELECT int(id) AS id, ${any("0, 1, 2, 3", seed - 1)} AS k, ${any("'x', 'y'", seed - 2)} AS s, ${any("'x' COLLATE UTF8_LCASE, 'X' COLLATE UTF8_LCASE, 'y' COLLATE UTF8_LCASE", seed - 5)} AS c, ${any("-0.0D, 0.0D, double('NaN')", seed - 6)} AS d,
        |if(id % 10 < 8, 0, ${any("0, 1, 2, 3", seed - 1)}) AS hot, ${any("true, false, true", seed - 3)} AS p, ${any("0, 1, 2, 3, 4", seed - 4)} AS y,
        |${(inputs ++ orders).mkString(",\n")}
        |FROM (SELECT id, pmod(id * 7919 + ${math.floorMod(seed, step)}L, ${step}L) AS x FROM range(0, $rows, 1, 2))""".stripMargin

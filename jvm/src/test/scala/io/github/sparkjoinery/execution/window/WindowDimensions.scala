@@ -134,7 +134,7 @@ object WindowDimensions {
     "order" -> OrderTypes.map(_.name),
     "terms" -> Terms,
     "direction" -> Seq("ASC NULLS FIRST", "ASC NULLS LAST", "DESC NULLS FIRST", "DESC NULLS LAST"),
-    "partition" -> Seq("", "k", "k, s", "hot"),
+    "partition" -> Seq("", "k", "k, s", "c, d", "hot"),
     "data" -> Seq("no row", "one row", "rows", "many rows"),
     "adaptive" -> Seq("true", "false"),
     "generated" -> Seq("all", "expressions", "nothing"),

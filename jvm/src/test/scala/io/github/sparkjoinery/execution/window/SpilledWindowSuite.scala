@@ -1,0 +1,84 @@
+package io.github.sparkjoinery.execution.window
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.joinery.ScarceMemory
+
+import io.github.sparkjoinery.Answers
+
+/** A task of SlidingWindow whose rows do not fit into memory. */
+class SpilledWindowSuite extends WindowChecks {
+
+  private val Rows = 4000
+  private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.shuffle.partitions" -> "1")
+  private val SmallBuffer = Seq("spark.sql.windowExec.buffer.in.memory.threshold" -> "50", "spark.sql.windowExec.buffer.spill.threshold" -> "120")
+
+  override protected def beforeAll(): Unit = {
+    spark.udf.register("scarce", (value: Int, left: Int) => { ScarceMemory.take(left); value })
+    sql(s"""SELECT int(id) AS id, if(id % 9 = 0, NULL, int(id % 7)) AS k, if(id % 11 = 0, NULL, int(hash(id) % 500)) AS o, int(id % 91) AS v,
+           |concat('s', id % 13) AS s FROM range(0, $Rows, 1, 2)""".stripMargin).localCheckpoint().createOrReplaceTempView("t")
+  }
+
+  override protected def afterAll(): Unit = {
+    sql("DROP TEMPORARY FUNCTION scarce")
+    super.afterAll()
+  }
+
+  /** Calls `scarce` in the task that computes the window. */
+  private def input(bytes: Option[Int], keys: String): String = {
+    val v = bytes.fold("v")(left => s"scarce(v, $left) AS v")
+    s"(SELECT id, k, o, $v, s FROM (SELECT /*+ REPARTITION(1${if (keys.isEmpty) "" else s", $keys"}) */ * FROM t))"
+  }
+
+  private def query(keys: String, bytes: Option[Int]): String = {
+    val partition = if (keys.isEmpty) "" else s"PARTITION BY $keys"
+    s"""SELECT id, sum(v) OVER (w ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING) AS a, min(s) OVER (w ROWS 5 PRECEDING) AS b,
+       |avg(v) OVER (w RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS c, max_by(s, v) OVER (w ROWS BETWEEN 40 FOLLOWING AND 60 FOLLOWING) AS d,
+       |row_number() OVER w AS e FROM ${input(bytes, keys)} WINDOW w AS ($partition ORDER BY o, id)""".stripMargin.replace("(w ", s"($partition ORDER BY o, id ")
+  }
+
+  private def spillSize(query: DataFrame): Long =
+    collect(plan(query)) { case window: SlidingWindowExec => window.metrics("spillSize").value }.sum
+
+  /** Others in the JVM may give memory back at the very moment, so until it was scarce; each time with the right answer. */
+  private def checkSpilled(text: String, answer: Seq[String]): Unit =
+    assert(Iterator.fill(10) {
+      val query = sql(text)
+      assert(Answers.rows(query) == answer)
+      assert(isSliding(query))
+      query
+    }.exists(spillSize(_) > 0), "nothing was spilled")
+
+  // 0: not one row fits
+  for (keys <- Seq("k", "k, s", ""); bytes <- Seq(0, 100000); wholeStage <- Seq("true", "false")) {
+    test(s"partitions by ${if (keys.isEmpty) "nothing" else keys}, $bytes bytes left, generated code $wholeStage") {
+      withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
+        val answer = onStockWindows(Answers.rows(sql(query(keys, None))))
+        ScarceMemory.withSpills(rows = 1000)(checkSpilled(query(keys, Some(bytes)), answer))
+        withConf(SmallBuffer: _*)(ScarceMemory.withSpills(rows = 300)(checkSpilled(query(keys, Some(bytes)), answer)))
+      }
+    }
+  }
+
+  test("sorted rows of a partition larger than the buffer") {
+    val inner = "(SELECT id, k, o, v, sum(v) OVER (PARTITION BY k ORDER BY o, id) AS f FROM t)"
+    val text = s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o, id ROWS BETWEEN 300 PRECEDING AND 20 FOLLOWING) AS g FROM $inner"
+    withConf(Settings: _*) {
+      val answer = onStockWindows(Answers.rows(sql(text)))
+      withConf(SmallBuffer: _*)(checkSpilled(text, answer))
+    }
+  }
+
+  test("memory is back after a query that is not read to its end") {
+    withConf(Settings ++ SmallBuffer: _*) {
+      for (bytes <- Seq(None, Some(0))) assert(sql(s"${query("k", bytes)} LIMIT 3").collect().length == 3)
+    }
+  }
+
+  test("with memory enough nothing is spilled") {
+    withConf(Settings: _*) {
+      val plenty = sql(query("k", None))
+      plenty.collect()
+      assert(spillSize(plenty) == 0)
+    }
+  }
+}

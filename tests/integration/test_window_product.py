@@ -1,0 +1,21 @@
+"""The full product of windows, which the Scala suites only sample."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITE = "io.github.sparkjoinery.execution.window.SlidingWindowProductSuite"
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(8 * 3600)
+def test_every_function_over_every_frame() -> None:
+    """Hours; ``JOINERY_PRODUCT_SHARE`` (0 to 1) takes less. The suite prints its counts, and the seed: ``JOINERY_SEED``."""
+    build = [sys.executable, "jvm/build.py", "4.3", "test", "-q", f"-Dsuites={SUITE}"]
+    subprocess.run(build, cwd=ROOT, check=True, env={**os.environ, "JOINERY_SOAK": "true"})
