@@ -6,7 +6,6 @@ import scala.util.Random
 class SlidingWindowOverflowSuite extends WindowChecks {
 
   private val Settings = Seq("spark.sql.adaptive.enabled" -> "false")
-  private val Interpreted = Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
 
   /** Makes a view of rows, all in one partition, so that no shuffle fails and logs that it did. */
   private def load(rows: Seq[String], columns: String): Unit =
