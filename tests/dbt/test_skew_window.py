@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.answers import assert_same_rows
+from support.answers import assert_same_rows, settings
 from support.dbt_project import SCHEMA, Dbt, table
 
 if TYPE_CHECKING:
@@ -237,14 +237,19 @@ def test_what_cannot_be_split_is_the_plain_window(spark: SparkSession, dbt: Dbt,
 def test_extension_renders_the_plain_window(spark: SparkSession, dbt: Dbt) -> None:
     frame = {"type": "rows", "preceding": 3, "following": 0}
     arguments = {"relation": table("events"), "partition_by": ["k"], "order_by": ["t", "id"], "frame": frame}
-    sql = dbt.render("skew_window", "extension", expressions=ROWS, **arguments)
-    assert "__joinery" not in sql
-    assert "/*+" not in sql
-    expected = spark.sql(plain(ROWS, window("t, id", frame)))
-    assert_same_rows(spark.sql(sql), expected)
-    hinted = dbt.render("skew_window", "extension", expressions=ROWS, parts=4, **arguments)
+    functions = [*ROWS[:1], *RANGE]
+    plainly = dbt.render("skew_window", "extension", expressions=functions, **arguments)
+    hinted = dbt.render("skew_window", "extension", expressions=functions, parts=4, **arguments)
+    assert "__joinery" not in plainly + hinted
+    assert "/*+" not in plainly
     assert "select /*+ skew_window(4) */" in hinted
-    assert_same_rows(spark.sql(hinted), expected)
+    portable = dbt.render("skew_window", "portable", expressions=functions, **arguments)
+    for sql in (plainly, hinted):
+        expected = spark.sql(portable)  # each compared once: the frame of the answer is read with the session's settings
+        with settings(spark, {"spark.joinery.slidingWindow.enabled": "true"}):
+            actual = spark.sql(sql)
+            assert "SlidingWindow" in actual._jdf.queryExecution().executedPlan().toString()
+            assert_same_rows(actual, expected)
 
 
 def test_auto_finds_what_the_nightly_job_registered(spark: SparkSession, dbt: Dbt) -> None:

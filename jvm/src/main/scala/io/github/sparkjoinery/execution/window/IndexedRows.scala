@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.DataType
 import io.github.sparkjoinery.execution.rows.{RowKeyIndex, RowPages, TotalOrder}
 
 /**
- * A task's input in memory: rows in pages, numbered as they came, and an index of the numbers that is grouped by key and sorted. No row
+ * A task's input in memory: rows in pages, numbered as they came, and the numbers grouped by key and sorted. No row
  * is moved, and most are compared by one long. Partitions come in the order of their keys, so that the output is sorted as Spark's is.
  *
  * @param keys  equal where they are byte by byte
@@ -78,8 +78,7 @@ private[window] final class IndexedRows(
     Iterator.range(0, count).map(i => pages.read(addresses(i), row))
   }
 
-  private var index: Array[Int] = _
-  private var starts: Array[Int] = _ // of partitions in the index, by place; and the end of the last
+  private var starts: Array[Int] = _ // of partitions among the sorted rows, by place; and the end of the last
   private var place = -1
 
   /** After the last row. @return false if there is no memory to sort them */
@@ -95,7 +94,7 @@ private[window] final class IndexedRows(
     starts = new Array[Int](partitions + 1)
     i = 0
     while (i < partitions) { starts(i + 1) = starts(i) + next(inOrder(i)); next(inOrder(i)) = starts(i); i += 1 }
-    index = new Array[Int](count)
+    val index = new Array[Int](count)
     i = 0
     while (i < count) { index(next(numbers(i))) = i; next(numbers(i)) += 1; i += 1 }
     if (sortKey != null) {
@@ -103,7 +102,13 @@ private[window] final class IndexedRows(
       i = 0
       while (i < partitions) { IndexSort.sort(index, starts(i), starts(i + 1), words, compare); i += 1 }
     }
-    memory.release(count.toLong * IndexSort.ScratchBytes)
+    val sorted = new Array[Long](count)
+    i = 0
+    while (i < count) { sorted(i) = addresses(index(i)); i += 1 }
+    addresses = sorted
+    words = null
+    numbers = null
+    memory.release(count.toLong * (IndexSort.ScratchBytes + 4))
     true
   }
 
@@ -133,8 +138,18 @@ private[window] final class IndexedRows(
     private val row = new UnsafeRow(output.length)
     private var at = starts(place) + from
     private val end = starts(place + 1)
-    override def next(): UnsafeRow = if (at == end) null else { at += 1; pages.read(addresses(index(at - 1)), row) }
+    override def next(): UnsafeRow = if (at == end) null else { at += 1; pages.read(addresses(at - 1), row) }
+
+    // Reads that do not wait for each other.
+    override def prefetch(count: Int): Unit = {
+      val until = math.min(at.toLong + count, end.toLong).toInt
+      var (sum, i) = (0L, at)
+      while (i < until) { sum += pages.touch(addresses(i)); i += 1 }
+      touched = sum
+    }
   }
+
+  private var touched = 0L // or the reads might be left out
 
   override def close(): Unit = ()
 

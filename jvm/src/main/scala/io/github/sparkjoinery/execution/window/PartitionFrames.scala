@@ -14,7 +14,7 @@ import io.github.sparkjoinery.execution.window.skew.PartRows
  */
 private[window] final class PartitionFrames(
     program: WindowProgram, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows, part: PartRows) {
-  import PartitionFrames.Batch
+  import PartitionFrames._
 
   private val columns = new Columns(program.width, TaskBuildMemory())
   private val columnsOf = if (program.columns.isEmpty) null else UnsafeProjection.create(program.columns, output)
@@ -72,6 +72,7 @@ private[window] final class PartitionFrames(
   private def load(): Unit = {
     var more = if (isComplete) 0 else Batch
     while (more > 0) {
+      if (more % Prefetched == 0) loading.prefetch(Prefetched)
       val row = loading.next()
       if (row == null) { isComplete = true; more = 0 }
       else {
@@ -119,6 +120,7 @@ private[window] final class PartitionFrames(
 
 private object PartitionFrames {
   private val Batch = 1024
+  private val Prefetched = 64
 }
 
 /** Numbers rows with equal order values. */

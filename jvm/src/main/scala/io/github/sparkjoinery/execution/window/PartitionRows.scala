@@ -18,4 +18,7 @@ private[window] trait PartitionRows {
 private[window] trait RowCursor {
   /** The next row, good until the one after it is asked for; or null. */
   def next(): UnsafeRow
+
+  /** Has the next rows on their way to the cache, where they are far from each other. */
+  def prefetch(count: Int): Unit = ()
 }

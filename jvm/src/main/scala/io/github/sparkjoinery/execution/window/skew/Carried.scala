@@ -19,6 +19,8 @@ private[skew] final class Carried(frame: FrameProgram, terms: SplitTerms, output
   merging.initialize(buffer)
   private var isEmpty = true
 
+  private val last = merging.newBuffer()
+
   // dense_rank goes by the number of times
   private val times = if (functions.exists(_.function.isInstanceOf[DenseRank])) new LongKeyIndex(memory) else null
   private val timeOf = UnsafeProjection.create(Seq(terms.time.word), output)
@@ -30,8 +32,14 @@ private[skew] final class Carried(frame: FrameProgram, terms: SplitTerms, output
       "UNABLE_TO_ACQUIRE_MEMORY", java.util.Map.of("requestedBytes", (times.bytes * 2).toString, "receivedBytes", "0"))
   }
 
-  /** @param target the buffer of a kernel for the same functions */
-  def into(target: InternalRow): Unit = if (!isEmpty) {
+  /**
+   * @param target the buffer of a kernel for the same functions
+   * @param first  of the rows that the kernel gets
+   */
+  def into(target: InternalRow, first: UnsafeRow): Unit = if (!isEmpty) {
+    // That row's time may have been counted: then it is as if it had come last.
+    merging.copy(buffer, last)
+    if (times != null && times.find(terms.time.of(timeOf(first))) >= 0) merging.update(last, first)
     var (from, to) = (0, 0)
     functions.foreach { case FilteredFunction(function, _) =>
       val (fields, here) = (function.aggBufferAttributes, Carried.inAnyOrder(function).aggBufferAttributes)
@@ -39,7 +47,10 @@ private[skew] final class Carried(frame: FrameProgram, terms: SplitTerms, output
         case sum: Sum if Carried.isLong(sum) => if (!buffer.getBoolean(from + 1)) target.setLong(to, Carried.asLong(sum, buffer.get(from, null)))
         case _ => fields.indices.foreach(i => target.update(to + i, buffer.get(from + i, null)))
       }
-      if (function.isInstanceOf[DenseRank]) target.setInt(to, times.size) // its rank comes first
+      if (function.isInstanceOf[DenseRank]) {
+        fields.indices.foreach(i => target.update(to + i, last.get(from + i, null)))
+        target.setInt(to, times.size) // its rank comes first
+      }
       from += here.length
       to += fields.length
     }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.TaskBuildMemory
 
-import io.github.sparkjoinery.execution.rows.TotalOrder
+import io.github.sparkjoinery.execution.rows.{DriverBuildMemory, LongKeyIndex, TotalOrder}
 import io.github.sparkjoinery.execution.window.{PartitionRows, WindowProgram}
 
 /** The part of its partition that a task computes. @param parts of the partition */
@@ -22,29 +22,36 @@ private[window] case class Part(number: Int, parts: Int, hotKeys: Map[Long, KeyC
  */
 private[window] final class PartRows(
     part: Part, terms: SplitTerms, program: WindowProgram, output: Seq[Attribute], insert: UnsafeRow => Unit) {
-  private val hashOf = UnsafeProjection.create(Seq(terms.hash), output)
-  private val timeOf = UnsafeProjection.create(Seq(terms.time.word), output)
+  private val hashAndTimeOf = UnsafeProjection.create(Seq(terms.time.word, terms.hash), output)
   private val keyOf = if (terms.keys.isEmpty) null else UnsafeProjection.create(terms.keys, output)
   private val memory = TaskBuildMemory()
   private val hotKeys = new util.HashMap[UnsafeRow, HotKeyRows]()
   private val order = TotalOrder(terms.order, output)
+  private val time = terms.time
+  private val ranges = terms.bounds.nonEmpty
+  private val cutsOfHash = new LongKeyIndex(new DriverBuildMemory(Long.MaxValue))
+  private val cuts = part.hotKeys.toArray.map { case (hash, cuts) => cutsOfHash.add(hash); cuts }
+  private var lastKey: UnsafeRow = _
+  private var lastRows: HotKeyRows = _
   var haloRows = 0L
 
   def add(row: UnsafeRow): Unit = {
-    val hash = hashOf(row).getLong(0)
-    part.hotKeys.get(hash) match {
-      case None => if (java.lang.Math.floorMod(hash, part.parts) == part.number) insert(row)
-      case Some(cuts) =>
-        val time = terms.time.of(timeOf(row))
-        val at = cuts.partOf(time)
-        if (at == part.number) insert(row)
-        else if (at < part.number) {
-          // fewer cuts than parts: the last parts have no rows of this key
-          if (part.number <= cuts.times.length) {
-            if (time >= cuts.froms(part.number - 1) && terms.bounds.nonEmpty) insertHalo(row, of(row).before) else of(row).before.offer(row)
-          }
-        } else if (time <= cuts.tos(part.number) && terms.bounds.nonEmpty) insertHalo(row, of(row).after)
-        else of(row).after.offer(row)
+    val projected = hashAndTimeOf(row)
+    val hash = projected.getLong(1)
+    val hot = cutsOfHash.find(hash)
+    if (hot < 0) {
+      if (java.lang.Math.floorMod(hash, part.parts) == part.number) insert(row)
+    } else {
+      val (at, key) = (time.of(projected), cuts(hot))
+      val place = key.partOf(at)
+      if (place == part.number) insert(row)
+      else if (place > part.number) {
+        val after = of(row).after
+        if (ranges && at <= key.tos(part.number)) insertHalo(row, after) else after.offer(row, at)
+      } else if (part.number <= key.times.length) { // fewer cuts than parts: the last parts have no rows of this key
+        val before = of(row).before
+        if (ranges && at >= key.froms(part.number - 1)) insertHalo(row, before) else before.offer(row, at)
+      }
     }
   }
 
@@ -56,12 +63,15 @@ private[window] final class PartRows(
 
   private def of(row: UnsafeRow): HotKeyRows = {
     val key = if (keyOf == null) PartRows.NoKey else keyOf(row)
-    val known = hotKeys.get(key)
-    if (known != null) known else {
-      val fresh = new HotKeyRows
-      hotKeys.put(key.copy(), fresh)
-      fresh
+    if (lastRows == null || key != lastKey) {
+      lastRows = hotKeys.get(key)
+      if (lastRows == null) {
+        lastRows = new HotKeyRows
+        hotKeys.put(key.copy(), lastRows)
+      }
+      lastKey = key.copy()
     }
+    lastRows
   }
 
   /** After the last row: the halo is known. */
@@ -72,8 +82,8 @@ private[window] final class PartRows(
   /** Whether rows of a partition are the part's own, not halo. */
   def owner(rows: PartitionRows): UnsafeRow => Boolean = {
     val first = rows.cursor(0).next()
-    part.hotKeys.get(hashOf(first).getLong(0)).fold[UnsafeRow => Boolean](_ => true) { cuts =>
-      row => cuts.partOf(terms.time.of(timeOf(row))) == part.number
+    part.hotKeys.get(hashAndTimeOf(first).getLong(1)).fold[UnsafeRow => Boolean](_ => true) { cuts =>
+      row => cuts.partOf(time.of(hashAndTimeOf(row))) == part.number
     }
   }
 
@@ -81,7 +91,7 @@ private[window] final class PartRows(
   def seed(frame: Int, rows: PartitionRows, buffer: InternalRow): Unit = {
     val first = rows.cursor(0).next()
     val known = hotKeys.get(if (keyOf == null) PartRows.NoKey else keyOf(first))
-    if (known != null) known.carried.get(frame).foreach(_.into(buffer))
+    if (known != null) known.carried.get(frame).foreach(_.into(buffer, first))
   }
 
   /** What one hot key has outside of the part. */
@@ -89,10 +99,11 @@ private[window] final class PartRows(
     val carried: Map[Int, Carried] = program.frames.zipWithIndex.collect {
       case (frame, i) if frame.isGrowing => i -> new Carried(frame, terms, output, memory)
     }.toMap
+    private def timeOf(row: UnsafeRow): Long = time.of(hashAndTimeOf(row))
     private val whole = carried.filter { case (i, _) => program.frames(i).isWhole }.values.toArray
     private val all = carried.values.toArray
-    val before = new HaloRows(terms.rowsBefore, isLast = true, order, memory, row => all.foreach(_.add(row)))
-    val after = new HaloRows(terms.rowsAfter, isLast = false, order, memory, row => whole.foreach(_.add(row)))
+    val before = new HaloRows(terms.rowsBefore, isLast = true, order, timeOf, memory, row => all.foreach(_.add(row)))
+    val after = new HaloRows(terms.rowsAfter, isLast = false, order, timeOf, memory, row => whole.foreach(_.add(row)))
   }
 }
 
@@ -107,18 +118,21 @@ private object PartRows {
  * @param passed gets the rows that are not among them
  */
 private[skew] final class HaloRows(
-    count: Int, isLast: Boolean, order: util.Comparator[UnsafeRow], memory: TaskBuildMemory, passed: UnsafeRow => Unit) {
+    count: Int, isLast: Boolean, order: util.Comparator[UnsafeRow], timeOf: UnsafeRow => Long, memory: TaskBuildMemory,
+    passed: UnsafeRow => Unit) {
   private val nearestFirst: util.Comparator[UnsafeRow] = if (isLast) order.reversed() else order
   private var rows = new Array[UnsafeRow](64)
   private var size = 0
   private var bytes = 0L
+  private var farthestTime = 0L
   private var farthest: UnsafeRow = _ // of `count` rows that have been found; what is no nearer is not among them
 
   /** Rows of the halo that have gone in already, because RANGE frames hold them: all of them nearer than those offered. */
   var inserted = 0
 
-  def offer(row: UnsafeRow): Unit =
-    if (count == 0 || farthest != null && nearestFirst.compare(row, farthest) >= 0) passed(row)
+  /** @param time of the row, as the first term orders it */
+  def offer(row: UnsafeRow, time: Long): Unit =
+    if (count == 0 || farthest != null && (isFarther(time) || nearestFirst.compare(row, farthest) >= 0)) passed(row)
     else {
       if (size == rows.length) rows = util.Arrays.copyOf(rows, size * 2)
       val kept = row.copy()
@@ -129,12 +143,17 @@ private[skew] final class HaloRows(
       if (size >= count.toLong * 2 + 64) prune()
     }
 
+  private def isFarther(time: Long): Boolean = if (isLast) time < farthestTime else time > farthestTime
+
   private def prune(): Unit = {
     util.Arrays.sort(rows, 0, size, nearestFirst)
     var i = count
     while (i < size) { bytes -= rows(i).getSizeInBytes + HaloRows.Overhead; passed(rows(i)); rows(i) = null; i += 1 }
     size = math.min(size, count)
-    if (count > 0 && size == count) farthest = rows(count - 1)
+    if (count > 0 && size == count) {
+      farthest = rows(count - 1)
+      farthestTime = timeOf(farthest)
+    }
   }
 
   def finish(insert: UnsafeRow => Unit): Unit = {

@@ -37,7 +37,7 @@ object SplitSkewedWindow extends Rule[SparkPlan] with Logging {
         val skew = new Skew(stage, JoineryConf.windowSkewSplitMinPartition)
         val specs = sizes.zipWithIndex.flatMap { case (parts, i) => Seq.fill(parts)(skew.whole(i)) }
         val child = window.logicalLink.collect { case logical: Window => logical.child }
-        val stored = if (JoineryConf.store.isEmpty) None else StoredCuts.of(stage, child, terms)
+        val stored = if (JoineryConf.store.isEmpty || terms.shifts.exists(_.isDefined)) None else StoredCuts.of(stage, child, terms)
         window.copy(child = SkewJoinChildWrapper(AQEShuffleReadExec(stage, specs)), cuts = Some(new WindowCuts(stage, terms, stored)))
       }
     case (_, Left(reason)) =>

@@ -5,6 +5,7 @@ import java.time.ZoneId
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
@@ -19,9 +20,10 @@ import io.github.sparkjoinery.execution.window.{RangeBound, SortKey}
  * @param order      its ORDER BY; parts are cut along the first term
  * @param rowsBefore how many rows before the part; so rowsAfter
  * @param bounds     of RANGE frames, as longs in the order of the sort; NULL where there is none
+ * @param shifts     how far each bound is from its row's time if arithmetic does not wrap around; None where it cannot
  */
 private[window] case class SplitTerms(
-    keys: Seq[Expression], order: Seq[SortOrder], rowsBefore: Int, rowsAfter: Int, bounds: Seq[Expression]) {
+    keys: Seq[Expression], order: Seq[SortOrder], rowsBefore: Int, rowsAfter: Int, bounds: Seq[Expression], shifts: Seq[Option[Long]]) {
 
   /** Rows of one key have one hash. That two keys may share it only makes both of them hot. */
   def hash: Expression = new XxHash64(if (keys.isEmpty) Seq(Literal(0)) else keys)
@@ -35,6 +37,7 @@ private[window] object SplitTerms {
   def of(keys: Seq[Expression], order: Seq[SortOrder], functions: Seq[WindowExpression]): Either[String, SplitTerms] =
     if (order.isEmpty) Left("it has no ORDER BY to be cut along")
     else if (!OrderedLong.supports(order.head.dataType)) Left(s"its first ORDER BY column is of type ${order.head.dataType.sql}")
+    else if (!keys.forall(key => UnsafeRowUtils.isBinaryStable(key.dataType))) Left("keys of this collation may be equal and have different hashes")
     else functions.flatMap(reasonAgainst(_, order)).headOption.toLeft {
       val (rows, ranges) = functions.map(frameOf).partition(_.frameType == RowFrame)
       val offsets = rows.flatMap(frame => Seq(frame.lower, frame.upper)).collect {
@@ -42,10 +45,17 @@ private[window] object SplitTerms {
       }
       val bounds = ranges.flatMap(frame => Seq(frame.lower, frame.upper)).collect {
         case bound if !bound.isInstanceOf[SpecialFrameBoundary] =>
-          OrderedLong(TryEval(RangeBound.of(order.head, bound).get), order.head.direction == Descending)
-      }
-      SplitTerms(keys, order, (0 +: offsets.map(-_)).max, (0 +: offsets).max, bounds.distinctBy(_.canonicalized))
+          OrderedLong(TryEval(RangeBound.of(order.head, bound).get), order.head.direction == Descending) -> shift(order.head.dataType, bound)
+      }.distinctBy(_._1.canonicalized)
+      SplitTerms(keys, order, (0 +: offsets.map(-_)).max, (0 +: offsets).max, bounds.map(_._1), bounds.map(_._2))
     }
+
+  private def shift(dataType: DataType, offset: Expression): Option[Long] = (dataType, offset.dataType, offset.eval()) match {
+    case (DateType, _: DayTimeIntervalType, micros: Long) => Some(micros / MICROS_PER_DAY)
+    case (DateType, IntegerType, days: Int) => Some(days)
+    case (ByteType | ShortType | IntegerType | LongType, _, number: Number) => Some(number.longValue)
+    case _ => None
+  }
 
   private def frameOf(window: WindowExpression): SpecifiedWindowFrame = window.windowFunction match {
     case offset: FrameLessOffsetWindowFunction => offset.fakeFrame
@@ -82,15 +92,14 @@ private[window] object SplitTerms {
     case _ => true
   }
 
-  /** Whether a greater value never has a lesser bound. Arithmetic may wrap, months and days have different lengths. */
+  /** Whether a greater value never has a lesser bound. Months and days have different lengths. */
   private def isMonotone(dataType: DataType, offset: Expression): Boolean = {
     def daysAreEqual = dataType == TimestampNTZType || ZoneId.of(SQLConf.get.sessionLocalTimeZone, ZoneId.SHORT_IDS).getRules.isFixedOffset
     (dataType, offset.eval()) match {
-      case (DateType, _) => true
+      case (DateType | ByteType | ShortType | IntegerType | LongType, _) => true // unless it wraps around, which a sample tells
       case (_: DecimalType | FloatType | DoubleType, _) => true
       case (TimestampType | TimestampNTZType, interval: CalendarInterval) => interval.months == 0 && (interval.days == 0 || daysAreEqual)
       case (TimestampType | TimestampNTZType, micros: Long) => math.abs(micros) < MICROS_PER_DAY || daysAreEqual
-      case (ByteType | ShortType | IntegerType | LongType, _) => SQLConf.get.ansiEnabled
       case _ => false
     }
   }

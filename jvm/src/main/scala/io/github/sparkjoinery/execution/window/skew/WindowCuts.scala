@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
@@ -29,6 +30,9 @@ private[window] case class KeyCuts(times: Array[Long], froms: Array[Long], tos: 
 /** A row of a sample, or of a stored distribution, and the number of rows that it stands for. */
 private[skew] case class SampledTime(hash: Long, time: Long, from: Long, to: Long, weight: Double)
 
+/** @param wraps whether the bound of a row, be it in the sample or not, has wrapped around */
+private[skew] case class Sample(times: Seq[SampledTime], wraps: Boolean)
+
 /**
  * Finds the hot keys of skewed partitions of a shuffle and cuts them along quantiles of their order column: by the distribution in the
  * artifact store, else by a sample, taken when it is first asked for. A bad cut costs balance, never a result.
@@ -47,25 +51,27 @@ private[window] class WindowCuts(
    */
   def of(parts: Map[Int, Int]): Map[Int, Map[Long, KeyCuts]] = synchronized {
     known.getOrElseUpdate(parts, {
-      val fromStore = parts.keys.flatMap(partition => stored.flatMap(_.partitions.get(partition)).map(partition -> _)).toMap
+      val fromStore = parts.keys.flatMap(partition => stored.flatMap(_.partitions.get(partition)).map(times => partition -> Sample(times, wraps = false))).toMap
       val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
-      val times = if (others.isEmpty) fromStore else fromStore ++ sample(others)
-      parts.map { case (partition, count) => partition -> WindowCuts.ofPartition(times.getOrElse(partition, Nil), count) }
+      val samples = fromStore ++ (if (others.isEmpty) Nil else sample(others))
+      parts.map { case (partition, count) => partition -> samples.get(partition).fold(Map.empty[Long, KeyCuts])(WindowCuts.ofPartition(_, count)) }
     })
   }
 
   /** In one job, tasks for a few mappers each. */
-  private def sample(partitions: Seq[Int]): Map[Int, Seq[SampledTime]] = {
+  private def sample(partitions: Seq[Int]): Map[Int, Sample] = {
     val mappers = stage.shuffle.numMappers
     val step = math.max(1, mappers / WindowCuts.TasksPerPartition)
     val specs = for (partition <- partitions; from <- 0 until mappers by step)
       yield PartialReducerPartitionSpec(partition, from, math.min(from + step, mappers), 0)
     val columns = (Seq(terms.hash, terms.time.word) ++ terms.bounds).map(BindReferences.bindReference(_, stage.output))
-    val nullWord = terms.time.nullWord
+    val (nullWord, shifts) = (terms.time.nullWord, terms.shifts)
     AQEShuffleReadExec(stage, specs).execute().mapPartitionsWithIndex { (task, rows) =>
       val project = UnsafeProjection.create(columns)
-      WindowCuts.reservoir(rows.map(project(_)), columns.length, nullWord).map(specs(task).reducerIndex -> _)
-    }.collect().toSeq.groupMap(_._1)(_._2)
+      Iterator(specs(task).reducerIndex -> WindowCuts.sample(rows, project, columns.length, nullWord, shifts))
+    }.collect().toSeq.groupMap(_._1)(_._2).map { case (partition, samples) =>
+      partition -> Sample(samples.flatMap(_.times), samples.exists(_.wraps))
+    }
   }
 
   override def toString: String = stored.fold("cut by a sample")(cuts => s"cut by the distribution of ${cuts.relation}")
@@ -75,21 +81,32 @@ private[window] object WindowCuts {
   private val SampleSize = 8192
   private val TasksPerPartition = 8
 
-  private def reservoir(rows: Iterator[UnsafeRow], width: Int, nullWord: Long): Iterator[SampledTime] = {
+  /** A reservoir of rows (Li's algorithm L, which skips what it does not take). All rows are looked at only if their bounds may wrap around. */
+  private def sample(rows: Iterator[InternalRow], project: UnsafeProjection, width: Int, nullWord: Long, shifts: Seq[Option[Long]]): Sample = {
     val kept = new mutable.ArrayBuffer[UnsafeRow](SampleSize)
     val random = new Random(0)
-    var count = 0L
-    rows.foreach { row =>
-      count += 1
-      if (kept.length < SampleSize) kept += row.copy()
-      else {
-        val place = random.nextDouble() * count
-        if (place < SampleSize) kept(place.toInt) = row.copy()
-      }
+    val expected = shifts.zipWithIndex.collect { case (Some(shift), i) => (i + 2, shift) }.toArray
+    var wraps = false
+    var (count, next, weight) = (0L, 0L, 1.0)
+    def skip(): Unit = {
+      weight *= math.exp(math.log(1 - random.nextDouble()) / SampleSize)
+      next += math.floor(math.log(1 - random.nextDouble()) / math.log1p(-weight)).toLong + 1
     }
-    val weight = count.toDouble / math.max(kept.length, 1)
-    kept.iterator.map(sampled(_, width, nullWord, weight))
+    while (rows.hasNext) {
+      val row = rows.next()
+      if (expected.nonEmpty) wraps |= expected.exists { case (i, shift) => isShifted(project(row), i, shift) }
+      if (count == next) {
+        val projected = project(row).copy()
+        if (kept.length < SampleSize) kept += projected else kept(random.nextInt(SampleSize)) = projected
+        if (kept.length < SampleSize) next += 1 else skip()
+      }
+      count += 1
+    }
+    Sample(kept.map(sampled(_, width, nullWord, count.toDouble / kept.length)).toSeq, wraps)
   }
+
+  private def isShifted(row: UnsafeRow, bound: Int, by: Long): Boolean =
+    !row.isNullAt(1) && !row.isNullAt(bound) && BigInt(row.getLong(bound)) - row.getLong(1) != by
 
   /** @param row hash, time, and the bounds of frames */
   def sampled(row: UnsafeRow, width: Int, nullWord: Long, weight: Double): SampledTime = {
@@ -102,9 +119,11 @@ private[window] object WindowCuts {
   }
 
   /** A key is hot when half a part would not hold it; cut where its values differ. One whose mass is on a single value has no cuts. */
-  def ofPartition(sample: Seq[SampledTime], parts: Int): Map[Long, KeyCuts] = {
-    val total = sample.iterator.map(_.weight).sum
-    sample.groupBy(_.hash).filter(_._2.iterator.map(_.weight).sum >= total / (2 * parts)).map { case (hash, times) => hash -> cut(times, parts) }
+  def ofPartition(sample: Sample, parts: Int): Map[Long, KeyCuts] = {
+    val total = sample.times.iterator.map(_.weight).sum
+    sample.times.groupBy(_.hash).filter(_._2.iterator.map(_.weight).sum >= total / (2 * parts)).map { case (hash, times) =>
+      hash -> (if (sample.wraps) KeyCuts(Array.emptyLongArray, Array.emptyLongArray, Array.emptyLongArray) else cut(times, parts))
+    }
   }
 
   private def cut(times: Seq[SampledTime], parts: Int): KeyCuts = {
