@@ -24,6 +24,8 @@ object WindowDimensions {
   private val Comparable = WindowData.Inputs.map(_._1)
   /** Equal values of these can differ. */
   private val Alike = Seq("float", "double", "lcase")
+  /** An infinite value makes a covariance infinite or NaN, by whether it comes first. */
+  private val Infinite = Seq("float", "double")
 
   private val always = (_: String) => true
   private val never = (_: String) => false
@@ -35,7 +37,7 @@ object WindowDimensions {
   private def moment(name: String, terms: String => String): Function =
     function(name, Numbers, precision = _ => Rounding(terms))(v => s"$name($v)")
   private def ofTwo(name: String, precision: String => Precision, types: Seq[String]): Function =
-    function(name, types, precision = precision)(v => s"$name($v, y)")
+    function(name, types, ordered = Infinite.contains, precision = precision)(v => s"$name($v, y)")
   private val square = (v: String) => s"double($v) * double($v)"
   private def rounded(types: Seq[String]): String => Precision = v => if (types.contains(v)) Rounding(v => s"double($v)") else Exact
 
