@@ -16,6 +16,6 @@ SUITE = "io.github.sparkjoinery.execution.window.SlidingWindowProductSuite"
 @pytest.mark.soak
 @pytest.mark.timeout(8 * 3600)
 def test_every_function_over_every_frame() -> None:
-    """Hours; ``JOINERY_PRODUCT_SHARE`` (0 to 1) takes less. The suite prints its counts, and the seed: ``JOINERY_SEED``."""
+    """Hours; ``JOINERY_PRODUCT_SHARE`` (0 to 1) takes less. Counts and the seed (``JOINERY_SEED``) are printed."""
     build = [sys.executable, "jvm/build.py", "4.3", "test", "-q", f"-Dsuites={SUITE}"]
     subprocess.run(build, cwd=ROOT, check=True, env={**os.environ, "JOINERY_SOAK": "true"})
