@@ -245,7 +245,9 @@ def test_extension_renders_the_plain_window(spark: SparkSession, dbt: Dbt) -> No
     assert "select /*+ skew_window(4) */" in hinted
     portable = dbt.render("skew_window", "portable", expressions=functions, **arguments)
     for sql in (plainly, hinted):
-        expected = spark.sql(portable)  # each compared once: the frame of the answer is read with the session's settings
+        expected = spark.sql(
+            portable
+        )  # each compared once: the frame of the answer is read with the session's settings
         with settings(spark, {"spark.joinery.slidingWindow.enabled": "true"}):
             actual = spark.sql(sql)
             assert "SlidingWindow" in actual._jdf.queryExecution().executedPlan().toString()

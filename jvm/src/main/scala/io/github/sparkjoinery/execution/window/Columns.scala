@@ -61,8 +61,7 @@ final class Columns(width: Int, memory: BuildMemory) {
 
   private def grow(): Unit = {
     val more = capacity.toLong * width * Columns.BytesPerValue
-    // the copy of one column exists beside it
-    if (!memory.acquire(more) || capacity > (1 << 29)) throw new SparkOutOfMemoryError("UNABLE_TO_ACQUIRE_MEMORY",
+    if (capacity > (1 << 29) || !memory.acquire(more)) throw new SparkOutOfMemoryError("UNABLE_TO_ACQUIRE_MEMORY",
       java.util.Map.of("requestedBytes", more.toString, "receivedBytes", "0"))
     capacity *= 2
     var column = 0

@@ -152,9 +152,6 @@ private[window] final class IndexedRows(
   private var touched = 0L // or the reads might be left out
 
   override def close(): Unit = ()
-
-  /** Bytes held, at most. */
-  def peak: Long = memory.peak
 }
 
 private[window] object IndexedRows {

@@ -38,7 +38,7 @@ private[window] object SplitTerms {
     if (order.isEmpty) Left("it has no ORDER BY to be cut along")
     else if (!OrderedLong.supports(order.head.dataType)) Left(s"its first ORDER BY column is of type ${order.head.dataType.sql}")
     else if (!keys.forall(key => UnsafeRowUtils.isBinaryStable(key.dataType))) Left("keys of this collation may be equal and have different hashes")
-    else functions.flatMap(reasonAgainst(_, order)).headOption.toLeft {
+    else functions.flatMap(reasonAgainst(_, order)).headOption.toLeft(()).flatMap { _ =>
       val (rows, ranges) = functions.map(frameOf).partition(_.frameType == RowFrame)
       val offsets = rows.flatMap(frame => Seq(frame.lower, frame.upper)).collect {
         case bound if !bound.isInstanceOf[SpecialFrameBoundary] => bound.eval().asInstanceOf[Int]
@@ -47,8 +47,12 @@ private[window] object SplitTerms {
         case bound if !bound.isInstanceOf[SpecialFrameBoundary] =>
           OrderedLong(TryEval(RangeBound.of(order.head, bound).get), order.head.direction == Descending) -> shift(order.head.dataType, bound)
       }.distinctBy(_._1.canonicalized)
-      SplitTerms(keys, order, (0 +: offsets.map(-_)).max, (0 +: offsets).max, bounds.map(_._1), bounds.map(_._2))
+      val (before, after) = ((0L +: offsets.map(-_.toLong)).max, (0 +: offsets).max)
+      if (math.max(before, after) > MostHaloRows) Left(s"a frame reaches more than $MostHaloRows rows beyond its row")
+      else Right(SplitTerms(keys, order, before.toInt, after, bounds.map(_._1), bounds.map(_._2)))
     }
+
+  private val MostHaloRows = 100000 // each part holds them, of each hot key
 
   private def shift(dataType: DataType, offset: Expression): Option[Long] = (dataType, offset.dataType, offset.eval()) match {
     case (DateType, _: DayTimeIntervalType, micros: Long) => Some(micros / MICROS_PER_DAY)
