@@ -28,6 +28,9 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.lastJoin.skewSplit.minPartition" -> "32MB",
       "spark.joinery.runtimeFilter.applicationSideMinSize" -> "10MB",
       "spark.joinery.runtimeFilter.enabled" -> "true",
+      "spark.joinery.slidingWindow.enabled" -> "true",
+      "spark.joinery.slidingWindow.skewSplit.enabled" -> "true",
+      "spark.joinery.slidingWindow.skewSplit.minPartition" -> "64MB",
       "spark.joinery.store" -> "<undefined>",
       "spark.joinery.store.maxArtifactSize" -> "64MB",
       "spark.joinery.store.timeout" -> "2s"))
@@ -39,7 +42,8 @@ class ConfSuite extends JoinerySession {
 
   test("a value that is no boolean is refused") {
     for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.lastJoin.skewSplit.enabled", "spark.joinery.asofJoin.enabled",
-        "spark.joinery.explain", "spark.joinery.runtimeFilter.enabled")) {
+        "spark.joinery.explain", "spark.joinery.runtimeFilter.enabled", "spark.joinery.slidingWindow.enabled",
+        "spark.joinery.slidingWindow.skewSplit.enabled")) {
       val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
       assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))
       assert(spark.conf.getOption(key).forall(_ != "maybe"))
