@@ -20,8 +20,6 @@ SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "2",
-    # what is split in portable SQL is compared with Spark's own operator, down to the last digit of a sum
-    "spark.joinery.slidingWindow.enabled": "false",
 }
 
 
