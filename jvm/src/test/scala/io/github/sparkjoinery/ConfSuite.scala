@@ -29,7 +29,7 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.runtimeFilter.applicationSideMinSize" -> "10MB",
       "spark.joinery.runtimeFilter.enabled" -> "true",
       "spark.joinery.slidingWindow.enabled" -> "true",
-      "spark.joinery.slidingWindow.skewSplit.enabled" -> "true",
+      "spark.joinery.slidingWindow.skewSplit.enabled" -> "false",
       "spark.joinery.slidingWindow.skewSplit.minPartition" -> "64MB",
       "spark.joinery.store" -> "<undefined>",
       "spark.joinery.store.maxArtifactSize" -> "64MB",

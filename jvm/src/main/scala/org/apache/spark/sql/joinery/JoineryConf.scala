@@ -102,8 +102,8 @@ object JoineryConf {
   private val SLIDING_WINDOW_SKEW_SPLIT = boolean(
     "spark.joinery.slidingWindow.skewSplit.enabled",
     "Under adaptive execution, have several tasks compute a skewed partition of a window, its hot keys cut along the first ORDER BY column. " +
-      "A hint /*+ SKEW_WINDOW(parts) */ insists on it.",
-    default = true)
+      "Each part reads the whole partition, so it pays with idle cores and costly functions. A hint SKEW_WINDOW(parts) insists on it.",
+    default = false)
 
   private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.slidingWindow.skewSplit.minPartition")
     .doc("Smallest shuffled partition of a window, in bytes, that may count as skewed; " +

@@ -19,6 +19,7 @@ class SkewedWindowSuite extends WindowChecks {
   private val Skewed = Seq(
     "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
+    "spark.joinery.slidingWindow.skewSplit.enabled" -> "true",
     "spark.joinery.slidingWindow.skewSplit.minPartition" -> "2KB")
 
   /** Nine rows out of ten have the key 0. */
