@@ -11,6 +11,7 @@ import org.apache.spark.sql.DataFrame
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.artifacts.{SpecificationHash, StoredFilters, StoreLayout}
 import io.github.sparkjoinery.execution.skew.TimeSliceExec
+import io.github.sparkjoinery.execution.window.SlidingWindowExec
 
 /** Skewed partitions of a LAST JOIN, cut by the distribution of their hot keys in the store. */
 class StoredTimesSuite extends StoredFilters {
@@ -124,5 +125,21 @@ class StoredTimesSuite extends StoredFilters {
     val version = buildDistribution("hot_left", Seq("k"), "o")
     JavaFiles.writeString(version.resolve("version.json"), "{}")
     check(query("o"), stored = false)
+  }
+
+  test("hot keys of a window are cut by it, too") {
+    buildDistribution("hot_left", Seq("k"), "t")
+    val text = """SELECT /*+ SKEW_WINDOW(4) */ id, count(*) OVER w AS n, min(o) OVER w AS o, max(id) OVER w AS last FROM hot_left
+      WINDOW w AS (PARTITION BY k ORDER BY t RANGE BETWEEN INTERVAL 20 SECONDS PRECEDING AND CURRENT ROW)"""
+    val expected = withConf("spark.joinery.slidingWindow.enabled" -> "false")(Answers.rows(sql(text)))
+    def windows(stored: Boolean): Unit = {
+      val query = sql(text)
+      assert(Answers.rows(query) == expected)
+      val found = collect(plan(query)) { case window: SlidingWindowExec => window }
+      assert(found.size == 1 && found.head.metrics("splitParts").value >= 4 && found.head.metrics("hotKeys").value >= 1, plan(query))
+      assert(found.head.cuts.exists(_.toString == "cut by the distribution of spark_catalog.default.hot_left") == stored, plan(query))
+    }
+    withConf(Settings: _*)(windows(stored = false))
+    withStore(Settings: _*)(windows(stored = true))
   }
 }
