@@ -29,8 +29,11 @@ object StoredTimes extends AliasHelper with Logging {
    * @return None without a distribution of the side's relation by those keys and that time; old ones will do, too
    */
   def of(stage: ShuffleQueryStageExec, side: Option[LogicalPlan], keys: Seq[Expression], time: Expression): Option[StoredTimes] =
-    rowsOfHotKeys(stage, side, keys, time, Seq(time)).map { case (relation, rows) =>
-      val times = rows.map { case (partition, values, weight) => partition -> (values.head.asInstanceOf[Long], weight) }
+    for {
+      partitionOf <- partitioner(stage, keys)
+      (relation, rows) <- rowsOfHotKeys(side, keys, time, Seq(partitionOf, time))
+    } yield {
+      val times = rows.map { case (Seq(partition: Int, time: Long), weight) => partition -> (time, weight) }
       StoredTimes(relation, times.groupMap(_._1)(_._2).map { case (partition, of) => partition -> of.sortBy(_._1) })
     }
 
@@ -38,16 +41,13 @@ object StoredTimes extends AliasHelper with Logging {
    * The boundaries of the hot keys in a distribution.
    *
    * @param columns over the side's, of which they may use the keys and those of the time
-   * @return the relation's identity; and for each boundary the partition of the shuffle, the values of the columns, and the number of
-   *         rows that it stands for
+   * @return the relation's identity; and for each boundary the values of the columns, and the number of rows that it stands for
    */
-  def rowsOfHotKeys(stage: ShuffleQueryStageExec, side: Option[LogicalPlan], keys: Seq[Expression], time: Expression,
-      columns: Seq[Expression]): Option[(String, Seq[(Int, Seq[Any], Double)])] = try {
+  def rowsOfHotKeys(side: Option[LogicalPlan], keys: Seq[Expression], time: Expression, columns: Seq[Expression]): Option[(String, Seq[(Seq[Any], Double)])] = try {
     for {
       access <- StoreAccess.of(SparkSession.active)
       plan <- side
       (source, aliases) <- relationBelow(plan)
-      partitionOf <- partitioner(stage, keys)
       distribution <- find(access, source, keys.map(replaceAlias(_, aliases)), replaceAlias(time, aliases))
     } yield {
       def value(expression: Expression, of: Map[String, Any]): Any = replaceAlias(expression, aliases).transform {
@@ -55,8 +55,7 @@ object StoredTimes extends AliasHelper with Logging {
       }.eval()
       val rows = for (hot <- distribution.hot; key = distribution.keys.zip(hot.key).toMap; at <- hot.boundaries) yield {
         val row = key + (distribution.time -> at)
-        val partition = value(partitionOf, key).asInstanceOf[Int]
-        (partition, columns.map(value(_, row)), hot.rows.toDouble / (hot.boundaries.length + 1))
+        (columns.map(value(_, row)), hot.rows.toDouble / (hot.boundaries.length + 1))
       }
       (source.identity, rows)
     }
@@ -66,7 +65,8 @@ object StoredTimes extends AliasHelper with Logging {
       None
   }
 
-  private def partitioner(stage: ShuffleQueryStageExec, keys: Seq[Expression]): Option[Expression] = stage.shuffle.outputPartitioning match {
+  /** The partition of a shuffle that a key goes to. */
+  def partitioner(stage: ShuffleQueryStageExec, keys: Seq[Expression]): Option[Expression] = stage.shuffle.outputPartitioning match {
     case hashed: HashPartitioning => Some(HashPartitioning(keys, hashed.numPartitions).partitionIdExpression)
     case SinglePartition if keys.isEmpty => Some(Literal(0))
     case _ => None

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.TaskBuildMemory
 
 import io.github.sparkjoinery.execution.window.kernels._
-import io.github.sparkjoinery.execution.window.skew.PartRows
+import io.github.sparkjoinery.execution.window.skew.{OwnRows, PartRows}
 
 /**
  * Computes partition after partition, a batch of rows at a time: loads rows as far as the batch's frames reach, finds the frames, has the
@@ -32,14 +32,14 @@ private[window] final class PartitionFrames(
 
   var row: UnsafeRow = _
 
-  private var isOwn: UnsafeRow => Boolean = _
+  private var own: OwnRows = _
 
   def next(): Boolean = {
     do {
       while (given == count) if (!nextBatch()) return false
       row = giving.next()
       given += 1
-    } while (part != null && !isOwn(row))
+    } while (own != null && !own.contains(row, first + given - 1))
     results.moveTo(given - 1)
     true
   }
@@ -50,7 +50,7 @@ private[window] final class PartitionFrames(
     given = 0
     if (isComplete && first == columns.loaded) {
       if (!rows.nextPartition()) return false
-      if (part != null) isOwn = part.owner(rows)
+      if (part != null) own = part.ownRows(rows)
       columns.clear()
       frames.foreach(_.clear())
       if (peers != null) peers.clear()

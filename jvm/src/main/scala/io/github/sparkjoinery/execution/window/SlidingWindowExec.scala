@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
-import io.github.sparkjoinery.execution.window.skew.{Part, SplitTerms, WindowCuts}
+import io.github.sparkjoinery.execution.window.skew._
 
 /**
  * Window functions in constant amortised time per row, whatever the frame. Takes the place of both Spark's window operator and the sort
@@ -19,7 +19,7 @@ import io.github.sparkjoinery.execution.window.skew.{Part, SplitTerms, WindowCut
  *
  * @param windowExpression as in Spark's `WindowExec`, which is made of the same
  * @param parts            that a hint wants each hot key split into; 1: none
- * @param cuts             once the child reads partitions in several parts
+ * @param cuts             of hot keys, which are computed in parts
  */
 case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression], partitionSpec: Seq[Expression], orderSpec: Seq[SortOrder], child: SparkPlan,
@@ -29,11 +29,16 @@ case class SlidingWindowExec(
   override def nodeName: String = "SlidingWindow"
   override def output: Seq[Attribute] = child.output ++ windowExpression.map(_.toAttribute)
   override def producedAttributes: AttributeSet = AttributeSet(windowExpression.map(_.toAttribute))
-  override def outputPartitioning: Partitioning =
-    if (cuts.isEmpty) child.outputPartitioning else UnknownPartitioning(child.outputPartitioning.numPartitions)
+  override def outputPartitioning: Partitioning = cuts match {
+    case Some(_: CutAtRead) => UnknownPartitioning(child.outputPartitioning.numPartitions)
+    case _ => child.outputPartitioning
+  }
   override def outputOrdering: Seq[SortOrder] = if (isSorted) child.outputOrdering else sortOrder
-  override def requiredChildDistribution: Seq[Distribution] =
-    Seq(if (cuts.isDefined) UnspecifiedDistribution else if (partitionSpec.isEmpty) AllTuples else ClusteredDistribution(partitionSpec))
+  override def requiredChildDistribution: Seq[Distribution] = Seq(cuts match {
+    case Some(_: CutAtRead) => UnspecifiedDistribution
+    case Some(cut: CutAtWrite) => ClusteredDistribution(Seq(cut.part))
+    case None => if (partitionSpec.isEmpty) AllTuples else ClusteredDistribution(partitionSpec)
+  })
 
   private def sortOrder: Seq[SortOrder] = partitionSpec.map(SortOrder(_, Ascending)) ++ orderSpec
 
@@ -63,27 +68,42 @@ case class SlidingWindowExec(
     windowExpression.map(_.transform { case function: WindowExpression => results(function) })
   }
 
-  private def newTask: WindowTaskFactory = WindowTaskFactory(
-    new WindowCompiler(orderSpec).compile(functions, growing = cuts.isDefined), partitionSpec, orderSpec, child.output,
-    WindowMetrics(longMetric("sortTime"), longMetric("spillSize"), longMetric("splitParts"), longMetric("haloRows")),
-    cuts.map(cuts => (cuts.terms, partsOfTasks(cuts))))
+  private def newTask: WindowTaskFactory = {
+    val (keys, parts) = cuts match {
+      case None => (partitionSpec, None)
+      case Some(cut: CutAtWrite) =>
+        report(cut.hotKeys.values.map(_.cuts))
+        val parts = Some(cut.taskParts)
+        (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)))
+      case Some(cut: CutAtRead) =>
+        val parts = partsOfReaders(cut)
+        (partitionSpec, Some((cut.terms, parts(_))))
+    }
+    WindowTaskFactory(new WindowCompiler(orderSpec).compile(functions, growing = cuts.isDefined), keys, orderSpec, child.output,
+      WindowMetrics(longMetric("sortTime"), longMetric("spillSize"), longMetric("haloRows")), parts)
+  }
 
   /** Tasks that read one partition compute a part of it each. */
-  private def partsOfTasks(cuts: WindowCuts): Array[Option[Part]] = {
+  private def partsOfReaders(cut: CutAtRead): Array[Option[TaskParts]] = {
     val specs = child.collectFirst { case read: AQEShuffleReadExec => read.partitionSpecs }.get
     val readings = specs.groupBy(identity).collect { case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length }
-    val hotKeys = cuts.of(readings)
-    val found = hotKeys.values.flatMap(_.values).toSeq
-    longMetric("hotKeys").set(found.length)
-    longMetric("uncutKeys").set(found.count(_.times.isEmpty))
-    SQLMetrics.postDriverMetricUpdates(sparkContext, sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
-      Seq(longMetric("hotKeys"), longMetric("uncutKeys")))
+    val hotKeys = cut.of(readings)
+    report(hotKeys.values.flatMap(_.values))
     specs.zipWithIndex.map {
       case (CoalescedPartitionSpec(partition, end, _), i) if end == partition + 1 && hotKeys.contains(partition) =>
-        val first = specs.indexWhere { case CoalescedPartitionSpec(`partition`, _, _) => true; case _ => false }
-        Some(Part(i - first, readings(partition), hotKeys(partition).filter(_._2.times.nonEmpty)))
+        val number = i - specs.indexWhere { case CoalescedPartitionSpec(`partition`, _, _) => true; case _ => false }
+        val hot = hotKeys(partition).collect { case (hash, cuts) if cuts.times.nonEmpty => hash -> KeyPart(number, cuts) }
+        Some(TaskParts(hot, share = Some((number, readings(partition)))))
       case _ => None
     }.toArray
+  }
+
+  private def report(hotKeys: Iterable[KeyCuts]): Unit = {
+    val counts = Map("hotKeys" -> hotKeys.size, "uncutKeys" -> hotKeys.count(_.times.isEmpty),
+      "splitParts" -> hotKeys.filter(_.times.nonEmpty).map(_.times.length + 1).sum)
+    counts.foreach { case (name, count) => longMetric(name).set(count) }
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext, sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY), counts.keys.toSeq.map(longMetric))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {

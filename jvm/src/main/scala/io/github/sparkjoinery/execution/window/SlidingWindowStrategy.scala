@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.window.WindowExec
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.skew.Skew
-import io.github.sparkjoinery.execution.window.skew.{SplitSkewedWindow, SplitTerms}
+import io.github.sparkjoinery.execution.window.skew.{CutAtWrite, SplitSkewedWindow, SplitTerms, WindowPartsExec}
 import io.github.sparkjoinery.explain.Decision
 import io.github.sparkjoinery.logical.SkewWindow
 
@@ -33,9 +33,11 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct
       val isMoving = taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)
       val split = if (refused.nonEmpty) Left(refused.mkString("; ")) else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
+      val cut = split.toOption.flatMap(CutAtWrite.of(child, _, parts))
       val why =
         if (isMoving) Some("a moving frame")
         else if (split.isRight && parts.exists(_ > 1)) Some("hint SKEW_WINDOW")
+        else if (cut.isDefined) Some("hot keys in the artifact store")
         else if (split.isRight && isSkewed(child, parts)) Some("its input is skewed")
         else None
       val notSplit = split.left.toOption.filter(_ => parts.exists(_ > 1)).map(reason => s"not split: $reason")
@@ -49,8 +51,8 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       else {
         val left = columns.filterNot(taken.contains)
         val below = if (left.isEmpty) planLater(child) else WindowExec(left, keys, order, planLater(child))
-        val sliding = SlidingWindowExec(taken, keys, order, below, parts)
-        Seq(if (left.isEmpty) sliding else ProjectExec(window.output, sliding))
+        val sliding = SlidingWindowExec(taken, keys, order, cut.fold(below)(WindowPartsExec(_, below)), parts, cut)
+        Seq(if (left.isEmpty && cut.isEmpty) sliding else ProjectExec(window.output, sliding))
       }
     case _ => Nil
   }

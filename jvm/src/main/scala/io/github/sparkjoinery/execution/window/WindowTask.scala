@@ -6,18 +6,18 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
 
-import io.github.sparkjoinery.execution.window.skew.{Part, PartRows, SplitTerms}
+import io.github.sparkjoinery.execution.window.skew.{PartRows, SplitTerms, TaskParts}
 
 /**
  * One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions.
  *
- * @param ofPart the part of its partition that it computes; None: all
+ * @param ofParts what it computes of its rows; None: all
  */
 final class WindowTask private[window] (
     program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics,
-    ofPart: Option[(Part, SplitTerms)]) {
+    ofParts: Option[(TaskParts, SplitTerms)]) {
 
-  private val part = ofPart.map { case (part, terms) => new PartRows(part, terms, program, output, take) }.orNull
+  private val part = ofParts.map { case (parts, terms) => new PartRows(parts, terms, program, output, take) }.orNull
   private var indexed =
     if (keys.forall(key => IndexedRows.isKey(key.dataType))) new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)
     else null
@@ -37,7 +37,6 @@ final class WindowTask private[window] (
   def finish(): Unit = {
     if (part != null) {
       part.finish()
-      metrics.splitParts += 1
       metrics.haloRows += part.haloRows
     }
     val start = System.nanoTime()
@@ -77,16 +76,16 @@ final class WindowTask private[window] (
 }
 
 /** What a `SlidingWindow` counts. */
-private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric, splitParts: SQLMetric, haloRows: SQLMetric)
+private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric, haloRows: SQLMetric)
 
 /**
  * Goes to the executors.
  *
- * @param parts by task
+ * @param parts what a task computes, by its number
  */
 case class WindowTaskFactory private[window] (
     program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics,
-    parts: Option[(SplitTerms, Array[Option[Part]])]) {
+    parts: Option[(SplitTerms, Int => Option[TaskParts])]) {
   def create(task: Int): WindowTask =
     new WindowTask(program, keys, order, output, metrics, parts.flatMap { case (terms, ofTasks) => ofTasks(task).map((_, terms)) })
 }

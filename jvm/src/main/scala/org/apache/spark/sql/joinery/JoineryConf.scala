@@ -101,12 +101,18 @@ object JoineryConf {
 
   private val SLIDING_WINDOW_SKEW_SPLIT = boolean(
     "spark.joinery.slidingWindow.skewSplit.enabled",
-    "Under adaptive execution, have several tasks compute a skewed partition of a window, its hot keys cut along the first ORDER BY column. " +
-      "Each part reads the whole partition, so it pays with idle cores and costly functions. A hint SKEW_WINDOW(parts) insists on it.",
+    "Compute hot keys of a window, those in the distribution that the artifact store has for its keys and order, in several tasks: cut along " +
+      "the first ORDER BY column before the shuffle. A hint SKEW_WINDOW(parts) insists on it, with or without a distribution.",
+    default = true)
+
+  private val SLIDING_WINDOW_SKEW_SPLIT_AT_READ = boolean(
+    "spark.joinery.slidingWindow.skewSplit.atRead.enabled",
+    "Under adaptive execution, have several tasks compute a partition of a window that turns out to be skewed once it is shuffled. Each " +
+      "part reads the whole partition, so it pays with idle cores and costly functions.",
     default = false)
 
   private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.slidingWindow.skewSplit.minPartition")
-    .doc("Smallest shuffled partition of a window, in bytes, that may count as skewed; " +
+    .doc("Smallest shuffled partition of a window, in bytes, that may count as skewed, and smallest hot key; " +
       "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
     .version("joinery 0.1.0")
     .bytesConf(ByteUnit.BYTE)
@@ -121,6 +127,7 @@ object JoineryConf {
   def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def slidingWindowEnabled: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_ENABLED)
   def windowSkewSplit: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT)
+  def windowSkewSplitAtRead: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_AT_READ)
   def windowSkewSplitMinPartition: Long = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION)
     .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)

@@ -9,11 +9,19 @@ import org.apache.spark.sql.joinery.TaskBuildMemory
 import io.github.sparkjoinery.execution.rows.{DriverBuildMemory, LongKeyIndex, TotalOrder}
 import io.github.sparkjoinery.execution.window.{PartitionRows, WindowProgram}
 
-/** The part of its partition that a task computes. @param parts of the partition */
-private[window] case class Part(number: Int, parts: Int, hotKeys: Map[Long, KeyCuts])
+/**
+ * What a task computes: of each hot key a part, of the other keys all or some.
+ *
+ * @param hot   by the hash of [[SplitTerms]]
+ * @param share of the other keys: which remainder of the hash, by which divisor; None: all that there are
+ */
+private[window] case class TaskParts(hot: Map[Long, KeyPart], share: Option[(Int, Int)])
+
+/** @param number of the part between two cuts */
+private[window] case class KeyPart(number: Int, cuts: KeyCuts)
 
 /**
- * Of the rows of a whole partition, those that a part needs: of hot keys its own and the halo, of other keys all or none. What comes before
+ * Of the rows that a task reads, those that it needs: of hot keys its own and the halo, of other keys all or none. What comes before
  * the halo is added up for functions over growing frames, and what comes behind it for those over whole partitions.
  *
  * Rows with equal order values are told apart by their bytes, so that all parts agree on one order of theirs.
@@ -21,7 +29,7 @@ private[window] case class Part(number: Int, parts: Int, hotKeys: Map[Long, KeyC
  * @param insert takes a row that is needed
  */
 private[window] final class PartRows(
-    part: Part, terms: SplitTerms, program: WindowProgram, output: Seq[Attribute], insert: UnsafeRow => Unit) {
+    parts: TaskParts, terms: SplitTerms, program: WindowProgram, output: Seq[Attribute], insert: UnsafeRow => Unit) {
   private val hashAndTimeOf = UnsafeProjection.create(Seq(terms.time.word, terms.hash), output)
   private val keyOf = if (terms.keys.isEmpty) null else UnsafeProjection.create(terms.keys, output)
   private val memory = TaskBuildMemory()
@@ -29,8 +37,8 @@ private[window] final class PartRows(
   private val order = TotalOrder(terms.order, output)
   private val time = terms.time
   private val ranges = terms.bounds.nonEmpty
-  private val cutsOfHash = new LongKeyIndex(new DriverBuildMemory(Long.MaxValue))
-  private val cuts = part.hotKeys.toArray.map { case (hash, cuts) => cutsOfHash.add(hash); cuts }
+  private val indexOfHash = new LongKeyIndex(new DriverBuildMemory(Long.MaxValue))
+  private val hot = parts.hot.toArray.map { case (hash, part) => indexOfHash.add(hash); part }
   private var lastKey: UnsafeRow = _
   private var lastRows: HotKeyRows = _
   var haloRows = 0L
@@ -38,19 +46,20 @@ private[window] final class PartRows(
   def add(row: UnsafeRow): Unit = {
     val projected = hashAndTimeOf(row)
     val hash = projected.getLong(1)
-    val hot = cutsOfHash.find(hash)
-    if (hot < 0) {
-      if (java.lang.Math.floorMod(hash, part.parts) == part.number) insert(row)
+    val index = indexOfHash.find(hash)
+    if (index < 0) {
+      if (parts.share.forall { case (remainder, divisor) => java.lang.Math.floorMod(hash, divisor) == remainder }) insert(row)
     } else {
-      val (at, key) = (time.of(projected), cuts(hot))
-      val place = key.partOf(at)
-      if (place == part.number) insert(row)
-      else if (place > part.number) {
+      val KeyPart(number, cuts) = hot(index)
+      val at = time.of(projected)
+      val place = cuts.partOf(at)
+      if (place == number) insert(row)
+      else if (place > number) {
         val after = of(row).after
-        if (ranges && at <= key.tos(part.number)) insertHalo(row, after) else after.offer(row, at)
-      } else if (part.number <= key.times.length) { // fewer cuts than parts: the last parts have no rows of this key
+        if (ranges && at <= cuts.tos(number)) insertHalo(row, after) else after.offer(row, at)
+      } else if (number <= cuts.times.length) { // fewer cuts than parts: the last parts have no rows of this key
         val before = of(row).before
-        if (ranges && at >= key.froms(part.number - 1)) insertHalo(row, before) else before.offer(row, at)
+        if (ranges && at >= cuts.froms(number - 1)) insertHalo(row, before) else before.offer(row, at)
       }
     }
   }
@@ -79,18 +88,25 @@ private[window] final class PartRows(
     Seq(rows.before, rows.after).foreach(_.finish { row => haloRows += 1; insert(row) })
   }
 
-  /** Whether rows of a partition are the part's own, not halo. */
-  def owner(rows: PartitionRows): UnsafeRow => Boolean = {
+  /** Which rows of a partition are the part's own, not halo. */
+  def ownRows(rows: PartitionRows): OwnRows = {
     val first = rows.cursor(0).next()
-    part.hotKeys.get(hashAndTimeOf(first).getLong(1)).fold[UnsafeRow => Boolean](_ => true) { cuts =>
-      row => cuts.partOf(time.of(hashAndTimeOf(row))) == part.number
+    val index = indexOfHash.find(hashAndTimeOf(first).getLong(1))
+    val known = if (index < 0) null else hotKeys.get(keyOfPartition(first))
+    if (known == null) OwnRows(0, null)
+    else if (known.after.inserted == 0) OwnRows(known.before.inserted, null)
+    else {
+      val KeyPart(number, cuts) = hot(index)
+      OwnRows(known.before.inserted, row => cuts.partOf(time.of(hashAndTimeOf(row))) > number)
     }
   }
+
+  private def keyOfPartition(row: UnsafeRow): UnsafeRow = if (keyOf == null) PartRows.NoKey else keyOf(row)
 
   /** Puts into a buffer of a frame's growing functions what the partition has beside its loaded rows. */
   def seed(frame: Int, rows: PartitionRows, buffer: InternalRow): Unit = {
     val first = rows.cursor(0).next()
-    val known = hotKeys.get(if (keyOf == null) PartRows.NoKey else keyOf(first))
+    val known = hotKeys.get(keyOfPartition(first))
     if (known != null) known.carried.get(frame).foreach(_.into(buffer, first))
   }
 
@@ -99,11 +115,10 @@ private[window] final class PartRows(
     val carried: Map[Int, Carried] = program.frames.zipWithIndex.collect {
       case (frame, i) if frame.isGrowing => i -> new Carried(frame, terms, output, memory)
     }.toMap
-    private def timeOf(row: UnsafeRow): Long = time.of(hashAndTimeOf(row))
     private val whole = carried.filter { case (i, _) => program.frames(i).isWhole }.values.toArray
     private val all = carried.values.toArray
-    val before = new HaloRows(terms.rowsBefore, isLast = true, order, timeOf, memory, row => all.foreach(_.add(row)))
-    val after = new HaloRows(terms.rowsAfter, isLast = false, order, timeOf, memory, row => whole.foreach(_.add(row)))
+    val before = new HaloRows(terms.rowsBefore, isLast = true, order, memory, row => all.foreach(_.add(row)))
+    val after = new HaloRows(terms.rowsAfter, isLast = false, order, memory, row => whole.foreach(_.add(row)))
   }
 }
 
@@ -112,62 +127,11 @@ private object PartRows {
 }
 
 /**
- * The last rows before a part, or the first after it: so many that the frames of the part's rows may hold them.
+ * In a partition, between the halo before and the halo behind.
  *
- * @param count  how many
- * @param passed gets the rows that are not among them
+ * @param start   number of the first
+ * @param isAfter of a row from there on: whether it is behind; null if none is
  */
-private[skew] final class HaloRows(
-    count: Int, isLast: Boolean, order: util.Comparator[UnsafeRow], timeOf: UnsafeRow => Long, memory: TaskBuildMemory,
-    passed: UnsafeRow => Unit) {
-  private val nearestFirst: util.Comparator[UnsafeRow] = if (isLast) order.reversed() else order
-  private var rows = new Array[UnsafeRow](64)
-  private var size = 0
-  private var bytes = 0L
-  private var farthestTime = 0L
-  private var farthest: UnsafeRow = _ // of `count` rows that have been found; what is no nearer is not among them
-
-  /** Rows of the halo that have gone in already, because RANGE frames hold them: all of them nearer than those offered. */
-  var inserted = 0
-
-  /** @param time of the row, as the first term orders it */
-  def offer(row: UnsafeRow, time: Long): Unit =
-    if (count == 0 || farthest != null && (isFarther(time) || nearestFirst.compare(row, farthest) >= 0)) passed(row)
-    else {
-      if (size == rows.length) rows = util.Arrays.copyOf(rows, size * 2)
-      val kept = row.copy()
-      rows(size) = kept
-      size += 1
-      bytes += kept.getSizeInBytes + HaloRows.Overhead
-      if (bytes > memory.acquired && !memory.acquire(math.max(bytes - memory.acquired, 1L << 20))) throw HaloRows.noMemory(bytes)
-      if (size >= count.toLong * 2 + 64) prune()
-    }
-
-  private def isFarther(time: Long): Boolean = if (isLast) time < farthestTime else time > farthestTime
-
-  private def prune(): Unit = {
-    util.Arrays.sort(rows, 0, size, nearestFirst)
-    var i = count
-    while (i < size) { bytes -= rows(i).getSizeInBytes + HaloRows.Overhead; passed(rows(i)); rows(i) = null; i += 1 }
-    size = math.min(size, count)
-    if (count > 0 && size == count) {
-      farthest = rows(count - 1)
-      farthestTime = timeOf(farthest)
-    }
-  }
-
-  def finish(insert: UnsafeRow => Unit): Unit = {
-    prune()
-    val wanted = math.min(math.max(count - inserted, 0), size)
-    var i = 0
-    while (i < size) { if (i < wanted) insert(rows(i)) else passed(rows(i)); rows(i) = null; i += 1 }
-    size = 0
-  }
-}
-
-private[skew] object HaloRows {
-  private val Overhead = 64 // of the objects, in bytes
-
-  private def noMemory(bytes: Long) = new org.apache.spark.memory.SparkOutOfMemoryError("UNABLE_TO_ACQUIRE_MEMORY",
-    util.Map.of("requestedBytes", bytes.toString, "receivedBytes", "0"))
+private[window] case class OwnRows(start: Int, isAfter: UnsafeRow => Boolean) {
+  def contains(row: UnsafeRow, number: Int): Boolean = number >= start && (isAfter == null || !isAfter(row))
 }

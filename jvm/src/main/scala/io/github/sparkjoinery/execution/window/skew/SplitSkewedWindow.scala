@@ -37,8 +37,8 @@ object SplitSkewedWindow extends Rule[SparkPlan] with Logging {
         val skew = new Skew(stage, JoineryConf.windowSkewSplitMinPartition)
         val specs = sizes.zipWithIndex.flatMap { case (parts, i) => Seq.fill(parts)(skew.whole(i)) }
         val child = window.logicalLink.collect { case logical: Window => logical.child }
-        val stored = if (JoineryConf.store.isEmpty || terms.shifts.exists(_.isDefined)) None else StoredCuts.of(stage, child, terms)
-        window.copy(child = SkewJoinChildWrapper(AQEShuffleReadExec(stage, specs)), cuts = Some(new WindowCuts(stage, terms, stored)))
+        val stored = if (JoineryConf.store.isEmpty) None else StoredCuts.byPartition(stage, child, terms)
+        window.copy(child = SkewJoinChildWrapper(AQEShuffleReadExec(stage, specs)), cuts = Some(new CutAtRead(stage, terms, stored)))
       }
     case (_, Left(reason)) =>
       if (window.parts.exists(_ > 1)) logWarning(s"hint SKEW_WINDOW: the window is not split: $reason")
@@ -52,7 +52,7 @@ object SplitSkewedWindow extends Rule[SparkPlan] with Logging {
     skew.sizes.toSeq.indices.map { i =>
       insisted match {
         case Some(parts) => if (skew.sizes(i) > 0 && skew.sizes(i) * 2 >= skew.sizes.max) parts else 1 // small ones are not in the way
-        case None if !JoineryConf.windowSkewSplit => 1
+        case None if !JoineryConf.windowSkewSplitAtRead => 1
         case None => math.min(skew.parts(i), maxParts)
       }
     }

@@ -17,16 +17,16 @@ import io.github.sparkjoinery.execution.window.{RangeBound, SortKey}
  * What a part of a hot key needs beside its own rows, for all frames of a window: its halo.
  *
  * @param keys       the window's PARTITION BY
+ * @param hash       a long; rows of one key have one hash. That two keys may share it only makes both of them hot
  * @param order      its ORDER BY; parts are cut along the first term
  * @param rowsBefore how many rows before the part; so rowsAfter
  * @param bounds     of RANGE frames, as longs in the order of the sort; NULL where there is none
  * @param shifts     how far each bound is from its row's time if arithmetic does not wrap around; None where it cannot
+ * @param carries    whether a frame begins with the partition, so that something is carried into each part
  */
 private[window] case class SplitTerms(
-    keys: Seq[Expression], order: Seq[SortOrder], rowsBefore: Int, rowsAfter: Int, bounds: Seq[Expression], shifts: Seq[Option[Long]]) {
-
-  /** Rows of one key have one hash. That two keys may share it only makes both of them hot. */
-  def hash: Expression = new XxHash64(if (keys.isEmpty) Seq(Literal(0)) else keys)
+    keys: Seq[Expression], hash: Expression, order: Seq[SortOrder], rowsBefore: Int, rowsAfter: Int, bounds: Seq[Expression],
+    shifts: Seq[Option[Long]], carries: Boolean) {
 
   @transient lazy val time: SortKey = SortKey(order.head) // asked for each row
 }
@@ -49,7 +49,11 @@ private[window] object SplitTerms {
       }.distinctBy(_._1.canonicalized)
       val (before, after) = ((0L +: offsets.map(-_.toLong)).max, (0 +: offsets).max)
       if (math.max(before, after) > MostHaloRows) Left(s"a frame reaches more than $MostHaloRows rows beyond its row")
-      else Right(SplitTerms(keys, order, before.toInt, after, bounds.map(_._1), bounds.map(_._2)))
+      else {
+        val hash = new XxHash64(if (keys.isEmpty) Seq(Literal(0)) else keys)
+        val carries = functions.exists(frameOf(_).lower == UnboundedPreceding)
+        Right(SplitTerms(keys, hash, order, before.toInt, after, bounds.map(_._1), bounds.map(_._2), carries))
+      }
     }
 
   private val MostHaloRows = 100000 // each part holds them, of each hot key

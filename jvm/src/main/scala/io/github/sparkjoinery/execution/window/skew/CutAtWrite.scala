@@ -1,0 +1,124 @@
+package io.github.sparkjoinery.execution.window.skew
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BoundReference, GenericInternalRow, UnsafeProjection}
+import org.apache.spark.sql.catalyst.plans.logical.{Sample => _, _}
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.types.LongType
+
+/**
+ * Cuts the hot keys of a window before its rows are shuffled (article 2): [[WindowPartsExec]] adds a column with the part of each row, the
+ * shuffle goes by that column, and copies of rows at a cut go to the other parts whose frames hold them. By the distribution in
+ * the artifact store, else by a sample of the child's rows, taken when it is first asked for, as Spark's own range partitioning takes one.
+ *
+ * @param child  whose rows are to be shuffled
+ * @param parts  of each hot key
+ * @param stored what is known of hot keys; None: take a sample
+ */
+private[window] class CutAtWrite(
+    @transient private val child: LogicalPlan, val terms: SplitTerms, parts: Int, @transient private val stored: Option[StoredCuts])
+  extends WindowCuts {
+  @transient private val session = SparkSession.active
+
+  /** The column with the part. Even for the parts of hot keys, odd for other keys: a hash of theirs. */
+  val part: Attribute = AttributeReference("joinery_part", LongType, nullable = false)()
+
+  /** The terms of a task behind the shuffle, to which each part of a key is a key. */
+  val termsOfParts: SplitTerms = terms.copy(keys = terms.keys :+ part, hash = part)
+
+  /** By hash, those that have cuts and those that have not. */
+  @transient lazy val hotKeys: Map[Long, HotKeyParts] = {
+    val cuts = KeyCuts.ofHotKeys(stored.fold(sample())(_.sample), parts).toSeq.sortBy(_._1)
+    val numbers = CutAtWrite.partNumbers(cuts.map(_._2.times.length + 1).sum, SQLConf.get.numShufflePartitions).iterator
+    cuts.map { case (hash, cuts) => hash -> HotKeyParts(cuts, numbers.take(cuts.times.length + 1).toArray) }.toMap
+  }
+
+  /** What any task behind the shuffle computes. */
+  def taskParts: TaskParts = TaskParts(
+    (for (HotKeyParts(cuts, numbers) <- hotKeys.values; (number, i) <- numbers.zipWithIndex) yield number -> KeyPart(i, cuts)).toMap, share = None)
+
+  private def sample(): Sample = session.withActive {
+    val columns = Sample.columns(terms).zipWithIndex.map { case (column, i) => Alias(column, s"c$i")() }
+    val plan = QueryExecution.prepareExecutedPlan(session, Project(columns, child))
+    val fields = columns.zipWithIndex.map { case (column, i) => BoundReference(i, column.dataType, column.nullable) }
+    val rows = plan.execute()
+    val ofTask = new Sample.OfTask(terms, math.max(CutAtWrite.SampleSize / math.max(rows.getNumPartitions, 1), CutAtWrite.LeastOfTask))
+    Sample.all(rows.mapPartitions { rows =>
+      val project = UnsafeProjection.create(fields)
+      Iterator(ofTask.take(rows, project(_)))
+    }.collect())
+  }
+
+  override def toString: String =
+    s"cut into $parts by ${stored.fold("a sample")(cuts => s"the distribution of ${cuts.relation}")}, before the shuffle"
+}
+
+/** @param numbers of its parts, as in the column */
+private[window] case class HotKeyParts(cuts: KeyCuts, numbers: Array[Long])
+
+private[window] object CutAtWrite {
+  private val SampleSize = 65536 // of all tasks together
+  private val LeastOfTask = 128
+  private val MostHaloRows = 20000 // each task before the shuffle sends so many of its own over each cut
+  private val MostParts = 32
+
+  /**
+   * How a window is to be cut, if it is: as a hint wants, or because of a stored distribution whose hottest key would keep one core busy while
+   * others wait.
+   *
+   * @param hint how many parts
+   */
+  def of(child: LogicalPlan, terms: SplitTerms, hint: Option[Int]): Option[CutAtWrite] = {
+    lazy val stored = if (JoineryConf.store.isEmpty) None else StoredCuts.of(Some(child), terms)
+    if (hint.contains(1) || hint.isEmpty && !JoineryConf.windowSkewSplit || reasonAgainst(child, terms).isDefined) None
+    else hint.orElse(stored.flatMap(cuts => worthwhileParts(child, cuts.sample))).map(new CutAtWrite(child, terms, _, stored))
+  }
+
+  private def worthwhileParts(child: LogicalPlan, hotKeys: Sample): Option[Int] = {
+    val rows = hotKeys.times.groupMapReduce(_.hash)(_.weight)(_ + _).values
+    val cores = SparkContext.getOrCreate().defaultParallelism
+    Option.when(rows.nonEmpty)(rows.max).filter(_ * 2 * cores > rows.sum).flatMap { hottest =>
+      val bytes = hottest * EstimationUtils.getSizePerRow(child.output).toDouble
+      val each = math.max(SQLConf.get.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES), 1L)
+      val most = math.max(2, math.min(cores * 2, MostParts))
+      Option.when(bytes > JoineryConf.windowSkewSplitMinPartition)(math.max(2, math.min(math.ceil(bytes / each).toInt, most)))
+    }
+  }
+
+  /** Why a window's hot keys are better cut behind the shuffle, if at all. */
+  def reasonAgainst(child: LogicalPlan, terms: SplitTerms): Option[String] =
+    if (terms.carries) Some("a growing frame needs what all tasks before it have")
+    else if (terms.rowsBefore + terms.rowsAfter > MostHaloRows) Some("frames are long")
+    else if (!isCheap(child)) Some("the rows would have to be computed twice, once for the sample")
+    else None
+
+  /** Whether rows may be asked for twice, and are the same each time. */
+  private def isCheap(plan: LogicalPlan): Boolean = !plan.isStreaming && !plan.containsPattern(PLAN_EXPRESSION) && (plan match {
+    case Project(columns, child) => columns.forall(_.deterministic) && isCheap(child)
+    case Filter(condition, child) => condition.deterministic && isCheap(child)
+    case _: LeafNode => true
+    case _ => false
+  })
+
+  /** So many even numbers, ascending, that a shuffle by them sends to partitions far from each other. */
+  private[skew] def partNumbers(count: Int, shufflePartitions: Int): Seq[Long] = {
+    val value = BoundReference(0, LongType, nullable = false)
+    val partitionOf = UnsafeProjection.create(Seq(HashPartitioning(Seq(value), shufflePartitions).partitionIdExpression))
+    val row = new GenericInternalRow(1)
+    var number = 0L
+    (0 until count).map { i =>
+      val wanted = (i.toLong * shufflePartitions / count).toInt
+      do {
+        number += 2
+        row.setLong(0, number)
+      } while (partitionOf(row).getInt(0) != wanted)
+      number
+    }
+  }
+}
