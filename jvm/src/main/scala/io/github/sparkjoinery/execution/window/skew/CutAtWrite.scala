@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.execution.window.skew
 
 import org.apache.spark.SparkContext
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BoundReference, GenericInternalRow, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Sample => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
@@ -45,7 +45,7 @@ private[window] class CutAtWrite(
 
   private def sample(): Sample = session.withActive {
     val columns = Sample.columns(terms).zipWithIndex.map { case (column, i) => Alias(column, s"c$i")() }
-    val plan = QueryExecution.prepareExecutedPlan(session, Project(columns, child))
+    val plan = QueryExecution.prepareExecutedPlan(session, Project(columns, some(Project(AttributeSet(columns).toSeq, child))))
     val fields = columns.zipWithIndex.map { case (column, i) => BoundReference(i, column.dataType, column.nullable) }
     val rows = plan.execute()
     val ofTask = new Sample.OfTask(terms, math.max(CutAtWrite.SampleSize / math.max(rows.getNumPartitions, 1), CutAtWrite.LeastOfTask))
@@ -53,6 +53,14 @@ private[window] class CutAtWrite(
       val project = UnsafeProjection.create(fields)
       Iterator(ofTask.take(rows, project(_)))
     }.collect())
+  }
+
+  /** Of many rows a few: a row that is passed over here costs next to nothing. All, if each must be looked at. */
+  private def some(rows: LogicalPlan): LogicalPlan = {
+    val count = child.stats.sizeInBytes.toDouble / EstimationUtils.getSizePerRow(child.output).toDouble
+    val share = CutAtWrite.SampleSize * CutAtWrite.Margin / count
+    if (share >= 1 || terms.shifts.exists(_.isDefined)) rows
+    else Filter(LessThan(new Rand(Literal(0L)), Literal(math.max(share, CutAtWrite.LeastShare))), rows)
   }
 
   override def toString: String =
@@ -65,6 +73,8 @@ private[window] case class HotKeyParts(cuts: KeyCuts, numbers: Array[Long])
 private[window] object CutAtWrite {
   private val SampleSize = 65536 // of all tasks together
   private val LeastOfTask = 128
+  private val Margin = 8 // for the number of rows is an estimate
+  private val LeastShare = 0.01
   private val MostHaloRows = 20000 // each task before the shuffle sends so many of its own over each cut
   private val MostParts = 32
 
