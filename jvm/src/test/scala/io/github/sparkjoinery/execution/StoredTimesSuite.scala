@@ -127,19 +127,40 @@ class StoredTimesSuite extends StoredFilters {
     check(query("o"), stored = false)
   }
 
-  test("hot keys of a window are cut by it, too") {
-    buildDistribution("hot_left", Seq("k"), "t")
-    val text = """SELECT /*+ SKEW_WINDOW(4) */ id, count(*) OVER w AS n, min(o) OVER w AS o, max(id) OVER w AS last FROM hot_left
+  private def checkWindow(hint: String, column: String, how: Option[String]): Unit = {
+    val text = s"""SELECT $hint id, count(*) OVER w AS n, min(o) OVER w AS o, $column FROM hot_left
       WINDOW w AS (PARTITION BY k ORDER BY t RANGE BETWEEN INTERVAL 20 SECONDS PRECEDING AND CURRENT ROW)"""
     val expected = withConf("spark.joinery.slidingWindow.enabled" -> "false")(Answers.rows(sql(text)))
-    def windows(stored: Boolean): Unit = {
-      val query = sql(text)
-      assert(Answers.rows(query) == expected)
-      val found = collect(plan(query)) { case window: SlidingWindowExec => window }
-      assert(found.size == 1 && found.head.metrics("splitParts").value >= 4 && found.head.metrics("hotKeys").value >= 1, plan(query))
-      assert(found.head.cuts.exists(_.toString == "cut by the distribution of spark_catalog.default.hot_left") == stored, plan(query))
+    val query = sql(text)
+    assert(Answers.rows(query) == expected)
+    val found = collect(plan(query)) { case window: SlidingWindowExec => window }
+    assert(found.size == 1 && found.flatMap(_.cuts).map(_.toString) == how.toSeq, plan(query))
+    if (how.isDefined) assert(found.head.metrics("splitParts").value >= 2 && found.head.metrics("hotKeys").value >= 1, plan(query))
+  }
+
+  test("hot keys of a window are cut by it, too") {
+    buildDistribution("hot_left", Seq("k"), "t")
+    val relation = "spark_catalog.default.hot_left"
+    for ((column, when) <- Seq(
+        "max(id) OVER w AS last" -> "before the shuffle",
+        "count(*) OVER (PARTITION BY k ORDER BY t) AS so_far" -> "when read")) {
+      withConf(Settings: _*)(checkWindow("/*+ SKEW_WINDOW(4) */", column, Some(if (when == "when read") "cut by a sample, when read" else "cut into 4 by a sample, before the shuffle")))
+      withStore(Settings: _*)(checkWindow("/*+ SKEW_WINDOW(4) */", column, Some(
+        if (when == "when read") s"cut by the distribution of $relation, when read" else s"cut into 4 by the distribution of $relation, before the shuffle")))
     }
-    withConf(Settings: _*)(windows(stored = false))
-    withStore(Settings: _*)(windows(stored = true))
+  }
+
+  test("without a hint, hot keys of a window are cut where that pays") {
+    buildDistribution("hot_left", Seq("k"), "t")
+    val column = "max(id) OVER w AS last"
+    val cut = Some("cut into 4 by the distribution of spark_catalog.default.hot_left, before the shuffle") // two cores, two parts each
+    withStore(Settings: _*) {
+      checkWindow("", column, cut)
+      withConf("spark.sql.adaptive.enabled" -> "false")(checkWindow("", column, cut))
+      checkWindow("/*+ SKEW_WINDOW(1) */", column, None)
+      withConf("spark.joinery.slidingWindow.skewSplit.enabled" -> "false")(checkWindow("", column, None))
+      withConf("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB")(checkWindow("", column, None)) // the key is small
+    }
+    withConf(Settings: _*)(checkWindow("", column, None)) // and no store
   }
 }

@@ -73,8 +73,8 @@ case class SlidingWindowExec(
       case None => (partitionSpec, None)
       case Some(cut: CutAtWrite) =>
         report(cut.hotKeys.values.map(_.cuts))
-        val parts = Some(cut.taskParts)
-        (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)))
+        val parts = cut.taskParts
+        if (parts.isEmpty) (partitionSpec, None) else (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)))
       case Some(cut: CutAtRead) =>
         val parts = partsOfReaders(cut)
         (partitionSpec, Some((cut.terms, parts(_))))

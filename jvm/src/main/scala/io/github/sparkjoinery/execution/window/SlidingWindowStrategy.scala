@@ -33,7 +33,7 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct
       val isMoving = taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)
       val split = if (refused.nonEmpty) Left(refused.mkString("; ")) else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
-      val cut = split.toOption.flatMap(CutAtWrite.of(child, _, parts))
+      val cut = split.toOption.flatMap(CutAtWrite.of(child, _, parts, maySample = isMoving))
       val why =
         if (isMoving) Some("a moving frame")
         else if (split.isRight && parts.exists(_ > 1)) Some("hint SKEW_WINDOW")

@@ -105,6 +105,12 @@ object JoineryConf {
       "the first ORDER BY column before the shuffle. A hint SKEW_WINDOW(parts) insists on it, with or without a distribution.",
     default = true)
 
+  private val SLIDING_WINDOW_SKEW_SAMPLE = boolean(
+    "spark.joinery.slidingWindow.skewSplit.sample.enabled",
+    "Where the artifact store has no distribution, take a sample of the input of a large window to find its hot keys. Where there are none, the " +
+      "sample and the way of shuffling cost about a tenth of the window's time.",
+    default = false)
+
   private val SLIDING_WINDOW_SKEW_SPLIT_AT_READ = boolean(
     "spark.joinery.slidingWindow.skewSplit.atRead.enabled",
     "Under adaptive execution, have several tasks compute a partition of a window that turns out to be skewed once it is shuffled. Each " +
@@ -127,6 +133,7 @@ object JoineryConf {
   def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def slidingWindowEnabled: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_ENABLED)
   def windowSkewSplit: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT)
+  def windowSkewSample: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SAMPLE)
   def windowSkewSplitAtRead: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_AT_READ)
   def windowSkewSplitMinPartition: Long = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION)
     .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))

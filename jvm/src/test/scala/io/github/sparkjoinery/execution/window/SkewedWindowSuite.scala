@@ -5,6 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.{DataFrame, Row}
 
 import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.execution.window.skew.{CutAtRead, CutAtWrite, WindowCuts, WindowPartsExec}
 import io.github.sparkjoinery.explain.PlanReport
 
 /** Windows whose hot keys are cut into parts, by a hint or because they are skewed: the answer of Spark's own operator over whole keys. */
@@ -19,7 +20,7 @@ class SkewedWindowSuite extends WindowChecks {
   private val Skewed = Seq(
     "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
-    "spark.joinery.slidingWindow.skewSplit.enabled" -> "true",
+    "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "true",
     "spark.joinery.slidingWindow.skewSplit.minPartition" -> "2KB")
 
   /** Nine rows out of ten have the key 0. */
@@ -32,6 +33,7 @@ class SkewedWindowSuite extends WindowChecks {
     sql(s"""SELECT int(id) AS id, $key AS k, $order AS o, if(id % 7 = 2, NULL, int(pmod(hash(id + 9), 100))) AS v,
            |if(id % 5 = 1, NULL, double(pmod(hash(id + 8), 40)) / 2) AS x, CAST(id % 13 AS DECIMAL(10, 2)) AS n, concat('s', id % 17) AS s, id % 3 = 1 AS p
            |FROM range(0, $rows, 1, 4)""".stripMargin).localCheckpoint().createOrReplaceTempView("d")
+    sql("SELECT /*+ REPARTITION(3) */ * FROM d").createOrReplaceTempView("d_shuffled") // whose rows no sample is taken of before the shuffle
   }
 
   /** Spark's answers over the present `d`. */
@@ -59,10 +61,15 @@ class SkewedWindowSuite extends WindowChecks {
 
   private def windows(query: DataFrame): Seq[SlidingWindowExec] = collect(plan(query)) { case window: SlidingWindowExec => window }
 
-  /** The answer is Spark's, and the key 0 was cut, or nothing was. */
+  /** The answer is Spark's, and the key 0 was cut, or nothing was. Hints: both before the shuffle, where that can be, and after it. */
   private def checkSplit(columns: Seq[String], parts: Option[Int], from: String = "d", split: Boolean = true): Unit = {
+    checkSplitOf(columns, parts, from, split)
+    if (parts.isDefined) checkSplitOf(columns, parts, from.replaceFirst("^d", "d_shuffled"), split)
+  }
+
+  private def checkSplitOf(columns: Seq[String], parts: Option[Int], from: String, split: Boolean): Unit = {
     val text = select(columns, parts, from)
-    val expected = known.getOrElseUpdate(s"${spark.conf.get("spark.sql.ansi.enabled")} ${select(columns, None, from)}",
+    val expected = known.getOrElseUpdate(s"${spark.conf.get("spark.sql.ansi.enabled")} ${select(columns, None, from.replace("d_shuffled", "d"))}",
       onStockWindows(sql(text).collect().map(row => row.get(0) -> row).toMap))
     val answer = sql(text)
     val found = answer.collect()
@@ -121,8 +128,8 @@ class SkewedWindowSuite extends WindowChecks {
   test("ranks beside frames that reach into the middle of ties") {
     load(1500, "int(id % 8)")
     withHint {
-      for (frame <- Seq("ROWS 3 PRECEDING", "ROWS BETWEEN CURRENT ROW AND 5 FOLLOWING")) checkSplit(
-        over(Seq("rank()", "dense_rank()"), Single, "") :+ s"count(*) OVER (PARTITION BY k ORDER BY o $frame)", Some(4))
+      for (frame <- Seq("ROWS 3 PRECEDING", "ROWS BETWEEN CURRENT ROW AND 5 FOLLOWING")) checkSplitOf(
+        over(Seq("rank()", "dense_rank()"), Single, "") :+ s"count(*) OVER (PARTITION BY k ORDER BY o $frame)", Some(4), "d", split = true)
     }
   }
 
@@ -160,7 +167,8 @@ class SkewedWindowSuite extends WindowChecks {
       load(1500, s"if(id % 29 = 4, NULL, $order)")
       withHint(withConf("spark.sql.ansi.enabled" -> "true") {
         for (direction <- Seq("ASC", "DESC"); frame <- Seq("x PRECEDING AND CURRENT ROW", "CURRENT ROW AND x FOLLOWING", "x PRECEDING AND x FOLLOWING")) {
-          checkSplit(over(WithTies.take(4), s"(PARTITION BY k ORDER BY o $direction)", s"RANGE BETWEEN ${frame.replace("x", offset)}"), Some(4))
+          checkSplit(over(WithTies.take(4), s"(PARTITION BY k ORDER BY o $direction)", s"RANGE BETWEEN ${frame.replace("x", offset)}"), Some(4),
+            split = offset != Int.MaxValue.toString) // whose bounds wrap around
         }
       })
     }
@@ -214,10 +222,26 @@ class SkewedWindowSuite extends WindowChecks {
     }
   }
 
+  for (codegen <- Seq("true", "false")) test(s"ROWS and RANGE frames, and offsets, over one sort, generated code $codegen") {
+    load(2000, "int(pmod(id * 7919, 2003))") // no ties
+    withHint(withConf("spark.sql.ansi.enabled" -> "true", "spark.sql.codegen.wholeStage" -> codegen) {
+      for (parts <- Parts) {
+        checkSplit(over(Functions, Single, "RANGE BETWEEN 5 PRECEDING AND CURRENT ROW") ++ over(Functions, Single, "ROWS BETWEEN 40 PRECEDING AND 2 FOLLOWING") ++
+          over(Seq("lag(v, 3)", "lead(s)"), Single, ""), Some(parts))
+        checkSplit(over(Functions, Single, "RANGE BETWEEN 300 PRECEDING AND 20 FOLLOWING") ++ over(Functions, Single, "ROWS 3 PRECEDING"), Some(parts))
+      }
+    })
+  }
+
   test("in generated code, too") {
     load(2000, Ties)
     withHint(withConf("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY") {
       checkSplit(over(Functions, Unique, "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING") ++ over(Carried.take(3), Unique, Growing), Some(4))
+      checkSplit(over(Functions, Unique, "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING"), Some(4))
+      withConf("spark.sql.ansi.enabled" -> "true") {
+        checkSplit(over(WithTies, Single, "RANGE BETWEEN 25 PRECEDING AND 5 FOLLOWING"), Some(8)) // into several parts
+      }
+      checkSplit(over(Functions, "(ORDER BY o, id)", "ROWS 40 PRECEDING"), Some(3))
     })
   }
 
@@ -233,6 +257,65 @@ class SkewedWindowSuite extends WindowChecks {
     }
   }
 
+  private def cuts(query: DataFrame): Seq[WindowCuts] = { query.collect(); windows(query).flatMap(_.cuts) }
+
+  test("before the shuffle where rows can be had twice and nothing is carried, else after it") {
+    load(3000, Ties)
+    withHint {
+      def hinted(column: String, from: String) = cuts(sql(select(Seq(column), Some(4), from)))
+      for (column <- over(Seq("sum(v)"), Unique, "ROWS 10 PRECEDING") ++ over(Seq("sum(v)"), Single, "RANGE 3 PRECEDING") :+ s"lag(v) OVER $Unique"; from <- Seq("d", "d WHERE v > 3 OR v IS NULL")) {
+        assert(hinted(column, from).map(_.getClass) == Seq(classOf[CutAtWrite]), column)
+        assert(hinted(column, from.replaceFirst("d", "d_shuffled")).map(_.getClass) == Seq(classOf[CutAtRead]), column)
+      }
+      for (column <- Seq(s"row_number() OVER $Unique") ++ over(Seq("sum(v)"), Unique, Growing) ++ over(Seq("sum(v)"), Unique, "ROWS 30000 PRECEDING"))
+        assert(hinted(column, "d").map(_.getClass) == Seq(classOf[CutAtRead]), column)
+      for (from <- Seq("d WHERE rand() < 0.99", "d WHERE id < (SELECT count(*) FROM d)", "(SELECT DISTINCT * FROM d)"))
+        assert(hinted(s"lag(v) OVER $Unique", from).map(_.getClass) == Seq(classOf[CutAtRead]), from)
+    }
+  }
+
+  test("before the shuffle without adaptive execution, too; after it not") {
+    load(3000, Ties)
+    withHint(withConf("spark.sql.adaptive.enabled" -> "false") {
+      checkSplitOf(moving, Some(4), "d", split = true)
+      checkSplitOf(moving, Some(4), "d_shuffled", split = false)
+    })
+  }
+
+  test("by a sample that the configuration asks for, where a key is hot") {
+    load(3000, Ties)
+    withConf(Settings ++ Skewed :+ "spark.joinery.slidingWindow.skewSplit.sample.enabled" -> "true": _*) {
+      checkSplit(moving, None)
+      assert(cuts(sql(select(moving, None, "d"))).map(_.getClass) == Seq(classOf[CutAtWrite]))
+      assert(cuts(sql(select(moving, Some(1), "d"))).isEmpty)
+      withConf("spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false") {
+        assert(cuts(sql(select(over(Seq("lag(v)"), Unique, ""), None, "d"))).isEmpty, "a window that Spark computes as well")
+      }
+      load(3000, Ties, key = "id % 50")
+      withConf("spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false")(checkSplit(moving, None, split = false))
+    }
+  }
+
+  test("a key that has the hash of another") {
+    val twin = 7997738013315500161L // the hash of NULL is the seed
+    assert(sql(s"SELECT xxhash64(${twin}L), xxhash64(CAST(NULL AS BIGINT))").head() == Row(42L, 42L))
+    load(1600, Ties, s"CASE id % 3 WHEN 0 THEN ${twin}L WHEN 1 THEN NULL ELSE if(id % 10 = 2, id, 8L) END")
+    withHint(for (parts <- Seq(2, 4)) checkSplit(over(Functions, Unique, "ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING"), Some(parts)))
+  }
+
+  test("the plan names the parts, and the rows copied for them") {
+    load(3000, "int(id)")
+    withHint {
+      val answer = sql(select(over(Seq("sum(v)"), Unique, "ROWS 10 PRECEDING"), Some(4), "d"))
+      answer.collect()
+      val Seq(parts) = collect(plan(answer)) { case parts: WindowPartsExec => parts }
+      assert(parts.toString.contains("WindowParts cut into 4 by a sample, before the shuffle"))
+      val copied = parts.metrics("copiedRows").value
+      assert(copied >= 30 && copied <= 4 * 3 * 10 * 2, copied) // of 4 tasks, 10 over each of 3 cuts, of one or two hot keys
+      assert(parts.metrics("numOutputRows").value == 3000 + copied)
+    }
+  }
+
   // not split
 
   private val moving = over(Functions, Unique, "ROWS 40 PRECEDING")
@@ -243,7 +326,6 @@ class SkewedWindowSuite extends WindowChecks {
       checkSplit(moving, Some(4), "d WHERE id < 0", split = false)
       checkWindow(select(moving, Some(4), "d WHERE id = 7"))
       assert(sql("SELECT /*+ SKEW_WINDOW(4) */ id FROM d").count() == 3000)
-      withConf("spark.sql.adaptive.enabled" -> "false")(checkSplit(moving, Some(4), split = false))
     }
   }
 
@@ -252,7 +334,7 @@ class SkewedWindowSuite extends WindowChecks {
     withSkew {
       checkSplit(moving, None)
       checkSplit(moving, Some(1), split = false)
-      withConf("spark.joinery.slidingWindow.skewSplit.enabled" -> "false")(checkSplit(moving, None, split = false))
+      withConf("spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false")(checkSplit(moving, None, split = false))
       withConf("spark.joinery.slidingWindow.skewSplit.minPartition" -> "64MB", "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB")(
         checkSplit(moving, None, split = false))
     }

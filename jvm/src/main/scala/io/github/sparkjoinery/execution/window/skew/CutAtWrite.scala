@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 import org.apache.spark.sql.types.LongType
@@ -18,11 +19,11 @@ import org.apache.spark.sql.types.LongType
  * the artifact store, else by a sample of the child's rows, taken when it is first asked for, as Spark's own range partitioning takes one.
  *
  * @param child  whose rows are to be shuffled
- * @param parts  of each hot key
+ * @param parts  of each hot key; None: as many as pay by the sample, if any do
  * @param stored what is known of hot keys; None: take a sample
  */
 private[window] class CutAtWrite(
-    @transient private val child: LogicalPlan, val terms: SplitTerms, parts: Int, @transient private val stored: Option[StoredCuts])
+    @transient private val child: LogicalPlan, val terms: SplitTerms, parts: Option[Int], @transient private val stored: Option[StoredCuts])
   extends WindowCuts {
   @transient private val session = SparkSession.active
 
@@ -34,37 +35,42 @@ private[window] class CutAtWrite(
 
   /** By hash, those that have cuts and those that have not. */
   @transient lazy val hotKeys: Map[Long, HotKeyParts] = {
-    val cuts = KeyCuts.ofHotKeys(stored.fold(sample())(_.sample), parts).toSeq.sortBy(_._1)
-    val numbers = CutAtWrite.partNumbers(cuts.map(_._2.times.length + 1).sum, SQLConf.get.numShufflePartitions).iterator
-    cuts.map { case (hash, cuts) => hash -> HotKeyParts(cuts, numbers.take(cuts.times.length + 1).toArray) }.toMap
+    val known = stored.fold(sample())(_.sample)
+    val wanted = parts.orElse(CutAtWrite.worthwhileParts(child, known))
+    val cuts = wanted.toSeq.flatMap(KeyCuts.ofHotKeys(known, _)).sortBy(_._1)
+    val starts = cuts.scanLeft(0) { case (start, (_, cuts)) => start + cuts.times.length + 1 }
+    val numbers = CutAtWrite.partNumbers(starts.last, SQLConf.get.numShufflePartitions)
+    cuts.zip(starts.zip(starts.tail)).map { case ((hash, cuts), (from, until)) => hash -> HotKeyParts(cuts, numbers.slice(from, until)) }.toMap
   }
 
-  /** What any task behind the shuffle computes. */
-  def taskParts: TaskParts = TaskParts(
-    (for (HotKeyParts(cuts, numbers) <- hotKeys.values; (number, i) <- numbers.zipWithIndex) yield number -> KeyPart(i, cuts)).toMap, share = None)
+  /** What any task behind the shuffle computes. None: there are no parts. */
+  def taskParts: Option[TaskParts] = {
+    val hot = for (HotKeyParts(cuts, numbers) <- hotKeys.values if numbers.length > 1; (number, i) <- numbers.zipWithIndex) yield number -> KeyPart(i, cuts)
+    Option.when(hot.nonEmpty)(TaskParts(hot.toMap, share = None))
+  }
 
   private def sample(): Sample = session.withActive {
     val columns = Sample.columns(terms).zipWithIndex.map { case (column, i) => Alias(column, s"c$i")() }
-    val plan = QueryExecution.prepareExecutedPlan(session, Project(columns, some(Project(AttributeSet(columns).toSeq, child))))
+    val (all, share) = (Project(AttributeSet(columns).toSeq, child), shareOfSample)
+    val plan = QueryExecution.prepareExecutedPlan(
+      session, Project(columns, if (share == 1) all else Filter(LessThan(new Rand(Literal(0L)), Literal(share)), all)))
     val fields = columns.zipWithIndex.map { case (column, i) => BoundReference(i, column.dataType, column.nullable) }
     val rows = plan.execute()
     val ofTask = new Sample.OfTask(terms, math.max(CutAtWrite.SampleSize / math.max(rows.getNumPartitions, 1), CutAtWrite.LeastOfTask))
     Sample.all(rows.mapPartitions { rows =>
       val project = UnsafeProjection.create(fields)
       Iterator(ofTask.take(rows, project(_)))
-    }.collect())
+    }.collect()).scaled(1 / share)
   }
 
-  /** Of many rows a few: a row that is passed over here costs next to nothing. All, if each must be looked at. */
-  private def some(rows: LogicalPlan): LogicalPlan = {
+  /** Of many rows a few: a row that is passed over in the scan costs next to nothing. All, if each must be looked at. */
+  private def shareOfSample: Double = if (terms.shifts.exists(_.isDefined)) 1 else {
     val count = child.stats.sizeInBytes.toDouble / EstimationUtils.getSizePerRow(child.output).toDouble
-    val share = CutAtWrite.SampleSize * CutAtWrite.Margin / count
-    if (share >= 1 || terms.shifts.exists(_.isDefined)) rows
-    else Filter(LessThan(new Rand(Literal(0L)), Literal(math.max(share, CutAtWrite.LeastShare))), rows)
+    math.min(math.max(CutAtWrite.SampleSize * CutAtWrite.Margin / count, CutAtWrite.LeastShare), 1)
   }
 
   override def toString: String =
-    s"cut into $parts by ${stored.fold("a sample")(cuts => s"the distribution of ${cuts.relation}")}, before the shuffle"
+    s"cut${parts.fold("")(n => s" into $n")} by ${stored.fold("a sample")(cuts => s"the distribution of ${cuts.relation}")}, before the shuffle"
 }
 
 /** @param numbers of its parts, as in the column */
@@ -79,17 +85,23 @@ private[window] object CutAtWrite {
   private val MostParts = 32
 
   /**
-   * How a window is to be cut, if it is: as a hint wants, or because of a stored distribution whose hottest key would keep one core busy while
-   * others wait.
+   * How a window is to be cut, if it is: as a hint wants; by a stored distribution, if its hottest key would keep one core busy while others wait; or
+   * by a sample, which will tell.
    *
-   * @param hint how many parts
+   * @param hint      how many parts
+   * @param maySample whether the window is worth a sample that nobody asked for
    */
-  def of(child: LogicalPlan, terms: SplitTerms, hint: Option[Int]): Option[CutAtWrite] = {
-    lazy val stored = if (JoineryConf.store.isEmpty) None else StoredCuts.of(Some(child), terms)
+  def of(child: LogicalPlan, terms: SplitTerms, hint: Option[Int], maySample: Boolean): Option[CutAtWrite] =
     if (hint.contains(1) || hint.isEmpty && !JoineryConf.windowSkewSplit || reasonAgainst(child, terms).isDefined) None
-    else hint.orElse(stored.flatMap(cuts => worthwhileParts(child, cuts.sample))).map(new CutAtWrite(child, terms, _, stored))
-  }
+    else (hint, if (JoineryConf.store.isEmpty) None else StoredCuts.of(Some(child), terms)) match {
+      case (Some(parts), stored) => Some(new CutAtWrite(child, terms, Some(parts), stored))
+      case (None, stored @ Some(cuts)) => worthwhileParts(child, cuts.sample).map(parts => new CutAtWrite(child, terms, Some(parts), stored))
+      case (None, None) =>
+        Option.when(maySample && JoineryConf.windowSkewSample && child.stats.sizeInBytes > JoineryConf.windowSkewSplitMinPartition)(
+          new CutAtWrite(child, terms, None, None))
+    }
 
+  /** How many parts of each hot key; None: the hottest is too small, or leaves other cores enough to do. */
   private def worthwhileParts(child: LogicalPlan, hotKeys: Sample): Option[Int] = {
     val rows = hotKeys.times.groupMapReduce(_.hash)(_.weight)(_ + _).values
     val cores = SparkContext.getOrCreate().defaultParallelism
@@ -112,17 +124,18 @@ private[window] object CutAtWrite {
   private def isCheap(plan: LogicalPlan): Boolean = !plan.isStreaming && !plan.containsPattern(PLAN_EXPRESSION) && (plan match {
     case Project(columns, child) => columns.forall(_.deterministic) && isCheap(child)
     case Filter(condition, child) => condition.deterministic && isCheap(child)
+    case _: LogicalQueryStage => false // shuffled already
     case _: LeafNode => true
     case _ => false
   })
 
   /** So many even numbers, ascending, that a shuffle by them sends to partitions far from each other. */
-  private[skew] def partNumbers(count: Int, shufflePartitions: Int): Seq[Long] = {
+  private[skew] def partNumbers(count: Int, shufflePartitions: Int): Array[Long] = {
     val value = BoundReference(0, LongType, nullable = false)
     val partitionOf = UnsafeProjection.create(Seq(HashPartitioning(Seq(value), shufflePartitions).partitionIdExpression))
     val row = new GenericInternalRow(1)
     var number = 0L
-    (0 until count).map { i =>
+    Array.tabulate(count) { i =>
       val wanted = (i.toLong * shufflePartitions / count).toInt
       do {
         number += 2

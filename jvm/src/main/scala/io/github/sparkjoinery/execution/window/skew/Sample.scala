@@ -10,7 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, 
 private[skew] case class SampledTime(hash: Long, time: Long, from: Long, to: Long, weight: Double)
 
 /** @param wraps whether the bound of a row, be it in the sample or not, has wrapped around */
-private[skew] case class Sample(times: Seq[SampledTime], wraps: Boolean)
+private[skew] case class Sample(times: Seq[SampledTime], wraps: Boolean) {
+  /** For a sample of a sample. */
+  def scaled(by: Double): Sample = if (by == 1) this else copy(times = times.map(time => time.copy(weight = time.weight * by)))
+}
 
 private[skew] object Sample {
 
