@@ -59,6 +59,27 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
+  // one row or none, or some of a task's, fit into its share
+  for (cores <- Seq(100000000, 20000); wholeStage <- Seq("true", "false"); hint <- Seq("", "/*+ SKEW_WINDOW(4) */")) {
+    test(s"a small share of memory, $cores cores, hint $hint, generated code $wholeStage") {
+      withConf("spark.sql.adaptive.enabled" -> "true", "spark.sql.shuffle.partitions" -> "1", "spark.sql.codegen.wholeStage" -> wholeStage) {
+        val window = "PARTITION BY k ORDER BY o, id"
+        for (last <- Seq("row_number()" /* cut behind the shuffle */, "lag(s, 2)" /* before it */)) {
+          val columns = s"""id, sum(v) OVER ($window ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING) AS a, min(s) OVER ($window ROWS 5 PRECEDING) AS b,
+            max_by(s, v) OVER ($window ROWS BETWEEN 40 FOLLOWING AND 60 FOLLOWING) AS c, $last OVER ($window) AS d FROM t"""
+          val answer = onStockWindows(Answers.rows(sql(s"SELECT $columns")))
+          ScarceMemory.withSpills(rows = 300)(ScarceMemory.withShareOf(cores) {
+            checkSpilled(s"SELECT $hint $columns", answer)
+            val query = sql(s"SELECT $hint $columns")
+            query.collect()
+            val parts = collect(plan(query)) { case window: SlidingWindowExec => window.metrics("splitParts").value }.sum
+            assert((parts > 0) == hint.nonEmpty, plan(query))
+          })
+        }
+      }
+    }
+  }
+
   test("sorted rows of a partition larger than the buffer") {
     val inner = "(SELECT id, k, o, v, sum(v) OVER (PARTITION BY k ORDER BY o, id) AS f FROM t)"
     val text = s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o, id ROWS BETWEEN 300 PRECEDING AND 20 FOLLOWING) AS g FROM $inner"

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.joinery
 
 import org.apache.spark.{SparkEnv, TaskContext}
-import org.apache.spark.internal.config.SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD
+import org.apache.spark.internal.config.{EXECUTOR_CORES, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD}
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
 /**
@@ -26,6 +26,13 @@ object ScarceMemory {
     val (conf, key) = (SparkEnv.get.conf, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD.key)
     conf.set(key, rows.toString)
     try body finally conf.remove(key)
+  }
+
+  /** A task's fair share of memory is that of an executor with so many cores while `body` runs. */
+  def withShareOf[T](cores: Int)(body: => T): T = {
+    val conf = SparkEnv.get.conf
+    conf.set(EXECUTOR_CORES, cores)
+    try body finally conf.remove(EXECUTOR_CORES.key)
   }
 
   private val Taken = "test.memory.taken"
