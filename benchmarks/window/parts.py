@@ -63,11 +63,11 @@ class Model:
     Args:
         driver_s: On no core: planning, starting jobs.
         before_s: Work of the stages before the window, without a split.
-        sample_s: What a split adds to them.
-        repeated_s: What the task of each part of the hot key takes whatever is in it: it reads all of its partition.
+        sample_s: What a split adds to them: the sample, and telling each row's part.
+        repeated_s: What the task of each part of the hot key takes whatever is in it.
         divisible_s: Work of the hot key that parts share.
         window_s: Work of the window's stage, all keys, that no number of parts changes.
-        each_s: What each further part adds to that, over all partitions that are read in parts.
+        each_s: What each further part adds to that.
     """
 
     driver_s: float
@@ -163,7 +163,7 @@ def note(runs: Sequence[Split], model: Model) -> str:
     """The model in words, with its error."""
     return (
         f"Model, fitted to the medians of the rounds: a task of one of p parts of the hot key takes "
-        f"{model.repeated_s:.2f} s that each part repeats + {model.divisible_s:.2f} s / p; all tasks of its stage "
+        f"{model.repeated_s:.2f} s + {model.divisible_s:.2f} s / p; all tasks of its stage "
         f"{model.window_s:.2f} s + {model.each_s:.2f} s * p; the stages before {model.before_s:.2f} s, a split adds "
         f"{model.sample_s:.2f} s; the driver {model.driver_s:.2f} s. A stage takes its work / cores, or its longest "
         f"task. Largest error on these runs {model.error(runs):.0%}. Predictions know of no limit but cores: no "

@@ -18,6 +18,7 @@ CASES = [
         bounds=(Bound((q.SEGMENT_TREE,), 5),),
         share=0.01,
         variants=(q.NO_CODEGEN, q.UNSPLIT),
+        hint="SKEW_WINDOW(4)",
     )
 ]
 

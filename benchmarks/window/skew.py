@@ -22,6 +22,7 @@ CASE = Case(
     bounds=(Bound((q.SEGMENT_TREE,), 8), Bound((DUCKDB,), 1.5)),
     share=0.05,
     variants=(q.NO_CODEGEN, q.UNSPLIT),
+    hint="SKEW_WINDOW(4)",
 )
 JUDGED_PARTS = 4
 LONGEST = 0.35  # at most, of the longest task without a split
