@@ -11,7 +11,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.execution.skew.CarryOverExec
 import io.github.sparkjoinery.explain.Decision
 import io.github.sparkjoinery.logical.{CarryOver, LastJoin, LastJoinRight, LastRowPerKey}
-import io.github.sparkjoinery.rules.LastJoinException
+import io.github.sparkjoinery.rules.JoineryException
 
 /**
  * Chooses the physical form of a LAST JOIN, once more on every re-plan of adaptive execution:
@@ -50,7 +50,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
         planLater(carry.child)))
 
     case right: LastJoinRight => // CheckLastJoin cannot know whether a join is still to come
-      LastJoinException.fail("MISPLACED_ORDER",
+      JoineryException.fail("MISPLACED_ORDER",
         "The right side of a LAST JOIN is used without the join: left.join(right, on, 'left') is missing.", right.origin)
 
     case _ => Nil

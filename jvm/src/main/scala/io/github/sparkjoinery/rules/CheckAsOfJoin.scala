@@ -85,5 +85,5 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def reject(condition: String, text: String, origin: Origin): Nothing =
-    throw new LastJoinException(condition, text, origin, "ASOF_JOIN")
+    throw new JoineryException(condition, text, origin, "ASOF_JOIN")
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 
 import io.github.sparkjoinery.logical._
-import io.github.sparkjoinery.rules.LastJoinException.fail
+import io.github.sparkjoinery.rules.JoineryException.fail
 
 /**
  * Refuses what LAST JOIN cannot mean. What any join refuses (unknown or ambiguous columns, an ON that is not boolean,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.logical.{LastJoin, LastJoinRight}
-import io.github.sparkjoinery.rules.LastJoinException.fail
+import io.github.sparkjoinery.rules.JoineryException.fail
 
 /**
  * Refuses ORDER BY terms that LAST JOIN cannot mean, and a non-deterministic ON. A post-hoc resolution rule rather than a

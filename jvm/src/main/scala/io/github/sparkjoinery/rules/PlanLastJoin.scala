@@ -42,7 +42,7 @@ object PlanLastJoin extends Rule[LogicalPlan] {
   /** A mark on the left is checked as late as here, because until now its join might have been still to come. */
   private def checked(plan: LogicalPlan): LogicalPlan = {
     plan.foreachWithSubqueries {
-      case left: LastJoinLeft => LastJoinException.fail("MISPLACED_AS_OF",
+      case left: LastJoinLeft => JoineryException.fail("MISPLACED_AS_OF",
         s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side: left.filter(${LastJoinAsOf.Name}(...))" +
           s".join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.", left.time.origin)
       case _ =>

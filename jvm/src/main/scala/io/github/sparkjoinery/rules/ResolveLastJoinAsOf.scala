@@ -28,7 +28,7 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
       case filter @ Filter(marker: LastJoinAsOf, child) if marker.resolved =>
         // at once: before it checks, the analyzer pulls what is not deterministic out into a projection
         marker.children.find(!_.deterministic).foreach { e =>
-          LastJoinException.fail("NONDETERMINISTIC_ON", s"as_of of LAST JOIN must be deterministic, but it is ${e.sql}.", e.origin)
+          JoineryException.fail("NONDETERMINISTIC_ON", s"as_of of LAST JOIN must be deterministic, but it is ${e.sql}.", e.origin)
         }
         val left = LastJoinLeft(marker.time, marker.tolerance, child)
         left.copyTagsFrom(filter)
@@ -37,7 +37,7 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
       case join @ Join(left: LastJoinLeft, right: LastJoinRight, LeftOuter, condition, _)
           if left.resolved && right.resolved && left.outputSet.intersect(right.outputSet).isEmpty &&
             !condition.exists(_.exists(_.isInstanceOf[LastJoinAsOfCondition])) =>
-        val first = right.order.headOption.getOrElse(LastJoinException.fail("AS_OF_WITHOUT_ORDER",
+        val first = right.order.headOption.getOrElse(JoineryException.fail("AS_OF_WITHOUT_ORDER",
           "as_of is compared with the first ORDER BY term of the LAST JOIN, but there is none.", left.time.origin))
         val asOf = LastJoinAsOfCondition(comparison(first, left))
         join.copy(condition = Some(condition.map(And(_, asOf)).getOrElse(asOf)))
@@ -83,7 +83,7 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
     case (_: NumericType, _: NumericType) => Plain
     case (DateType | TimestampType | TimestampNTZType,
         _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType) => Plain
-    case (t, a) => LastJoinException.fail("TOLERANCE_TYPE",
+    case (t, a) => JoineryException.fail("TOLERANCE_TYPE",
       s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates and timestamps, " +
         "a number for numbers; other types have no distance.", tolerance.origin)
   }

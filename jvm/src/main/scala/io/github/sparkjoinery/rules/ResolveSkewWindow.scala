@@ -21,7 +21,7 @@ object ResolveSkewWindow extends Rule[LogicalPlan] with Logging {
   private def parts(hint: UnresolvedHint, arguments: Seq[Any]): Int = arguments match {
     case Seq(Literal(parts: Int, _)) if parts >= 1 && parts <= Most => parts
     case Seq(parts: Int) if parts >= 1 && parts <= Most => parts
-    case _ => throw new LastJoinException("INVALID_HINT",
+    case _ => throw new JoineryException("INVALID_HINT",
       s"The hint ${SkewWindow.Name} takes one number, of parts to split each hot key into, from 1 (none) to $Most: " +
         s"/*+ ${SkewWindow.Name}(4) */. It has ${if (arguments.isEmpty) "none" else arguments.mkString(", ")}.", hint.origin, SkewWindow.Name)
   }

@@ -43,7 +43,8 @@ object StoredTimes extends AliasHelper with Logging {
    * @param columns over the side's, of which they may use the keys and those of the time
    * @return the relation's identity; and for each boundary the values of the columns, and the number of rows that it stands for
    */
-  def rowsOfHotKeys(side: Option[LogicalPlan], keys: Seq[Expression], time: Expression, columns: Seq[Expression]): Option[(String, Seq[(Seq[Any], Double)])] = try {
+  def rowsOfHotKeys(side: Option[LogicalPlan], keys: Seq[Expression], time: Expression,
+      columns: Seq[Expression]): Option[(String, Seq[(Seq[Any], Double)])] = try {
     for {
       access <- StoreAccess.of(SparkSession.active)
       plan <- side

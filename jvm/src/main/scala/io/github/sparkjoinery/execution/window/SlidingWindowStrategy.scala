@@ -1,9 +1,9 @@
 package io.github.sparkjoinery.execution.window
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{NamedExpression, WindowExpression, WindowFunctionType}
-import org.apache.spark.sql.catalyst.planning.PhysicalWindow
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Window}
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, WindowExpression, WindowFunctionType}
+import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalWindow}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Window}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
@@ -22,7 +22,12 @@ import io.github.sparkjoinery.logical.SkewWindow
  */
 object SlidingWindowStrategy extends SparkStrategy with Logging {
 
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
+    markReliedOn(plan)
+    planWindow(plan)
+  }
+
+  private def planWindow(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case SkewWindow(parts, child) =>
       windowBelow(child).foreach(_.setTagValue(Parts, parts))
       Seq(planLater(child))
@@ -33,17 +38,19 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct
       val isMoving = taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)
       val split = if (refused.nonEmpty) Left(refused.mkString("; ")) else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
-      val cut = split.toOption.flatMap(CutAtWrite.of(child, _, parts, maySample = isMoving))
+      val cut = split.toOption.flatMap(CutAtWrite.of(child, _, parts, onRequestOnly = window.getTagValue(ReliedOn).isDefined, maySample = isMoving))
       val why =
         if (isMoving) Some("a moving frame")
         else if (split.isRight && parts.exists(_ > 1)) Some("hint SKEW_WINDOW")
-        else if (cut.isDefined) Some("hot keys in the artifact store")
+        else if (cut.isDefined) Some("a distribution of its keys")
         else if (split.isRight && isSkewed(child, parts)) Some("its input is skewed")
         else None
       val notSplit = split.left.toOption.filter(_ => parts.exists(_ > 1)).map(reason => s"not split: $reason")
+      val notBefore = split.toOption.filter(_ => parts.exists(_ > 1)).flatMap(CutAtWrite.reasonAgainst(child, _))
+        .map(reason => s"hot keys not cut before the shuffle: $reason")
       val keeps = Option.when(refused.nonEmpty)(s"Spark's operator keeps ${refused.mkString("; ")}")
       Decision.record(window, why match {
-        case Some(why) => (Seq(why) ++ keeps ++ notSplit).mkString("; ")
+        case Some(why) => (Seq(why) ++ cut.map(cut => s"hot keys $cut") ++ notBefore ++ keeps ++ notSplit).mkString("; ")
         case None if refused.nonEmpty => refused.mkString("; ")
         case None => (Seq("its frames only grow, which Spark's operator is made for") ++ notSplit).mkString("; ")
       })
@@ -59,6 +66,23 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
 
   /** What a hint wants of a window. Only within one planning: nodes are copied at any other time. */
   private val Parts = TreeNodeTag[Int]("joinery_skew_window")
+
+  /** A window whose rows an operator above would have to shuffle once more, were they not all there by key. */
+  private val ReliedOn = TreeNodeTag[Unit]("joinery_window_relied_on")
+
+  private def markReliedOn(plan: LogicalPlan): Unit = {
+    def mark(child: LogicalPlan, keys: Seq[Expression]): Unit = windowBelow(child).foreach { window =>
+      if (window.partitionSpec.forall(key => keys.exists(_.semanticEquals(key)))) window.setTagValue(ReliedOn, ())
+    }
+    plan match {
+      case window: Window => mark(window.child, window.partitionSpec)
+      case aggregate: Aggregate => mark(aggregate.child, aggregate.groupingExpressions)
+      case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, left, right, _) =>
+        mark(left, leftKeys)
+        mark(right, rightKeys)
+      case _ =>
+    }
+  }
 
   private def windowBelow(plan: LogicalPlan): Option[Window] = plan match {
     case window: Window => Some(window)

@@ -282,19 +282,47 @@ class SkewedWindowSuite extends WindowChecks {
     })
   }
 
-  test("by a sample that the configuration asks for, where a key is hot") {
+  test("by a sample that the configuration asks for, where that pays") {
     load(3000, Ties)
-    withConf(Settings ++ Skewed :+ "spark.joinery.slidingWindow.skewSplit.sample.enabled" -> "true": _*) {
-      checkSplit(moving, None)
-      assert(cuts(sql(select(moving, None, "d"))).map(_.getClass) == Seq(classOf[CutAtWrite]))
-      assert(cuts(sql(select(moving, Some(1), "d"))).isEmpty)
-      withConf("spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false") {
-        assert(cuts(sql(select(over(Seq("lag(v)"), Unique, ""), None, "d"))).isEmpty, "a window that Spark computes as well")
+    val near = over(Functions, Unique, "ROWS 2 PRECEDING")
+    def range(frame: String) = over(Seq("sum(v)"), Single, s"RANGE $frame")
+    withConf(Settings ++ Skewed ++ Seq(
+        "spark.joinery.slidingWindow.skewSplit.sample.enabled" -> "true", "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false"): _*) {
+      checkSplit(near, None)
+      assert(cuts(sql(select(near, None, "d"))).map(_.getClass) == Seq(classOf[CutAtWrite]))
+      assert(cuts(sql(select(near, Some(1), "d"))).isEmpty)
+      assert(cuts(sql(select(over(Seq("lag(v)"), Unique, ""), None, "d"))).isEmpty, "a window that Spark computes as well")
+      withConf("spark.sql.ansi.enabled" -> "true") {
+        checkSplit(range("2 PRECEDING"), None)
+        checkSplit(range("80 PRECEDING"), None, split = false) // most rows would have to be copied over the cuts
+        checkSplit(range("80 PRECEDING"), Some(4))
       }
+      checkSplit(over(Functions, Unique, "ROWS 20 PRECEDING"), None, split = false) // as many as a good part of the key, by each task
       load(3000, Ties, key = "id % 50")
-      withConf("spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false")(checkSplit(moving, None, split = false))
+      checkSplit(near, None, split = false)
     }
   }
+
+  test("not unasked where an operator above relies on the rows of a key being together") {
+    load(3000, Ties)
+    withConf(Settings ++ Skewed ++ Seq(
+        "spark.joinery.slidingWindow.skewSplit.sample.enabled" -> "true", "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false",
+        "spark.sql.autoBroadcastJoinThreshold" -> "-1"): _*) {
+      val inner = s"(SELECT id, k, o, ${moving.head} AS f FROM d)"
+      for ((text, cut) <- Seq(
+          s"SELECT id, f FROM $inner" -> true,
+          s"SELECT k, sum(f) FROM $inner GROUP BY k" -> false,
+          s"SELECT o, sum(f) FROM $inner GROUP BY o" -> true,
+          s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY f, id ROWS 5 PRECEDING) FROM $inner" -> false,
+          s"SELECT a.id, f, v FROM $inner AS a JOIN d ON a.k = d.k AND a.id = d.id" -> false,
+          s"SELECT a.id, f, v FROM $inner AS a JOIN d ON a.id = d.id" -> true)) {
+        assert(cuts(sql(text)).nonEmpty == cut, text)
+        checkAnswerOfStock(text)
+      }
+    }
+  }
+
+  private def checkAnswerOfStock(text: String): Unit = assert(Answers.rows(sql(text)) == onStockWindows(Answers.rows(sql(text))), text)
 
   test("a key that has the hash of another") {
     val twin = 7997738013315500161L // the hash of NULL is the seed

@@ -27,7 +27,7 @@ private[window] class CutAtRead(
       val fromStore = parts.keys.flatMap(partition => stored.flatMap(_.partitions.get(partition)).map(times => partition -> Sample(times, wraps = false))).toMap
       val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
       val samples = fromStore ++ (if (others.isEmpty) Nil else sample(others))
-      parts.map { case (partition, count) => partition -> samples.get(partition).fold(Map.empty[Long, KeyCuts])(KeyCuts.ofHotKeys(_, count)) }
+      parts.map { case (partition, count) => partition -> samples.get(partition).fold(Map.empty[Long, KeyCuts])(KeyCuts.ofHotKeys(_, count, None)) }
     })
   }
 

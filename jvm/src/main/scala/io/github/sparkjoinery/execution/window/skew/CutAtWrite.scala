@@ -18,12 +18,14 @@ import org.apache.spark.sql.types.LongType
  * shuffle goes by that column, and copies of rows at a cut go to the other parts whose frames hold them. By the distribution in
  * the artifact store, else by a sample of the child's rows, taken when it is first asked for, as Spark's own range partitioning takes one.
  *
- * @param child  whose rows are to be shuffled
- * @param parts  of each hot key; None: as many as pay by the sample, if any do
- * @param stored what is known of hot keys; None: take a sample
+ * @param child    whose rows are to be shuffled
+ * @param parts    most of each hot key; None: as many as pay by the sample, if any do
+ * @param insisted whether keys are to be cut even if a good deal of their rows has to be copied
+ * @param stored   what is known of hot keys; None: take a sample
  */
 private[window] class CutAtWrite(
-    @transient private val child: LogicalPlan, val terms: SplitTerms, parts: Option[Int], @transient private val stored: Option[StoredCuts])
+    @transient private val child: LogicalPlan, val terms: SplitTerms, parts: Option[Int], insisted: Boolean,
+    @transient private val stored: Option[StoredCuts])
   extends WindowCuts {
   @transient private val session = SparkSession.active
 
@@ -36,8 +38,8 @@ private[window] class CutAtWrite(
   /** By hash, those that have cuts and those that have not. */
   @transient lazy val hotKeys: Map[Long, HotKeyParts] = {
     val known = stored.fold(sample())(_.sample)
-    val wanted = parts.orElse(CutAtWrite.worthwhileParts(child, known))
-    val cuts = wanted.toSeq.flatMap(KeyCuts.ofHotKeys(known, _)).sortBy(_._1)
+    val wanted = parts.orElse(CutAtWrite.worthwhileParts(child, terms, known))
+    val cuts = wanted.toSeq.flatMap(KeyCuts.ofHotKeys(known, _, if (insisted) None else Some(CutAtWrite.MostCopied))).sortBy(_._1)
     val starts = cuts.scanLeft(0) { case (start, (_, cuts)) => start + cuts.times.length + 1 }
     val numbers = CutAtWrite.partNumbers(starts.last, SQLConf.get.numShufflePartitions)
     cuts.zip(starts.zip(starts.tail)).map { case ((hash, cuts), (from, until)) => hash -> HotKeyParts(cuts, numbers.slice(from, until)) }.toMap
@@ -83,33 +85,38 @@ private[window] object CutAtWrite {
   private val LeastShare = 0.01
   private val MostHaloRows = 20000 // each task before the shuffle sends so many of its own over each cut
   private val MostParts = 32
+  private val MostCopied = 0.25 // of a key's rows, unless a hint insists
+  private val LeastRowsPerHaloRow = 1000 // the same for the hottest key and frames of rows
 
   /**
    * How a window is to be cut, if it is: as a hint wants; by a stored distribution, if its hottest key would keep one core busy while others wait; or
    * by a sample, which will tell.
    *
-   * @param hint      how many parts
-   * @param maySample whether the window is worth a sample that nobody asked for
+   * @param hint          how many parts
+   * @param onRequestOnly whether it needs a hint, because the rows would be shuffled again above
+   * @param maySample     whether the window is worth a sample that no hint asked for
    */
-  def of(child: LogicalPlan, terms: SplitTerms, hint: Option[Int], maySample: Boolean): Option[CutAtWrite] =
-    if (hint.contains(1) || hint.isEmpty && !JoineryConf.windowSkewSplit || reasonAgainst(child, terms).isDefined) None
+  def of(child: LogicalPlan, terms: SplitTerms, hint: Option[Int], onRequestOnly: Boolean, maySample: Boolean): Option[CutAtWrite] =
+    if (hint.contains(1) || hint.isEmpty && (onRequestOnly || !JoineryConf.windowSkewSplit) || reasonAgainst(child, terms).isDefined) None
     else (hint, if (JoineryConf.store.isEmpty) None else StoredCuts.of(Some(child), terms)) match {
-      case (Some(parts), stored) => Some(new CutAtWrite(child, terms, Some(parts), stored))
-      case (None, stored @ Some(cuts)) => worthwhileParts(child, cuts.sample).map(parts => new CutAtWrite(child, terms, Some(parts), stored))
+      case (Some(_), stored) => Some(new CutAtWrite(child, terms, hint, insisted = true, stored.filter(_.times.nonEmpty)))
+      case (None, stored @ Some(cuts)) =>
+        worthwhileParts(child, terms, cuts.sample).map(parts => new CutAtWrite(child, terms, Some(parts), insisted = false, stored))
       case (None, None) =>
         Option.when(maySample && JoineryConf.windowSkewSample && child.stats.sizeInBytes > JoineryConf.windowSkewSplitMinPartition)(
-          new CutAtWrite(child, terms, None, None))
+          new CutAtWrite(child, terms, None, insisted = false, None))
     }
 
   /** How many parts of each hot key; None: the hottest is too small, or leaves other cores enough to do. */
-  private def worthwhileParts(child: LogicalPlan, hotKeys: Sample): Option[Int] = {
+  private def worthwhileParts(child: LogicalPlan, terms: SplitTerms, hotKeys: Sample): Option[Int] = {
     val rows = hotKeys.times.groupMapReduce(_.hash)(_.weight)(_ + _).values
     val cores = SparkContext.getOrCreate().defaultParallelism
     Option.when(rows.nonEmpty)(rows.max).filter(_ * 2 * cores > rows.sum).flatMap { hottest =>
       val bytes = hottest * EstimationUtils.getSizePerRow(child.output).toDouble
       val each = math.max(SQLConf.get.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES), 1L)
       val most = math.max(2, math.min(cores * 2, MostParts))
-      Option.when(bytes > JoineryConf.windowSkewSplitMinPartition)(math.max(2, math.min(math.ceil(bytes / each).toInt, most)))
+      val isLarge = bytes > JoineryConf.windowSkewSplitMinPartition && hottest > (terms.rowsBefore + terms.rowsAfter).toDouble * LeastRowsPerHaloRow
+      Option.when(isLarge)(math.max(2, math.min(math.ceil(bytes / each).toInt, most)))
     }
   }
 

@@ -15,8 +15,8 @@ import org.apache.spark.sql.joinery.TaskBuildMemory
  */
 private[skew] final class HaloRows(
     count: Int, isLast: Boolean, order: util.Comparator[UnsafeRow], memory: TaskBuildMemory, passed: UnsafeRow => Unit) {
-  private var rows = new Array[UnsafeRow](64) // copied into again and again
-  private var times = new Array[Long](64)
+  private var rows = HaloRows.NoRows // copied into again and again
+  private var times = Array.emptyLongArray
   private var size = 0
   private var bytes = 0L
   private var acquired = 0L
@@ -32,8 +32,9 @@ private[skew] final class HaloRows(
     if (isTooFar(time) || farthest >= 0 && time == times(farthest) && compare(row, time, farthest) >= 0) passed(row)
     else {
       if (size == rows.length) {
-        rows = util.Arrays.copyOf(rows, size * 2)
-        times = util.Arrays.copyOf(times, size * 2)
+        val capacity = math.max(size * 2, 16)
+        rows = util.Arrays.copyOf(rows, capacity)
+        times = util.Arrays.copyOf(times, capacity)
       }
       if (rows(size) == null) {
         rows(size) = row.copy()
@@ -116,6 +117,7 @@ private[skew] final class HaloRows(
 }
 
 private object HaloRows {
+  private val NoRows = Array.empty[UnsafeRow]
   val Overhead = 72 // of the objects, in bytes
   val Step = 1L << 20
 }

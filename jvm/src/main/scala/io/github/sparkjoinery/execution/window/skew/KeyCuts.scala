@@ -23,20 +23,34 @@ private[window] case class KeyCuts(times: Array[Long], froms: Array[Long], tos: 
 private[window] object KeyCuts {
 
   /**
-   * A key is hot when half a part would not hold it; cut where its values differ. One whose mass is on a single value has no cuts.
+   * A key is hot when it has as many rows as half a part of them all; parts of it are no smaller than that. It is cut where its values differ: one whose
+   * mass is on a single value has no cuts.
    *
+   * @param parts      most of a key
+   * @param mostCopied share of a key's rows; one of which RANGE frames want more over its cuts is left out. None: no limit
    * @return by hash
    */
-  def ofHotKeys(sample: Sample, parts: Int): Map[Long, KeyCuts] = {
-    val total = sample.times.iterator.map(_.weight).sum
-    sample.times.groupBy(_.hash).filter(_._2.iterator.map(_.weight).sum >= total / (2 * parts)).map { case (hash, times) =>
-      hash -> (if (sample.wraps) KeyCuts(Array.emptyLongArray, Array.emptyLongArray, Array.emptyLongArray) else cut(times, parts))
-    }
+  def ofHotKeys(sample: Sample, parts: Int, mostCopied: Option[Double]): Map[Long, KeyCuts] = {
+    val halfPart = weightOf(sample.times) / (2 * parts)
+    sample.times.groupBy(_.hash).map { case (hash, times) => (hash, times, weightOf(times)) }.filter(_._3 >= halfPart).map { case (hash, times, weight) =>
+      val most = math.min(parts, math.max(2, math.ceil(weight / halfPart).toInt))
+      val cuts = if (sample.wraps) KeyCuts(Array.emptyLongArray, Array.emptyLongArray, Array.emptyLongArray) else cut(times, most)
+      (hash, cuts, copied(times, cuts) / weight)
+    }.collect { case (hash, cuts, share) if mostCopied.forall(share <= _) => hash -> cuts }.toMap
   }
+
+  /** Rows that RANGE frames reach over the cuts for. */
+  private def copied(times: Seq[SampledTime], cuts: KeyCuts): Double = cuts.times.indices.iterator.map { i =>
+    weightOf(times.filter { case SampledTime(_, time, _, _, _) =>
+      if (time < cuts.times(i)) time >= cuts.froms(i) else time <= cuts.tos(i)
+    })
+  }.sum
+
+  private def weightOf(times: Seq[SampledTime]): Double = times.iterator.map(_.weight).sum
 
   private def cut(times: Seq[SampledTime], parts: Int): KeyCuts = {
     val sorted = times.sortBy(_.time)
-    val total = sorted.iterator.map(_.weight).sum
+    val total = weightOf(sorted)
     val cuts = mutable.ArrayBuffer.empty[SampledTime]
     var (sum, next) = (0.0, 1)
     sorted.foreach { sampled =>

@@ -58,9 +58,11 @@ private[skew] object Sample {
     val time = if (row.isNullAt(1)) nullWord else row.getLong(1)
     val bounds = (2 until width).map(i => if (row.isNullAt(i)) None else Some(row.getLong(i)))
     // without a bound, as by an error that is Spark's to raise: everything
-    SampledTime(row.getLong(0), time,
-      if (bounds.contains(None)) Long.MinValue else (time +: bounds.flatten).min,
-      if (bounds.contains(None)) Long.MaxValue else (time +: bounds.flatten).max, weight)
+    if (bounds.contains(None)) SampledTime(row.getLong(0), time, Long.MinValue, Long.MaxValue, weight)
+    else {
+      val latest = bounds.flatten.filter(_ > time).maxOption // of rows before this one none reaches it, if its own frames do not reach beyond it
+      SampledTime(row.getLong(0), time, (time +: bounds.flatten).min, latest.getOrElse(math.max(time, Long.MinValue + 1) - 1), weight)
+    }
   }
 
   def all(samples: Iterable[Sample]): Sample = Sample(samples.flatMap(_.times).toSeq, samples.exists(_.wraps))
