@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, W
 import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Window}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.window.WindowExec
@@ -23,7 +24,7 @@ import io.github.sparkjoinery.logical.SkewWindow
 object SlidingWindowStrategy extends SparkStrategy with Logging {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
-    markReliedOn(plan)
+    if (plan.containsPattern(WINDOW)) markReliedOn(plan)
     planWindow(plan)
   }
 
