@@ -44,9 +44,10 @@ class SkewedWindowSuite extends WindowChecks {
   private def over(functions: Seq[String], window: String, frame: String): Seq[String] =
     functions.map(function => s"$function OVER ${window.stripSuffix(")")} $frame)")
 
-  private val Functions = Seq("sum(v)", "count(*)", "count(v) FILTER (WHERE p)", "min(v)", "max(s)", "avg(x)", "sum(x)", "sum(n)", "max_by(s, v)", "last(v)")
-  private val WithTies = Seq("sum(v)", "count(*)", "count(v) FILTER (WHERE p)", "min(v)", "max(s)", "avg(x)", "sum(n)", "max_by(s, id)")
-  private val Carried = Seq("sum(v)", "count(*)", "count(v) FILTER (WHERE p)", "min(v)", "max(s)", "avg(x)", "sum(x)", "sum(n)", "bit_xor(v)")
+  private val Filtered = if (WindowDimensions.hasFilter) "count(v) FILTER (WHERE p)" else "count(if(p, v, NULL))"
+  private val Functions = Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(x)", "sum(n)", "max_by(s, v)", "last(v)")
+  private val WithTies = Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(n)", "max_by(s, id)")
+  private val Carried = Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(x)", "sum(n)", "bit_xor(v)")
 
   private val RowFrames = Seq("3 PRECEDING AND CURRENT ROW", "CURRENT ROW AND 20 FOLLOWING", "1000 FOLLOWING AND 1010 FOLLOWING").map("ROWS BETWEEN " + _)
   private val LargeRowFrames = Seq("1000 PRECEDING AND CURRENT ROW", "700 PRECEDING AND 500 PRECEDING", "100 PRECEDING AND 100 FOLLOWING").map("ROWS BETWEEN " + _)

@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.execution.window
 
+import org.apache.spark.SPARK_VERSION
+
 import io.github.sparkjoinery.execution.window.Pairwise.{Case, Dimension}
 
 /** What a window can be made of, over the columns of [[WindowData]]. */
@@ -147,7 +149,10 @@ object WindowDimensions {
     "frame" -> Frames,
     "function" -> Functions.map(_.name),
     "type" -> WindowData.Inputs.map(_._1),
-    "filter" -> Seq("", "p"))
+    "filter" -> (if (hasFilter) Seq("", "p") else Seq("")))
+
+  /** Whether Spark has FILTER of window functions. */
+  def hasFilter: Boolean = !SPARK_VERSION.startsWith("4.1.")
 
   val functions: Map[String, Function] = Functions.map(function => function.name -> function).toMap
   val orderTypes: Map[String, OrderType] = OrderTypes.map(order => order.name -> order).toMap

@@ -3,6 +3,7 @@ package io.github.sparkjoinery.execution.window.kernels
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.types.DoubleType
 
 import io.github.sparkjoinery.execution.window.{Columns, RowCursor}
 
@@ -13,6 +14,19 @@ private[window] case class FilteredFunction(function: DeclarativeAggregate, filt
   def updates: Seq[Expression] = filter.fold(function.updateExpressions) { filter =>
     function.updateExpressions.zip(function.aggBufferAttributes).map { case (update, before) => If(filter, update, before) }
   }
+
+  /**
+   * Moments are as they were when nothing is merged. By Spark's expressions the average of n values merged into nothing is (average / n) * n: no
+   * longer that of equal values, so that a variance of 0, and a skewness of NULL, were lost.
+   */
+  def merges: Seq[Expression] =
+    if (!function.aggBufferAttributes.forall(_.dataType == DoubleType)) function.mergeExpressions
+    else {
+      def isEmpty(buffer: Seq[Attribute]): Expression =
+        buffer.zip(function.initialValues).map { case (field, initial) => EqualNullSafe(field, initial) }.reduce[Expression](And(_, _))
+      val (left, right) = (function.aggBufferAttributes, function.inputAggBufferAttributes)
+      function.mergeExpressions.zipWithIndex.map { case (merge, i) => If(isEmpty(left), right(i), If(isEmpty(right), left(i), merge)) }
+    }
 }
 
 /** Spark's own expressions for some functions of one frame: their buffers side by side in a row. */
@@ -22,7 +36,7 @@ private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq
   private val joined = new JoinedRow
   private val initializeBuffer = MutableProjection.create(functions.flatMap(_.function.initialValues), Nil)
   private val updateBuffer = MutableProjection.create(functions.flatMap(_.updates), attributes ++ input)
-  private val mergeBuffers = if (mergeable) MutableProjection.create(functions.flatMap(_.function.mergeExpressions), attributes ++ right) else null
+  private val mergeBuffers = if (mergeable) MutableProjection.create(functions.flatMap(_.merges), attributes ++ right) else null
   private val copyBuffer = MutableProjection.create(attributes, attributes)
   private val result = MutableProjection.create(functions.map(_.function.evaluateExpression), attributes)
 
