@@ -40,6 +40,10 @@ OWN_NOTES = [
     "Spark default has all of Joinery and the segment tree switched off, Spark segment tree all of Joinery.",
     "The floor scans the columns of the query, shuffles them by key and sorts them, and computes no window.",
 ]
+HINTED = (
+    "Joinery runs with the hint {hint}, for which it takes a sample within the time measured; without the hint where "
+    "hot keys are whole."
+)
 EXTRAPOLATED = (
     "Extrapolated: {name} ran over the first {share:.2%} of the rows by time, as its cost per row depends on the frame "
     "alone. Frames at the beginning of the data are short, which makes the time too low; what a query costs whatever "
@@ -78,7 +82,8 @@ def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Res
 def notes(cases: Sequence[Case]) -> list[str]:
     """What to mind, for the page of the cases."""
     shares = {case.share for case in cases if case.share}
-    return NOTES + OWN_NOTES + [EXTRAPOLATED.format(name=q.STOCK, share=share) for share in sorted(shares)]
+    hints = {case.hint for case in cases if case.hint}
+    return NOTES + OWN_NOTES + [HINTED.format(hint=hint) for hint in sorted(hints)] + [EXTRAPOLATED.format(name=q.STOCK, share=share) for share in sorted(shares)]
 
 
 def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:

@@ -45,7 +45,8 @@ class ConfSuite extends JoinerySession {
   test("a value that is no boolean is refused") {
     for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.lastJoin.skewSplit.enabled", "spark.joinery.asofJoin.enabled",
         "spark.joinery.explain", "spark.joinery.runtimeFilter.enabled", "spark.joinery.slidingWindow.enabled",
-        "spark.joinery.slidingWindow.skewSplit.enabled")) {
+        "spark.joinery.slidingWindow.skewSplit.enabled", "spark.joinery.slidingWindow.skewSplit.sample.enabled",
+        "spark.joinery.slidingWindow.skewSplit.atRead.enabled")) {
       val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
       assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))
       assert(spark.conf.getOption(key).forall(_ != "maybe"))

@@ -108,7 +108,7 @@ object JoineryConf {
   private val SLIDING_WINDOW_SKEW_SAMPLE = boolean(
     "spark.joinery.slidingWindow.skewSplit.sample.enabled",
     "Where the artifact store has no distribution, take a sample of the input of a large window to find its hot keys. Where there are none, the " +
-      "sample and the way of shuffling cost about a sixth of the window's time.",
+      "sample, and telling the part of each row, cost time for nothing.",
     default = false)
 
   private val SLIDING_WINDOW_SKEW_SPLIT_AT_READ = boolean(

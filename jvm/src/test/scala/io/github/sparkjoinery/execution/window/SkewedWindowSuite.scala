@@ -342,6 +342,8 @@ class SkewedWindowSuite extends WindowChecks {
       val copied = parts.metrics("copiedRows").value
       assert(copied >= 30 && copied <= 4 * 3 * 10 * 2, copied) // of 4 tasks, 10 over each of 3 cuts, of one or two hot keys
       assert(parts.metrics("numOutputRows").value == 3000 + copied)
+      checkDecision(select(moving, Some(4), "d"), "hot keys cut into 4 by a sample, before the shuffle")
+      checkDecision(select(moving, Some(4), "d_shuffled"), "hot keys not cut before the shuffle: the rows would have to be computed twice")
     }
   }
 
@@ -349,7 +351,7 @@ class SkewedWindowSuite extends WindowChecks {
 
   private val moving = over(Functions, Unique, "ROWS 40 PRECEDING")
 
-  test("a hint with nothing to split: no row, one row, no window, adaptive execution off") {
+  test("a hint with nothing to split: no row, one row, no window") {
     load(3000, Ties)
     withHint {
       checkSplit(moving, Some(4), "d WHERE id < 0", split = false)

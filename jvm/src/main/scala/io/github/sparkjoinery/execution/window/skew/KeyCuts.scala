@@ -2,6 +2,8 @@ package io.github.sparkjoinery.execution.window.skew
 
 import scala.collection.mutable
 
+import io.github.sparkjoinery.execution.skew.TimeSlices
+
 /**
  * Where a hot key is cut. Part i holds the times from cut i - 1 on, before cut i.
  *
@@ -9,15 +11,7 @@ import scala.collection.mutable
  * @param tos   the latest that a frame of a row before it reaches
  */
 private[window] case class KeyCuts(times: Array[Long], froms: Array[Long], tos: Array[Long]) {
-  def partOf(time: Long): Int = {
-    var low = 0
-    var high = times.length
-    while (low < high) {
-      val middle = (low + high) >>> 1
-      if (times(middle) <= time) low = middle + 1 else high = middle
-    }
-    low
-  }
+  def partOf(time: Long): Int = TimeSlices.partOf(time, times)
 }
 
 private[window] object KeyCuts {
