@@ -83,7 +83,9 @@ def notes(cases: Sequence[Case]) -> list[str]:
     """What to mind, for the page of the cases."""
     shares = {case.share for case in cases if case.share}
     hints = {case.hint for case in cases if case.hint}
-    return NOTES + OWN_NOTES + [HINTED.format(hint=hint) for hint in sorted(hints)] + [EXTRAPOLATED.format(name=q.STOCK, share=share) for share in sorted(shares)]
+    hinted = [HINTED.format(hint=hint) for hint in sorted(hints)]
+    extrapolated = [EXTRAPOLATED.format(name=q.STOCK, share=share) for share in sorted(shares)]
+    return NOTES + OWN_NOTES + hinted + extrapolated
 
 
 def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:
