@@ -95,6 +95,13 @@ soak: env-all jar ## Tests too long for `make test`: the full product of dimensi
 	$(PYTHON) -m pytest -m soak -s
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line test -q || exit 1; done
 
+SECONDS := 600
+
+.PHONY: fuzz
+fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=600 SEED=1 CASE=window REPORT=path
+	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE)) \
+	  $(if $(REPORT),--report $(REPORT))
+
 .PHONY: lint
 lint: env ## Formatting, linting, types
 	$(VENV)/bin/ruff format --check .

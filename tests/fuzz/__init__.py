@@ -1,0 +1,1 @@
+"""Differential tests against stock Spark: `make fuzz`, see CONTRIBUTING.md."""

@@ -1,0 +1,5 @@
+"""`python -m fuzz`: see --help."""
+
+from fuzz.runner import main
+
+main()

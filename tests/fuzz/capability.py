@@ -1,0 +1,86 @@
+"""What each capability of the jar tells the fuzzer."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from fuzz.data import Table, register
+from fuzz.running import Answer
+from fuzz.settings import Settings
+
+# {"capability": str, "tables": {name: Table}, "session": Settings, "query": {...}, "variant": {...}}: all that a
+# query is made of, as JSON. Reduction takes away from it what it can, so whatever is missing has a plain default.
+Case = dict[str, Any]
+
+
+class Capability(ABC):
+    """Draws queries of one kind, and knows the right answers.
+
+    Attributes:
+        name: The name that `CASE` takes.
+        scarce: Whether it is for rounds in which memory is scarce, or for the others.
+        queries: How many are drawn over the same tables.
+        runs: How often each runs, by other operators and settings.
+    """
+
+    name: str
+    scarce = False
+    queries = 12
+    runs = 4
+
+    @abstractmethod
+    def draw_tables(self, rng: random.Random) -> dict[str, Table]:
+        """Tables for a number of queries."""
+
+    @abstractmethod
+    def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
+        """What a query asks for."""
+
+    @abstractmethod
+    def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
+        """A way to run it: "settings", and whatever else does not change the answer, such as hints."""
+
+    @abstractmethod
+    def sql(self, case: Case) -> str:
+        """The query that Joinery runs."""
+
+    @abstractmethod
+    def oracle_sql(self, case: Case) -> str:
+        """The query that stock Spark runs."""
+
+    @abstractmethod
+    def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
+        """What is wrong with an answer, both having rows; None if nothing is."""
+
+    def prepare(self, spark: SparkSession, folder: Path, case: Case) -> None:
+        """Make the tables of a case, once for all cases that share them."""
+        for name, table in case["tables"].items():
+            register(spark, folder, name, table)
+
+    @contextlib.contextmanager
+    def around(self, spark: SparkSession, case: Case) -> Iterator[None]:
+        """What surrounds both runs of a case."""
+        yield
+
+    def only_tested(self, case: Case) -> Settings:
+        """Settings that Joinery needs for the query to be its business."""
+        return {}
+
+    def meaning(self, case: Case) -> Settings:
+        """Settings of the query that both need."""
+        return {}
+
+    def may_raise_less(self, case: Case) -> bool:
+        """Whether stock may find an error of the data where Joinery need not look."""
+        return False
+
+    def probe_sql(self, case: Case) -> str | None:
+        """A query that stock Spark must be able to run for Joinery to have to: None where it must in any case."""
+        return None

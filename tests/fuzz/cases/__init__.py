@@ -1,0 +1,29 @@
+"""One capability of the jar each: what is drawn, and what stock Spark says to it."""
+
+from __future__ import annotations
+
+from fuzz.capability import Capability
+from fuzz.cases.asof_join import AsOfJoin
+from fuzz.cases.last_join import CorrelatedLastJoin, ExtremeLastJoin, LastJoin, ScarceLastJoin
+from fuzz.cases.stored_filters import StoredDamage, StoredFilters, StoredFormats, StoredRefresh, StoredWhere
+from fuzz.cases.window import LateWindow, RangeWindow, ScarceWindow, SlidingWindow
+
+CAPABILITIES: dict[str, Capability] = {
+    capability.name: capability
+    for capability in (
+        LastJoin(),
+        ScarceLastJoin(),
+        ExtremeLastJoin(),
+        CorrelatedLastJoin(),
+        AsOfJoin(),
+        SlidingWindow(),
+        ScarceWindow(),
+        RangeWindow(),
+        LateWindow(),
+        StoredFilters(),
+        StoredWhere(),
+        StoredFormats(),
+        StoredDamage(),
+        StoredRefresh(),
+    )
+}

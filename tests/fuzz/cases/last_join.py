@@ -1,0 +1,334 @@
+"""LAST JOIN, against a left join and the rank of each match."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from fuzz.capability import Capability, Case
+from fuzz.data import Table, column
+from fuzz.running import Answer, plain, row_texts
+from fuzz.settings import SPLIT_LAST_JOINS, Settings, draw_physical
+
+ORDER_TYPES = ["int", "bigint", "smallint", "double", "decimal(10,2)", "decimal(38,4)", "date", "timestamp"]
+ORDER_TYPES += ["timestamp_ntz", "string"]
+NAMES = {kind: "o_" + kind.split("(")[0] + ("38" if "38" in kind else "") for kind in ORDER_TYPES}
+DIRECTIONS = ["ASC", "ASC", "ASC NULLS LAST", "DESC", "DESC NULLS FIRST"]
+REVERSE = {
+    "ASC": "DESC NULLS LAST",
+    "ASC NULLS LAST": "DESC NULLS FIRST",
+    "DESC": "ASC NULLS FIRST",
+    "DESC NULLS FIRST": "ASC NULLS LAST",
+}
+KEYS = [
+    ["l.k = r.k"],
+    ["l.k = r.k"],
+    ["l.k = r.k"],
+    ["l.s = r.s"],
+    ["l.k = r.k", "r.s = l.s"],
+    ["l.k <=> r.k"],
+    ["l.k = r.k", "l.s <=> r.s"],
+    ["l.k % 3 = abs(r.k)"],
+    ["CAST(l.k AS BIGINT) = r.v"],
+    [],
+]
+RESIDUALS = [
+    "l.v > 0 AND r.v > 0",
+    "(l.v + r.v) % 3 = 0",
+    "(l.v * 7 + r.v * 5 + r.id) % 19 = 0",
+    "r.s > l.s",
+    "r.v = 3",
+]
+# Comparisons of the ORDER BY term {r} with the left time {l}, by type; the direction of time is drawn.
+TOLERANCES: dict[str, list[str]] = {
+    "number": ["{r} >= {l} - {x}", "{l} - {r} <= {x}", "{r} + {x} >= {l}", "-{r} <= {x} - {l}", "{r} < {l} + {x}"],
+    "date": [
+        "{r} >= date_sub({l}, {n})",
+        "date_add({r}, {n}) >= {l}",
+        "date_sub({r}, -{n}) >= {l}",
+        "date_sub({r}, {n}) <= {l}",
+        "date_add({r}, -{n}) <= {l}",
+        "datediff({l}, {r}) <= {n}",
+        "{l} - {r} <= INTERVAL '{n}' DAY",
+        "{r} >= {l} - INTERVAL '{n}' DAY",
+        "{r} + INTERVAL '{n}' DAY >= {l}",
+        "{r} >= {l} - INTERVAL '{n}' MONTH",
+        "{r} >= add_months({l}, -{n})",
+    ],
+    "time": [
+        "{r} >= {l} - INTERVAL '{n}' SECOND",
+        "{r} >= {l} - INTERVAL '{n}' HOUR",
+        "{r} >= {l} - INTERVAL '{n}' DAY",
+        "{r} + INTERVAL '{n}' DAY >= {l}",
+        "{r} - INTERVAL '{n}' HOUR <= {l}",
+        "{l} - {r} <= INTERVAL '{n}' HOUR",
+        "{l} - {r} <= INTERVAL '{n}' DAY",
+        "{r} >= {l} - INTERVAL '{n}' MONTH",
+        "{r} >= {l} + INTERVAL '-106751991 04:00:54.775808' DAY TO SECOND",
+        "CAST({r} AS DATE) >= CAST({l} AS DATE)",
+        "CAST({r} AS DATE) >= date_sub(CAST({l} AS DATE), {n})",
+    ],
+}
+FAMILIES = {"date": "date", "timestamp": "time", "timestamp_ntz": "time"}
+HINTS = ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "MERGE", ""]
+# What may stand between words, and words that come from elsewhere.
+SPACES = [" "] * 24 + ["\u00a0", "\u3000", "\u2003", "\t", "\n", "/* LAST */", "-- JOIN\n", "\u2028", "\u1680"]
+VARIABLE = {"fuzz.last": "LAST", "fuzz.join": "JOIN"}
+
+
+# Columns of an outer query in ON, of a LAST JOIN in a scalar subquery or a LATERAL one.
+OUTER = [
+    ["scalar", "r.v <= o.v"],
+    ["scalar", "l.v <= o.v"],
+    ["lateral", "r.v <= o.v"],
+    ["lateral", "r.k = o.k"],
+    ["scalar", "l.v + r.v <= o.v + 3"],
+]
+SIZES = [12, 60, 120, 120, 300, 300, 1000, 2000]
+POOLS = ["dense", "many", "wide", "ends", "changes", "mixed"]
+
+
+class LastJoin(Capability):
+    name = "last_join"
+    sizes: Sequence[int] = SIZES
+    pools: Sequence[str] = POOLS
+    kinds: Sequence[str] = ORDER_TYPES
+    padding = 0.3
+    tolerance = 0.5
+    residual = 0.25
+    cut = 0.5
+    hints: Sequence[str] = HINTS
+    outer = 0.05
+    spaces: Sequence[str] = SPACES
+    words = 0.05
+
+    def draw_tables(self, rng: random.Random) -> dict[str, Table]:
+        size = rng.choice(self.sizes)
+        keys = rng.choice(["few", "hot", "many", "sequence", "dense", "one"] if size <= 1000 else ["many", "sequence"])
+        order = rng.choice(self.pools) if size <= 1000 else "many"
+        padding = rng.random() < self.padding
+        tables = {}
+        for side in "lr":
+            rows = rng.choice([size] * 6 + [0, 1])
+            columns = {
+                "id": column("int", "sequence"),
+                "k": column("int", keys, rng.choice([0.0, 0.05])),
+                "s": column("string", rng.choice(["few", "few", "ends"]), rng.choice([0.0, 0.05])),
+                "v": column("bigint", rng.choice(["few", "hot"])),
+                **{NAMES[kind]: column(kind, order, rng.choice([0.0, 0.0, 0.1])) for kind in ORDER_TYPES},
+            }
+            if padding:
+                columns["p"] = column("string", "padding")
+            tables[side] = {
+                "seed": rng.getrandbits(32),
+                "rows": rows,
+                "files": rng.choice([1, 2, 4]),
+                "columns": columns,
+            }
+        return tables
+
+    def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
+        large = max(table["rows"] for table in tables.values()) > 1000
+        keys = rng.choice([["l.k = r.k"], ["l.k = r.k", "l.s <=> r.s"]] if large else KEYS)
+        kind = rng.choice(self.kinds)
+        order: list[list[str]] = []
+        if rng.random() < 0.9:
+            order = [[f"r.{NAMES[kind]}", rng.choice(DIRECTIONS)]]
+            if rng.random() < 0.2:
+                order.append([f"r.{NAMES[rng.choice(ORDER_TYPES)]}", rng.choice(DIRECTIONS)])
+            if rng.random() < 0.6:
+                order.append(["r.id", rng.choice(DIRECTIONS)])
+        query: dict[str, Any] = {"keys": keys, "order": order, "conditions": self.draw_conditions(rng, kind, order)}
+        if rng.random() < (self.residual / 3 if large else self.residual):
+            query["conditions"].append(f"({rng.choice(RESIDUALS)})")
+        query["padding"] = "p" in tables["r"]["columns"] and rng.random() < 0.7
+        query["space"] = [rng.choice(self.spaces) for _ in range(3)]
+        if rng.random() < self.words:
+            query["words"] = rng.choice([["${fuzz.last}", "JOIN"], ["last", "${fuzz.join}"], ["Last", "join"]])
+        if rng.random() < 0.15 and order and order[-1][0] == "r.id":
+            query["filter"] = rng.choice(["right_id IS NULL", "right_v > 1", "id % 2 = 0 AND right_id > 3"])
+        if self.outer and query["keys"] and rng.random() < self.outer and not large:
+            # whatever the outer row has a part in must not depend on which of several rows is last
+            query["order"] = [term for term in order if term[0] != "r.id"] + [["r.id", "ASC"]]
+            query["outer"] = rng.choice(OUTER)
+            query.pop("filter", None)
+        return query
+
+    def draw_conditions(self, rng: random.Random, kind: str, order: list[list[str]]) -> list[str]:
+        """Comparisons of the ORDER BY column with the left time: one as-of comparison or none, tolerances or none."""
+        name = NAMES[kind]
+        descending = bool(order) and order[0][1].startswith("DESC")
+        drawn = []
+        if rng.random() < 0.75:
+            compared = rng.choice(["<=", "<"] if descending is (rng.random() < 0.1) else [">=", ">"])
+            drawn.append(rng.choice([f"r.{name} {compared} l.{name}", f"l.{name} {FLIPPED[compared]} r.{name}"]))
+        if kind != "string" and rng.random() < self.tolerance:
+            patterns = TOLERANCES[FAMILIES.get(kind, "number")]
+            sides = "rl" if descending else "lr"  # time runs the other way
+            left, right = (f"{side}.{name}" for side in sides)
+            drawn.append(
+                rng.choice(patterns).format(l=left, r=right, x=_offset(rng, kind), n=rng.choice([0, 1, 2, 3, 30]))
+            )
+        return drawn
+
+    def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
+        forced: Settings = {}
+        if rng.random() < self.cut:
+            forced |= SPLIT_LAST_JOINS
+        if rng.random() < 0.15:
+            forced["spark.joinery.lastJoin.maxHashPartition"] = rng.choice(["-1", "1b"])
+        if rng.random() < 0.15:
+            forced["spark.sql.sortMergeJoinExec.buffer.in.memory.threshold"] = "1"
+            forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = "2"
+        twice = rng.random() < 0.1 and not query.get("outer")
+        return {"hint": rng.choice(self.hints), "twice": twice, "settings": draw_physical(rng, forced)}
+
+    def meaning(self, case: Case) -> Settings:
+        return dict(VARIABLE) if case["query"].get("words") else {}
+
+    def may_raise_less(self, case: Case) -> bool:
+        return True  # a candidate that is not tried raises nothing
+
+    def columns(self, case: Case) -> str:
+        padding = ", r.p AS right_p" if case["query"].get("padding") else ""
+        order = "".join(f", {term} AS order_{i}" for i, (term, _) in enumerate(case["query"]["order"]))
+        return f"l.id, r.id AS right_id, r.v AS right_v{order}{padding}"
+
+    def on(self, case: Case) -> str:
+        outer = case["query"].get("outer")
+        correlated = [outer[1]] if outer else []
+        return " AND ".join([*case["query"]["keys"], *case["query"]["conditions"], *correlated]) or "true"
+
+    def join(self, case: Case) -> str:
+        """The joined relations, from FROM on."""
+        query = case["query"]
+        first, second, third = query.get("space") or [" "] * 3
+        last, join = query.get("words") or ["LAST", "JOIN"]
+        terms = ", ".join(f"{term} {way}" for term, way in query["order"])
+        order = f"ORDER BY {terms} " if terms else ""
+        return f"FROM l{first}l{first}{last}{second}{join}{third}r {order}ON {self.on(case)}"
+
+    def sql(self, case: Case) -> str:
+        hint = case["variant"].get("hint")
+        hinted = f"/*+ {hint}(r) */ " if hint else ""
+        if case["query"].get("outer"):
+            return within(case["query"]["outer"][0], hinted, self.join(case))
+        joined = f"SELECT {hinted}{self.columns(case)} {self.join(case)}"
+        sql = with_filter(joined, case["query"].get("filter"))
+        return f"SELECT * FROM ({sql}) UNION ALL SELECT * FROM ({sql})" if case["variant"].get("twice") else sql
+
+    def reverse(self, case: Case) -> str:
+        return ", ".join(f"{term} {REVERSE[way]}" for term, way in case["query"]["order"])
+
+    def probe_sql(self, case: Case) -> str | None:
+        if not case["query"].get("outer"):
+            return None
+        return within(case["query"]["outer"][0], "", f"FROM l LEFT JOIN r ON {self.on(case)}")
+
+    def oracle_sql(self, case: Case) -> str:
+        if case["query"].get("outer"):
+            return f"""
+                SELECT outer_id AS id, {TOTAL.format(left="id", right="right_id")} AS total FROM (
+                  SELECT o.id AS outer_id, l.id, r.id AS right_id,
+                    rank() OVER (PARTITION BY o.id, l.id ORDER BY {self.reverse(case)}) AS place
+                  FROM {FEW_OUTER} CROSS JOIN l LEFT JOIN r ON {self.on(case)}
+                ) WHERE place = 1 GROUP BY outer_id"""
+        place = f"rank() OVER (PARTITION BY l.id ORDER BY {self.reverse(case) or '1'})"
+        matches = f"SELECT {self.columns(case)}, {place} AS place FROM l LEFT JOIN r ON {self.on(case)}"
+        names = "id, right_id, right_v" + "".join(f", order_{i}" for i in range(len(case["query"]["order"])))
+        names += ", right_p" if case["query"].get("padding") else ""
+        return with_filter(f"SELECT {names} FROM ({matches}) WHERE place = 1", case["query"].get("filter"))
+
+    def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
+        assert right.rows is not None
+        assert found.rows is not None
+        if right.rows.num_columns != found.rows.num_columns:
+            return f"{found.rows.num_columns} columns instead of {right.rows.num_columns}"
+        candidates: dict[Any, set[tuple[str, ...]]] = defaultdict(set)
+        for key, row in zip(plain(right.rows.column(0)), row_texts(right.rows), strict=True):
+            candidates[key].add(row)
+        keys = plain(found.rows.column(0))
+        wanted = Counter({key: 2 if case["variant"].get("twice") else 1 for key in candidates})
+        if Counter(keys) != wanted:
+            return f"{len(keys)} rows instead of {wanted.total()}, or of other rows of the left side"
+        wrong = [
+            (row, sorted(candidates.get(key, ()))[:2])
+            for key, row in zip(keys, row_texts(found.rows), strict=True)
+            if row not in candidates.get(key, ())
+        ]
+        return (
+            f"{len(wrong)} of {len(keys)} rows are wrong, such as {wrong[0][0]} instead of {wrong[0][1]}"
+            if wrong
+            else None
+        )
+
+
+TOTAL = "sum(coalesce({right}, -7) * 31L + {left})"
+FEW_OUTER = "(SELECT * FROM l WHERE id < 7) o"
+
+
+def within(kind: str, hint: str, join: str) -> str:
+    """A join in a subquery for each row of another relation, o."""
+    total = f"SELECT {hint}{TOTAL.format(left='l.id', right='r.id')} AS total {join}"
+    if kind == "scalar":
+        return f"SELECT o.id, ({total}) AS total FROM {FEW_OUTER}"
+    return f"SELECT o.id, j.total FROM {FEW_OUTER}, LATERAL ({total}) j"
+
+
+def with_filter(sql: str, condition: str | None) -> str:
+    """A query with a condition on its rows."""
+    return f"SELECT * FROM ({sql}) WHERE {condition}" if condition else sql
+
+
+FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
+
+
+def _offset(rng: random.Random, kind: str) -> str:
+    if kind == "double":
+        return rng.choice(["1.5D", "0D", "DOUBLE('Infinity')"])
+    if kind.startswith("decimal"):
+        return rng.choice(["1.09BD", "0BD"])
+    return rng.choice(["0", "2", "3", "100"])
+
+
+class ScarceLastJoin(LastJoin):
+    """Large right sides, wide rows and little memory, cut wherever they can be."""
+
+    name = "last_join_scarce"
+    spaces = (" ",)
+    words = 0.0
+    scarce = True
+    sizes = (60, 1000, 4000, 8000, 20000)
+    kinds = ("int", "bigint", "date", "timestamp", "string")
+    pools = ("many",)
+    padding = 0.8
+    tolerance = 0.2
+    residual = 0.2
+    cut = 0.8
+    hints = ("SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "")
+
+
+class ExtremeLastJoin(LastJoin):
+    """Times at the ends of their types, and arithmetic on them in ON."""
+
+    name = "last_join_extremes"
+    spaces = (" ",)
+    words = 0.0
+    sizes = (12, 60, 120)
+    kinds = ("int", "bigint", "smallint", "double", "decimal(10,2)", "date", "date", "timestamp", "timestamp_ntz")
+    pools = ("ends", "mixed", "changes")
+    padding = 0.0
+    tolerance = 0.9
+    residual = 0.1
+
+
+class CorrelatedLastJoin(LastJoin):
+    """LAST JOIN in subqueries, with columns of the outer query in ON."""
+
+    name = "last_join_outer"
+    spaces = (" ",)
+    words = 0.0
+    sizes = (12, 60, 120)
+    outer = 1.0

@@ -1,0 +1,231 @@
+"""Filters that the jobs built, under other settings than the query's, from sources that changed meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from fuzz.capability import Capability, Case
+from fuzz.cases.store_damage import DAMAGES
+from fuzz.cases.stored_sources import SETTINGS_OF_READING, Build, jvm_zone, name_of, wheres
+from fuzz.data import Table, column, register
+from fuzz.running import Answer, row_texts
+from fuzz.settings import ZONES, Settings, draw_physical
+
+KEYS = {
+    "k_int": "int",
+    "k_bigint": "bigint",
+    "k_string": "string",
+    "k_date": "date",
+    "k_ts": "timestamp",
+    "k_ntz": "timestamp_ntz",
+    "k_dec": "decimal(10,2)",
+    "k_double": "double",
+}
+FAR_ZONES = ["Pacific/Kiritimati", "Pacific/Pago_Pago"]
+JOINS = ["JOIN", "JOIN", "JOIN", "LEFT SEMI JOIN", "RIGHT JOIN", "LEFT JOIN", "LEFT ANTI JOIN", "FULL JOIN"]
+
+
+class StoredFilters(Capability):
+    name = "stored_filters"
+    runs = 2
+    joins: Sequence[str] = JOINS
+    formats: Sequence[str] = ("foreign", "foreign", "parquet", "orc", "orc", "csv", "json")
+    keys: Sequence[str] = tuple(KEYS)
+    where = 0.4
+    zone = 0.3
+    far = 0.3
+    reading = 0.08
+
+    def draw_tables(self, rng: random.Random) -> dict[str, Table]:
+        rows = rng.choice([1, 10, 100, 100, 1000])
+        pool = rng.choice(["dense", "many", "many", "changes", "changes", "mixed"])
+        times = pool if pool != "mixed" else "changes"
+        kinds = {
+            name: column(kind, times if name in ("k_ts", "k_ntz") else pool, rng.choice([0.0, 0.1]))
+            for name, kind in KEYS.items()
+        }
+        others = {
+            "v": column("int", "few"),
+            "s": column("string", "few"),
+            "d": column("date", "today"),
+            "t": column("timestamp", "changes"),
+            "n": column("timestamp_ntz", "today"),
+        }
+        seed = rng.getrandbits(32)
+        columns = {"id": column("int", "sequence"), **kinds, **others}
+        dimension = {f"d_{name}": described for name, described in columns.items()}
+        fact = {f"f_{name}": described for name, described in columns.items()}
+        return {
+            "fact": {"seed": seed + 1, "rows": rows * 3, "files": 2, "columns": fact},
+            "dim": {"seed": seed, "rows": rows, "files": 3, "columns": dimension, "build": self.draw_build(rng)},
+        }
+
+    def draw_build(self, rng: random.Random) -> dict[str, Any]:
+        """How the dimension's files are written, and its filter is built."""
+        keys = [rng.choice(self.keys)] if rng.random() < 0.85 else rng.sample(list(KEYS), 2)
+        build: dict[str, Any] = {
+            "format": rng.choice(self.formats),
+            "keys": [f"d_{key}" for key in keys],
+            "session": self.draw_reading(rng),
+        }
+        if rng.random() < self.where:
+            build["where"] = rng.choice(wheres(rng.random() < 0.4))
+        if rng.random() < self.zone:
+            build["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
+        if rng.random() < 0.15:
+            build["appended"] = rng.choice(["refreshed", "stale"])
+        return build
+
+    def draw_reading(self, rng: random.Random) -> Settings:
+        """Settings that change what is read."""
+        drawn = {"spark.sql.session.timeZone": rng.choice(FAR_ZONES if rng.random() < self.far else ZONES)}
+        for settings in SETTINGS_OF_READING:
+            if rng.random() < self.reading:
+                drawn |= settings
+        return drawn
+
+    def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
+        build = tables["dim"]["build"]
+        pairs = [f"f_{key[2:]} = {key}" for key in build["keys"]]
+        predicates = []
+        if "where" in build:
+            predicates.append(build["where"][1])
+        if rng.random() < 0.3:
+            predicates.append(rng.choice(["d_v > 1", "f_v < 6", "f_s <> '3'", "d_id >= 0"]))
+        if rng.random() < 0.1:
+            pairs.append("f_v >= d_v")
+        query: dict[str, Any] = {"join": rng.choice(self.joins), "on": pairs, "predicates": predicates, "session": {}}
+        if rng.random() < 0.6:
+            query["session"] = self.draw_reading(rng)
+        else:
+            query["session"] = dict(build["session"])
+        if rng.random() < self.zone:
+            query["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
+        return query
+
+    def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
+        return {"settings": draw_physical(rng), "swap": rng.random() < 0.3}
+
+    def prepare(self, spark: SparkSession, folder: Path, case: Case) -> None:
+        register(spark, folder, "fact", case["tables"]["fact"])
+        self.build = Build(spark, folder, case["tables"]["dim"])
+        self.build.make()
+
+    @contextlib.contextmanager
+    def around(self, spark: SparkSession, case: Case) -> Iterator[None]:
+        with jvm_zone(spark, case["query"].get("zone")):
+            yield
+
+    def meaning(self, case: Case) -> Settings:
+        return dict(case["query"].get("session", {}))
+
+    def only_tested(self, case: Case) -> Settings:
+        return {
+            "spark.joinery.store": str(self.build.store),
+            "spark.joinery.store.timeout": "60s",
+            "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+            "spark.sql.autoBroadcastJoinThreshold": "-1",
+        }
+
+    def sql(self, case: Case) -> str:
+        query = case["query"]
+        dimension = name_of(case["tables"]["dim"])
+        on = " AND ".join(query["on"]) or "true"
+        filters = [text for text in query["predicates"] if "d_" not in text or "SEMI" not in query["join"]]
+        inner = [text for text in query["predicates"] if text not in filters]
+        if "ANTI" in query["join"]:
+            filters, inner = (
+                [text for text in filters if "d_" not in text],
+                [t for t in query["predicates"] if "d_" in t],
+            )
+        side = f"(SELECT * FROM {dimension} WHERE {' AND '.join(inner)})" if inner else dimension
+        where = f" WHERE {' AND '.join(filters)}" if filters else ""
+        columns = "f_id" if "SEMI" in query["join"] or "ANTI" in query["join"] else "f_id, d_id"
+        if case["variant"].get("swap") and query["join"] == "JOIN":
+            return f"SELECT {columns} FROM {side} JOIN fact ON {on}{where}"
+        return f"SELECT {columns} FROM fact {query['join']} {side} ON {on}{where}"
+
+    def oracle_sql(self, case: Case) -> str:
+        return self.sql({**case, "variant": {}})
+
+    def may_raise_less(self, case: Case) -> bool:
+        return True
+
+    def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
+        assert right.rows is not None
+        assert found.rows is not None
+        wanted, got = Counter(row_texts(right.rows)), Counter(row_texts(found.rows))
+        if wanted == got:
+            return None
+        missing, more = wanted - got, got - wanted
+        return (
+            f"{found.rows.num_rows} rows instead of {right.rows.num_rows}; missing, such as "
+            f"{list(missing)[:2]}, unexpected, such as {list(more)[:2]}"
+        )
+
+
+class StoredWhere(StoredFilters):
+    """Filters of some rows, and what their condition means on another day and to another parser."""
+
+    name = "stored_where"
+    where = 1.0
+    joins = ("JOIN", "JOIN", "LEFT SEMI JOIN")
+    far = 0.7
+    zone = 0.0
+    formats = ("foreign", "parquet")
+    keys = ("k_int", "k_string")
+
+
+class StoredFormats(StoredFilters):
+    """Times and dates of foreign files, read under other settings and in other time zones."""
+
+    name = "stored_formats"
+    where = 0.0
+    joins = ("JOIN", "JOIN", "LEFT SEMI JOIN")
+    zone = 0.6
+    far = 0.1
+    reading = 0.2
+    formats = ("foreign", "orc", "orc", "csv", "json")
+    keys = ("k_ts", "k_ts", "k_date", "k_ntz")
+
+
+class StoredDamage(StoredFilters):
+    """Stores that lost data, or were changed by someone else."""
+
+    name = "stored_damage"
+    where = 0.1
+    joins = ("JOIN", "JOIN", "LEFT SEMI JOIN")
+    queries = 4
+    zone = 0.0
+    far = 0.0
+    reading = 0.0
+    formats = ("foreign", "parquet")
+
+    def draw_build(self, rng: random.Random) -> dict[str, Any]:
+        return {**super().draw_build(rng), "damage": rng.choice(list(DAMAGES))}
+
+
+class StoredRefresh(StoredFilters):
+    """Refreshes that could not read a file, and were told not to mind."""
+
+    name = "stored_refresh"
+    where = 0.1
+    joins = ("JOIN", "JOIN", "LEFT SEMI JOIN")
+    queries = 4
+    zone = 0.0
+    far = 0.0
+    reading = 0.02
+    formats = ("foreign", "parquet", "orc", "csv", "json")
+
+    def draw_build(self, rng: random.Random) -> dict[str, Any]:
+        build = super().draw_build(rng)
+        build["unreadable"] = rng.choice(["garbled", "missing"])
+        ignored = "Corrupt" if build["unreadable"] == "garbled" else "Missing"
+        return {**build, "session": {**build["session"], f"spark.sql.files.ignore{ignored}Files": "true"}}

@@ -1,0 +1,96 @@
+"""Compare one run of a case with stock Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from fuzz.capability import Capability, Case
+from fuzz.running import Answer, run
+from fuzz.settings import Settings
+
+# Stock Spark, by the plainest way that there is.
+STOCK: Settings = {
+    "spark.joinery.lastJoin.enabled": "false",
+    "spark.joinery.asofJoin.enabled": "false",
+    "spark.joinery.slidingWindow.enabled": "false",
+    "spark.joinery.runtimeFilter.enabled": "false",
+}
+PLAIN: Settings = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+# A query that takes so much longer than stock's, in seconds, counts as a difference.
+PATIENCE = 30.0
+
+
+@dataclass
+class Verdict:
+    """What a comparison found.
+
+    Attributes:
+        difference: What differs; None if nothing does.
+        compared: Whether there was a right answer to compare with.
+        found: The answer under test.
+        signature: Differences of the same signature are likely the same defect.
+    """
+
+    difference: str | None
+    compared: bool
+    found: Answer = field(default_factory=Answer)
+    signature: str = ""
+
+
+def right_answer(spark: SparkSession, capability: Capability, case: Case) -> Answer:
+    """Ask stock Spark."""
+    confs = {**PLAIN, **STOCK, **case["session"], **capability.meaning(case)}
+    with capability.around(spark, case):
+        return run(spark, capability.oracle_sql(case), confs, limit=PATIENCE)
+
+
+def check(spark: SparkSession, capability: Capability, case: Case, right: Answer) -> Verdict:
+    """Run a case by Joinery, and compare."""
+    if right.kind not in ("rows", "data"):
+        return Verdict(None, compared=False)
+    confs = {**case["variant"].get("settings", {}), **capability.only_tested(case)}
+    confs |= {**case["session"], **capability.meaning(case)}
+    with capability.around(spark, case):
+        found = run(spark, tested_sql(capability, case), confs, limit=PATIENCE + 10 * right.seconds)
+    if right.kind == "data":
+        if found.kind == "data" or (found.kind == "rows" and capability.may_raise_less(case)):
+            return Verdict(None, compared=found.kind == "data", found=found)
+        if found.kind == "rows":
+            return Verdict(f"no error, but stock says {first_line(right)}", True, found, "error missing")
+    if found.kind == "rows":
+        difference = capability.difference(right, found, case)
+        return Verdict(difference, True, found, "rows " + " ".join(found.forms))
+    probe = capability.probe_sql(case) if found.kind == "other" else None
+    if probe and run(spark, probe, {**confs, **STOCK}, limit=PATIENCE).kind == "other":
+        return Verdict(None, compared=False, found=found)
+    # Spark's own operators may lack the memory, too: then there is no answer to be expected
+    if found.kind in ("memory", "time"):
+        again = run(spark, capability.oracle_sql(case), {**confs, **STOCK}, limit=PATIENCE)
+        if again.kind == found.kind:
+            return Verdict(None, compared=False, found=found)
+    return Verdict(f"{found.kind} error where stock has {right.kind}: {found.error}", True, found, signature(found))
+
+
+def tested_sql(capability: Capability, case: Case) -> str:
+    """The query that Joinery runs, in tasks that fail once where the case says so."""
+    sql = capability.sql(case)
+    return f"SELECT * FROM ({sql}) WHERE flaky(1)" if case["variant"].get("flaky") else sql
+
+
+def first_line(answer: Answer) -> str:
+    """The first line of an error."""
+    return (answer.error or "").strip().partition("\n")[0][:300]
+
+
+def signature(found: Answer) -> str:
+    """What errors of one defect share: the kind, and the first class that they name."""
+    text = found.error or ""
+    words = [word for word in text.replace(":", " ").split() if word.endswith(("Exception", "Error"))]
+    return f"{found.kind} {words[-1] if words else text[:60]}"

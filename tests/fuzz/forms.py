@@ -1,0 +1,68 @@
+"""Which operators of Joinery took part in an answer, and in which form, told by the final plan and its metrics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+NAMES = re.compile(
+    r"\b(BroadcastLastJoin|ShuffledHashLastJoin|SortMergeLastJoin|TimeSlice|CarryOver|LastRowPerKey|AfterRight"
+    r"|SlidingWindow|WindowParts|BroadcastRangeJoin|ShuffledRangeJoin|joinery_might_contain)\b"
+)
+GROWS = re.compile(r"unboundedpreceding\$\(\), (currentrow|\d)|row_number|rank\(", re.IGNORECASE)
+
+
+def forms_of(frame: DataFrame) -> tuple[list[str], str]:
+    """Tell operators and forms.
+
+    Args:
+        frame: A DataFrame on which an action has run.
+
+    Returns:
+        The forms, each once, and the final plan.
+    """
+    executed = frame._jdf.queryExecution().executedPlan()
+    plan = str(executed.toString()).partition("== Initial Plan ==")[0]
+    names = set(NAMES.findall(plan))
+    forms = names - {"ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow", "WindowParts", "TimeSlice"}
+    if names - forms:
+        for node in _nodes(executed):
+            forms.update(_forms(node, str(node.nodeName()), names))
+    return sorted(forms), plan
+
+
+def _forms(node: Any, name: str, names: set[str]) -> Iterator[str]:
+    if name in ("ShuffledHashLastJoin", "SortMergeLastJoin"):
+        yield f"{name} (spilled)" if _metric(node, "spillSize") > 0 else f"{name} (in memory)"
+        if node.isSplit():
+            yield "LAST JOIN cut by time" if "TimeSlice" in names else "LAST JOIN split on the left"
+    elif name == "SlidingWindow":
+        yield f"{name} (spilled)" if _metric(node, "spillSize") > 0 else f"{name} (indexed)"
+        if "WindowParts" in names:
+            yield f"{name} cut at write"
+        elif _metric(node, "splitParts") > 0:
+            yield f"{name} cut at read"
+            if GROWS.search(str(node.verboseString(1000))):
+                yield f"{name} carried over a cut"
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    """A plan's nodes, those of its stages too."""
+    kind = str(plan.getClass().getSimpleName())
+    if kind == "AdaptiveSparkPlanExec":
+        yield from _nodes(plan.executedPlan())
+    elif kind.endswith("QueryStageExec"):
+        yield from _nodes(plan.plan())
+    elif kind != "ReusedExchangeExec":
+        yield plan
+        children = plan.children()
+        for i in range(children.size()):
+            yield from _nodes(children.apply(i))
+
+
+def _metric(node: Any, name: str) -> int:
+    found = node.metrics().get(name)
+    return int(found.get().value()) if found.isDefined() else 0

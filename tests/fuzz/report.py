@@ -1,0 +1,147 @@
+"""What was compared, by which operators, and what differed."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Difference:
+    """One difference, the smallest case of its kind.
+
+    Attributes:
+        text: What differs.
+        signature: Differences of the same signature are likely the same defect.
+        seconds: How long it took to find.
+        case: The case; None where a process died before its first.
+        sql: The query.
+        static: Settings of the application.
+    """
+
+    text: str
+    signature: str
+    seconds: float
+    case: dict[str, Any] | None
+    sql: str = ""
+    static: dict[str, str] = field(default_factory=dict)
+
+
+class Report:
+    """The summary of a run.
+
+    Args:
+        seed: It began with.
+        cases: Capabilities that were drawn from.
+    """
+
+    def __init__(self, seed: int, cases: list[str]) -> None:
+        self.seed = seed
+        self.cases = cases
+        self.started = time.monotonic()
+        self.lock = threading.Lock()  # rounds report from threads of their own
+        self.seconds = 0.0
+        self.rounds = 0
+        self.queries: Counter[str] = Counter()
+        self.not_compared: Counter[str] = Counter()
+        self.forms: Counter[str] = Counter()
+        self.masters: Counter[str] = Counter()
+        self.refusals: Counter[str] = Counter()
+        self.raised = 0
+        self.ignored = 0
+        self.differences: list[Difference] = []
+
+    def note(self, event: dict[str, Any], static: dict[str, str]) -> None:
+        """Take up what a round tells."""
+        with self.lock:
+            self._note(event, static)
+
+    def _note(self, event: dict[str, Any], static: dict[str, str]) -> None:
+        match event["event"]:
+            case "started":
+                self.masters[static.get("spark.master", "local[2]")] += 1
+            case "run":
+                name = event["capability"]
+                (self.queries if event["compared"] else self.not_compared)[name] += 1
+                if event["compared"]:
+                    self.raised += event["raised"]
+                    self.forms.update(f"{name}: {form}" for form in event["forms"])
+                    if not event["forms"] and not event["raised"]:
+                        self.forms[f"{name}: stock Spark's operators only"] += 1
+            case "ignored":
+                self.ignored += 1
+            case "refused":
+                self.not_compared[event["capability"]] += 1
+                self.refusals[f"{event['capability']}: {event['error'].partition(chr(10))[0][:120]}"] += 1
+            case "difference":
+                at = time.monotonic() - self.started
+                found = Difference(event["difference"], event["signature"], at, event["case"], event["sql"], static)
+                if all(known.signature != found.signature for known in self.differences):
+                    self.differences.append(found)
+                    print(f"fuzz: after {at:.0f} s: {found.text[:500]}", flush=True)
+            case "reduced":
+                for known in self.differences:
+                    if known.signature == event["signature"] and known.static is static:
+                        known.case, known.text, known.sql = event["case"], event["difference"], event["sql"]
+
+    def note_death(self, case: dict[str, Any] | None, static: dict[str, str], reason: str) -> None:
+        """A process died, or was silent for too long."""
+        with self.lock:
+            self.differences.append(Difference(reason, "death", time.monotonic() - self.started, case, static=static))
+        print(f"fuzz: a round died: {reason[:500]}", flush=True)
+
+    def end_round(self) -> None:
+        """Print how far it is."""
+        with self.lock:
+            self.rounds += 1
+        seconds = time.monotonic() - self.started
+        print(f"fuzz: {seconds:.0f} s, {self.queries.total()} queries, {len(self.differences)} differences", flush=True)
+
+    def finish(self) -> None:
+        """Stop the clock."""
+        self.seconds = time.monotonic() - self.started
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for programs."""
+        return {
+            "seed": self.seed,
+            "cases": self.cases,
+            "seconds": round(self.seconds),
+            "rounds": self.rounds,
+            "masters": dict(self.masters),
+            "queries": dict(self.queries),
+            "raised_as_stock_did": self.raised,
+            "ignored_differences": self.ignored,
+            "not_compared": dict(self.not_compared),
+            "refusals": dict(self.refusals.most_common(40)),
+            "forms": dict(sorted(self.forms.items())),
+            "differences": [vars(difference) for difference in self.differences],
+        }
+
+    def markdown(self) -> str:
+        """The same for people."""
+        lines = [
+            f"# Fuzzing against stock Spark: seed {self.seed}",
+            "",
+            f"{self.queries.total()} queries compared in {self.seconds:.0f} s and {self.rounds} rounds; "
+            f"{self.raised} of them raised an error as stock did; {self.not_compared.total()} more had no right answer "
+            f"to compare with. Differences: {len(self.differences)}"
+            + (f", and {self.ignored} ignored." if self.ignored else "."),
+            "",
+            "| operator and form | queries |",
+            "|---|---:|",
+            *(f"| {form} | {count} |" for form, count in sorted(self.forms.items())),
+            "",
+        ]
+        for number, difference in enumerate(self.differences, 1):
+            lines += [f"## Difference {number}, after {difference.seconds:.0f} s", "", difference.text[:2000], ""]
+            if difference.case:
+                lines += [f"Static settings: `{json.dumps(difference.static)}`", ""]
+                lines += ["```sql", difference.sql, "```", "", "Save it as a file below `tests/fuzz/found/`:", ""]
+                saved = {"static": difference.static, "case": difference.case}
+                lines += ["```json", json.dumps(saved), "```", ""]
+        return "\n".join(lines)

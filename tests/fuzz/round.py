@@ -1,0 +1,150 @@
+"""One round: an application with settings of its own, which draws cases and compares until its time is over.
+
+The process writes one JSON object a line to standard output, see `Events`; what Spark says goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from fuzz.capability import Capability, Case
+from fuzz.cases import CAPABILITIES
+from fuzz.checking import Verdict, check, right_answer, tested_sql
+from fuzz.reduction import reduce, without_unused_columns
+from fuzz.session import start
+from fuzz.settings import draw_meaning
+
+
+class Round:
+    """Draws and compares in one application.
+
+    Args:
+        order: What the parent process wants: "static" settings, "seed", "seconds", "cases", "reduce": the seconds for
+            reducing a case, "ignore": texts of differences that are known, "most": the differences that end the round.
+    """
+
+    def __init__(self, order: dict[str, Any], spark: SparkSession, folder: Path) -> None:
+        self.order = order
+        self.spark = spark
+        self.folder = folder
+        self.rng = random.Random(order["seed"])
+        self.deadline = time.monotonic() + order["seconds"]
+        self.retries = "," in order["static"].get("spark.master", "").partition("-cluster")[0]
+        self.signatures: set[str] = set()
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self.deadline or len(self.signatures) >= self.order["most"]
+
+    def run(self) -> None:
+        """Compare until the time is over, or enough differences are found."""
+        while not self.is_over:
+            capability = CAPABILITIES[self.rng.choice(self.order["cases"])]
+            tables = capability.draw_tables(self.rng)
+            for _ in range(capability.queries):
+                if self.is_over:
+                    return
+                self.query(capability, tables)
+
+    def query(self, capability: Capability, tables: dict[str, Any]) -> None:
+        """One right answer, and several runs against it."""
+        case: Case = {
+            "capability": capability.name,
+            "tables": tables,
+            "session": draw_meaning(self.rng),
+            "query": capability.draw_query(self.rng, tables),
+            "variant": {},
+        }
+        emit("query", case=case)
+        capability.prepare(self.spark, self.folder, case)
+        right = right_answer(self.spark, capability, case)
+        if right.kind not in ("rows", "data"):
+            emit("refused", capability=capability.name, kind=right.kind, error=(right.error or "")[:300])
+            return
+        for _ in range(capability.runs):
+            if self.is_over:
+                return
+            case = {**case, "variant": capability.draw_variant(self.rng, case["query"])}
+            if self.retries and not case["query"].get("limit") and self.rng.random() < 0.5:
+                case["variant"]["flaky"] = True
+            emit("start", case=case)
+            verdict = check(self.spark, capability, case, right)
+            emit(
+                "run",
+                capability=capability.name,
+                compared=verdict.compared,
+                seconds=round(verdict.found.seconds, 3),
+                forms=verdict.found.forms,
+                raised=verdict.found.kind != "rows",
+            )
+            if verdict.difference and any(text in verdict.difference for text in self.order["ignore"]):
+                emit("ignored")
+            elif verdict.difference and verdict.signature not in self.signatures:
+                self.signatures.add(verdict.signature)
+                self.difference(capability, case, verdict)
+
+    def difference(self, capability: Capability, case: Case, verdict: Verdict) -> None:
+        """Report a difference at once, then again once it is reduced."""
+        sql = tested_sql(capability, case)
+        emit("difference", case=case, difference=verdict.difference, signature=verdict.signature, sql=sql)
+        if self.order["reduce"]:
+
+            def fails(other: Case) -> bool:
+                return self.fails(capability, other, verdict.signature)
+
+            small = reduce(case, fails, self.order["reduce"])
+            slim = without_unused_columns(small, capability.sql(small), capability.oracle_sql(small))
+            small = slim if fails(slim) else small
+            again = self.verdict(capability, small)
+            text = again.difference or verdict.difference
+            emit("reduced", case=small, difference=text, signature=verdict.signature, sql=tested_sql(capability, small))
+
+    def fails(self, capability: Capability, case: Case, signature: str) -> bool:
+        """Whether a smaller case fails as the larger one did, rows in whatever operator."""
+        try:
+            verdict = self.verdict(capability, case)
+        except Exception:  # a case from which too much has been taken may be none any more
+            return False
+        return verdict.difference is not None and verdict.signature.split()[0] == signature.split()[0]
+
+    def verdict(self, capability: Capability, case: Case) -> Verdict:
+        """Look at a case once more."""
+        capability.prepare(self.spark, self.folder, case)
+        return check(self.spark, capability, case, right_answer(self.spark, capability, case))
+
+
+def emit(event: str, **fields: Any) -> None:
+    """Tell the parent process."""
+    print(json.dumps({"event": event, **fields}), flush=True)
+
+
+def main() -> None:
+    """Read the order from standard input, and run it."""
+    order = json.load(sys.stdin)
+    with tempfile.TemporaryDirectory(prefix="joinery-fuzz-") as folder:
+        spark = start(order["static"], order.get("jar"), folder)
+        emit("started")
+        try:
+            if "case" in order:
+                case = order["case"]
+                verdict = Round({**order, "seed": 0, "seconds": 0}, spark, Path(folder)).verdict(
+                    CAPABILITIES[case["capability"]], case
+                )
+                emit("verdict", difference=verdict.difference, compared=verdict.compared, signature=verdict.signature)
+            else:
+                Round(order, spark, Path(folder)).run()
+            emit("ended")
+        finally:
+            spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""Rounds, one after the other, each a process of its own: what `make fuzz` starts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from fuzz.cases import CAPABILITIES
+from fuzz.report import Report
+from fuzz.settings import draw_static
+
+CASES = list(CAPABILITIES)
+MOST_DIFFERENCES = 3  # of a round, which then gives way to another
+START_LIMIT = 300.0  # seconds that an application may take to start
+HANGS_AFTER = 240.0  # seconds without any event
+
+
+def main() -> None:
+    """Read the command line, run, print, and fail where something differs."""
+    arguments = parsed()
+    seed = arguments.seed if arguments.seed is not None else random.randrange(2**32)
+    print(f"fuzz: SEED={seed} SECONDS={arguments.seconds:g} CASE={','.join(arguments.cases)}", flush=True)
+    report = Report(seed, arguments.cases)
+    run_rounds(arguments, random.Random(seed), report)
+    for difference in report.differences:
+        if difference.case is not None and arguments.reduce:
+            difference.static = needed_static(difference.case, difference.static, arguments.jar)
+    report.finish()
+    print(report.markdown())
+    if arguments.report:
+        path = Path(arguments.report)
+        path.with_suffix(".json").write_text(json.dumps(report.as_json(), indent=1) + "\n")
+        path.with_suffix(".md").write_text(report.markdown())
+    sys.exit(1 if report.differences else 0)
+
+
+def parsed() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Joinery against stock Spark, at random.")
+    parser.add_argument("--seconds", type=float, default=600, help="for how long to draw")
+    parser.add_argument("--seed", type=int, help="the same seed draws the same cases, as far as time allows")
+    parser.add_argument(
+        "--case", dest="cases", default=",".join(CASES), help=f"some of {', '.join(CASES)}, with commas"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="rounds that run at a time")
+    parser.add_argument("--round", type=float, default=90, help="seconds of a round, which has settings of its own")
+    parser.add_argument("--reduce", type=float, default=60, help="seconds for reducing a failing case")
+    parser.add_argument("--cluster", type=float, default=0.02, help="the share of rounds with executors of their own")
+    parser.add_argument("--stop", action="store_true", help="stop after the first round with a difference")
+    parser.add_argument("--ignore", action="append", default=[], help="pass over differences with this text")
+    parser.add_argument("--jar", help="another jar than the one just built")
+    parser.add_argument("--static", action="append", default=[], help="key=value: a static setting for every round")
+    parser.add_argument("--report", help="a path without suffix: the summary is written as .json and .md")
+    arguments = parser.parse_args()
+    arguments.cases = arguments.cases.split(",")
+    unknown = set(arguments.cases) - set(CASES)
+    if unknown:
+        parser.error(f"--case: there is no {', '.join(sorted(unknown))}; expected some of {', '.join(CASES)}")
+    arguments.static = [tuple(setting.split("=", 1)) for setting in arguments.static]
+    return arguments
+
+
+def run_rounds(arguments: argparse.Namespace, rng: random.Random, report: Report) -> None:
+    """Run rounds until the time is over, several at a time."""
+    end = time.monotonic() + arguments.seconds
+    drawing = threading.Lock()
+
+    def work() -> None:
+        while time.monotonic() < end and not (arguments.stop and report.differences):
+            with drawing:
+                order = draw_order(arguments, rng, end)
+            run_round(order, report)
+            report.end_round()
+
+    workers = [threading.Thread(target=work) for _ in range(arguments.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def draw_order(arguments: argparse.Namespace, rng: random.Random, end: float) -> dict[str, Any]:
+    """What the next round is to do."""
+    # one case leads, so that each has its share of the rounds; the others that suit it come along
+    scarce = CAPABILITIES[rng.choice(arguments.cases)].scarce
+    return {
+        "static": {**draw_static(rng, scarce, arguments.cluster), **dict(arguments.static)},
+        "seed": rng.getrandbits(48),
+        "seconds": min(arguments.round, max(5.0, end - time.monotonic())),
+        "cases": [name for name in arguments.cases if CAPABILITIES[name].scarce is scarce],
+        "reduce": arguments.reduce,
+        "ignore": arguments.ignore,
+        "most": 1 if arguments.stop else MOST_DIFFERENCES,
+        "jar": arguments.jar,
+    }
+
+
+def run_round(order: dict[str, Any], report: Report) -> None:
+    """Run one round, and note what it tells. What it was doing when it ended in silence counts as a difference."""
+    last: dict[str, Any] = {}
+    for event in events(order):
+        if event["event"] in ("start", "query"):
+            last = event
+        report.note(event, order["static"])
+        if event["event"] == "died":
+            report.note_death(last.get("case"), order["static"], event["reason"])
+
+
+def events(order: dict[str, Any]) -> Any:
+    """Start a process for an order, and yield what it says; "died" at the end unless it says that it ended."""
+    lines: queue.Queue[str | None] = queue.Queue()
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fuzz.round"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=environment(),
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        output = process.stdout
+
+        def read() -> None:
+            for line in output:
+                lines.put(line)
+            lines.put(None)
+
+        threading.Thread(target=read, daemon=True).start()
+        process.stdin.write(json.dumps(order))
+        process.stdin.close()
+        ended, reason, wait = False, "the process ended", START_LIMIT
+        try:
+            while True:
+                try:
+                    line = lines.get(timeout=wait)
+                except queue.Empty:
+                    reason = f"nothing was heard of it for {wait:g} s"
+                    break
+                if line is None:
+                    break
+                if line.startswith('{"event"'):
+                    event = json.loads(line)
+                    ended = ended or event["event"] == "ended"
+                    wait = HANGS_AFTER
+                    yield event
+        finally:
+            end_process(process)
+        if not ended:
+            log.seek(0)
+            yield {"event": "died", "reason": f"{reason}\n{log.read()[-3000:]}"}
+
+
+def end_process(process: subprocess.Popen[str]) -> None:
+    """End a process and the JVM that it started, if they have not ended by themselves."""
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def environment() -> dict[str, str]:
+    """The environment of a round: like ours, strict about local addresses."""
+    return {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+
+
+def needed_static(case: dict[str, Any], static: dict[str, str], jar: str | None) -> dict[str, str]:
+    """The settings of the application that a case needs to fail: each is left out once, in a new application."""
+
+    def fails(settings: dict[str, str]) -> bool:
+        order = {"static": settings, "case": case, "cases": [], "reduce": 0, "ignore": [], "most": 1, "jar": jar}
+        return any(event["event"] == "verdict" and event["difference"] for event in events(order))
+
+    plain = {"spark.master": "local[2]"}
+    if fails(plain):
+        return plain
+    kept = dict(static)
+    for key in list(static):
+        fewer = {other: value for other, value in kept.items() if other != key}
+        if key != "spark.master" and fails(fewer):
+            kept = fewer
+    return kept

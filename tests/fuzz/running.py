@@ -1,0 +1,123 @@
+"""Run a statement under settings: its rows or its error, how long it took, and which operators took part."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from fuzz.forms import forms_of
+
+# Errors that say what is wrong with the data: stock and Joinery must both raise them, or neither.
+ABOUT_DATA = (
+    "ARITHMETIC_OVERFLOW",
+    "OVERFLOW",
+    "OUT_OF_RANGE",
+    "DIVIDE_BY_ZERO",
+    "CAST_INVALID_INPUT",
+    "CAST_OVERFLOW",
+    "DATETIME_FIELD_OUT_OF_BOUNDS",
+    "long overflow",
+    "integer overflow",
+)
+MEMORY = ("OutOfMemory", "UNABLE_TO_ACQUIRE_MEMORY", "Unable to acquire", "not enough memory", "Can't acquire")
+
+
+@dataclass
+class Answer:
+    """What became of a statement.
+
+    Attributes:
+        rows: Its rows by column; None if it failed.
+        error: The text of its error.
+        seconds: How long it took.
+        forms: Operators of Joinery that took part, and how.
+        plan: The final physical plan.
+    """
+
+    rows: pa.Table | None = None
+    error: str | None = None
+    seconds: float = 0.0
+    forms: list[str] = field(default_factory=list)
+    plan: str = ""
+
+    @property
+    def kind(self) -> str:
+        """ "rows", or the kind of error: "data", "memory", "time", "other"."""
+        if self.error is None:
+            return "rows"
+        if "cancelled" in self.error or "canceled" in self.error:
+            return "time"
+        if any(text in self.error for text in MEMORY):
+            return "memory"
+        return "data" if any(text in self.error for text in ABOUT_DATA) else "other"
+
+
+@contextlib.contextmanager
+def settings(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
+    """Set confs of a session for a while."""
+    before = {key: spark.conf.get(key, None) for key in confs}
+    try:
+        for key, value in confs.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
+def run(spark: SparkSession, sql: str, confs: Mapping[str, str], limit: float = 60.0) -> Answer:
+    """Run a statement to its end.
+
+    Args:
+        spark: A classic session.
+        sql: One statement.
+        confs: Settings for it.
+        limit: After so many seconds it is cancelled.
+    """
+    answer = Answer()
+    context = spark.sparkContext
+    group = f"fuzz-{time.monotonic_ns()}"
+    context.setJobGroup(group, sql[:80], interruptOnCancel=True)
+    timer = threading.Timer(limit, context.cancelJobGroup, [group])
+    timer.start()
+    started = time.monotonic()
+    with settings(spark, confs):
+        try:
+            frame = spark.sql(sql)
+            answer.rows = frame.toArrow()
+            answer.forms, answer.plan = forms_of(frame)
+        except PySparkException as error:
+            answer.error = str(error)
+        except Exception as error:  # py4j raises what the JVM does, whatever it is
+            answer.error = f"{type(error).__name__}: {error}"
+        finally:
+            timer.cancel()
+    answer.seconds = time.monotonic() - started
+    return answer
+
+
+def row_texts(rows: pa.Table) -> list[tuple[str, ...]]:
+    """The rows of a table as text: NULL equals NULL and NaN equals NaN, but 0.0 is not -0.0."""
+    columns = [[repr(value) for value in plain(rows.column(i))] for i in range(rows.num_columns)]
+    return list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
+
+
+def plain(values: pa.ChunkedArray) -> list[Any]:
+    """Values in Python, those of dates and times as numbers: Python has no year beyond 9999."""
+    kind = values.type
+    if pa.types.is_date32(kind):
+        return values.cast(pa.int32()).to_pylist()
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return values.cast(pa.int64()).to_pylist()
+    return values.to_pylist()

@@ -1,0 +1,61 @@
+"""The session of a round."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from spark_joinery import configure_spark
+
+from fuzz.settings import Settings
+
+SETTINGS: Settings = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.log.level": "OFF",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.join.asofJoin.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def start(static: Settings, jar: str | None, folder: str) -> SparkSession:
+    """Start an application with the jar.
+
+    Args:
+        static: Settings that hold as long as it runs.
+        jar: Another jar than the one just built.
+        folder: For whatever it writes.
+    """
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    confs = {
+        **SETTINGS,
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
+        "spark.local.dir": f"{folder}/local",
+        **static,
+    }
+    builder = SparkSession.builder.appName("joinery-fuzz").config(map=confs)
+    if jar:
+        builder = builder.config("spark.jars", jar).config(
+            "spark.sql.extensions", "io.github.sparkjoinery.JoineryExtensions"
+        )
+    else:
+        builder = configure_spark(builder)
+    spark = builder.getOrCreate()
+    spark.udf.register("flaky", F.udf(flaky, "boolean").asNondeterministic())
+    return spark
+
+
+def flaky(_: int) -> bool:
+    """Fail once in every second task, in the midst of its rows."""
+    task = TaskContext.get()
+    if task is not None and task.attemptNumber() == 0 and task.partitionId() % 2 == 0:
+        raise RuntimeError("this task fails once")
+    return True

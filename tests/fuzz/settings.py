@@ -1,0 +1,128 @@
+"""Settings, drawn: of an application, those of a session that mean something, and those that only change the way."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+Settings = dict[str, str]
+
+ZONES = [
+    "UTC",
+    "America/New_York",
+    "Europe/Berlin",
+    "+8:00",
+    "Asia/Kolkata",
+    "Pacific/Apia",
+    "America/Sao_Paulo",
+    "GMT-03:30",
+]
+
+# Of the application: each round draws one, most of them plain, as every other one is slower.
+MASTERS = ["local[2]"] * 7 + ["local[1]", "local[2,4]", "local[2,4]"]
+CLUSTER = "local-cluster[2,1,1024]"
+MEMORY: dict[str, Settings] = {
+    "scarce": {"spark.driver.memory": "640m", "spark.memory.fraction": "0.02", "spark.buffer.pageSize": "65536"},
+    "scarce, large pages": {"spark.driver.memory": "640m", "spark.memory.fraction": "0.02"},
+    "tiny": {
+        "spark.testing.reservedMemory": "1",
+        "spark.testing.memory": str(6 << 20),
+        "spark.memory.fraction": "0.5",
+        "spark.buffer.pageSize": "16384",
+        "spark.shuffle.sort.initialBufferSize": "64",
+    },
+    "off heap": {
+        "spark.memory.offHeap.enabled": "true",
+        "spark.memory.offHeap.size": str(6 << 20),
+        "spark.buffer.pageSize": "32768",
+        "spark.shuffle.sort.initialBufferSize": "64",
+    },
+}
+SPARSE_STATIC: list[Settings] = [
+    {"spark.serializer": "org.apache.spark.serializer.KryoSerializer"},
+    {"spark.shuffle.sort.bypassMergeThreshold": "1"},
+    {"spark.shuffle.spill.numElementsForceSpillThreshold": "100"},
+    {"spark.default.parallelism": "7"},
+]
+
+SPLIT_LAST_JOINS = {
+    "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "0.1",
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "64",
+    "spark.joinery.lastJoin.skewSplit.enabled": "true",
+    "spark.joinery.lastJoin.skewSplit.minPartition": "1b",
+}
+SPLIT_WINDOWS = {
+    "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "0.1",
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
+    "spark.joinery.slidingWindow.skewSplit.minPartition": "1b",
+    "spark.joinery.slidingWindow.skewSplit.atRead.enabled": "true",
+}
+SAMPLED_WINDOWS = {
+    "spark.joinery.slidingWindow.skewSplit.minPartition": "1b",
+    "spark.joinery.slidingWindow.skewSplit.sample.enabled": "true",
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
+}
+# What changes only the way to an answer: each with the share of the runs that have it.
+PHYSICAL: list[tuple[float, Settings]] = [
+    (0.25, {"spark.sql.adaptive.enabled": "false"}),
+    (0.5, {"spark.sql.codegen.wholeStage": "false"}),
+    (0.4, {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}),
+    (0.2, {"spark.sql.exchange.reuse": "false"}),
+    (0.2, {"spark.sql.autoBroadcastJoinThreshold": "-1"}),
+    (0.1, {"spark.sql.adaptive.coalescePartitions.enabled": "false"}),
+    (0.1, {"spark.sql.subexpressionElimination.enabled": "false"}),
+    (0.1, {"spark.sql.codegen.maxFields": "3"}),
+    (0.1, {"spark.sql.sort.enableRadixSort": "false"}),
+    (0.1, {"spark.sql.files.maxPartitionBytes": "4k", "spark.sql.files.openCostInBytes": "1"}),
+    (0.05, {"spark.sql.inMemoryColumnarStorage.enableVectorizedReader": "false"}),
+    (0.1, {"spark.sql.parquet.enableVectorizedReader": "false"}),
+    (0.1, {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseProject"}),
+]
+
+
+# Rounds are short: code is compiled once, by the quick compiler, most of the time.
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def draw_static(rng: random.Random, scarce: bool, cluster_share: float = 0.02) -> Settings:
+    """Settings of an application, which last for a round.
+
+    Args:
+        rng: The generator.
+        scarce: Whether memory is to be so small that operators spill or are refused it.
+        cluster_share: How many rounds run on executors of their own, which take long to start.
+    """
+    drawn = {"spark.master": CLUSTER if rng.random() < cluster_share and not scarce else rng.choice(MASTERS)}
+    if scarce:
+        drawn |= MEMORY[rng.choice(list(MEMORY))]
+    options = [QUICK_START] if rng.random() < 0.9 else []
+    if rng.random() < 0.3:
+        options.append(f"-Duser.timezone={rng.choice(ZONES[1:3] + ZONES[4:7])}")
+    drawn["spark.driver.extraJavaOptions"] = " ".join(options)
+    for extra in SPARSE_STATIC:
+        if rng.random() < 0.2:
+            drawn |= extra
+    return drawn
+
+
+def draw_meaning(rng: random.Random) -> Settings:
+    """Settings that change what a query means: the oracle has them, too."""
+    return {
+        "spark.sql.ansi.enabled": rng.choice(["true", "false"]),
+        "spark.sql.session.timeZone": rng.choice(["UTC", *ZONES]),
+    }
+
+
+def draw_physical(rng: random.Random, forced: Mapping[str, str] | None = None) -> Settings:
+    """Settings that must not change any answer.
+
+    Args:
+        rng: The generator.
+        forced: Further ones of the capability.
+    """
+    drawn = {"spark.sql.shuffle.partitions": str(rng.choice([1, 1, 2, 3, 5, 8] * 8 + [200]))}
+    for share, settings in PHYSICAL:
+        if rng.random() < share:
+            drawn |= settings
+    return drawn | dict(forced or {})

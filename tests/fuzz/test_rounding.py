@@ -1,0 +1,38 @@
+"""Sums of doubles may differ by rounding, and by nothing else."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from fuzz.cases.window_rounding import Rounding
+
+
+def function(kind: str | None, call: str = "sum(x)") -> Rounding:
+    return Rounding({"call": call, "frame": "", "rounding": kind, "of": "x", "filter": ""}, 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "agree"),
+    [
+        (0.1 + 0.2, 0.3, True),
+        (0.3001, 0.3, False),
+        (math.nan, math.nan, True),
+        (math.nan, math.inf, False),
+        (math.inf, 1e308, False),
+        (None, 0.0, False),
+        (None, None, True),
+    ],
+)
+def test_sums(value: float | None, wanted: float | None, agree: bool) -> None:
+    assert function("sum").agree(value, wanted, [0.3, 2, 0.2, 0.01]) is agree
+
+
+def test_what_is_exact_is_compared_to_the_bit() -> None:
+    assert not function(None).agree(0.1 + 0.2, 0.3, [])
+    assert not function(None).agree(0.0, -0.0, [])
+
+
+def test_quotients_by_no_variance_are_not_compared() -> None:
+    assert function("ratio", "kurtosis(x)").agree(17.0, math.nan, [10.0, 5, 2.0, 0.0, 0.0])
