@@ -261,6 +261,21 @@ def test_where(bench: Bench, dimension: str) -> None:
     assert not bench.is_used(f"{bench.join(dimension)} WHERE d.name IN ('a', 'b')")
 
 
+def test_settings_by_which_files_are_read(bench: Bench) -> None:
+    """Dates before 1582: an ordinary date to the job, another one to a query with the old calendar."""
+    spark = bench.spark
+    with_old_dates = "SELECT id, date'1500-01-01' + int(id) AS d, 'x' AS name FROM range(30)"
+    spark.sql(f"CREATE TABLE old_dates USING parquet AS {with_old_dates}")
+    bench.age("old_dates")
+    bench.refresh("old_dates", keys=("d",))
+    query = "SELECT f.id FROM (SELECT id, date'1500-01-01' + int(id) AS d FROM facts) f JOIN old_dates d ON f.d = d.d"
+    assert bench.is_used(query)
+    spark.conf.set("spark.sql.parquet.datetimeRebaseModeInRead", "LEGACY")
+    assert not bench.is_used(query)
+    spark.conf.unset("spark.sql.parquet.datetimeRebaseModeInRead")
+    spark.sql("DROP TABLE old_dates")
+
+
 def test_a_damaged_store_is_ignored(bench: Bench, dimension: str) -> None:
     (data,) = Path(bench.store).glob(f"bloom_filter/*{dimension}/*/versions/*/data/*.parquet")
     content = bytearray(data.read_bytes())

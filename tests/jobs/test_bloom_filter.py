@@ -141,6 +141,14 @@ def test_nulls_and_rows_outside_where_are_left_out(spark: SparkSession, tmp_path
     assert passing(frame, "cast(k AS bigint), l", version, blocks) == [True, False, False, False]
 
 
+@pytest.mark.parametrize("where", ["current_flag = 'Y'", "status = 'now' /* rand() */", "CURRENT_FLAG = 'Y' -- today"])
+def test_innocent_words_in_where(spark: SparkSession, tmp_path: Path, where: str) -> None:
+    frame = spark.createDataFrame([(1, "Y", "now"), (2, "N", "then")], "k int, current_flag string, status string")
+    version, blocks = built(tmp_path, frame, where=where)
+    assert version.description["keys"] == 1
+    assert passing(frame, "cast(k AS bigint)", version, blocks) == [True, False]
+
+
 def test_without_any_key_nothing_passes(spark: SparkSession, tmp_path: Path) -> None:
     version, blocks = built(tmp_path, spark.createDataFrame([(None,)], "k int"))
     assert (version.description["rows"], version.description["keys"], blocks) == (1, 0, {})
@@ -162,6 +170,13 @@ def test_without_any_key_nothing_passes(spark: SparkSession, tmp_path: Path) -> 
             r"another answer .*current_date",
         ),
         ("k int", {"where": "rand() < 0.5"}, ColumnUnusableError, r"another answer .*rand"),
+        (
+            "d date",
+            {"keys": ["d"], "where": "d < date'today'"},
+            ColumnUnusableError,
+            r"another answer .*\(date 'today'\)",
+        ),
+        ("d date", {"keys": ["d"], "where": "d < 'Tomorrow'"}, ColumnUnusableError, r"another answer .*\('Tomorrow'\)"),
     ],
 )
 def test_what_cannot_be_filtered_is_refused(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_joinery.jobs.reading import changed_setting
 from spark_joinery.jobs.snapshots import appended
 from spark_joinery.jobs.source import Source
 from spark_joinery.store import ArtifactVersion
@@ -59,6 +60,8 @@ def changes_since(
         return Rebuild("changes of this relation cannot be seen")
     if version.description.get("source") != source.description:
         return Rebuild("its columns, format or options changed")
+    if changed := changed_setting(version.description, source.settings):
+        return Rebuild(f"what Spark reads may have changed: {changed}")
     if source.snapshot:
         return _since_snapshot(spark, source, version)
     if before["type"] != "files":

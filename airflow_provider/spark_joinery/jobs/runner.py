@@ -16,6 +16,7 @@ from spark_joinery.jobs.builders.built import Built, DriftError
 from spark_joinery.jobs.builders.distribution import build_distribution
 from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
+from spark_joinery.jobs.reading import reads_whole_files
 from spark_joinery.jobs.register import is_registered, register
 from spark_joinery.jobs.source import Source, one_line, open_source
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec
@@ -102,6 +103,7 @@ def refresh(
     return results
 
 
+@reads_whole_files
 def refresh_artifact(
     spark: SparkSession,
     request: ArtifactRequest,
@@ -236,6 +238,7 @@ def _finish(
         **built.details,
         "spec": request.spec.model_dump(mode="json", exclude_none=True),
         "source": source.description,
+        "settings": source.settings,
         "built_from": base.name if base else None,
         "seconds": round(time.monotonic() - started, 3),
     }

@@ -9,6 +9,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_joinery.errors import JoineryError
+from spark_joinery.jobs.reading import reading_settings, skipping_option
 from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, iceberg_snapshot
 from spark_joinery.metadata import ArtifactRequest, split_name
 from spark_joinery.metadata.identity import FILE_FORMATS
@@ -48,6 +49,7 @@ class Source:
         snapshot: The version of a Delta or Iceberg table.
         listing: Files before anything was read; empty for an Iceberg table.
         filesystem: Where they lie.
+        settings: Of Spark, by which it is read.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Source:
     snapshot: Snapshot | None
     listing: Listing
     filesystem: FileSystem
+    settings: dict[str, str | None]
 
     def fingerprint(self) -> Fingerprint:
         """Tell what an artifact covers that has just been built from the frame."""
@@ -109,10 +112,17 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
         raise SourceError(f"{name} cannot be read: {one_line(error)}") from error
     except PySparkException as error:
         raise SourceError(f"{name} cannot be read: {one_line(error)}") from error
+    if description and (skipping := skipping_option(description["options"])):
+        raise SourceError(
+            f"{name} has the option {skipping}, by which Spark passes over files that it cannot read: nobody could say "
+            f"what an artifact of it covers. Take the option from the table, and set spark.sql.files.{skipping} where "
+            "you need it."
+        )
     snapshot = _snapshot(spark, name, description)
     if snapshot and snapshot.version is not None:
         frame = spark.sql(f"SELECT * FROM {name} VERSION AS OF {snapshot.version}")
-    return Source(name, frame, description, snapshot, list_settled(frame, filesystem), filesystem)
+    listing = list_settled(frame, filesystem)
+    return Source(name, frame, description, snapshot, listing, filesystem, reading_settings(spark))
 
 
 def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) -> SourceDescription:

@@ -13,7 +13,6 @@ but Parquet is ever written or read.
 from __future__ import annotations
 
 import math
-import re
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
@@ -22,6 +21,7 @@ from pyspark.sql import functions as F
 from spark_joinery.jobs.builders.built import Built, ColumnUnusableError, DriftError, column, resolve
 from spark_joinery.jobs.builders.distinct import RELATIVE_ERROR, as_field, distinct_sketch
 from spark_joinery.jobs.builders.hashing import hashable, hashed_type, is_hashable
+from spark_joinery.jobs.builders.predicate import changes_by_itself
 from spark_joinery.metadata import BloomFilterSpec
 from spark_joinery.store import ArtifactVersion, PendingVersion
 
@@ -31,9 +31,6 @@ _MAX_BLOCKS = 1 << 24
 _GROWTH = 1.25
 # A filter that grew is as good as asked for until it lets so many times more through.
 _MAX_FPP_DRIFT = 1.5
-_CHANGES_BY_ITSELF = re.compile(
-    r"(?i)\b(current_\w+|localtimestamp|now|rand\w*|uuid|shuffle|monotonically_increasing_id)\b"
-)
 
 
 def build_bloom_filter(
@@ -177,10 +174,10 @@ def _word(i: int) -> Column:
 
 
 def _predicate(frame: DataFrame, where: str, relation: str) -> Column:
-    unstable = _CHANGES_BY_ITSELF.search(where)
+    unstable = changes_by_itself(where, {field.name: field.dataType.simpleString() for field in frame.schema})
     if unstable:
         raise ColumnUnusableError(
-            f"{relation}: `where: {where}` gives another answer whenever it is asked ({unstable[0]}); expected a "
+            f"{relation}: `where: {where}` gives another answer whenever it is asked ({unstable}); expected a "
             "predicate on the row alone."
         )
     try:

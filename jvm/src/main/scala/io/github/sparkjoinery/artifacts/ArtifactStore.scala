@@ -16,15 +16,20 @@ object ArtifactStore {
   /** All artifacts of a kind, or the reason why one cannot be used, by specification. */
   def versions(access: StoreAccess, kind: String, relation: String): Seq[Either[String, ArtifactVersion]] =
     access.files.artifacts(kind, relation).flatMap { artifact =>
-      try {
+      (try {
         access.files.current(artifact).map { case (name, sha256) =>
           descriptions.get(artifact, name + sha256)(access.files.version(artifact, name, sha256))
         }
-      } catch { case NonFatal(failure) => Some(Left(StoreAccess.reason(failure))) }
+      } catch { case NonFatal(failure) => Some(Left(StoreAccess.reason(failure))) }).map(warned(artifact, _))
     }
 
   def bloomFilter(access: StoreAccess, version: ArtifactVersion): Either[String, BloomFilter] =
-    filters.get(artifactOf(version), version.name)(BloomFilter.read(version, access.files, access.maxSize))
+    warned(artifactOf(version), filters.get(artifactOf(version), version.name)(BloomFilter.read(version, access.files, access.maxSize)))
+
+  private def warned[T](artifact: Path, found: Either[String, T]): Either[String, T] = {
+    found.left.foreach(reason => StoreAccess.warn(s"Queries do without the artifact in $artifact: $reason"))
+    found
+  }
 
   /** Its values as the relation's columns have them now. */
   def distribution(access: StoreAccess, version: ArtifactVersion, source: SourceRelation): Either[String, Distribution] =

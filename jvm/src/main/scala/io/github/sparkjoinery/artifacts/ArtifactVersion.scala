@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.artifacts
 
+import scala.jdk.CollectionConverters._
+
 import com.fasterxml.jackson.databind.JsonNode
 import org.apache.hadoop.fs.Path
 
@@ -25,6 +27,11 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode) {
       text(node, "options"),
       elements(node, "schema").map(column => (column.path(0).asText, column.path(1).asText)),
       texts(node, "partition_columns").toSet)
+  }
+
+  /** Spark's settings when the source was read, None where Spark had none of the name; of older releases there are none at all. */
+  lazy val settings: Option[Map[String, Option[String]]] = Option(json.get("settings")).filter(_.isObject).map { node =>
+    node.properties().asScala.map(setting => setting.getKey -> Option(setting.getValue.textValue)).toMap
   }
 
   lazy val fingerprint: Fingerprint = {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.sources.DataSourceRegister
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{DataType, StructType, TimestampType}
 
 /**
  * A table or path as a query is about to read it.
@@ -32,9 +32,17 @@ case class SourceRelation(
     files: Option[HadoopFsRelation]) {
 
   def output: AttributeSet = leaf.outputSet
+
+  /** The clock by which these types are read from the source's files, if there is a timestamp among them and its file does not say. */
+  def clockOf(types: Seq[DataType]): Option[String] =
+    if (!types.contains(TimestampType)) None
+    else if (providers.exists(SourceRelation.Text)) Some("the session's time zone from text")
+    else if (providers("orc")) Some("the time zone of the JVM from ORC")
+    else None
 }
 
 object SourceRelation {
+  private val Text = Set("csv", "json", "text", "xml")
 
   /** None for what has no artifacts: JDBC, cached and generated data, several paths at once. */
   def of(plan: LogicalPlan): Option[SourceRelation] = plan match {
@@ -78,7 +86,7 @@ object SourceRelation {
         files.schema,
         if (table.isDefined) files.partitionSchema.fieldNames.toSet else Set.empty,
         if (snapshot.isDefined) Set("delta") else table.flatMap(_.provider).map(lower).toSet + format,
-        table.fold(files.options)(_.storage.properties),
+        files.options, // of a table, too, as a query may add its own to them
         snapshot,
         Some(files).filter(_ => isListed(files.location)))
     }

@@ -4,8 +4,11 @@ import java.security.PrivilegedExceptionAction
 import java.util.{Collections, WeakHashMap}
 import java.util.concurrent._
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.security.UserGroupInformation
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
@@ -25,35 +28,39 @@ class StoreAccess(val root: String, session: SparkSession) {
    * Begins to work in the background.
    *
    * @param name what it works on. While work of the same name is overdue nobody begins it again, and nobody waits for it
+   * @param late what takes too long when the time is up
    */
-  def begin[T](name: String)(work: => T): Pending[T] = {
+  def begin[T](name: String, late: => String = "the artifact store")(work: => T): Pending[T] = {
     val key = s"$root $name"
-    if (StoreAccess.isOverdue(key)) return new Pending[T](key, None)
+    if (StoreAccess.isOverdue(key)) return new Pending[T](key, None, late)
     val (_, asUser) = (files, user) // found out by the query's own thread
     val task: PrivilegedExceptionAction[T] = () => work
     val call: Callable[T] = () => asUser.doAs(task)
-    new Pending[T](key, Some(StoreAccess.pool.submit(call)))
+    new Pending[T](key, Some(StoreAccess.pool.submit(call)), late)
   }
 
   /** Work under way. */
-  class Pending[T](key: String, future: Option[Future[T]]) {
+  class Pending[T](key: String, future: Option[Future[T]], late: => String) {
 
     /** The result; or why there is none, in one line. Never fails, except by being interrupted. */
     def await(): Either[String, T] = future match {
-      case None => Left("the artifact store has not answered an earlier query yet")
+      case None => Left("the artifact store, or the source's file system, has not answered an earlier query yet")
       case Some(work) =>
         try Right(patience.spend(work))
         catch {
           case _: TimeoutException =>
             StoreAccess.overdue.put(key, work)
-            Left("the artifact store took longer than spark.joinery.store.timeout")
-          case failure: ExecutionException => Left(StoreAccess.reason(failure.getCause))
+            Left(s"$late took longer than spark.joinery.store.timeout (${JoineryConf.storeTimeoutMs} ms)")
+          case failure: ExecutionException =>
+            val reason = StoreAccess.reason(failure.getCause)
+            StoreAccess.warn(s"Queries do without what the artifact store $root may have for them: $reason")
+            Left(reason)
         }
     }
   }
 }
 
-object StoreAccess {
+object StoreAccess extends Logging {
 
   /** For the query being planned; none without `spark.joinery.store`. */
   def of(session: SparkSession): Option[StoreAccess] = JoineryConf.store.map(new StoreAccess(_, session))
@@ -95,6 +102,27 @@ object StoreAccess {
     def fresh = new Patience(JoineryConf.storeTimeoutMs)
     QueryPlanningTracker.get.fold(fresh)(tracker => patienceOfQueries.computeIfAbsent(tracker, _ => fresh))
   }
+
+  /**
+   * What goes wrong with data that somebody else wrote, and must not be the query's trouble: a description may be nested so deeply
+   * that reading it takes more calls than a thread's stack holds.
+   */
+  object Trouble {
+    def unapply(failure: Throwable): Option[Throwable] = failure match {
+      case deep: StackOverflowError => Some(deep)
+      case NonFatal(other) => Some(other)
+      case _ => None
+    }
+  }
+
+  // Once is enough for a version that every query finds as it was.
+  private val warnings = Collections.newSetFromMap(Collections.synchronizedMap(
+    new java.util.LinkedHashMap[String, java.lang.Boolean] {
+      override def removeEldestEntry(eldest: java.util.Map.Entry[String, java.lang.Boolean]): Boolean = size > 1000
+    }))
+
+  /** Tells whoever looks after the store, once in this JVM; queries go on. */
+  def warn(message: String): Unit = if (warnings.add(message)) logWarning(message)
 
   /** In one line. */
   def reason(failure: Throwable): String = failure match {

@@ -17,7 +17,11 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   /** The folders of a relation's artifacts of a kind, one per specification. */
   def artifacts(kind: String, relation: String): Seq[Path] =
     try fs.listStatus(StoreLayout.folder(root, kind, relation)).toSeq.filter(_.isDirectory).map(_.getPath).sortBy(_.getName)
-    catch { case _: FileNotFoundException => Nil }
+    catch {
+      case _: FileNotFoundException if fs.exists(new Path(root)) => Nil
+      case _: FileNotFoundException =>
+        throw new DamagedArtifactException(s"there is no artifact store at $root, which spark.joinery.store names; the first refresh makes one")
+    }
 
   /** Name of the current version and the checksum of its description; none if nothing has been published. */
   def current(artifact: Path): Option[(String, String)] = try {

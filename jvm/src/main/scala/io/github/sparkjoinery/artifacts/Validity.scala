@@ -1,6 +1,7 @@
 package io.github.sparkjoinery.artifacts
 
 import java.util.Locale
+import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.hadoop.fs.Path
 
@@ -33,11 +34,26 @@ object Validity {
   /** Why not every file of the source is covered. Takes a listing of the source. */
   def uncovered(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Option[String] = version.fingerprint match {
     case Files(covered) =>
-      list(source.files.get, session).iterator.collectFirst {
+      val start = System.nanoTime()
+      val files = list(source.files.get, session)
+      listingMs.put(source.identity, (System.nanoTime() - start) / 1000000)
+      files.iterator.collectFirst {
         case (path, file) if !covered.get(path).contains(file) =>
           if (covered.contains(path)) s"$path has changed since" else s"$path is not covered"
       }
     case _ => None
+  }
+
+  // by relation, how long its last listing took
+  private val listingMs = new ConcurrentHashMap[String, Long]()
+
+  /**
+   * What to say of a listing that takes too long. A listing that an earlier query began is never used for a later one: a file may have
+   * been replaced by another of its name in between, which only a listing that began with the query can tell.
+   */
+  def slowListing(source: SourceRelation): String = {
+    val last = Option(listingMs.get(source.identity)).filter(_ > 0).fold("")(ms => s", which took $ms ms the last time,")
+    s"listing the files of ${source.identity}, anew for each query$last"
   }
 
   /** Options as text, without those that do not change what is read. */

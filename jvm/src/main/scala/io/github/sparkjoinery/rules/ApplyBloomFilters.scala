@@ -1,7 +1,8 @@
 package io.github.sparkjoinery.rules
 
 import scala.jdk.CollectionConverters._
-import scala.util.control.NonFatal
+
+import com.fasterxml.jackson.databind.node.MissingNode
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
@@ -38,8 +39,12 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       val session = SparkSession.active
       StoreAccess.of(session).fold(plan)(access => new Run(access, session).transform(plan))
     } catch {
-      case NonFatal(failure) =>
+      case StoreAccess.Trouble(failure) =>
         logWarning("No bloom filters for this query", failure)
+        plan.foreach {
+          case join: Join => Decision.record(join, s"no bloom filters for this query: ${StoreAccess.reason(failure)}")
+          case _ =>
+        }
         plan
     }
 
@@ -52,8 +57,14 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     private case class Candidate(side: FilteringSide, version: ArtifactVersion, keys: Seq[Expression]) {
       val count: Long = version.count("keys")
 
-      private val pending = access.begin(version.folder.toString) {
-        Validity.uncovered(version, side.source, session).toLeft(()).flatMap(_ => ArtifactStore.bloomFilter(access, version))
+      // The filter is kept for later queries, the listing is not: it says what the source was, not what it is.
+      @volatile private var lists = false
+      private def slow = if (lists) Validity.slowListing(side.source) else "the artifact store"
+      private val pending = access.begin(version.folder.toString, slow) {
+        ArtifactStore.bloomFilter(access, version).flatMap { filter =>
+          lists = true
+          Validity.uncovered(version, side.source, session).toLeft(filter)
+        }
       }
 
       def await(): Either[String, Condition] = pending.await().flatMap(identity)
@@ -93,15 +104,21 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
           try {
             def unfit = FilterBenefit.missing(join, side, version)
               .orElse(Validity.mismatch(version, side.source))
-              .orElse(Option(version.spec.get("where")).flatMap(where => FilterWhere.unmet(where.asText, side.source, side.predicates, session)))
+              .orElse(ReadingSettings.ofFiles(version, session))
+              .orElse(whereOf(version).flatMap(FilterWhere.unmet(_, version, side.source, side.predicates, session)))
             side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(side, version, keys))).left.map(unused(version, _))
-          } catch { case damage: DamagedArtifactException => Left(unused(version, damage.getMessage)) }
+          } catch { case StoreAccess.Trouble(damage) => Left(unused(version, StoreAccess.reason(damage))) }
         }).sortBy(_.fold(_ => Long.MaxValue, _.count))
       }
 
+    private def whereOf(version: ArtifactVersion): Option[String] =
+      Option(version.spec.get("where")).filterNot(_.isNull).map(_ => StoreJson.text(version.spec, "where"))
+
     private def name(version: ArtifactVersion): String = {
-      val keys = version.spec.path("keys").elements().asScala.map(_.asText).mkString(", ")
-      s"the bloom filter of ${version.field("relation")} ($keys${Option(version.spec.get("where")).fold("")(" where " + _.asText)})"
+      val spec = try version.spec catch { case _: DamagedArtifactException => MissingNode.getInstance }
+      val keys = spec.path("keys").elements().asScala.map(_.asText).mkString(", ")
+      val where = Option(spec.get("where")).fold("")(" where " + _.asText.take(200))
+      s"the bloom filter of ${version.field("relation")} ($keys$where)"
     }
 
     private def unused(version: ArtifactVersion, reason: String): String = s"${name(version)} is not used: $reason"

@@ -3,7 +3,6 @@ package io.github.sparkjoinery.rules
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LeafNode, LogicalPlan, Project}
-import org.apache.spark.sql.types.TimestampType
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
@@ -23,8 +22,6 @@ case class FilteringSide(
     keys: Seq[(Attribute, Expression)],
     other: LogicalPlan) extends PredicateHelper {
 
-  import FilteringSide.Text
-
   /** The other side's keys for those of a filter, as they are hashed; or why it does not fit. */
   def keysFor(version: ArtifactVersion): Either[String, Seq[Expression]] = {
     val names = version.spec.path("keys")
@@ -42,10 +39,9 @@ case class FilteringSide(
       Left("the other side's key is computed above a join")
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")
-    } else if (source.providers.exists(Text) && types.contains(TimestampType.catalogString)) {
-      Left("text is read as a timestamp by the session's time zone")
     } else {
-      Right(found.flatten)
+      source.clockOf(keys.collect { case (column, _) if columns.contains(column.name) => column.dataType })
+        .map(clock => s"its keys are timestamps, which are read by $clock").toLeft(found.flatten)
     }
   }
 
@@ -64,8 +60,6 @@ case class FilteringSide(
 }
 
 object FilteringSide extends PredicateHelper {
-  private val Text = Set("csv", "json", "text", "xml")
-
   /**
    * @param side  of the join
    * @param other its other side

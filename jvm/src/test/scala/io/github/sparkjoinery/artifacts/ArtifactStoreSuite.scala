@@ -5,6 +5,11 @@ import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.logging.log4j.{Level, LogManager}
+import org.apache.logging.log4j.core.{LogEvent, Logger}
+import org.apache.logging.log4j.core.appender.AbstractAppender
+import org.apache.logging.log4j.core.config.Property
+import org.scalatest.exceptions.TestFailedException
 
 import org.apache.spark.sql.functions.lit
 
@@ -225,6 +230,77 @@ class ArtifactStoreSuite extends StoredFilters {
       sql("SELECT a.id FROM range(5) a JOIN range(5) b ON a.id = b.id").queryExecution.optimizedPlan
       spark.range(5).withColumn("x", lit(1)).queryExecution.optimizedPlan
       assert((System.nanoTime() - start) / 1000000 < 2000)
+    }
+  }
+
+  // what is said
+
+  /** What is logged as a warning while a query is planned twice. */
+  private def warnings(root: String): Seq[String] = {
+    val lines = scala.collection.mutable.ArrayBuffer.empty[String]
+    val appender = new AbstractAppender("store", null, null, true, Property.EMPTY_ARRAY) {
+      override def append(event: LogEvent): Unit = if (event.getLevel == Level.WARN) {
+        lines.synchronized(lines += event.getMessage.getFormattedMessage)
+      }
+    }
+    appender.start()
+    val logger = LogManager.getLogger("io.github.sparkjoinery.artifacts.StoreAccess").asInstanceOf[Logger]
+    logger.setAdditive(false) // not on the console
+    logger.addAppender(appender)
+    val level = logger.getLevel
+    logger.setLevel(Level.WARN)
+    try withStore("spark.joinery.store" -> root) {
+      (1 to 2).foreach(_ => sql(query).queryExecution.optimizedPlan)
+      lines.synchronized(lines.toSeq)
+    } finally {
+      logger.removeAppender(appender)
+      logger.setLevel(level)
+      logger.setAdditive(true)
+    }
+  }
+
+  test("a store that is not there, or that no file system knows, is warned of once, and named as the reason") {
+    for ((root, reason) <- Seq(
+        (s"$store/mistyped", s"there is no artifact store at $store/mistyped"), (s"sstore://$store", "No FileSystem for scheme \"sstore\""))) {
+      withStore("spark.joinery.store" -> root)(checkDecision(query, reason))
+    }
+    assert(warnings(s"$store/elsewhere").count(_.contains(s"there is no artifact store at $store/elsewhere")) == 1)
+    assert(warnings(s"rstore://$store").count(_.contains("rstore")) == 1)
+  }
+
+  test("a damaged version is warned of once") {
+    val version = build()
+    JavaFiles.delete(dataOf(version))
+    val warned = warnings(store.toString)
+    assert(warned.count(line => line.contains(version.getFileName.toString) && line.contains("is missing")) == 1, warned)
+    build()
+  }
+
+  test("a source whose listing takes too long is named, with the time that it took") {
+    val folder = s"troubled:${JavaFiles.createTempDirectory("slow").resolve("data")}"
+    try withStore(TroubledFileSystem.Setting, "spark.joinery.store.timeout" -> "300ms") {
+      spark.range(60).toDF("k").coalesce(1).write.parquet(folder)
+      val rows = spark.read.parquet(folder)
+      rows.createOrReplaceTempView("slow")
+      buildFilter(RelationIdentity.ofPath(folder), rows, folder, Seq("k"))()
+      val joined = "SELECT f.id FROM fact f JOIN slow p ON f.k = p.k"
+      withConf("spark.joinery.store.timeout" -> "60s")(assert(filtersIn(sql(joined)) == 1))
+      TroubledFileSystem.delayMs.set(1500)
+      checkDecision(joined, "anew for each query")
+      checkDecision(joined, "has not answered an earlier query yet")
+      eventually(checkDecision(joined, "ms the last time, took longer than spark.joinery.store.timeout (300 ms)"))
+      TroubledFileSystem.delayMs.set(0)
+      eventually(assert(filtersIn(sql(joined)) == 1))
+    } finally TroubledFileSystem.reset()
+  }
+
+  /** Asserts again until it holds, for twenty seconds at most. */
+  private def eventually(assertion: => Unit): Unit = {
+    val deadline = System.nanoTime() + 20L * 1000 * 1000 * 1000
+    var holds = false
+    while (!holds) {
+      holds = try { assertion; true } catch { case _: TestFailedException if System.nanoTime() < deadline => false }
+      if (!holds) Thread.sleep(100)
     }
   }
 }

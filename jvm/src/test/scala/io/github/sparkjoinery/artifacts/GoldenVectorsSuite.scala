@@ -7,6 +7,8 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.github.sparkjoinery.rules.WhereText
+
 /** The vectors in tests/golden, which the Python tests read, too. */
 class GoldenVectorsSuite extends AnyFunSuite {
   private val mapper = new ObjectMapper()
@@ -30,6 +32,12 @@ class GoldenVectorsSuite extends AnyFunSuite {
   test("relation folders") {
     vectors("relation_folder").foreach { vector =>
       assert(StoreLayout.relationFolder(vector.get("input").asText) === vector.get("expected").asText)
+    }
+  }
+
+  test("conditions that change by their text") {
+    vectors("where_text").foreach { vector =>
+      assert(WhereText.changes(vector.get("input").asText) === vector.get("changes").asBoolean, vector)
     }
   }
 

@@ -78,6 +78,8 @@ trait StoredFilters extends LastJoinChecks {
     rows.schema.foreach(field => schema.addArray().add(field.name).add(field.dataType.catalogString))
     val partitions = source.putArray("partition_columns")
     partitionColumns.foreach(partitions.add(_))
+    val settings = json.putObject("settings")
+    ReadingSettings.current(spark).foreach { case (key, value) => settings.put(key, value.orNull) }
     val covered = json.putObject("fingerprint").put("type", "files").putNull("reason").putArray("files")
     filesBelow(folder).foreach { case (path, length, modified) =>
       covered.addObject().put("path", path).put("length", length).put("modified_ms", modified)

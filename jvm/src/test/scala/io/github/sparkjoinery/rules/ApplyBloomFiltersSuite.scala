@@ -204,7 +204,7 @@ class ApplyBloomFiltersSuite extends StoredFilters {
     assert(withStore()(optimized) != stock)
     assert(withStore("spark.joinery.runtimeFilter.enabled" -> "false")(optimized) == stock)
     assert(withStore("spark.joinery.store" -> store.resolve("nowhere").toString)(optimized) == stock)
-    withStore("spark.joinery.store" -> store.resolve("nowhere").toString)(checkDecision(planes("JOIN"), "an ordinary join"))
+    withStore("spark.joinery.store" -> store.resolve("nowhere").toString)(checkDecision(planes("JOIN"), "there is no artifact store at"))
   }
 
   test("EXPLAIN shows it, short") {

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.execution.skew
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Left => _, _}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
@@ -61,7 +59,7 @@ object StoredTimes extends AliasHelper with Logging {
       (source.identity, rows)
     }
   } catch {
-    case NonFatal(failure) =>
+    case StoreAccess.Trouble(failure) =>
       logInfo("no stored distribution for a skewed shuffle", failure)
       None
   }

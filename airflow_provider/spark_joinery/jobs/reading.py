@@ -1,0 +1,161 @@
+"""Settings of Spark by which the same files are read as other values, or not at all.
+
+`store/reading_settings.json` lists them, for the jar too: it uses no filter that was built by other ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import resources
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# With them Spark passes over files that it cannot read, so that nobody could say which ones an artifact covers.
+SKIPPING = ("ignoreCorruptFiles", "ignoreMissingFiles")
+
+
+@functools.cache
+def listed_settings() -> list[dict[str, Any]]:
+    """The list: `key`, `default`, and what it concerns, as the jar's `ReadingSettings.Setting` says."""
+    text = resources.files("spark_joinery.store").joinpath("reading_settings.json").read_text(encoding="utf-8")
+    settings: list[dict[str, Any]] = json.loads(text)["settings"]
+    return settings
+
+
+def reading_settings(spark: SparkSession) -> dict[str, str | None]:
+    """What the settings of the list are in a session, to be stored with what is built in it.
+
+    Args:
+        spark: A session, classic or Spark Connect.
+
+    Returns:
+        Values by key; None where Spark has no such setting.
+    """
+    return {key: _value(spark, key) for key in sorted({setting["key"] for setting in listed_settings()})}
+
+
+def changed_setting(version: Mapping[str, Any], now: Mapping[str, str | None]) -> str | None:
+    """Tell whether rows that are read now may differ from those that a version was built from.
+
+    Args:
+        version: The version's description.
+        now: The settings as they are.
+
+    Returns:
+        The first setting that matters to the version and has changed, with both values; None if there is none.
+    """
+    before = version.get("settings")
+    if not isinstance(before, Mapping):
+        return "it does not say by which settings its source was read"
+    for setting in listed_settings():
+        key = setting["key"]
+        if not _matters(setting, version):
+            continue
+        if key not in before:
+            return f"it does not say what {key} was"
+        was, is_now = (values[key] if values[key] is not None else setting["default"] for values in (before, now))
+        if str(was).lower() != str(is_now).lower():
+            return f"{key} was {was}, and is {is_now} now"
+    return None
+
+
+@contextmanager
+def _whole_reads(spark: SparkSession) -> Iterator[None]:
+    """Have Spark fail at files that it cannot read, instead of passing over them."""
+    keys = [f"spark.sql.files.{name}" for name in SKIPPING]
+    before = {key: spark.conf.get(key) for key in keys}
+    try:
+        for key in keys:
+            spark.conf.set(key, "false")
+        yield
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, str(value))
+
+
+def reads_whole_files(
+    job: Callable[Concatenate[SparkSession, P], R],
+) -> Callable[Concatenate[SparkSession, P], R]:
+    """Make a job, whose first argument is a session, fail at files that it cannot read, whatever the session says.
+
+    Args:
+        job: The job.
+
+    Returns:
+        The same job. The session has its own settings back when it is done.
+    """
+
+    @functools.wraps(job)
+    def whole(spark: SparkSession, /, *arguments: P.args, **named: P.kwargs) -> R:
+        with _whole_reads(spark):
+            return job(spark, *arguments, **named)
+
+    return whole
+
+
+def skipping_option(options: str) -> str | None:
+    """Find an option of a table by which Spark passes over files that it cannot read.
+
+    Args:
+        options: As in a source's description: "header=true,ignorecorruptfiles=true".
+
+    Returns:
+        Its name; None if there is none.
+    """
+    named = dict(option.lower().split("=", 1) for option in options.split(",") if "=" in option)
+    return next((name for name in SKIPPING if named.get(name.lower()) == "true"), None)
+
+
+def _value(spark: SparkSession, key: str) -> str | None:
+    if key == "user.timezone":
+        return _jvm_time_zone(spark)
+    names = (key,) if key.startswith("spark.") else (key, f"spark.hadoop.{key}")
+    for name in names:
+        try:
+            value = spark.conf.get(name)
+        except Exception:  # py4j and Spark Connect say in different ways that there is none
+            continue
+        if value is not None:
+            return str(value)
+    return None
+
+
+def _jvm_time_zone(spark: SparkSession) -> str | None:
+    try:
+        return str(spark.sql("SELECT java_method('java.time.ZoneId', 'systemDefault')").collect()[0][0])
+    except PySparkException:
+        return None  # a server that allows no such call
+
+
+def _matters(setting: Mapping[str, Any], version: Mapping[str, Any]) -> bool:
+    spec, source = version.get("spec") or {}, version.get("source") or {}
+    has_where = bool(spec.get("where"))
+    if "where" in setting:
+        return has_where
+    before = version["settings"]
+    for key, value in setting.get("when", {}).items():
+        if str(before.get(key)).lower() != value:
+            return False
+    if source.get("provider") not in setting["formats"]:
+        return False
+    types: set[str] = set()
+    for name, data_type in source.get("schema", []):
+        if has_where or name.lower() in _columns(spec):
+            types.update(re.split(r"[^A-Za-z0-9_]+", data_type))
+    return "types" not in setting or not types.isdisjoint(setting["types"])
+
+
+def _columns(spec: Mapping[str, Any]) -> set[str]:
+    """All columns that a specification names, in lower case."""
+    lists = [spec.get(name) or [] for name in ("keys", "partition_by", "columns")]
+    single = [spec[name] for name in ("order_by", "start", "end", "point") if spec.get(name)]
+    return {name.lower() for names in [*lists, single] for name in names}

@@ -1,0 +1,142 @@
+"""Settings of Spark by which a source reads as other rows: kept with the artifact, or switched off for the build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from spark_joinery.jobs import refresh, refresh_artifact, runner
+from spark_joinery.jobs.reading import SKIPPING, changed_setting, listed_settings, reading_settings
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, RangeIndexSpec, Spec
+from spark_joinery.store import ArtifactStore, open_store
+
+SPECS: list[Spec] = [
+    BloomFilterSpec(keys=["k"]),
+    DistributionSpec(partition_by=["k"], order_by="t"),
+    RangeIndexSpec(point="k"),
+]
+
+
+@contextmanager
+def settings(spark: SparkSession, **values: str) -> Iterator[None]:
+    keys = {key.replace("__", "."): value for key, value in values.items()}
+    try:
+        for key, value in keys.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key in keys:
+            spark.conf.unset(key)
+
+
+@pytest.fixture
+def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
+    return open_store(spark, str(tmp_path / "store"))
+
+
+@pytest.fixture
+def source(spark: SparkSession, tmp_path: Path) -> Path:
+    """Three files of twenty rows."""
+    folder = tmp_path / "source"
+    rows = spark.range(0, 60, 1, 3).selectExpr("id k", "timestamp_seconds(id) t", "string(id) s")
+    rows.write.parquet(str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: type(spec).__name__)
+@pytest.mark.parametrize("skipping", SKIPPING)
+def test_no_file_is_passed_over(
+    spark: SparkSession,
+    store: ArtifactStore,
+    source: Path,
+    spec: Spec,
+    skipping: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rows of a file that could not be read would count as covered."""
+    file = sorted(source.glob("*.parquet"))[1]
+    build = runner._build
+
+    def build_without_file(*arguments: object) -> object:
+        elsewhere = file.rename(file.with_suffix(".elsewhere"))
+        try:
+            return build(*arguments)  # type: ignore[arg-type]
+        finally:
+            elsewhere.rename(file)
+
+    if skipping == "ignoreCorruptFiles":
+        file.write_bytes(b"PAR1 no longer")
+        file.with_name(f".{file.name}.crc").unlink()
+    else:
+        monkeypatch.setattr(runner, "_build", build_without_file)
+    with settings(spark, **{f"spark.sql.files.{skipping}": "true"}):
+        (result,) = refresh(spark, [ArtifactRequest.of_table(f"parquet.`{source}`", spec)], store, schema=None)
+        assert spark.conf.get(f"spark.sql.files.{skipping}") == "true"
+    assert result.status == "failed", result
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: type(spec).__name__)
+@pytest.mark.parametrize("skipping", SKIPPING)
+def test_a_table_that_asks_for_it_is_refused(
+    spark: SparkSession, store: ArtifactStore, source: Path, spec: Spec, skipping: str
+) -> None:
+    spark.sql(
+        f"CREATE TABLE skipping (k BIGINT, t TIMESTAMP) USING parquet OPTIONS ({skipping} 'TRUE', path '{source}')"
+    )
+    try:
+        (result,) = refresh(spark, [ArtifactRequest.of_table("skipping", spec)], store, schema=None)
+    finally:
+        spark.sql("DROP TABLE skipping")
+    assert result.status == "failed"
+    assert f"has the option {skipping}, by which Spark passes over files" in str(result.reason)
+
+
+def test_the_settings_are_kept_and_a_change_that_matters_reads_all_again(
+    spark: SparkSession, store: ArtifactStore, source: Path
+) -> None:
+    request = ArtifactRequest.of_table(f"parquet.`{source}`", BloomFilterSpec(keys=["t"]))
+    assert refresh_artifact(spark, request, store, schema=None).mode == "full"
+    version = store.current("bloom_filter", request.relation, request.spec_hash).version
+    assert version is not None
+    kept = version.description["settings"]
+    assert kept == reading_settings(spark)
+    assert kept["spark.sql.session.timeZone"] == "UTC"
+    assert kept["user.timezone"]
+    assert {setting["key"] for setting in listed_settings()} == set(kept)
+    with settings(spark, spark__sql__ansi__enabled="false", spark__sql__session__timeZone="Asia/Tokyo"):
+        assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
+    with settings(spark, **{"spark.sql.parquet.int96RebaseModeInRead": "LEGACY"}):
+        again = refresh_artifact(spark, request, store, schema=None)
+    assert again.mode == "full"
+    assert "spark.sql.parquet.int96RebaseModeInRead was CORRECTED, and is LEGACY now" in str(again.reason)
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_which_settings_matter() -> None:
+    now = {setting["key"]: setting["default"] for setting in listed_settings()}
+    version = {
+        "settings": now,
+        "source": {"provider": "parquet", "schema": [["k", "bigint"], ["d", "date"]]},
+        "spec": {"keys": ["K"]},
+    }
+    rebase = {**now, "spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY"}
+    ansi = {**now, "spark.sql.ansi.enabled": "FALSE"}
+    assert changed_setting(version, now) is None
+    assert changed_setting(version, rebase) is None
+    assert changed_setting(version, {**now, "spark.sql.ansi.enabled": "TRUE"}) is None
+    assert "LEGACY" in str(changed_setting({**version, "spec": {"keys": ["d"]}}, rebase))
+    assert "LEGACY" in str(changed_setting({**version, "spec": {"keys": ["k"], "where": "d IS NULL"}}, rebase))
+    assert changed_setting(version, ansi) is None
+    assert "ansi" in str(changed_setting({**version, "spec": {"keys": ["k"], "where": "k > 1"}}, ansi))
+    zone = {**now, "spark.sql.session.timeZone": "Asia/Tokyo"}
+    stamped = {**version, "source": {"provider": "parquet", "schema": [["k", "timestamp"]]}}
+    assert changed_setting(stamped, zone) is None
+    converted = {**now, "spark.sql.parquet.int96TimestampConversion": "true"}
+    zone_too = {**converted, "spark.sql.session.timeZone": "Asia/Tokyo"}
+    assert "timeZone" in str(changed_setting({**stamped, "settings": converted}, zone_too))
+    assert "does not say by which settings" in str(changed_setting({"spec": {}}, now))
+    without = {key: value for key, value in now.items() if key != "spark.sql.caseSensitive"}
+    assert "does not say what spark.sql.caseSensitive" in str(changed_setting({**version, "settings": without}, now))
