@@ -49,16 +49,26 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
   private class Run(access: StoreAccess, session: SparkSession) {
 
     /** A filter that fits a join, if it turns out to be whole and valid. */
-    private case class Candidate(side: FilteringSide, version: ArtifactVersion, keys: Seq[Expression]) {
+    private case class Candidate(join: Join, side: FilteringSide, version: ArtifactVersion, keys: Seq[Expression]) {
       val count: Long = version.count("keys")
 
       private val pending = access.begin(version.folder.toString) {
-        Validity.uncovered(version, side.source, session).toLeft(()).flatMap(_ => ArtifactStore.bloomFilter(access, version))
+        Validity.uncovered(version, side.source, session).toLeft(ArtifactStore.bloomFilter(access, version))
       }
 
-      def await(): Either[String, Condition] = pending.await().flatMap(identity)
-        .map(filter => Condition(side.other, MightContain(keys, filter), name(version)))
-        .left.map(unused(version, _))
+      def await(): Either[String, Condition] = pending.await().flatMap(identity) match {
+        case Right(Right(filter)) => Right(Condition(side.other, MightContain(keys, filter), name(version)))
+        case Right(Left(damage)) => instead(damage)
+        case Left(reason) => Left(unused(version, reason))
+      }
+
+      /** An older version, which has to fit just as well. */
+      private def instead(damage: String): Either[String, Condition] = for {
+        older <- access.begin(s"instead of ${version.folder}")(ArtifactStore.instead(access, version, damage)).await()
+          .flatMap(identity).left.map(unused(version, _))
+        candidate <- fit(join, side, older)
+        condition <- candidate.await()
+      } yield condition
     }
 
     private case class Condition(on: LogicalPlan, test: MightContain, from: String)
@@ -89,19 +99,21 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     private def fit(join: Join, side: FilteringSide, stored: Either[String, Seq[Either[String, ArtifactVersion]]]): Seq[Either[String, Candidate]] =
       stored match {
         case Left(reason) => Seq(Left(s"no bloom filter of ${side.source.identity}: $reason"))
-        case Right(versions) => versions.map(_.left.map(reason => s"a bloom filter of ${side.source.identity} is not used: $reason").flatMap { version =>
-          try {
-            def unfit = FilterBenefit.missing(join, side, version)
-              .orElse(Validity.mismatch(version, side.source))
-              .orElse(Option(version.spec.get("where")).flatMap(where => FilterWhere.unmet(where.asText, side.source, side.predicates, session)))
-            side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(side, version, keys))).left.map(unused(version, _))
-          } catch { case damage: DamagedArtifactException => Left(unused(version, damage.getMessage)) }
-        }).sortBy(_.fold(_ => Long.MaxValue, _.count))
+        case Right(versions) => versions.map(_.left.map(reason => s"a bloom filter of ${side.source.identity} is not used: $reason")
+          .flatMap(fit(join, side, _))).sortBy(_.fold(_ => Long.MaxValue, _.count))
       }
+
+    private def fit(join: Join, side: FilteringSide, version: ArtifactVersion): Either[String, Candidate] = try {
+      def unfit = FilterBenefit.missing(join, side, version)
+        .orElse(Validity.mismatch(version, side.source))
+        .orElse(Option(version.spec.get("where")).flatMap(where => FilterWhere.unmet(where.asText, side.source, side.predicates, session)))
+      side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(join, side, version, keys))).left.map(unused(version, _))
+    } catch { case damage: DamagedArtifactException => Left(unused(version, damage.getMessage)) }
 
     private def name(version: ArtifactVersion): String = {
       val keys = version.spec.path("keys").elements().asScala.map(_.asText).mkString(", ")
-      s"the bloom filter of ${version.field("relation")} ($keys${Option(version.spec.get("where")).fold("")(" where " + _.asText)})"
+      val older = if (version.standsFor.isEmpty) "" else s", version ${version.name}, as ${version.standsFor.map(_.reason).mkString("; ")}"
+      s"the bloom filter of ${version.field("relation")} ($keys${Option(version.spec.get("where")).fold("")(" where " + _.asText)})$older"
     }
 
     private def unused(version: ArtifactVersion, reason: String): String = s"${name(version)} is not used: $reason"
