@@ -134,6 +134,41 @@ def test_a_filter_that_outgrew_its_size_is_drift(spark: SparkSession, tmp_path: 
         built(tmp_path, spark.range(1000, 1900).selectExpr("id k"), first)
 
 
+def test_a_filter_says_how_much_of_it_there_is(spark: SparkSession, tmp_path: Path) -> None:
+    first, blocks = built(tmp_path, spark.range(1000).selectExpr("id k"))
+    second, more = built(tmp_path, spark.range(1000, 1100).selectExpr("id k"), first)
+    for version, words in ((first, blocks), (second, more)):
+        bits = sum((word & (2**64 - 1)).bit_count() for four in words.values() for word in four)
+        assert (version.description["filled_blocks"], version.description["set_bits"]) == (len(words), bits)
+    empty, _ = built(tmp_path, spark.range(0).selectExpr("id k"))
+    assert (empty.description["filled_blocks"], empty.description["set_bits"]) == (0, 0)
+
+
+def test_nothing_is_added_to_a_filter_that_has_lost_blocks(spark: SparkSession, tmp_path: Path) -> None:
+    first, _ = built(tmp_path, spark.range(1000).selectExpr("id k"))
+    data = first.data_path.removeprefix("file:")
+    some = spark.createDataFrame(spark.read.parquet(data).limit(3).collect(), spark.read.parquet(data).schema)
+    some.coalesce(1).write.mode("overwrite").parquet(data)
+    with pytest.raises(DriftError, match="does not hold all that it was built with"):
+        built(tmp_path, spark.range(1000, 1002).selectExpr("id k"), first)
+
+
+@pytest.mark.parametrize("setting", ["ignoreMissingFiles", "ignoreCorruptFiles"])
+def test_nothing_of_a_former_filter_is_passed_over(spark: SparkSession, tmp_path: Path, setting: str) -> None:
+    first, _ = built(tmp_path, spark.range(1000).selectExpr("id k"))
+    (file,) = Path(first.data_path.removeprefix("file:")).glob("*.parquet")
+    content = file.read_bytes()
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    file.write_bytes(content[:4] + bytes(len(content) - 4 - footer) + content[-footer:])
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    spark.conf.set(f"spark.sql.files.{setting}", "true")
+    try:
+        with pytest.raises(Exception, match=file.name):
+            built(tmp_path, spark.range(1000, 1200).selectExpr("id k"), first)
+    finally:
+        spark.conf.unset(f"spark.sql.files.{setting}")
+
+
 def test_nulls_and_rows_outside_where_are_left_out(spark: SparkSession, tmp_path: Path) -> None:
     frame = spark.createDataFrame([(1, "a", 0), (None, "b", 0), (3, None, 0), (4, "d", 1)], "k int, l string, w int")
     version, blocks = built(tmp_path, frame, keys=["K", "l"], where="w = 0")

@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from spark_joinery.cli import main
+from spark_joinery.cli.refresh import show_results
+from spark_joinery.jobs import RefreshResult
 
 CODE = "import sys; from spark_joinery.cli import main; main(sys.argv[1:])"
 
@@ -45,6 +47,31 @@ def refresh(manifest: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 def rows(run: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = json.loads(run.stdout)
     return results
+
+
+def test_square_brackets_are_no_markup(tmp_path: Path) -> None:
+    """In a predicate, in the name of a table, in a reason."""
+    where = "a[0] = ':fire:' AND b RLIKE '[bold]x[/bold]'"
+    path = tmp_path / "manifest.json"
+    node = {"resource_type": "source", "relation_name": "raw.`t[red]x`"}
+    joinery = {"bloom_filters": [{"keys": ["k"], "where": where}]}
+    document = {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
+        "nodes": {},
+        "sources": {"source.shop.raw.t": {**node, "config": {"meta": {"joinery": joinery}}}},
+    }
+    path.write_text(json.dumps(document))
+    shown = CliRunner(env={"COLUMNS": "400"}).invoke(main, ["refresh", "--dry-run", "--manifest", str(path)])
+    assert shown.exit_code == 0, shown.output
+    assert where in shown.output
+    assert "t[red]x" in shown.output
+
+
+def test_results_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    show_results([RefreshResult("raw.t[red]x", "bloom_filter", "failed", "no column a[0] :fire:")], as_json=False)
+    shown = capsys.readouterr().out
+    assert "raw.t[red]x" in shown
+    assert "no column a[0] :fire:" in shown
 
 
 @pytest.mark.timeout(400)

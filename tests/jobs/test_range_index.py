@@ -80,6 +80,17 @@ def test_points_over_several_files(spark: SparkSession, tmp_path: Path) -> None:
     assert len({row[1] for row in run}) == 30_000
 
 
+def test_nothing_is_added_to_an_index_that_has_lost_rows(spark: SparkSession, tmp_path: Path) -> None:
+    first, _ = built(tmp_path, spark.range(1000).selectExpr("id p"), point="p")
+    file = Path(first.data_path.removeprefix("file:"), first.description["runs"][0][0])
+    spark.range(1).selectExpr("id p").coalesce(1).write.parquet(str(tmp_path / "less"))
+    (less,) = (tmp_path / "less").glob("*.parquet")
+    less.replace(file)
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    with pytest.raises(DriftError, match=r"the former version holds \d+ rows instead of 1,000"):
+        built(tmp_path, spark.range(1000, 1010).selectExpr("id p"), first, point="p")
+
+
 def test_many_runs_are_drift(spark: SparkSession, tmp_path: Path) -> None:
     version, _ = built(tmp_path, spark.range(100).selectExpr("id ts"), point="ts")
     for _ in range(7):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,16 @@ from spark_joinery.metadata import (
     Spec,
     artifact_table_name,
 )
-from spark_joinery.store import ArtifactStore, fingerprint, list_settled, list_source, open_store, permissions_of
+from spark_joinery.store import (
+    ArtifactStore,
+    FileStatus,
+    Listing,
+    fingerprint,
+    list_settled,
+    list_source,
+    open_store,
+    permissions_of,
+)
 
 SPEC = DistributionSpec(partition_by=["carrier"], order_by="departs_at", quantiles=2, hot=HotKeys(min_rows=3))
 
@@ -139,11 +150,21 @@ def test_a_copy_is_no_more_open_than_its_source(spark: SparkSession, store: Arti
     spark.range(1).write.parquet(str(source))
     frame = spark.read.parquet(str(source))
     # pytest's own temporary folders are private
-    assert permissions_of(list_source(frame, store.filesystem)) == 0o700
     listing = list_source(frame, store.filesystem)
+    assert permissions_of(listing, store.root) == 0o700
     opened = type(listing)(listing.files, [], listing.listed_ms)
-    assert permissions_of(opened) == 0o755
-    assert permissions_of(type(listing)([], [], 0)) == 0o700
+    assert permissions_of(opened, store.root) == 0o755
+    assert permissions_of(type(listing)([], [], 0), store.root) == 0o700
+
+
+@pytest.mark.parametrize("source", ["s3a://bucket/raw", "hdfs://one/raw", "file:/raw"])
+@pytest.mark.parametrize("root", ["s3a://bucket/store", "hdfs://one/store", "hdfs://two/store", "file:/store"])
+def test_permissions_of_another_file_system_open_nothing(source: str, root: str) -> None:
+    """S3 says of every file that all may write it."""
+    files = [FileStatus(f"{source}/part-0.parquet", False, 1, 1, 0o666)]
+    folders = [FileStatus(source, True, 0, 1, 0o777)]
+    same = root.startswith(source.removesuffix("/raw"))
+    assert permissions_of(Listing(files, folders, 2), root) == (0o755 if same else 0o700)
 
 
 def test_a_relation_without_files_has_no_fingerprint(spark: SparkSession, store: ArtifactStore) -> None:
@@ -228,6 +249,81 @@ def test_other_changes_are_reasons_to_read_everything(
             reason, rows = "2 of 2 files vanished or changed", 7
     result = refresh_artifact(spark, request, store, schema=None)
     assert (result.status, result.mode, result.reason, result.rows) == ("refreshed", "full", reason, rows)
+
+
+def redescribe(store: ArtifactStore, request: ArtifactRequest, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Change the `version.json` of the version in use, as an older release would have written it, without a seal."""
+    version = store.current(request.kind, request.relation, request.spec_hash).version
+    assert version is not None
+    path = Path(version.path.removeprefix("file:"))
+    description = json.loads((path / "version.json").read_text())
+    del description["own_sha256"]
+    change(description)
+    content = json.dumps(description).encode()
+    (path / "version.json").write_bytes(content)
+    current = path.parents[1] / "_current.json"
+    pointer = {**json.loads(current.read_text()), "version_sha256": hashlib.sha256(content).hexdigest()}
+    current.write_text(json.dumps(pointer))
+
+
+def test_a_filter_that_cannot_be_proven_complete_is_built_anew(
+    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
+) -> None:
+    """An older release did not write down how many blocks it filled."""
+    request = kinds["bloom_filter"]
+    write(spark, tmp_path / "a source", "range(100)")
+    assert refresh_artifact(spark, request, store, schema=None).mode == "full"
+    redescribe(store, request, lambda description: description.pop("filled_blocks"))
+    result = refresh_artifact(spark, request, store, schema=None)
+    reason = "an older release built it, and it cannot be proven complete"
+    assert (result.status, result.mode, result.reason) == ("refreshed", "full", reason)
+    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
+
+
+def spoil(version: Path, damage: str) -> None:
+    """Do something to what was published last."""
+    current = version.parents[1] / "_current.json"
+    match damage:
+        case "empty pointer":
+            current.write_text("")
+        case "garbage":
+            current.write_bytes(b"\0" * 99)
+        case "giant pointer":
+            current.write_text(current.read_text() + " " * 70_000)
+        case "gone":
+            shutil.rmtree(version)
+        case "truncated":
+            (data,) = (version / "data").rglob("*.parquet")
+            data.write_bytes(data.read_bytes()[:-9])
+        case "description":
+            (version / "version.json").write_text("{}")
+
+
+@pytest.mark.parametrize("versions", [1, 2])
+@pytest.mark.parametrize("damage", ["empty pointer", "garbage", "giant pointer", "gone", "truncated", "description"])
+def test_the_next_refresh_heals_what_is_damaged(
+    spark: SparkSession,
+    kinds: dict[str, ArtifactRequest],
+    store: ArtifactStore,
+    tmp_path: Path,
+    damage: str,
+    versions: int,
+) -> None:
+    """Also where an older version is whole and covers the source as it is."""
+    request = kinds["bloom_filter"]
+    write(spark, tmp_path / "a source", "range(100)")
+    for _ in range(versions):
+        name = refresh_artifact(spark, request, store, schema=None, full_refresh=True).version
+    artifact = store.current(request.kind, request.relation, request.spec_hash).version
+    assert artifact is not None
+    spoil(Path(artifact.path.removeprefix("file:")), damage)
+    result = refresh_artifact(spark, request, store, schema=None)
+    assert (result.status, result.mode) == ("refreshed", "full")
+    assert str(result.reason).startswith("what was published last cannot be used (")
+    lookup = store.current(request.kind, request.relation, request.spec_hash)
+    assert (lookup.damaged, lookup.version and lookup.version.name) == (False, result.version)
+    assert name != result.version
+    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
 
 
 def test_only_new_files_are_read(spark: SparkSession, tmp_path: Path, store: ArtifactStore) -> None:

@@ -44,6 +44,41 @@ def test_each_command_has_help(name: str) -> None:
     assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0
 
 
+WITHOUT_SPARK = """
+import json, sys
+sys.modules["pyspark"] = sys.modules["py4j"] = None
+from click.testing import CliRunner
+from spark_joinery.cli import main
+for arguments in json.loads(sys.argv[1]):
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(main, arguments)
+    print(json.dumps([arguments[0], done.exit_code, done.output, repr(done.exception)]))
+"""
+
+
+def test_without_pyspark_every_command_names_the_extra(tmp_path: Path) -> None:
+    """Those that need Spark, that is: a store near by is read without it."""
+    far, near = "hdfs://nowhere/store", tmp_path / "store"
+    near.mkdir()
+    needing = [
+        ["doctor"],
+        ["explain", "SELECT 1"],
+        ["list", "--store", far],
+        ["refresh", "--store", str(near)],
+        ["report", "--store", str(near)],
+        ["show", "flights", "--store", far],
+        ["vacuum", "--store", far],
+    ]
+    assert sorted(arguments[0] for arguments in needing) == sorted(COMMANDS)
+    command = [sys.executable, "-c", WITHOUT_SPARK, json.dumps([*needing, ["list", "--store", str(near)]])]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    *outcomes, without_need = map(json.loads, done.stdout.splitlines())
+    for name, code, output, exception in outcomes:
+        assert "pyspark is not installed: pip install 'spark-joinery[spark]'" in output, (name, output, exception)
+        assert code == (1 if name == "doctor" else 2)
+        assert "Traceback" not in output
+    assert without_need[1:3] == [0, "No artifact.\n"]
+
+
 def test_commands_and_settings_that_are_wrong() -> None:
     assert CliRunner().invoke(main, ["dance"]).exit_code == 2
     refused = CliRunner().invoke(main, ["explain", "--conf", "spark.sql.ansi.enabled", "SELECT 1"])

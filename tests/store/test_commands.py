@@ -57,8 +57,9 @@ def shown(command: str, store: ArtifactStore, *arguments: str, code: int = 0) ->
 def publish(store: ArtifactStore, request: ArtifactRequest, source: Path | None = None) -> Path:
     """Publish a version that covers the files below a folder; returns its data file."""
     pending = store.begin(request.kind, request.relation, request.spec_hash)
-    data = Path(pending.data_path.removeprefix("file:")) / "part-0.parquet"
-    data.parent.mkdir()
+    name = "run-0/part-0.parquet" if request.kind == "range_index" else "part-0.parquet"
+    data = Path(pending.data_path.removeprefix("file:")) / name
+    data.parent.mkdir(parents=True)
     data.write_bytes(b"x" * 3000)
     files = list(store.filesystem.walk(store.filesystem.qualify(str(source)))) if source else []
     fingerprint: Fingerprint = {
@@ -67,7 +68,8 @@ def publish(store: ArtifactStore, request: ArtifactRequest, source: Path | None 
         "files": [{"path": f.path, "length": f.length, "modified_ms": f.modified_ms} for f in files],
     }
     spec = request.spec.model_dump(mode="json", exclude_none=True)
-    store.publish(pending, fingerprint, {"rows": 1234, "spec": spec})
+    details = {"runs": [[name]]} if request.kind == "range_index" else {"filled_blocks": 1, "set_bits": 8}
+    store.publish(pending, fingerprint, {"rows": 1234, "spec": spec, **details})
     return data
 
 

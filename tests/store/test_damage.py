@@ -87,6 +87,28 @@ def test_the_next_refresh_heals(
     assert all((path / "version.json").exists() for path in left)
 
 
+def test_a_description_that_no_pointer_vouches_for_vouches_for_itself(store: ArtifactStore, tmp_path: Path) -> None:
+    """What is used in place of a damaged version has the checksum that it was written with."""
+    old = publish(store, "old")
+    new = publish(store, "new")
+    versions = tmp_path.joinpath("store", *ARTIFACT, "versions")
+    (versions / new / FILES[0]).unlink()
+    assert current(store)["content"] == "old"
+    path = versions / old / "version.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"length": 3', b'"length": 4', 1))
+    assert current(store)["content"] is None
+    assert f"version {old}: version.json has a wrong checksum" in current(store)["reason"]
+
+
+def test_a_pointer_without_end_is_not_read(store: ArtifactStore, tmp_path: Path) -> None:
+    name = publish(store, "old")
+    path = tmp_path.joinpath("store", *ARTIFACT, "_current.json")
+    path.write_text(path.read_text() + " " * 70_000)
+    reason = f"_current.json has more than 65,536 bytes; version {name} is used"
+    assert current(store) == {"content": "old", "reason": reason}
+
+
 @pytest.mark.parametrize("newer", ["version.json", "../../_current.json"])
 def test_what_a_newer_release_wrote_is_not_vacuumed(store: ArtifactStore, tmp_path: Path, newer: str) -> None:
     store.limits = Limits(keep=9, grace_s=0)

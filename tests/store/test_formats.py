@@ -112,6 +112,52 @@ def test_what_was_written_for_another_place_is_not_used(
     assert lookup.damaged
 
 
+INDEX = {**FORMAT_1, "format_version": 2, "kind": "range_index", "built_from": None, "source": None}
+
+
+@pytest.mark.parametrize(
+    ("described", "paths", "reason"),
+    [
+        (FORMAT_1, [], "lists no data"),
+        (FORMAT_1, ["state/part-0.parquet"], "lists no data"),
+        (FORMAT_1, ["data/more/part-0.parquet"], "lists 'data/more/part-0.parquet', which is no file of its data"),
+        (FORMAT_1, ["data/part-0.parquet", "data/../other"], "lists 'data/../other', which is no file of its data"),
+        (FORMAT_1, ["data/part-0.parquet", "data/part-0.parquet"], "lists a file twice"),
+        ({**FORMAT_1, "kind": "bloom_filter"}, ["data/more/part-0.parquet"], "which is no file of its data"),
+        ({**INDEX, "runs": [["part-0.parquet"]]}, ["data/part-0.parquet"], "which is no file of its data"),
+        ({**INDEX, "runs": []}, ["data/run-0/part-0.parquet"], "lists other files than its runs consist of"),
+        (
+            {**INDEX, "runs": [["run-0/part-0.parquet", "../../../secret"]]},
+            ["data/run-0/part-0.parquet"],
+            "lists other files than its runs consist of",
+        ),
+    ],
+)
+def test_files_that_a_reader_would_pass_over_refuse_the_version(
+    store: ArtifactStore, tmp_path: Path, described: dict[str, Any], paths: list[str], reason: str
+) -> None:
+    """Each of them is there, with its length and checksum."""
+    files = [{**FORMAT_1["files"][0], "path": path} for path in paths]
+    folder = write_version(tmp_path / "store", {**described, "files": files})
+    version = folder / "versions" / FORMAT_1["version"]
+    (version / "data" / "part-0.parquet").unlink()
+    for path in paths:
+        (version / path).parent.mkdir(parents=True, exist_ok=True)
+        (version / path).write_bytes(b"rows")
+    lookup = store.current(described["kind"], *ARTIFACT[1:])
+    assert (lookup.version, lookup.damaged) == (None, True)
+    assert reason in str(lookup.reason)
+
+
+def test_nothing_is_published_that_no_reader_takes(store: ArtifactStore) -> None:
+    pending = store.begin(*ARTIFACT)
+    Path(pending.data_path.removeprefix("file:"), "more").mkdir(parents=True)
+    Path(pending.data_path.removeprefix("file:"), "more", "part-0.parquet").write_bytes(b"rows")
+    with pytest.raises(StoreError, match=r"cannot be published: it lists 'data/more/part-0\.parquet'"):
+        store.publish(pending, {"type": "none", "reason": "test", "files": []})
+    assert store.current(*ARTIFACT).version is None
+
+
 def test_state_lies_beside_the_data(store: ArtifactStore) -> None:
     pending = store.begin(*ARTIFACT)
     for folder in (pending.data_path, pending.state_path):
@@ -138,6 +184,7 @@ def test_a_file_that_was_added_is_damage(store: ArtifactStore) -> None:
     pending = store.begin(*ARTIFACT)
     data = Path(pending.data_path.removeprefix("file:"))
     data.mkdir()
+    (data / "part-0.parquet").write_bytes(b"rows")
     store.publish(pending, {"type": "none", "reason": "test", "files": []})
     (data / "part-9.parquet").write_bytes(b"rows")
     assert "data/part-9.parquet does not belong to it" in str(store.current(*ARTIFACT, verify="length").reason)

@@ -197,6 +197,7 @@ def test_publishing_where_writing_stopped_working_keeps_the_old_version(
     old = publish(b"old!")
     pending = store.begin(*ARTIFACT)
     Path(pending.data_path.removeprefix("file:")).mkdir()
+    Path(pending.data_path.removeprefix("file:"), "part-0.parquet").write_bytes(b"new!")
     # as root obeys no permission bits: a folder where the file is to be written
     (folder / f"_{pending.name}.json").mkdir()
     with pytest.raises(StoreNotWritableError):

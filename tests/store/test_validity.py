@@ -11,10 +11,18 @@ SOURCE = {"provider": "delta", "options": "", "schema": [["k", "int"]], "partiti
 SNAPSHOT = {"type": "snapshot", "reason": None, "files": [], "table_id": "t", "version": "7"}
 ICEBERG = {**SNAPSHOT, "table_id": None}
 FILES = {"type": "files", "reason": None, "files": []}
+PROOF = {"filled_blocks": 1, "set_bits": 8}
 
 
 def version(kind: str, fingerprint: dict[str, Any], **description: Any) -> ArtifactVersion:
-    known = {"kind": kind, "fingerprint": fingerprint, "source": SOURCE, "spec": {"keys": ["K"]}, **description}
+    known = {
+        "kind": kind,
+        "fingerprint": fingerprint,
+        "source": SOURCE,
+        "spec": {"keys": ["K"]},
+        **PROOF,
+        **description,
+    }
     return ArtifactVersion("v", "file:/v", known, 2)
 
 
@@ -45,5 +53,7 @@ def test_validity(kind: str, fingerprint: dict[str, Any], now: SourceNow | None,
 def test_what_is_never_used() -> None:
     partitioned = version("bloom_filter", SNAPSHOT, source={**SOURCE, "partition_columns": ["k"]})
     assert validity_of(partitioned, SourceNow(snapshot=("t", "7"))).reason.startswith("the key K is a partition column")
+    unproven = version("bloom_filter", SNAPSHOT, set_bits=None)
+    assert validity_of(unproven, SourceNow(snapshot=("t", "7"))).reason.startswith("it cannot be proven complete")
     unknown = version("bloom_filter", FILES, source=None)
     assert validity_of(unknown, SourceNow(description=SOURCE)).usable is False

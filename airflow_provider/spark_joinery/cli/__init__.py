@@ -6,6 +6,7 @@ from importlib import import_module
 
 import click
 
+from spark_joinery.cause import HOW_TO_INSTALL_SPARK, is_spark_missing
 from spark_joinery.errors import JoineryError
 
 # From name to "module:attribute": a command's dependencies are imported when it runs, not for `joinery --help`.
@@ -18,6 +19,12 @@ COMMANDS = {
     "show": ("spark_joinery.cli.show:show", "Show the artifacts of a relation, and whether they are valid now."),
     "vacuum": ("spark_joinery.cli.vacuum:vacuum", "Delete old versions and leftovers from a store."),
 }
+
+
+class SparkMissingError(click.ClickException):
+    """Nothing was done, for want of pyspark."""
+
+    exit_code = 2
 
 
 class LazyGroup(click.Group):
@@ -43,6 +50,10 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except JoineryError as error:
             raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            if is_spark_missing(error):
+                raise SparkMissingError(f"This needs Spark. {HOW_TO_INSTALL_SPARK}") from error
+            raise
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

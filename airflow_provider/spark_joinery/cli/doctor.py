@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from spark_joinery.cause import HOW_TO_INSTALL_SPARK, is_spark_missing, one_line
 from spark_joinery.cli.session import conf_option, spark_session
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import jar_path, supported_versions
@@ -88,7 +89,8 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
                 checks.append(_check("store", lambda: _reach_store(spark, root)))
             return checks
     except Exception as error:
-        return [Check("jar loaded", "fail", f"no Spark session: {first_line(error)}")]
+        detail = HOW_TO_INSTALL_SPARK if is_spark_missing(error) else one_line(error)
+        return [Check("jar loaded", "fail", f"no Spark session: {detail}")]
 
 
 def print_table(checks: list[Check]) -> None:
@@ -104,20 +106,8 @@ def print_table(checks: list[Check]) -> None:
     marks = {"ok": Text("ok", "green"), "info": Text("-", "dim"), "fail": Text("FAIL", "bold red")}
     table = Table("check", "", Column("detail", overflow="fold"))
     for check in checks:
-        table.add_row(check.name, marks[check.status], Text(check.detail))
+        table.add_row(Text(check.name), marks[check.status], Text(check.detail))
     Console().print(table)
-
-
-def first_line(error: BaseException) -> str:
-    """Shorten an error to what fits a table.
-
-    Args:
-        error: Any exception; Spark's carry whole Java stack traces.
-
-    Returns:
-        The first line of its message, or its type if it has none.
-    """
-    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
 
 
 def _check(name: str, probe: Callable[[], str]) -> Check:
@@ -127,7 +117,7 @@ def _check(name: str, probe: Callable[[], str]) -> Check:
         return Check(name, "fail", str(error))
     except Exception as error:
         # whatever goes wrong on a machine is what a doctor is there to report
-        return Check(name, "fail", first_line(error))
+        return Check(name, "fail", one_line(error))
 
 
 def _java() -> str:
@@ -139,14 +129,14 @@ def _java() -> str:
     output = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stderr
     found = re.search(r'version "(\d+)([^"]*)"', output)
     if found is None or int(found.group(1)) < MINIMUM_JAVA:
-        raise JoineryError(f"{program} is {first_line(Exception(output))}: Spark needs Java {MINIMUM_JAVA} or newer.")
+        raise JoineryError(f"{program} is {one_line(Exception(output))}: Spark needs Java {MINIMUM_JAVA} or newer.")
     return f"{found.group(1)}{found.group(2)} ({program})"
 
 
 def _pyspark() -> str:
     installed = _version_or_none("pyspark")
     if installed is None:
-        raise JoineryError("Not installed: pip install 'spark-joinery[spark]'.")
+        raise JoineryError(HOW_TO_INSTALL_SPARK)
     jar_lines = supported_versions()
     if ".".join(installed.split(".")[:2]) not in jar_lines:
         raise JoineryError(f"{installed} is not supported; supported: {', '.join(jar_lines)}.")

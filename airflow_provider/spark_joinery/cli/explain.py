@@ -84,7 +84,7 @@ def print_table(operators: list[Operator]) -> None:
     table = Table("", "operator", "by", "why")
     for operator in operators:
         by = Text("Joinery", "green") if operator.joinery else Text("Spark", "dim")
-        table.add_row(operator.kind, operator.operator, by, Text(operator.reason))
+        table.add_row(Text(operator.kind), Text(operator.operator), by, Text(operator.reason))
     Console().print(table)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spark_joinery.cause import one_line
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import JoineryError
 
@@ -123,7 +124,7 @@ def workplace(store: str | None, confs: dict[str, str], *, with_tables: bool = F
         except JoineryError as error:
             raise CannotStartError(str(error)) from error
         except OSError as error:
-            raise CannotStartError(f"The artifact store cannot be used: {first_line(error)}") from error
+            raise CannotStartError(f"The artifact store cannot be used: {one_line(error)}") from error
 
 
 @contextmanager
@@ -134,10 +135,10 @@ def _session(confs: dict[str, str], with_tables: bool) -> Iterator[SparkSession]
     # on standard error, so that --json can be piped
     with Console(stderr=True).status("starting Spark"), ExitStack() as stack:
         if with_tables:
-            from spark_joinery.jobs import build_session
+            from spark_joinery.jobs import build_session, stop_session
 
             spark = build_session("joinery", {"spark.ui.enabled": "false", "spark.log.level": "ERROR", **confs})
-            stack.callback(spark.stop)
+            stack.callback(stop_session, spark)
         else:
             spark = stack.enter_context(spark_session(confs))
         rest = stack.pop_all()
@@ -152,15 +153,6 @@ def show_json(value: Any) -> None:
         value: Made of what JSON has.
     """
     click.echo(json.dumps(value, indent=2))
-
-
-def first_line(error: Exception) -> str:
-    """Shorten an error's text.
-
-    Args:
-        error: The error.
-    """
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def show_bytes(count: int | None) -> str:

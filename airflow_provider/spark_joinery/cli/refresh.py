@@ -113,14 +113,14 @@ def run(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from spark_joinery.jobs import build_session
+    from spark_joinery.jobs import build_session, stop_session
     from spark_joinery.jobs import refresh as run_jobs
     from spark_joinery.store import open_store
 
     # a failure is one line of the summary; its stack trace is for `logging` users, not for the terminal
     logging.getLogger("spark_joinery").addHandler(logging.NullHandler())
     quiet = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     # on standard error, so that --json can be piped
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("starting Spark", total=len(requests))
@@ -137,7 +137,7 @@ def run(
                 on_result=lambda result: progress.update(task, advance=1, description=result.relation),
             )
         finally:
-            spark.stop()
+            stop_session(spark)
 
 
 def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> None:
@@ -150,6 +150,7 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
     """
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from spark_joinery.metadata import artifact_table_name
 
@@ -167,7 +168,9 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
         return
     table = Table("relation", "kind", "specification", "view", title="would refresh", title_justify="left")
     for row in rows:
-        table.add_row(str(row["relation"]), str(row["kind"]), json.dumps(row["spec"]), str(row["table"] or "-"))
+        table.add_row(
+            *(Text(str(text)) for text in (row["relation"], row["kind"], json.dumps(row["spec"]), row["table"] or "-"))
+        )
     Console().print(table)
 
 
@@ -179,8 +182,8 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
         as_json: Print JSON instead of a table.
     """
     from rich.console import Console
-    from rich.markup import escape
     from rich.table import Column, Table
+    from rich.text import Text
 
     if as_json:
         click.echo(json.dumps([asdict(result) for result in results], indent=2))
@@ -193,13 +196,13 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
     for result in results:
         numbers = (result.rows, result.keys, result.hot_keys)
         table.add_row(
-            escape(result.relation),
+            Text(result.relation),
             result.kind,
-            f"[{colours[result.status]}]{result.status}[/]",
+            Text(result.status, colours[result.status]),
             {"full": "all", "incremental": "new", None: "-"}[result.mode],
             *("-" if number is None else f"{number:,}" for number in numbers),
             f"{result.seconds:.1f}",
-            escape(result.reason or result.table or "-"),
+            Text(result.reason or result.table or "-"),
         )
     # a log has no width to keep to
     Console(width=None if sys.stdout.isatty() else 160).print(table)

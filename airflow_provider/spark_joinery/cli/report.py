@@ -69,7 +69,7 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
     """
     from rich.console import Console
 
-    from spark_joinery.jobs import build_session
+    from spark_joinery.jobs import build_session, stop_session
     from spark_joinery.jobs.session import CATALOG, CONNECTION_URL, METASTORE_URIS
     from spark_joinery.report import read_report, redact, render, write
     from spark_joinery.report.plots import require_matplotlib
@@ -88,6 +88,6 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
         try:
             found = read_report(spark, open_store(spark, store), names)
         finally:
-            spark.stop()
+            stop_session(spark)
         write(render(redact(found) if redacted else found), output, private=not redacted)
     return len(found.artifacts)

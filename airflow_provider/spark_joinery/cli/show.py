@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spark_joinery.cause import one_line
 from spark_joinery.cli.list import state_of
 from spark_joinery.cli.options import (
     CannotStartError,
     Workplace,
-    first_line,
     json_option,
     show_bytes,
     show_count,
@@ -131,7 +131,7 @@ def source_now(place: Workplace, relation: str, version: ArtifactVersion) -> Sou
         return _opened(place, relation, version)
     except Exception as error:
         # whatever Spark, its catalogs and file systems raise: the rest of the report is still worth having
-        return f"the source cannot be read: {first_line(error)}"
+        return f"the source cannot be read: {one_line(error)}"
 
 
 def _opened(place: Workplace, relation: str, version: ArtifactVersion) -> SourceNow | str:
@@ -179,7 +179,7 @@ def print_report(report: Report) -> None:
     right = (Column(name, justify="right", no_wrap=True) for name in ("size", "rows"))
     versions = Table(Column("version", no_wrap=True), *right, Column("state", overflow="fold"))
     for past in report.history:
-        versions.add_row(past.version, show_bytes(past.bytes), show_count(past.rows), Text(past.state))
+        versions.add_row(Text(past.version), show_bytes(past.bytes), show_count(past.rows), Text(past.state))
     console = Console()
     console.rule(Text(f"{summary.kind} {summary.spec_hash}"), align="left")
     console.print(facts)

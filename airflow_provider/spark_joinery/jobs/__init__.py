@@ -4,7 +4,7 @@ from spark_joinery.jobs.builders.built import ColumnMissingError, ColumnUnusable
 from spark_joinery.jobs.metastore import MetastoreLockedError, ensure_metastore_free
 from spark_joinery.jobs.register import RegisterError
 from spark_joinery.jobs.runner import RefreshResult, ViewError, refresh, refresh_artifact
-from spark_joinery.jobs.session import build_session
+from spark_joinery.jobs.session import build_session, stop_session
 from spark_joinery.jobs.source import SourceError
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "ensure_metastore_free",
     "refresh",
     "refresh_artifact",
+    "stop_session",
 ]

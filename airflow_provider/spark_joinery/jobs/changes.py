@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from spark_joinery.jobs.reading import changed_setting
 from spark_joinery.jobs.snapshots import appended
 from spark_joinery.jobs.source import Source
-from spark_joinery.store import ArtifactVersion
+from spark_joinery.store import ArtifactVersion, is_proven
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ def changes_since(
     if version is None:
         return Rebuild("nothing has been published yet")
     before = version.fingerprint
+    if not is_proven(version.description):
+        return Rebuild("an older release built it, and it cannot be proven complete")
     if source.description is None or not source.is_verifiable:
         return Rebuild("changes of this relation cannot be seen")
     if version.description.get("source") != source.description:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.runner import DEFAULT_SCHEMA, RefreshResult, refresh
 from spark_joinery.jobs.selection import select
-from spark_joinery.jobs.session import build_session
+from spark_joinery.jobs.session import build_session, stop_session
 from spark_joinery.metadata import Kind, read_manifest
 from spark_joinery.store import open_store
 
@@ -43,7 +43,7 @@ def run(kind: Kind, arguments: Sequence[str] | None = None) -> int:
     results = refresh(
         spark, requests, store, schema=options.schema, full_refresh=options.full_refresh, on_result=_print
     )
-    spark.stop()
+    stop_session(spark)
     return 1 if any(result.status == "failed" for result in results) else 0
 
 

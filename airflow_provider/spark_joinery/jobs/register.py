@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
-from spark_joinery.jobs.source import one_line
 from spark_joinery.metadata import ArtifactRequest, artifact_table_name, quote_name, split_name
 from spark_joinery.store import ArtifactVersion
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.builders.bloom_filter import build_bloom_filter
 from spark_joinery.jobs.builders.built import Built, DriftError
@@ -18,7 +19,7 @@ from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
 from spark_joinery.jobs.reading import reads_whole_files
 from spark_joinery.jobs.register import is_registered, register
-from spark_joinery.jobs.source import Source, one_line, open_source
+from spark_joinery.jobs.source import Source, open_source
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec
 from spark_joinery.store import ArtifactStore, ArtifactVersion, PendingVersion, permissions_of
 
@@ -152,14 +153,23 @@ def refresh_artifact(
         reason = f"{request.sql_name} has neither files nor snapshots to tell whether a {request.kind} is still valid"
         return replace(outcome, reason=reason)
 
-    base = store.current(request.kind, request.relation, request.spec_hash).version
-    change = Rebuild("a full refresh was asked for") if full_refresh else changes_since(spark, source, base)
+    published = store.current(request.kind, request.relation, request.spec_hash)
+    # an older version may be whole and cover the source, but readers come by way of what was published last
+    base = None if published.damaged else published.version
+    change: Appended | Rebuild | Unchanged
+    if full_refresh:
+        change = Rebuild("a full refresh was asked for")
+    elif published.damaged:
+        change = Rebuild(f"what was published last cannot be used ({published.reason})")
+    else:
+        change = changes_since(spark, source, base)
     if isinstance(change, Unchanged) and base:
         outcome, version = replace(outcome, status="unchanged"), base
     else:
         version, mode, why = _publish(source, request, store, base, change)
-        # whoever asked for all rows knows why all were read
-        outcome = replace(outcome, status="refreshed", mode=mode, reason=None if full_refresh else why)
+        # whoever asked for all rows, or for the first time, knows why all were read
+        is_expected = full_refresh or (base is None and not published.damaged)
+        outcome = replace(outcome, status="refreshed", mode=mode, reason=None if is_expected else why)
     table = None
     if schema and request.kind == "distribution":
         is_new = outcome.status == "refreshed" or not is_registered(spark, request, schema)
@@ -184,26 +194,36 @@ def _publish(
 ) -> tuple[ArtifactVersion, Literal["full", "incremental"], str | None]:
     """Build a version, from the new rows if possible, and make it the current one."""
     started = time.monotonic()
-    reason = change.reason if isinstance(change, Rebuild) and base else None
+    reason = change.reason if isinstance(change, Rebuild) else None
+    mode = permissions_of(source.listing, store.root)
     if isinstance(change, Appended):
-        pending = store.begin(request.kind, request.relation, request.spec_hash, permissions_of(source.listing))
+        pending = store.begin(request.kind, request.relation, request.spec_hash, mode)
         try:
             built = _build(change.rows, source, request, store, pending, base)
             return _finish(source, request, store, pending, built, base, started), "incremental", None
         except DriftError as drift:
-            store.abandon(pending)
+            _abandon(store, pending)
             reason = str(drift)
             log.info("%s of %s is built anew: %s", request.kind, request.relation, reason)
         except BaseException:
-            store.abandon(pending)
+            _abandon(store, pending)
             raise
-    pending = store.begin(request.kind, request.relation, request.spec_hash, permissions_of(source.listing))
+    pending = store.begin(request.kind, request.relation, request.spec_hash, mode)
     try:
         built = _build(source.frame, source, request, store, pending, None)
         return _finish(source, request, store, pending, built, None, started), "full", reason
     except BaseException:
-        store.abandon(pending)
+        _abandon(store, pending)
         raise
+
+
+def _abandon(store: ArtifactStore, pending: PendingVersion) -> None:
+    """Delete what was begun. A failure to do so is not raised: it would hide the one before, which is its cause."""
+    try:
+        store.abandon(pending)
+    except Exception as error:
+        # whatever stopped the build may stop this; `joinery vacuum` removes what is left
+        log.warning("%s is left behind: %s", pending.path, one_line(error))
 
 
 def _build(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from spark_joinery.cause import is_gone
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import configure_spark
 from spark_joinery.jobs.metastore import ensure_metastore_free
@@ -23,6 +24,21 @@ _DEFAULTS = {
     CATALOG: "hive",
     "spark.ui.showConsoleProgress": "false",
 }
+
+
+def stop_session(spark: SparkSession) -> None:
+    """Stop a session, which is fine if its JVM has ended already.
+
+    Args:
+        spark: The session.
+    """
+    try:
+        spark.stop()
+    except Exception as error:
+        # the jobs have said what happened, and there is nothing left to stop
+        if not is_gone(error):
+            raise
+        log.info("There is nothing left to stop: %s", error)
 
 
 def build_session(app_name: str, confs: Mapping[str, str], *, metastore_timeout_s: float = 5.0) -> SparkSession:

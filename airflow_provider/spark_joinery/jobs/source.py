@@ -8,6 +8,7 @@ from typing import TypedDict
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.reading import reading_settings, skipping_option
 from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, iceberg_snapshot
@@ -163,11 +164,6 @@ def is_view(spark: SparkSession, request: ArtifactRequest) -> bool:
     return "VIEW" in spark.catalog.getTable(request.sql_name).tableType or (
         spark.catalog.getTable(request.sql_name).isTemporary
     )
-
-
-def one_line(error: Exception) -> str:
-    """The first line of an error's text; Spark's go on with plans and stack traces."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def _options(properties: str) -> str:

@@ -2,6 +2,7 @@
 
 from spark_joinery.store.artifact_store import ArtifactStore, open_store
 from spark_joinery.store.catalog import Artifact, is_named, list_artifacts
+from spark_joinery.store.contents import is_proven
 from spark_joinery.store.errors import StoreError, StoreNameError, StoreNotWritableError
 from spark_joinery.store.filesystem import ArrowFileSystem, FileStatus, FileSystem, HadoopFileSystem
 from spark_joinery.store.fingerprint import (
@@ -52,6 +53,7 @@ __all__ = [
     "fingerprint",
     "history",
     "is_named",
+    "is_proven",
     "list_artifacts",
     "list_settled",
     "list_source",

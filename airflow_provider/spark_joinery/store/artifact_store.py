@@ -14,7 +14,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import spark_joinery
-from spark_joinery.store import layout
+from spark_joinery.store import layout, seal
+from spark_joinery.store.contents import problem_of
 from spark_joinery.store.errors import StoreError, StoreNotWritableError
 from spark_joinery.store.filesystem import ArrowFileSystem, FileSystem, HadoopFileSystem
 from spark_joinery.store.fingerprint import Fingerprint
@@ -108,7 +109,8 @@ class ArtifactStore:
             The published version.
 
         Raises:
-            StoreError: If the data is not there: Spark has written it on another machine.
+            StoreError: If the data is not there, as Spark has written it on another machine; or if a reader of the kind
+                would not read all of it.
             StoreNotWritableError: If the process may not write there. The former version stays current.
         """
         with self._writing():
@@ -134,8 +136,11 @@ class ArtifactStore:
                 "built_at": f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%S.%fZ}",
                 "fingerprint": fingerprint,
                 "files": files,
+                seal.FIELD: seal.BLANK,
             }
-            content = _json(description)
+            if problem := problem_of(description):
+                raise StoreError(f"{pending.path} cannot be published: it {problem}.")
+            content = seal.sealed(_json(description))
             # version.json is what makes a version complete, so it comes last
             self.filesystem.replace(f"{pending.path}/{layout.MANIFEST}", content, f"{pending.path}/_{layout.MANIFEST}")
             pointer = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spark_joinery.cause import SPARK_IS_GONE
 from spark_joinery.errors import JoineryError
 
 
@@ -11,6 +12,13 @@ class StoreError(JoineryError):
 
 class StoreNotWritableError(StoreError):
     """The process may not create files below the store's root."""
+
+
+class SparkGoneError(StoreError):
+    """The JVM through which the store is reached has ended."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{SPARK_IS_GONE}.")
 
 
 class StoreNameError(StoreError):

@@ -130,18 +130,22 @@ def fingerprint(before: Listing, after: Listing, settle_ms: int = SETTLE_MS) -> 
     return {"type": "files", "reason": None, "files": files, "uncovered": len(before.files) - len(files)}
 
 
-def permissions_of(source: Listing) -> int:
+def permissions_of(source: Listing, store_root: str) -> int:
     """Folder permissions for a copy of a source that open it to nobody who could not read the source.
 
     There is nothing between the owner alone and everybody: a group may read the copy only if all may, as the copy's
-    group need not be the source's.
+    group need not be the source's. What another file system says of its files counts for nothing: "everybody" is
+    somebody else there, and object stores, which have no permissions, make some up.
 
     Args:
         source: The files; with none, nothing is known about who may read them.
+        store_root: Where the copy will lie, qualified.
 
     Returns:
         0o755 if everybody can read all files and enter the folders above them, else 0o700.
     """
+    if any(_file_system_of(status.path) != _file_system_of(store_root) for status in (*source.files, *source.folders)):
+        return 0o700
     readable = source.files and all(file.mode & 0o044 == 0o044 for file in source.files)
     reachable = all(folder.mode & 0o011 == 0o011 for folder in source.folders)
     return 0o755 if readable and reachable else 0o700
@@ -164,6 +168,12 @@ def path_of_uri(uri: str) -> str:
     """
     scheme, _, rest = unquote(uri).partition(":")
     return f"{scheme}:{rest.removeprefix('//') if rest.startswith('///') else rest}"
+
+
+def _file_system_of(path: str) -> str:
+    """Scheme and authority of a qualified path."""
+    scheme, _, rest = path.partition(":")
+    return f"{scheme}://{rest[2:].partition('/')[0]}" if rest.startswith("//") else f"{scheme}:"
 
 
 def _parents(path: str) -> list[str]:

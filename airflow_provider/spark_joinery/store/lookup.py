@@ -11,6 +11,9 @@ from spark_joinery.store.formats import CURRENT_FORMAT_VERSIONS
 from spark_joinery.store.verify import DamagedError, Verify, read_json, read_version
 from spark_joinery.store.version import Lookup
 
+# Two hundred bytes are usual, and no release writes so many.
+_LARGEST_POINTER = 64 << 10
+
 
 def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum") -> Lookup:
     """Find the version to use.
@@ -60,7 +63,8 @@ def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
     Raises:
         DamagedError: If the file is missing, unreadable or of an unknown format.
     """
-    pointer = read_json(filesystem, f"{folder}/{layout.CURRENT}", layout.CURRENT, CURRENT_FORMAT_VERSIONS)
+    path = f"{folder}/{layout.CURRENT}"
+    pointer = read_json(filesystem, path, layout.CURRENT, CURRENT_FORMAT_VERSIONS, most=_LARGEST_POINTER)
     name, sha256 = pointer.get("version"), pointer.get("version_sha256")
     if not isinstance(name, str) or not isinstance(sha256, str) or not re.fullmatch("[0-9A-Za-z-]+", name):
         raise DamagedError(f"{layout.CURRENT} does not name a version")

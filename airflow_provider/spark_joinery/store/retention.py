@@ -75,7 +75,7 @@ def superfluous(
     except DamagedError:
         published = None
     complete = complete_versions(filesystem, folder)
-    for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
+    for version in _own_versions(filesystem, folder):
         times = [complete[version.name]] if version.name in complete else changes(filesystem, version)
         # a version that never became current is one that nobody reads
         dead = version.name not in complete or pointer is None
@@ -86,6 +86,14 @@ def superfluous(
             yield _removal(filesystem, status, "temporary")
     if pointer is not None:
         yield from _replaced(filesystem, folder, pointer, published, complete, now_ms, limits, whole)
+
+
+def _own_versions(filesystem: FileSystem, folder: str) -> list[FileStatus]:
+    """List the versions that may be deleted; a link leads to what somebody else put there."""
+    versions = f"{folder}/{layout.VERSIONS}"
+    if filesystem.is_link(versions):
+        return []
+    return [status for status in filesystem.list(versions) if not filesystem.is_link(status.path)]
 
 
 def _replaced(
@@ -115,7 +123,7 @@ def _replaced(
         in_use = find_current(filesystem, folder).version
         spare = [name for name in spare if in_use is None or name != in_use.name]
     spare = [name for name in spare if _problem(filesystem, folder, name) is not UnknownFormatError]
-    for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
+    for version in _own_versions(filesystem, folder):
         if version.name in spare:
             yield _removal(filesystem, version, "replaced")
         elif version.name in damaged and is_old(version.name):
@@ -171,7 +179,7 @@ def is_near(time_ms: int, now_ms: int, seconds: float) -> bool:
 
 
 def changes(filesystem: FileSystem, folder: FileStatus) -> list[int]:
-    """When a folder and all below it changed; a running Spark job keeps its files in `data/_temporary`.
+    """When a folder and all below it changed, links not followed; a running Spark job has files in `data/_temporary`.
 
     Args:
         filesystem: Where the store lies.
@@ -180,9 +188,12 @@ def changes(filesystem: FileSystem, folder: FileStatus) -> list[int]:
     Returns:
         Milliseconds since 1970, in no order.
     """
-    below = filesystem.list(folder.path)
-    times = [time for s in below for time in (changes(filesystem, s) if s.is_folder else [s.modified_ms])]
-    return [folder.modified_ms, *times]
+    if not folder.is_folder or filesystem.is_link(folder.path):
+        return [folder.modified_ms]
+    return [
+        folder.modified_ms,
+        *(time for below in filesystem.list(folder.path) for time in changes(filesystem, below)),
+    ]
 
 
 def is_foreign(filesystem: FileSystem, folder: str) -> bool:
@@ -216,7 +227,7 @@ def _removal(filesystem: FileSystem, status: FileStatus, reason: Reason) -> Remo
 
 
 def size_of(filesystem: FileSystem, status: FileStatus) -> int:
-    """Add up the lengths of all files, hidden ones too.
+    """Add up the lengths of all files, hidden ones too, but not of what links lead to.
 
     Args:
         filesystem: Where the store lies.
@@ -225,6 +236,8 @@ def size_of(filesystem: FileSystem, status: FileStatus) -> int:
     Returns:
         Bytes.
     """
+    if filesystem.is_link(status.path):
+        return 0
     if not status.is_folder:
         return status.length
     return sum(size_of(filesystem, below) for below in filesystem.list(status.path))

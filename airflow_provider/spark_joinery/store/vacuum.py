@@ -45,6 +45,8 @@ def vacuum(
 ) -> VacuumResult:
     """Delete what is superfluous by the store's limits.
 
+    Symbolic links below the root are left alone, with all that they lead to: it need not belong to the store.
+
     Ages are by the clock of the store's file system, which stamps the files, so that a machine whose own clock is wrong
     deletes nothing too early.
 
@@ -71,6 +73,8 @@ def vacuum(
     found: dict[str, Removal] = {}
     failed: dict[str, str] = {}
     for artifact in list_artifacts(store, names=names):
+        if _is_linked(store, artifact):
+            continue
         wanted = declared is None or (artifact.kind, artifact.relation, artifact.spec_hash) in declared
         try:
             removals = (
@@ -86,7 +90,7 @@ def vacuum(
     for status in filesystem.list(store.root) if not names else []:
         if is_temporary(status) and not is_near(status.modified_ms, now_ms, limits.abandoned_after_s):
             found[status.path] = Removal(status.path, "temporary", status.length)
-        elif status.is_folder and status.name in KINDS:
+        elif status.is_folder and status.name in KINDS and not filesystem.is_link(status.path):
             _sweep(filesystem, status, found, now_ms, limits, depth=3)
     removals = list(found.values())
     return VacuumResult(removals, failed if dry_run else {**failed, **remove(filesystem, removals)})
@@ -104,15 +108,20 @@ def clock_of(store: ArtifactStore) -> int:
     Raises:
         OSError: If nothing can be written.
     """
-    name = f"{store.root}/_clock-{uuid.uuid4().hex}"
-    path = f"{name}.json"
+    path = f"{store.root}/_clock-{uuid.uuid4().hex}.json"
     # empty, so that a full disk takes it, too
-    store.filesystem.replace(path, b"", f"{name}-new.json")
+    store.filesystem.touch(path)
     status = store.filesystem.status(path)
     store.filesystem.delete(path)
     if status is None:
         raise OSError(f"{path} has vanished")
     return status.modified_ms
+
+
+def _is_linked(store: ArtifactStore, artifact: Artifact) -> bool:
+    """Whether the way from the root to an artifact leads over a link."""
+    parts = artifact.folder.removeprefix(f"{store.root}/").split("/")
+    return any(store.filesystem.is_link("/".join([store.root, *parts[: n + 1]])) for n in range(len(parts)))
 
 
 def _undeclared(filesystem: FileSystem, artifact: Artifact, now_ms: int, limits: Limits) -> list[Removal]:
@@ -132,7 +141,10 @@ def _sweep(
     is_empty = True
     for below in filesystem.list(folder.path):
         if below.path not in found and not (
-            below.is_folder and depth > 0 and _sweep(filesystem, below, found, now_ms, limits, depth - 1)
+            below.is_folder
+            and not filesystem.is_link(below.path)
+            and depth > 0
+            and _sweep(filesystem, below, found, now_ms, limits, depth - 1)
         ):
             is_empty = False
     # a young one may be that of a refresh that is just about to fill it

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spark_joinery.store.contents import is_proven
 from spark_joinery.store.fingerprint import Fingerprint, Listing
 from spark_joinery.store.version import ArtifactVersion
 
@@ -108,6 +109,8 @@ def validity_of(version: ArtifactVersion, now: SourceNow | None) -> Validity:
 
 def _never(version: ArtifactVersion) -> str | None:
     """Why a version is not used, whatever the source looks like."""
+    if not is_proven(version.description):
+        return "it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew"
     source = version.description.get("source") or {}
     keys = version.description.get("spec", {}).get("keys", [])
     partitions = {column.lower() for column in source.get("partition_columns", [])}

@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterator
 from typing import Any, Literal
 
 from spark_joinery.store import layout
+from spark_joinery.store.contents import problem_of
 from spark_joinery.store.errors import StoreNameError
-from spark_joinery.store.filesystem import FileStatus, FileSystem
+from spark_joinery.store.filesystem import LARGEST, FileStatus, FileSystem, TooLargeError
 from spark_joinery.store.formats import FORMAT_VERSIONS, Description, upgrade
+from spark_joinery.store.seal import is_broken
 from spark_joinery.store.version import ArtifactVersion
 
 Verify = Literal["length", "checksum"]
@@ -53,8 +55,11 @@ def read_version(
         description = upgrade(written)
         _check_names(description, folder, name)
         expected = {str(entry["path"]): (entry["length"], entry["sha256"]) for entry in description["files"]}
+        problem = problem_of(description)
     except (KeyError, TypeError, StoreNameError) as error:
         raise DamagedError(f"{what}: {layout.MANIFEST} is not understood ({error!r})") from None
+    if problem:
+        raise DamagedError(f"{what}: {layout.MANIFEST} {problem}")
     try:
         _check_lengths(filesystem, path, what, {file: length for file, (length, _) in expected.items()})
         for file, (_, checksum) in expected.items() if verify == "checksum" else ():
@@ -66,7 +71,12 @@ def read_version(
 
 
 def read_json(
-    filesystem: FileSystem, path: str, what: str, known: Collection[int], sha256: str | None = None
+    filesystem: FileSystem,
+    path: str,
+    what: str,
+    known: Collection[int],
+    sha256: str | None = None,
+    most: int = LARGEST,
 ) -> dict[str, Any]:
     """Read one of the store's own files.
 
@@ -76,6 +86,7 @@ def read_json(
         what: What to call it in reasons.
         known: Format versions that this release reads.
         sha256: Its checksum, if known.
+        most: Bytes that it may have.
 
     Returns:
         The JSON object in it.
@@ -84,9 +95,11 @@ def read_json(
         DamagedError: If it is missing, changed, unreadable or of an unknown format.
     """
     try:
-        content = filesystem.read(path)
+        content = filesystem.read(path, most)
     except FileNotFoundError:
         raise DamagedError(f"{what} is missing") from None
+    except TooLargeError as error:
+        raise DamagedError(f"{what} has {error}") from None
     except OSError as error:
         raise UnreadableError(f"{what} cannot be read ({error})") from None
     if sha256 not in (None, hashlib.sha256(content).hexdigest()):
@@ -105,6 +118,8 @@ def read_json(
         raise UnknownFormatError(
             f"{what} has format version {found}, while this release of spark-joinery reads {reads}"
         )
+    if is_broken(content):
+        raise DamagedError(f"{what} has a wrong checksum")
     return value
 
 

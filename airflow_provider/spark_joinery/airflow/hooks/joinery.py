@@ -165,7 +165,9 @@ class JoineryHook(BaseHook):
         if self._owns_jvm:
             self._owns_jvm = False
             if spark is not None:
-                spark.stop()
+                from spark_joinery.jobs.session import stop_session
+
+                stop_session(spark)
             _end_jvm()
 
     def kill(self) -> None:

@@ -13,6 +13,8 @@ but Parquet is ever written or read.
 from __future__ import annotations
 
 import math
+from functools import reduce
+from operator import add
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
@@ -21,6 +23,7 @@ from pyspark.sql import functions as F
 from spark_joinery.jobs.builders.built import Built, ColumnUnusableError, DriftError, column, resolve
 from spark_joinery.jobs.builders.distinct import RELATIVE_ERROR, as_field, distinct_sketch
 from spark_joinery.jobs.builders.hashing import hashable, hashed_type, is_hashable
+from spark_joinery.jobs.builders.parquet import read_whole, write_counted
 from spark_joinery.jobs.builders.predicate import changes_by_itself
 from spark_joinery.metadata import BloomFilterSpec
 from spark_joinery.store import ArtifactVersion, PendingVersion
@@ -46,12 +49,14 @@ def build_bloom_filter(
         base: A version to add the rows to.
 
     Returns:
-        Counts, and the fields of a reader: `blocks`, `hash`, `key_types`, `capacity`, `expected_fpp`.
+        Counts, and the fields of a reader: `blocks`, `hash`, `key_types`, `capacity`, `expected_fpp`; and
+        `filled_blocks` and `set_bits`, by which it proves that it has all of the filter.
 
     Raises:
         ColumnMissingError: If the relation lacks a column.
         ColumnUnusableError: If a key cannot be hashed, or the predicate is not one.
-        DriftError: If `base` would hold too many keys.
+        DriftError: If `base` would hold too many keys, or has lost some.
+        LostRowsError: If not all that was written can be read.
 
     Example:
         >>> build_bloom_filter(spark.table("raw.planes"), BloomFilterSpec(keys=["tailnum"]), "raw.planes", pending).keys
@@ -96,12 +101,16 @@ def build_bloom_filter(
         expected = expected_fpp(estimate / blocks)
     filled = _blocks(hashes.where("h IS NOT NULL"), blocks)
     if base:
-        former = spark.read.parquet(base.data_path)
+        former = read_whole(spark, base.data_path)
         filled = filled.unionByName(former).groupBy("block").agg(*(F.bit_or(word).alias(word) for word in WORDS))
     # sorted, so that a reader fills its words from left to right
-    filled.repartitionByRange(max(1, blocks // 1_000_000), "block").sortWithinPartitions("block").write.parquet(
-        target.data_path
+    ordered = filled.repartitionByRange(max(1, blocks // 1_000_000), "block").sortWithinPartitions("block")
+    set_bits = reduce(add, (F.bit_count(word) for word in WORDS))
+    proof = write_counted(
+        ordered, target.data_path, {"filled_blocks": F.count(F.lit(1)), "set_bits": F.sum(set_bits.cast("bigint"))}
     )
+    if before and any(proof[name] < before[name] for name in proof):
+        raise DriftError("the former version does not hold all that it was built with")
     return Built(
         rows,
         keys=estimate,
@@ -110,6 +119,7 @@ def build_bloom_filter(
             "keys_relative_error": RELATIVE_ERROR,
             **as_field(found["distinct"]),
             "blocks": blocks,
+            **proof,
             "bytes": blocks * 32,
             "fpp": spec.fpp,
             "expected_fpp": expected,

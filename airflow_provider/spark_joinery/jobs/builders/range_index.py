@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_joinery.jobs.builders.built import Built, ColumnUnusableError, DriftError, column, resolve
+from spark_joinery.jobs.builders.parquet import read_whole, write_counted
 from spark_joinery.metadata import RangeIndexSpec
 from spark_joinery.store import ArtifactVersion, FileSystem, PendingVersion
 
@@ -43,7 +44,8 @@ def build_range_index(
     Raises:
         ColumnMissingError: If the relation lacks a column.
         ColumnUnusableError: If the bounds differ in type, or cannot be ordered.
-        DriftError: If `base` has many runs already, or is small beside the new rows.
+        DriftError: If `base` has many runs already, is small beside the new rows, or has lost some of its own.
+        LostRowsError: If not all that was written can be read.
 
     Example:
         >>> spec = RangeIndexSpec(start="starts_at", end="ends_at", columns=["storm_id"])
@@ -64,16 +66,19 @@ def build_range_index(
     rows = frame.select(*map(column, names))
     run = f"run-{len(runs)}"
     order = [column(name).asc_nulls_first() for name in sorted_by]
-    rows.repartitionByRange(*order).sortWithinPartitions(*order).write.parquet(f"{target.data_path}/{run}")
-    written = frame.sparkSession.read.parquet(f"{target.data_path}/{run}")
-    counts = written.agg(F.count(F.lit(1)), F.count(F.when(any_null, 1))).collect()[0]
-    seen, null_rows = int(counts[0]), int(counts[1])
+    ordered = rows.repartitionByRange(*order).sortWithinPartitions(*order)
+    totals = {"rows": F.count(F.lit(1)), "null_rows": F.count(F.when(any_null, 1))}
+    counts = write_counted(ordered, f"{target.data_path}/{run}", totals)
+    seen, null_rows = counts["rows"], counts["null_rows"]
     if base:
         before = int(base.description["rows"])
         if seen > _MAX_NEW_SHARE * before:
             raise DriftError(f"{seen:,} rows are new beside {before:,}")
         for name in (name for run_files in runs for name in run_files):
             filesystem.copy(f"{base.data_path}/{name}", f"{target.data_path}/{name}")
+        copied = read_whole(frame.sparkSession, *(f"{target.data_path}/run-{i}" for i in range(len(runs)))).count()
+        if copied != before:
+            raise DriftError(f"the former version holds {copied:,} rows instead of {before:,}")
         seen, null_rows = seen + before, null_rows + int(base.description["null_rows"])
     # Spark numbers the files of a write in the order of its partitions
     files = sorted(status.path for status in filesystem.walk(f"{target.data_path}/{run}"))

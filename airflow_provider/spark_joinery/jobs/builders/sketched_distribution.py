@@ -26,6 +26,7 @@ from spark_joinery.jobs.builders.distinct import RELATIVE_ERROR, as_field, disti
 from spark_joinery.jobs.builders.hashing import hashable
 from spark_joinery.jobs.builders.hot_keys import hot_from
 from spark_joinery.jobs.builders.order_sketch import OrderSketch
+from spark_joinery.jobs.builders.parquet import read_whole
 from spark_joinery.metadata import DistributionSpec
 from spark_joinery.store import ArtifactVersion, PendingVersion
 
@@ -122,7 +123,7 @@ def sketched_distribution(
             raise TooManyHotKeysError(f"{len(watched):,} keys may be hot")
         counted = _second_pass(source, keys, sketch, watched, counts_all)
         if base:
-            merged = _merged(spark.read.parquet(base.state_path), counted, keys, sketch).persist()
+            merged = _merged(read_whole(spark, base.state_path), counted, keys, sketch).persist()
             counted = merged if counts_all else merged.where(~F.col("is_newcomer"))
             if not counts_all:
                 missing_below = _missing_below(merged, before, totals, hot)
@@ -131,7 +132,7 @@ def sketched_distribution(
         counted.select(*keys, *_STATE).coalesce(1).write.parquet(target.state_path)
         if base:
             merged.unpersist()
-    state = spark.read.parquet(target.state_path)
+    state = read_whole(spark, target.state_path)
     return _write_table(state, names, spec, sketch, target, hot, rows, counts_all, missing_below, totals, before)
 
 
@@ -178,7 +179,7 @@ def _missing_below(merged: DataFrame, before: dict[str, int], totals: _Totals, h
 
 
 def _watched_before(spark: SparkSession, base: ArtifactVersion) -> list[int]:
-    state = spark.read.parquet(base.state_path).where(F.col("sketch").isNotNull())
+    state = read_whole(spark, base.state_path).where(F.col("sketch").isNotNull())
     return [row["h"] for row in state.select("h").collect()]
 
 

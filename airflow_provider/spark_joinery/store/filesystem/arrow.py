@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from spark_joinery.errors import JoineryError
-from spark_joinery.store.filesystem.base import OBJECT_STORES, FileStatus, FileSystem, local_mode
+from spark_joinery.store.filesystem.base import (
+    LARGEST,
+    OBJECT_STORES,
+    FileStatus,
+    FileSystem,
+    local_mode,
+    no_larger,
+)
 
 _PATH = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/]*))?(.*)", re.DOTALL)
 # Hadoop's names for what Arrow calls s3
@@ -76,10 +83,7 @@ class ArrowFileSystem(FileSystem):
         scheme = self._scheme(folder)
         if scheme != "file":
             if scheme not in OBJECT_STORES:
-                raise OSError(
-                    f"a client without Spark's JVM cannot replace a file of {scheme}: in one step; run the refresh "
-                    "in a classic session"
-                )
+                raise _cannot_replace(scheme)
             file_system, at = self._at(folder)
             with _python_errors():
                 file_system.create_dir(at, recursive=True)
@@ -94,10 +98,10 @@ class ArrowFileSystem(FileSystem):
                 each.mkdir(mode)
                 each.chmod(mode)
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, most: int = LARGEST) -> bytes:
         file_system, at = self._at(path)
         with _python_errors(), file_system.open_input_file(at) as stream:
-            return bytes(stream.read())
+            return no_larger(bytes(stream.read(most + 1)), most)
 
     def sha256(self, path: str) -> str:
         digest = hashlib.sha256()
@@ -146,8 +150,12 @@ class ArrowFileSystem(FileSystem):
         with _python_errors(), file_system.open_output_stream(at, compression=None) as stream:
             stream.write(content)
 
+    def replace(self, path: str, content: bytes, temporary: str) -> None:
+        if self._scheme(path) not in {"file", *OBJECT_STORES}:
+            raise _cannot_replace(self._scheme(path))
+        super().replace(path, content, temporary)
+
     def _rename_over(self, source: str, target: str) -> None:
-        # reached for local files only: make_folder refuses other file systems that are no object stores
         os.replace(_local(source), _local(target))  # noqa: PTH105 - named for what it guarantees
 
     def _at(self, path: str) -> tuple[Any, str]:
@@ -170,6 +178,13 @@ class ArrowFileSystem(FileSystem):
             return None
         modified_ms = info.mtime_ns // 1_000_000 if info.mtime_ns is not None else 0
         return FileStatus(path, is_folder, 0 if is_folder else int(info.size or 0), modified_ms, mode)
+
+
+def _cannot_replace(scheme: str) -> OSError:
+    return OSError(
+        f"a client without Spark's JVM cannot replace a file of {scheme}: in one step; run the refresh in a classic "
+        "session"
+    )
 
 
 def _split(path: str) -> tuple[str, str, str]:

@@ -11,6 +11,14 @@ from pathlib import Path
 OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "oss", "cosn", "obs"})
 
 
+# The description of a version that covers a million files has less.
+LARGEST = 512 << 20
+
+
+class TooLargeError(OSError):
+    """A file has more bytes than any of its kind."""
+
+
 @dataclass(frozen=True)
 class FileStatus:
     """One file or folder.
@@ -69,8 +77,19 @@ class FileSystem(ABC):
         """Create a folder and its parents, all with `mode` whatever the umask; those that exist stay as they are."""
 
     @abstractmethod
-    def read(self, path: str) -> bytes:
-        """Read a small file as a whole."""
+    def read(self, path: str, most: int = LARGEST) -> bytes:
+        """Read a small file as a whole.
+
+        Args:
+            path: The file.
+            most: Bytes that are read at most, so that a file that is not ours does not fill the memory.
+
+        Returns:
+            Its content.
+
+        Raises:
+            TooLargeError: If there are more.
+        """
 
     @abstractmethod
     def sha256(self, path: str) -> str:
@@ -89,6 +108,14 @@ class FileSystem(ABC):
             return
         self._write(temporary, content)
         self._rename_over(temporary, path)
+
+    def touch(self, path: str) -> None:
+        """Write an empty file, for the time that the file system stamps it with; one that is there is emptied."""
+        self._write(path, b"")
+
+    def is_link(self, path: str) -> bool:
+        """Whether a path is that of a symbolic link; only local files have them."""
+        return path.startswith("file:") and Path(path.removeprefix("file:")).is_symlink()
 
     @abstractmethod
     def copy(self, source: str, target: str) -> None:
@@ -130,3 +157,21 @@ def local_mode(path: str) -> int | None:
         return None
     except OSError:
         return 0
+
+
+def no_larger(content: bytes, most: int) -> bytes:
+    """Pass a content on, unless it is longer than it may be.
+
+    Args:
+        content: What was read.
+        most: Bytes that it may have.
+
+    Returns:
+        The content.
+
+    Raises:
+        TooLargeError: If it has more.
+    """
+    if len(content) > most:
+        raise TooLargeError(f"more than {most:,} bytes")
+    return content

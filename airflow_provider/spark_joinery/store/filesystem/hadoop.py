@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from spark_joinery.cause import is_gone
 from spark_joinery.errors import JoineryError
-from spark_joinery.store.filesystem.base import FileStatus, FileSystem, local_mode
+from spark_joinery.store.errors import SparkGoneError
+from spark_joinery.store.filesystem.base import LARGEST, FileStatus, FileSystem, local_mode, no_larger
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,11 +23,14 @@ _MISSING = ("java.io.FileNotFoundException", "org.apache.hadoop.fs.ParentNotDire
 
 
 def _python_errors(method: _Method) -> _Method:
-    """Raise Java's exceptions as `OSError`, in one line: their own text carries a stack trace."""
+    """Raise Java's exceptions as `OSError`, in one line: their own text carries a stack trace.
+
+    A JVM that is gone is no trouble with files, and has an error of its own.
+    """
 
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
-        from py4j.protocol import Py4JJavaError
+        from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
             return method(*args, **kwargs)
@@ -35,6 +40,10 @@ def _python_errors(method: _Method) -> _Method:
             # the same exception tells of a file that is there and may not be read
             is_missing = name in _MISSING and not text.endswith("(Permission denied)")
             raise (FileNotFoundError(text) if is_missing else OSError(text)) from error
+        except (Py4JError, ConnectionError) as error:
+            if is_gone(error):
+                raise SparkGoneError from error
+            raise
 
     return call  # type: ignore[return-value]
 
@@ -102,11 +111,11 @@ class HadoopFileSystem(FileSystem):
             file_system.setPermission(path, permission)
 
     @_python_errors
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, most: int = LARGEST) -> bytes:
         file_system, at = self._at(path)
         stream = file_system.open(at)
         try:
-            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+            return no_larger(bytes(stream.readNBytes(most + 1)), most)
         finally:
             stream.close()
 

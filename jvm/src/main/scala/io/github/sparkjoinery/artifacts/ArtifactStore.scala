@@ -7,20 +7,54 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.internal.Logging
+
 /**
  * The artifacts of a relation, as they are now. Descriptions and data are kept in memory, softly, for as long as their version is
  * the current one; which version that is, is read anew for each query.
  */
-object ArtifactStore {
+object ArtifactStore extends Logging {
 
-  /** All artifacts of a kind, or the reason why one cannot be used, by specification. */
+  /**
+   * All artifacts of a kind, or the reason why one cannot be used, by specification. Where the version published last is damaged, the newest
+   * other one stands for it; whether that holds all that a query reads is for the caller to find out, as ever.
+   */
   def versions(access: StoreAccess, kind: String, relation: String): Seq[Either[String, ArtifactVersion]] =
     access.files.artifacts(kind, relation).flatMap { artifact =>
-      (try {
-        access.files.current(artifact).map { case (name, sha256) =>
-          descriptions.get(artifact, name + sha256)(access.files.version(artifact, name, sha256))
-        }
-      } catch { case NonFatal(failure) => Some(Left(StoreAccess.reason(failure))) }).map(warned(artifact, _))
+      (try current(access, artifact) catch { case NonFatal(failure) => Some(Left(StoreAccess.reason(failure))) })
+        .map(warned(artifact, _))
+    }
+
+  /** What stands for a version whose data turned out to be damaged: the newest one that was not tried yet. */
+  def instead(access: StoreAccess, version: ArtifactVersion, reason: String): Either[String, ArtifactVersion] =
+    other(access, artifactOf(version), version.standsFor :+ Damage(Some(version.name), reason))
+
+  private def current(access: StoreAccess, artifact: Path): Option[Either[String, ArtifactVersion]] = {
+    val pointer = try Right(access.files.current(artifact)) catch { case damage: DamagedArtifactException => Left(damage.getMessage) }
+    pointer match {
+      case Right(published) => published.map { case (name, sha256) =>
+        descriptions.get(artifact, name + sha256)(access.files.version(artifact, name, Some(sha256)))
+          .fold(reason => other(access, artifact, Seq(Damage(Some(name), reason))), Right(_))
+      }
+      case Left(reason) => Some(other(access, artifact, Seq(Damage(None, reason))))
+    }
+  }
+
+  /** @param newer versions that cannot be used, first what was published last */
+  private def other(access: StoreAccess, artifact: Path, newer: Seq[Damage]): Either[String, ArtifactVersion] =
+    descriptions.get(artifact, newer.toString) {
+      val names = access.files.versions(artifact, newer.head.version).filterNot(name => newer.exists(_.version.contains(name)))
+      val tried = names.iterator.map { name =>
+        try Right(access.files.version(artifact, name, None))
+        catch { case damage: DamagedArtifactException => Left(Damage(Some(name), damage.getMessage)) }
+      }
+      val (damaged, rest) = tried.span(_.isLeft)
+      val all = newer ++ damaged.flatMap(_.left.toOption).toSeq
+      val reason = all.map(_.reason).mkString("; ")
+      rest.nextOption().flatMap(_.toOption).map(_.standingFor(all)).map { version =>
+        logWarning(s"$artifact: $reason; version ${version.name} is used")
+        version
+      }.getOrElse(throw new DamagedArtifactException(if (all.length == 1) reason else s"$reason; no other version can be used"))
     }
 
   def bloomFilter(access: StoreAccess, version: ArtifactVersion): Either[String, BloomFilter] =
@@ -32,11 +66,13 @@ object ArtifactStore {
   }
 
   /** Its values as the relation's columns have them now. */
-  def distribution(access: StoreAccess, version: ArtifactVersion, source: SourceRelation): Either[String, Distribution] =
-    distributions.get(artifactOf(version), version.name + source.schema.catalogString) {
+  def distribution(access: StoreAccess, version: ArtifactVersion, source: SourceRelation): Either[String, Distribution] = {
+    val read = distributions.get(artifactOf(version), version.name + source.schema.catalogString) {
       Distribution.read(version, access.files, name => source.schema.find(_.name == name).map(_.dataType)
         .getOrElse(throw new DamagedArtifactException(s"the source has no column $name any more")))
     }
+    read.fold(reason => instead(access, version, reason).flatMap(distribution(access, _, source)), Right(_))
+  }
 
   private def artifactOf(version: ArtifactVersion): Path = version.folder.getParent.getParent
 
@@ -44,31 +80,28 @@ object ArtifactStore {
   private val filters = new Kept[BloomFilter]
   private val distributions = new Kept[Distribution]
 
-  /** The last version of each artifact; of one that is damaged the reason, for a while, so that not every query reads it again. */
+  /** The last whole version of each artifact; of damaged ones the reason, for a while, so that not every query reads them again. */
   private class Kept[T <: AnyRef] {
     private class Entry {
       private var version: String = _
       private var value = new SoftReference[T](null.asInstanceOf[T])
-      private var failure: Option[(String, Long)] = None
+      private var failures = Map.empty[String, (String, Long)]
 
       def get(wanted: String)(read: => T): Either[String, T] = synchronized {
+        failures = failures.filter { case (_, (_, at)) => System.nanoTime() - at < RetryNs }
         val kept = value.get
         if (wanted == version && kept != null) Right(kept)
-        else failure match {
-          case Some((reason, at)) if wanted == version && System.nanoTime() - at < RetryNs => Left(reason)
-          case _ =>
+        else failures.get(wanted).map { case (reason, _) => Left(reason) }.getOrElse {
+          try {
+            val fresh = read
             version = wanted
-            value = new SoftReference[T](null.asInstanceOf[T])
-            failure = None
-            try {
-              val fresh = read
-              value = new SoftReference(fresh)
-              Right(fresh)
-            } catch {
-              case damage: DamagedArtifactException =>
-                failure = Some((damage.getMessage, System.nanoTime()))
-                Left(damage.getMessage)
-            }
+            value = new SoftReference(fresh)
+            Right(fresh)
+          } catch {
+            case damage: DamagedArtifactException =>
+              failures += wanted -> ((damage.getMessage, System.nanoTime()))
+              Left(damage.getMessage)
+          }
         }
       }
     }

@@ -9,13 +9,23 @@ import org.apache.hadoop.fs.Path
 class DamagedArtifactException(reason: String) extends RuntimeException(reason)
 
 /**
+ * A version that must not be used.
+ *
+ * @param version its name; None where the name itself is lost
+ */
+case class Damage(version: Option[String], reason: String)
+
+/**
  * One version of an artifact: what its `version.json` says. Nothing of its data has been read.
  *
- * @param folder where it lies
- * @param name   of the version
+ * @param folder    where it lies
+ * @param name      of the version
+ * @param standsFor what is wrong with newer versions of the artifact, if this is not the one that was published last
  */
-class ArtifactVersion(val folder: Path, val name: String, json: JsonNode) {
+class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val standsFor: Seq[Damage] = Nil) {
   import StoreJson._
+
+  def standingFor(newer: Seq[Damage]): ArtifactVersion = new ArtifactVersion(folder, name, json, newer)
 
   /** What was asked for, as in `meta.joinery`. */
   def spec: JsonNode = child(json, "spec")
@@ -45,14 +55,26 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode) {
     }
   }
 
-  /** The files of `data/`. */
-  lazy val data: Seq[StoredFile] = elements(json, "files").map { file =>
-    StoredFile(text(file, "path"), number(file, "length"), text(file, "sha256"))
-  }.filter(_.path.matches("data/[^/]+"))
+  /**
+   * The files of `data/`, of which there is at least one. An entry that is no file of the folder itself refuses the version: whoever
+   * passed it over would read less than was written.
+   */
+  lazy val data: Seq[StoredFile] = {
+    val files = elements(json, "files").map(file => StoredFile(text(file, "path"), number(file, "length"), text(file, "sha256")))
+    def refuse(why: String): Nothing = throw new DamagedArtifactException(s"version $name: $why")
+    files.map(_.path).find(path => !path.matches("(data|state)/[^/._][^/]*")).foreach { path =>
+      refuse(s"its description lists '$path', which is no file of its data")
+    }
+    if (files.map(_.path).distinct.length < files.length) refuse("its description lists a file twice")
+    val found = files.filter(_.path.startsWith("data/"))
+    if (found.isEmpty) refuse("its description lists no data")
+    found
+  }
 
   /** Fields of the kind. */
   def field(name: String): String = text(json, name)
   def count(name: String): Long = number(json, name)
+  def has(name: String): Boolean = json.hasNonNull(name)
   def names(name: String): Seq[String] = texts(json, name)
 }
 

@@ -45,7 +45,10 @@ object BloomFilter {
   val Kind = "bloom_filter"
   private val MaxBlocks = 1 << 24
 
-  /** Reads a version whole. */
+  /**
+   * Reads a version whole, and makes sure that it is: a block that is missing would drop rows. A description of an older release does not
+   * tell how many there were, and its filter is not used.
+   */
   def read(version: ArtifactVersion, files: StoreFiles, maxSize: Long): BloomFilter = {
     if (version.field("hash") != "xxhash64") throw new DamagedArtifactException(s"its hash function is ${version.field("hash")}, not xxhash64")
     val blocks = version.count("blocks")
@@ -53,10 +56,30 @@ object BloomFilter {
     if (blocks * 32 > maxSize) {
       throw new DamagedArtifactException(s"it takes ${blocks * 32} bytes, more than spark.joinery.store.maxArtifactSize")
     }
+    if (!Proof.forall(version.has)) {
+      throw new DamagedArtifactException("it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew")
+    }
     val words = new Array[Long](Math.toIntExact(blocks * 4))
     files.data(version).foreach(bytes => ParquetBytes.foreach(bytes, new Blocks(_, words))(_ => ()))
+    for ((field, found) <- Proof.zip(Seq(filledBlocks(words), setBits(words))) if version.count(field) != found) {
+      throw new DamagedArtifactException(s"its data has $found ${field.replace('_', ' ')} instead of ${version.count(field)}")
+    }
     new BloomFilter(version.field("relation"), version.folder.toString, blocks.toInt, words)
   }
+
+  /** Fields of the description that tell how much there is to read. */
+  private val Proof = Seq("filled_blocks", "set_bits")
+
+  private def filledBlocks(words: Array[Long]): Long = (words.indices by 4).count(words(_) != 0).toLong
+
+  private def setBits(words: Array[Long]): Long = {
+    var bits = 0L
+    words.foreach(word => bits += java.lang.Long.bitCount(word))
+    bits
+  }
+
+  /** Each key sets a bit in both halves of every word of its block. */
+  private def holdsKey(word: Long): Boolean = (word & 0xffffffffL) != 0 && word >>> 32 != 0
 
   private val Columns = Seq("block", "w0", "w1", "w2", "w3")
 
@@ -75,7 +98,12 @@ object BloomFilter {
     override def getCurrentRecord: Unit = {
       val block = row(0)
       if (block < 0 || block >= words.length / 4) throw new DamagedArtifactException(s"its data has a block $block beyond the last")
-      System.arraycopy(row, 1, words, block.toInt * 4, 4)
+      if ((1 until row.length).exists(i => !holdsKey(row(i)))) {
+        throw new DamagedArtifactException(s"its data has a block $block that no key can have filled")
+      }
+      val at = block.toInt * 4
+      if (words(at) != 0) throw new DamagedArtifactException(s"its data has block $block twice")
+      System.arraycopy(row, 1, words, at, 4)
     }
 
     override val getRootConverter: GroupConverter = new GroupConverter {

@@ -12,6 +12,10 @@ import org.apache.hadoop.io.IOUtils
  * @param maxSize the most that is read of one artifact, in bytes
  */
 class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
+  private val VersionName = "[A-Za-z0-9-]+"
+  /** Bytes of a pointer: two hundred are usual, and no release writes so many. */
+  private val MaxPointer = 64L << 10
+
   private lazy val fs: FileSystem = new Path(root).getFileSystem(hadoop)
 
   /** The folders of a relation's artifacts of a kind, one per specification. */
@@ -25,20 +29,40 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
 
   /** Name of the current version and the checksum of its description; none if nothing has been published. */
   def current(artifact: Path): Option[(String, String)] = try {
-    val json = StoreJson.parse(read(new Path(artifact, StoreLayout.Current), None), StoreLayout.Current, Set(1, 2))
+    val json = StoreJson.parse(read(new Path(artifact, StoreLayout.Current), None, MaxPointer), StoreLayout.Current, Set(1, 2))
     val name = StoreJson.text(json, "version")
     // the name becomes a path
-    if (!name.matches("[A-Za-z0-9-]+")) throw new DamagedArtifactException(s"${StoreLayout.Current} names no version")
+    if (!name.matches(VersionName)) throw new DamagedArtifactException(s"${StoreLayout.Current} names no version")
     Some((name, StoreJson.text(json, "version_sha256")))
   } catch { case _: FileNotFoundException => None }
 
-  /** The description of a version. */
-  def version(artifact: Path, name: String, sha256: String): ArtifactVersion = {
+  /**
+   * Names of an artifact's versions, the newest first; the Python package has the same order. Names begin with the time of the machine that
+   * wrote them: one that is later than the version published last comes from a clock that was wrong, and goes to the end.
+   *
+   * @param published the version published last, if known
+   */
+  def versions(artifact: Path, published: Option[String]): Seq[String] = {
+    val names = try fs.listStatus(StoreLayout.versions(artifact)).toSeq.filter(_.isDirectory).map(_.getPath.getName)
+    catch { case _: FileNotFoundException => Nil }
+    val (late, others) = names.filter(_.matches(VersionName)).sorted.reverse.partition(name => published.exists(_ < name))
+    others ++ late
+  }
+
+  /**
+   * The description of a version.
+   *
+   * @param sha256 its checksum, if it is known; else it must hold its own
+   */
+  def version(artifact: Path, name: String, sha256: Option[String]): ArtifactVersion = {
     val folder = StoreLayout.version(artifact, name)
     val what = s"version $name: ${StoreLayout.Description}"
     val bytes = present(what)(read(new Path(folder, StoreLayout.Description), None))
-    if (StoreLayout.sha256(bytes) != sha256) throw new DamagedArtifactException(s"$what has a wrong checksum")
+    def wrong = new DamagedArtifactException(s"$what has a wrong checksum")
+    if (sha256.exists(_ != StoreLayout.sha256(bytes))) throw wrong
     val version = new ArtifactVersion(folder, name, StoreJson.parse(bytes, what, Set(1, 2)))
+    if (Seal.isBroken(bytes)) throw wrong
+    if (sha256.isEmpty && !Seal.has(bytes)) throw new DamagedArtifactException(s"$what has no checksum, as an older release wrote it")
     val kind = artifact.getParent.getParent.getName
     if (version.field("kind") != kind || StoreLayout.relationFolder(version.field("relation")) != artifact.getParent.getName) {
       throw new DamagedArtifactException(s"$what belongs to another artifact")
@@ -63,13 +87,19 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   private def present[T](what: String)(read: => T): T =
     try read catch { case _: FileNotFoundException => throw new DamagedArtifactException(s"$what is missing") }
 
-  /** @param length as it should be, where that is known */
-  private def read(path: Path, length: Option[Long]): Array[Byte] = {
+  /**
+   * @param length as it should be, where that is known
+   * @param most   bytes that are read
+   */
+  private def read(path: Path, length: Option[Long], most: Long = maxSize): Array[Byte] = {
     val size = fs.getFileStatus(path).getLen
     length.filter(_ != size).foreach { expected =>
       throw new DamagedArtifactException(s"${path.getName} has $size bytes instead of $expected")
     }
-    if (size > maxSize) throw new DamagedArtifactException(s"${path.getName} has $size bytes, more than spark.joinery.store.maxArtifactSize")
+    if (size > most) {
+      val limit = if (most == maxSize) "spark.joinery.store.maxArtifactSize" else most.toString
+      throw new DamagedArtifactException(s"${path.getName} has $size bytes, more than $limit")
+    }
     val bytes = new Array[Byte](size.toInt)
     val in = fs.open(path)
     try in.readFully(0, bytes) finally IOUtils.closeStream(in)

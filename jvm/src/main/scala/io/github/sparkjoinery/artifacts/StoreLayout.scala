@@ -23,8 +23,11 @@ object StoreLayout {
   /** The folder of a relation's artifacts of one kind. */
   def folder(root: String, kind: String, relation: String): Path = new Path(new Path(root, kind), relationFolder(relation))
 
+  /** The folder of an artifact's versions. */
+  def versions(artifact: Path): Path = new Path(artifact, "versions")
+
   /** The folder of a version. */
-  def version(artifact: Path, name: String): Path = new Path(new Path(artifact, "versions"), name)
+  def version(artifact: Path, name: String): Path = new Path(versions(artifact), name)
 
   /**
    * @param relation an identity, see [[RelationIdentity]]

@@ -54,22 +54,35 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
   private class Run(access: StoreAccess, session: SparkSession) {
 
     /** A filter that fits a join, if it turns out to be whole and valid. */
-    private case class Candidate(side: FilteringSide, version: ArtifactVersion, keys: Seq[Expression]) {
+    private case class Candidate(join: Join, side: FilteringSide, version: ArtifactVersion, keys: Seq[Expression]) {
       val count: Long = version.count("keys")
 
       // The filter is kept for later queries, the listing is not: it says what the source was, not what it is.
       @volatile private var lists = false
       private def slow = if (lists) Validity.slowListing(side.source) else "the artifact store"
+      // On the left why it does not fit this query; on the right the filter, or how it is damaged.
       private val pending = access.begin(version.folder.toString, slow) {
-        ArtifactStore.bloomFilter(access, version).flatMap { filter =>
-          lists = true
-          Validity.uncovered(version, side.source, session).toLeft(filter)
+        ArtifactStore.bloomFilter(access, version) match {
+          case Left(damage) => Right(Left(damage))
+          case Right(filter) =>
+            lists = true
+            Validity.uncovered(version, side.source, session).toLeft(Right(filter))
         }
       }
 
-      def await(): Either[String, Condition] = pending.await().flatMap(identity)
-        .map(filter => Condition(side.other, MightContain(keys, filter), name(version)))
-        .left.map(unused(version, _))
+      def await(): Either[String, Condition] = pending.await().flatMap(identity) match {
+        case Right(Right(filter)) => Right(Condition(side.other, MightContain(keys, filter), name(version)))
+        case Right(Left(damage)) => instead(damage)
+        case Left(reason) => Left(unused(version, reason))
+      }
+
+      /** An older version, which has to fit just as well. */
+      private def instead(damage: String): Either[String, Condition] = for {
+        older <- access.begin(s"instead of ${version.folder}")(ArtifactStore.instead(access, version, damage)).await()
+          .flatMap(identity).left.map(unused(version, _))
+        candidate <- fit(join, side, older)
+        condition <- candidate.await()
+      } yield condition
     }
 
     private case class Condition(on: LogicalPlan, test: MightContain, from: String)
@@ -100,16 +113,17 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     private def fit(join: Join, side: FilteringSide, stored: Either[String, Seq[Either[String, ArtifactVersion]]]): Seq[Either[String, Candidate]] =
       stored match {
         case Left(reason) => Seq(Left(s"no bloom filter of ${side.source.identity}: $reason"))
-        case Right(versions) => versions.map(_.left.map(reason => s"a bloom filter of ${side.source.identity} is not used: $reason").flatMap { version =>
-          try {
-            def unfit = FilterBenefit.missing(join, side, version)
-              .orElse(Validity.mismatch(version, side.source))
-              .orElse(ReadingSettings.ofFiles(version, session))
-              .orElse(whereOf(version).flatMap(FilterWhere.unmet(_, version, side.source, side.predicates, session)))
-            side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(side, version, keys))).left.map(unused(version, _))
-          } catch { case StoreAccess.Trouble(damage) => Left(unused(version, StoreAccess.reason(damage))) }
-        }).sortBy(_.fold(_ => Long.MaxValue, _.count))
+        case Right(versions) => versions.map(_.left.map(reason => s"a bloom filter of ${side.source.identity} is not used: $reason")
+          .flatMap(fit(join, side, _))).sortBy(_.fold(_ => Long.MaxValue, _.count))
       }
+
+    private def fit(join: Join, side: FilteringSide, version: ArtifactVersion): Either[String, Candidate] = try {
+      def unfit = FilterBenefit.missing(join, side, version)
+        .orElse(Validity.mismatch(version, side.source))
+        .orElse(ReadingSettings.ofFiles(version, session))
+        .orElse(whereOf(version).flatMap(FilterWhere.unmet(_, version, side.source, side.predicates, session)))
+      side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(join, side, version, keys))).left.map(unused(version, _))
+    } catch { case StoreAccess.Trouble(damage) => Left(unused(version, StoreAccess.reason(damage))) }
 
     private def whereOf(version: ArtifactVersion): Option[String] =
       Option(version.spec.get("where")).filterNot(_.isNull).map(_ => StoreJson.text(version.spec, "where"))
@@ -118,7 +132,8 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       val spec = try version.spec catch { case _: DamagedArtifactException => MissingNode.getInstance }
       val keys = spec.path("keys").elements().asScala.map(_.asText).mkString(", ")
       val where = Option(spec.get("where")).fold("")(" where " + _.asText.take(200))
-      s"the bloom filter of ${version.field("relation")} ($keys$where)"
+      val older = if (version.standsFor.isEmpty) "" else s", version ${version.name}, as ${version.standsFor.map(_.reason).mkString("; ")}"
+      s"the bloom filter of ${version.field("relation")} ($keys$where)$older"
     }
 
     private def unused(version: ArtifactVersion, reason: String): String = s"${name(version)} is not used: $reason"

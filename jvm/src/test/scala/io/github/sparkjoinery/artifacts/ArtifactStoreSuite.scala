@@ -4,7 +4,7 @@ import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.node.ObjectNode
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.logging.log4j.core.{LogEvent, Logger}
 import org.apache.logging.log4j.core.appender.AbstractAppender
@@ -32,7 +32,17 @@ class ArtifactStoreSuite extends StoredFilters {
     super.afterAll()
   }
 
-  private def build(change: ObjectNode => Unit = _ => ()): JavaPath = buildTableFilter("dim", Seq("k"))(change)
+  /** The only version of its artifact, so that no older one can stand for it. */
+  private def build(change: ObjectNode => Unit = _ => ()): JavaPath = {
+    deleteRecursively(store.resolve("bloom_filter"))
+    buildAnother(change)
+  }
+
+  private def buildAnother(change: ObjectNode => Unit = _ => ()): JavaPath = buildTableFilter("dim", Seq("k"))(change)
+
+  private def deleteRecursively(folder: JavaPath): Unit = if (JavaFiles.exists(folder)) {
+    JavaFiles.walk(folder).iterator.asScala.toSeq.reverse.foreach(path => JavaFiles.delete(path))
+  }
 
   private def dataOf(version: JavaPath): JavaPath =
     JavaFiles.list(version.resolve("data")).iterator.asScala.find(_.toString.endsWith(".parquet")).get
@@ -58,7 +68,7 @@ class ArtifactStoreSuite extends StoredFilters {
 
   // damage
 
-  for ((name, reason, harm) <- Seq[(String, String, JavaPath => Unit)](
+  private val Damages = Seq[(String, String, JavaPath => Unit)](
       ("truncated data", "bytes instead of", v => {
         val file = dataOf(v)
         overwrite(file, JavaFiles.readAllBytes(file).dropRight(10))
@@ -80,13 +90,74 @@ class ArtifactStoreSuite extends StoredFilters {
       ("a pointer to elsewhere", "names no version", v =>
         write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, \"version\": \"../../..\", \"version_sha256\": \"00\"}")),
       ("a pointer to nothing", "is missing", v =>
-        write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, \"version\": \"2026-x\", \"version_sha256\": \"00\"}")))) {
+        write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, \"version\": \"2026-x\", \"version_sha256\": \"00\"}")),
+      ("a pointer that never ends", "bytes, more than 65536", v => {
+        val pointer = artifactOf(v).resolve("_current.json")
+        write(pointer, JavaFiles.readString(pointer) + " " * 70000)
+      }))
+
+  for ((name, reason, harm) <- Damages) {
     test(s"damage: $name") {
       harm(build())
-      checkDeclined(query, reason)
+      if (name.contains("pointer")) { // the version itself is whole
+        checkFilters(query, 1)
+        withStore()(checkDecision(query, reason))
+      } else checkDeclined(query, reason)
       build() // the next refresh heals it
       checkFilters(query, 1)
     }
+  }
+
+  for ((name, reason, harm) <- Damages) {
+    test(s"an older version stands for one with damage: $name") {
+      build()
+      harm(buildAnother())
+      checkFilters(query, 1)
+      withStore()(checkDecision(query, reason))
+      withStore()(checkDecision(query, "rows are dropped by the bloom filter of"))
+    }
+  }
+
+  private def harmNewest(): Unit = {
+    val file = dataOf(buildAnother())
+    overwrite(file, JavaFiles.readAllBytes(file).dropRight(1))
+  }
+
+  for ((name, reason, change) <- Seq[(String, String, ObjectNode => Unit)](
+      ("does not cover all files", "is not covered", json => json.withObject("/fingerprint").putArray("files")),
+      ("was built from another schema", "the schema of the source has changed", json =>
+        json.withObject("/source").putArray("schema").addArray().add("k").add("int")),
+      ("has lost data", "filled blocks instead of 99", _.put("filled_blocks", 99)))) {
+    test(s"an older version that $name stands for none") {
+      build(change)
+      harmNewest()
+      checkDeclined(query, reason)
+    }
+  }
+
+  test("an older version whose description has changed, or has no checksum, stands for none") {
+    for ((change, reason) <- Seq[(String => String, String)](
+        (_.replace("\"blocks\":512", "\"blocks\":513"), "version.json has a wrong checksum"),
+        (_.replaceAll("\"own_sha256\":\"\\w+\"", "\"other\":0"), "version.json has no checksum"))) {
+      val description = build().resolve("version.json")
+      val (before, after) = (JavaFiles.readString(description), change(JavaFiles.readString(description)))
+      assert(after != before)
+      write(description, after)
+      harmNewest()
+      checkDeclined(query, reason)
+    }
+  }
+
+  test("the newest of several older versions, and the next if it is damaged, too") {
+    build(_.put("filled_blocks", 99))
+    val whole = buildAnother()
+    val damaged = (1 to 2).map(_ => buildAnother())
+    damaged.foreach(version => JavaFiles.delete(dataOf(version)))
+    checkFilters(query, 1)
+    withStore()(checkDecision(query, s"version ${whole.getFileName}, as version ${damaged.last.getFileName}: "))
+    build(_.put("filled_blocks", 99))
+    harmNewest()
+    checkDeclined(query, "no other version can be used")
   }
 
   for ((name, reason, change) <- Seq[(String, String, ObjectNode => Unit)](
@@ -110,6 +181,50 @@ class ArtifactStoreSuite extends StoredFilters {
       ("no source", "lacks the source", _.remove("source")))) {
     test(s"description: $name") {
       build(change)
+      checkDeclined(query, reason)
+    }
+  }
+
+  for ((name, reason, change) <- Seq[(String, String, ObjectNode => Unit)](
+      ("no files", "lists no data", _.putArray("files")),
+      ("state alone", "lists no data", json => setPath(json, "state/part-0.parquet")),
+      ("data in a folder of its own", "lists 'data/more/part-0.parquet'", json => setPath(json, "data/more/part-0.parquet")),
+      ("data elsewhere", "lists '../other/data/part-0.parquet'", json => setPath(json, "../other/data/part-0.parquet")),
+      ("the folder above", "lists 'data/..'", json => setPath(json, "data/..")),
+      ("data that Spark does not read", "lists 'data/_part-0.parquet'", json => setPath(json, "data/_part-0.parquet")),
+      ("a file twice", "lists a file twice", json => json.withArray[ArrayNode]("files").add(json.path("files").path(0))),
+      ("no number of blocks", "cannot be proven complete", _.remove("filled_blocks")),
+      ("no number of bits", "cannot be proven complete", _.remove("set_bits")),
+      ("fewer blocks than were filled", "filled blocks instead of 99", _.put("filled_blocks", 99)),
+      ("fewer bits than were set", "set bits instead of 999999", _.put("set_bits", 999999)))) {
+    test(s"a filter that has lost data: $name") {
+      build(change)
+      checkDeclined(query, reason)
+    }
+  }
+
+  test("a filter whose data lies in a folder below") {
+    val version = build()
+    val (file, below) = (dataOf(version), version.resolve("data/more"))
+    JavaFiles.createDirectory(below)
+    JavaFiles.move(file, below.resolve(file.getFileName))
+    val json = mapper.readTree(version.resolve("version.json").toFile).asInstanceOf[ObjectNode]
+    setPath(json, s"data/more/${file.getFileName}")
+    publish(version, json)
+    checkDeclined(query, "which is no file of its data")
+  }
+
+  private def setPath(json: ObjectNode, path: String): Unit = json.path("files").path(0).asInstanceOf[ObjectNode].put("path", path)
+
+  test("blocks that no job writes") {
+    val half = (1L << 40) + 1
+    for ((rows, reason) <- Seq(
+        (s"VALUES (1, $half, $half, $half, NULL)", "block 1 that no key can have filled"),
+        (s"VALUES (2, $half, 1L, $half, $half)", "block 2 that no key can have filled"),
+        (s"VALUES (3, $half, $half, $half, $half), (3, $half, $half, $half, $half)", "block 3 twice"))) {
+      val folder = JavaFiles.createTempDirectory("other").resolve("data")
+      sql(s"SELECT * FROM $rows AS t(block, w0, w1, w2, w3)").coalesce(1).write.parquet(folder.toString)
+      replaceData(JavaFiles.readAllBytes(dataOf(folder.getParent)))
       checkDeclined(query, reason)
     }
   }

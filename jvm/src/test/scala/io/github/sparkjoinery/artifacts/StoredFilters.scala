@@ -66,8 +66,10 @@ trait StoredFilters extends LastJoinChecks {
     val artifact = JavaPath.of(StoreLayout.folder(store.toString, "bloom_filter", relation).toString).resolve(hash)
     val name = f"20260101T000000000000Z-${System.nanoTime() & 0xffffffffL}%08x"
     val version = artifact.resolve("versions").resolve(name)
-    withConf("spark.joinery.store" -> "") {
-      data.coalesce(1).write.parquet(version.resolve("data").toString)
+    val written = version.resolve("data").toString
+    val filled = withConf("spark.joinery.store" -> "") {
+      data.coalesce(1).write.parquet(written)
+      spark.read.parquet(written).selectExpr("count(*)", s"coalesce(sum(${(0 to 3).map(i => s"bit_count(w$i)").mkString(" + ")}), 0L)").head()
     }
 
     val json = mapper.createObjectNode().put("format_version", 2).put("kind", "bloom_filter").put("relation", relation)
@@ -85,6 +87,7 @@ trait StoredFilters extends LastJoinChecks {
       covered.addObject().put("path", path).put("length", length).put("modified_ms", modified)
     }
     json.put("rows", rows.count()).put("keys", where.fold(rows)(rows.where(_)).select(keys.map(rows(_)): _*).distinct().count()).put("blocks", blocks).put("hash", "xxhash64")
+      .put("filled_blocks", filled.getLong(0)).put("set_bits", filled.getLong(1))
     val keyTypes = json.putArray("key_types")
     types.foreach(keyTypes.add(_))
     val files = json.putArray("files")
@@ -97,9 +100,10 @@ trait StoredFilters extends LastJoinChecks {
     version
   }
 
-  /** Writes `version.json` and `_current.json`. */
+  /** Writes `version.json`, with its own checksum, and `_current.json`. */
   protected def publish(version: JavaPath, json: ObjectNode): Unit = {
-    val text = mapper.writeValueAsBytes(json)
+    val blank = mapper.writeValueAsString(json.put("own_sha256", "0" * 64))
+    val text = mapper.writeValueAsBytes(json.put("own_sha256", StoreLayout.sha256(blank.getBytes(UTF_8))))
     JavaFiles.write(version.resolve("version.json"), text)
     val current = mapper.createObjectNode().put("format_version", 2).put("version", version.getFileName.toString)
       .put("version_sha256", StoreLayout.sha256(text))

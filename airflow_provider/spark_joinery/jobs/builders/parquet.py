@@ -1,0 +1,58 @@
+"""Write an artifact's files, and read them, without losing a row on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+
+from spark_joinery.errors import JoineryError
+
+
+class LostRowsError(JoineryError):
+    """What was written is not what can be read."""
+
+
+def read_whole(spark: SparkSession, *paths: str) -> DataFrame:
+    """Read Parquet files of the store, all of them or none.
+
+    Sessions may tell Spark to pass over files that are missing or damaged; here that would be taken for the whole.
+
+    Args:
+        spark: A session.
+        paths: Folders or files.
+
+    Returns:
+        Their rows.
+    """
+    strict = spark.read.option("ignoreMissingFiles", "false").option("ignoreCorruptFiles", "false")
+    return strict.parquet(*paths)
+
+
+def write_counted(frame: DataFrame, path: str, totals: Mapping[str, Column]) -> dict[str, int]:
+    """Write rows, count them on their way, and see to it that the files hold them all.
+
+    Args:
+        frame: The rows.
+        path: A folder that does not exist yet.
+        totals: Aggregates that give whole numbers, by name.
+
+    Returns:
+        The totals; 0 for NULL.
+
+    Raises:
+        LostRowsError: If the files give other totals.
+    """
+    aggregates = [total.alias(name) for name, total in totals.items()]
+    observation = Observation()
+    frame.observe(observation, *aggregates).write.parquet(path)
+    counted = observation.get
+    written = {name: int(counted[name] or 0) for name in totals}
+    found = read_whole(frame.sparkSession, path).agg(*aggregates).collect()[0].asDict()
+    for name, total in written.items():
+        if (there := int(found[name] or 0)) != total:
+            what = name.replace("_", " ")
+            raise LostRowsError(
+                f"Spark wrote {total:,} {what} to {path}, and {there:,} can be read. Run the job again."
+            )
+    return written
