@@ -37,6 +37,9 @@ class LastJoinErrorsSuite extends LastJoinChecks {
     "LAST JOIN does not take LATERAL")
   error("SELECT '\uD83D\uDE00' FROM l l LAST JOIN r ORDER BY r.ts DSC ON l.k = r.k", "PARSE_SYNTAX_ERROR", "DSC")
 
+  error("SELECT 'LAST JOIN' FROM l l\n  LAST\u00A0JOIN r ORDER BY r.ts", "PARSE_SYNTAX_ERROR", "LAST", NeedsOn)
+  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k; SELECT", "PARSE_SYNTAX_ERROR", "SELECT")
+
   // What is wrong with any join reads as it does with a LEFT JOIN; the words are of one length.
   for (from <- Seq("l l LAST JOIN r ON", "l l LAST JOIN r ON l.k = r.k AND", "l l LAST JOIN r USING k", "l l LAST JOIN r USING ()",
       "l l LAST JOIN ON l.k = r.k", "l l LAST JOIN r s t ON true", "l l LAST JOIN r ON (l.k = r.k WHERE true",
