@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from spark_joinery.cli.explain import read_statement
 from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.plan_report import explain_sql
 from support.answers import assert_declined
+from support.documentation import ROOT
 
 
 def joinery(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -167,6 +169,16 @@ def test_plan_report(spark: SparkSession, statement: str, operators: list[str] |
     else:
         assert {entry.joinery for entry in found} == {True, False}
     assert all(entry.kind == "join" and entry.reason and entry.detail for entry in found)
+
+
+def test_the_documented_example_of_explain_shows_what_its_page_says(spark: SparkSession) -> None:
+    section = (ROOT / "docs/reference/cli.md").read_text().split("## joinery explain")[1].split("\n## ")[0]
+    [statement] = re.findall(r'joinery explain "(.+)"', section)
+    [entry] = explain_sql(spark, statement)
+    assert entry.joinery
+    assert f"`{entry.operator}`" in section
+    assert entry.reason.startswith("the right side is small")
+    assert "*the right side is small*" in section
 
 
 def test_plan_report_says_why_joinery_declined(spark: SparkSession) -> None:

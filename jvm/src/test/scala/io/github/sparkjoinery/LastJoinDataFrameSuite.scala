@@ -2,7 +2,7 @@ package io.github.sparkjoinery
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.functions._
 
 import io.github.sparkjoinery.explain.PlanReport
@@ -79,6 +79,17 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
     val written = f.lastJoin(w, f("origin") === w("origin") && w("observed") <= f("departs"), w("observed"))
     assert(condition(f.lastJoin(w, Seq("origin"), AsOf(col("departs")), col("observed"))) == condition(written))
     assert(condition(written)._1.isDefined && condition(written)._4.isEmpty)
+  }
+
+  test("a tolerance beside dates stops at the ends of the type") {
+    def days(values: Int*): DataFrame =
+      sql(s"SELECT date_from_unix_date(day) AS day FROM VALUES ${values.mkString("(", "), (", ")")} AS t(day)")
+    val (times, seen) = (days(Int.MinValue + 1, 100, Int.MaxValue - 1), days(Int.MinValue, 95, Int.MaxValue).toDF("seen"))
+    def found(order: Column): Seq[String] = Answers.rows(
+      times.lastJoin(seen, lit(true), AsOf(col("day"), expr("INTERVAL 7 DAYS")), order)
+        .selectExpr("unix_date(day)", "unix_date(seen)"))
+    assert(found(col("seen")) == Seq("(-2147483647, -2147483648)", "(100, 95)", "(2147483646, NULL)"))
+    assert(found(col("seen").desc_nulls_first) == Seq("(-2147483647, NULL)", "(100, NULL)", "(2147483646, 2147483647)"))
   }
 
   for ((hint, operator) <- LastJoinForms.map { case (hint, operator) => (hint.toLowerCase, operator) }) {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.skew.CarryOverExec
 import io.github.sparkjoinery.explain.Decision
-import io.github.sparkjoinery.logical.{CarryOver, LastJoin, LastJoinRight, LastRowPerKey}
+import io.github.sparkjoinery.logical.{CarryOver, LastJoin, LastJoinRight, LastRowPerKey, OrderAfterOn}
 import io.github.sparkjoinery.rules.JoineryException
 
 /**
@@ -31,7 +31,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     case join: LastJoin =>
       val terms = LastJoinTerms.of(join)
       val (form, why) = choose(join, terms)
-      Decision.record(join, why)
+      Decision.record(join, why + OrderAfterOn.noteOn(join))
       val right = planLater(join.right)
       val left =
         if (form != Broadcast && isMeasuredFirst(join, terms)) AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)

@@ -127,12 +127,10 @@ object LastJoinTerms extends PredicateHelper {
 
   private def asOfBound(join: LastJoin, ascending: Boolean, rightOrder: Monotone)(comparison: Expression): Option[AsOf] = {
     def bound(right: Expression, left: Expression, strict: Boolean): Option[AsOf] =
-      Option.when(right.dataType == left.dataType && canEvaluate(right, join.right) && !mayFail(right) &&
+      Option.when(right.dataType == left.dataType && canEvaluate(right, join.right) &&
+        isHarmless(right, join.order.head.child) &&
         rightOrder.direction(right).contains(1) && left.references.nonEmpty && canEvaluate(left, join.left)
       )(AsOf(comparison, left, right, strict))
-
-    // it is computed for each right row, also for those that no left row would have been compared with
-    def mayFail(right: Expression): Boolean = right.exists(_.isInstanceOf[BinaryArithmetic])
 
     comparison match {
       case LessThanOrEqual(a, b) => if (ascending) bound(a, b, strict = false) else bound(b, a, strict = false)
@@ -141,6 +139,16 @@ object LastJoinTerms extends PredicateHelper {
       case GreaterThan(a, b) => if (ascending) bound(b, a, strict = true) else bound(a, b, strict = true)
       case _ => None
     }
+  }
+
+  /**
+   * Whether an expression may be computed for each right row, also for those that ON itself would not have compared
+   * with any left row. Casts are widening ones here; ORDER BY is computed anyway.
+   */
+  private def isHarmless(right: Expression, orderBy: Expression): Boolean = right match {
+    case _: Attribute | _: Literal => true
+    case cast: Cast => isHarmless(cast.child, orderBy)
+    case other => other.semanticEquals(orderBy) && !other.exists(_.isInstanceOf[BinaryArithmetic])
   }
 
   /**

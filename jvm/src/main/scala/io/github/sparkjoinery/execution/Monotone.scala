@@ -10,7 +10,9 @@ import org.apache.spark.sql.types._
 
 /**
  * Whether an expression rises or falls as one of its terms rises. Only where that is certain for each value of the type: what
- * wraps around, or depends on local time in a zone whose clocks are set back, is not.
+ * wraps around, or depends on local time in a zone whose clocks are set back, is not. `date_add`, `date_sub` and
+ * `datediff` wrap around in every mode, as do DATE + INTERVAL and the like, which Spark makes of them. What fails
+ * instead is certain.
  *
  * @param term   the ORDER BY term
  * @param others columns of the side that the term is on
@@ -25,12 +27,9 @@ class Monotone(term: Expression, others: AttributeSet) {
     case minus: UnaryMinus if exact(minus.dataType, minus.failOnError) => direction(minus.child).map(-_)
     case add: Add if exact(add.dataType, add.evalMode == EvalMode.ANSI) => sum(direction(add.left), direction(add.right))
     case minus: Subtract if exact(minus.dataType, minus.evalMode == EvalMode.ANSI) => sum(direction(minus.left), direction(minus.right).map(-_))
-    case diff: DateDiff => sum(direction(diff.endDate), direction(diff.startDate).map(-_))
     case diff: SubtractDates if !diff.legacyInterval => sum(direction(diff.left), direction(diff.right).map(-_))
     case diff: SubtractTimestamps if !diff.legacyInterval && Monotone.evenly(diff.left.dataType, diff.timeZoneId) =>
       sum(direction(diff.left), direction(diff.right).map(-_))
-    case moved: DateAdd if moved.days.foldable => direction(moved.startDate)
-    case moved: DateSub if moved.days.foldable => direction(moved.startDate)
     case moved: TimestampAddInterval if isFixed(moved.interval, moved.start.dataType, moved.timeZoneId) => direction(moved.start)
     case _ => None
   }
@@ -68,7 +67,8 @@ class Monotone(term: Expression, others: AttributeSet) {
 
   /** Intervals of less than a day move an instant; days move local time, which is the same where no clock is ever set. */
   private def isFixed(interval: Expression, moved: DataType, zone: Option[String]): Boolean = interval match {
-    case Literal(micros: Long, _: DayTimeIntervalType) => math.abs(micros) < MICROS_PER_DAY || Monotone.evenly(moved, zone)
+    case Literal(micros: Long, _: DayTimeIntervalType) => // the least of all intervals has no absolute value
+      -MICROS_PER_DAY < micros && micros < MICROS_PER_DAY || Monotone.evenly(moved, zone)
     case _ => false
   }
 }

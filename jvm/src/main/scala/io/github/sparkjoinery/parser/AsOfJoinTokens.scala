@@ -23,10 +23,10 @@ private[parser] object AsOfJoinTokens {
    */
   case class Found(startIndex: Int, condition: Seq[Token])
 
-  private val AsOfThenJoinOrComment = """(?i)\basof\s*+(?:join\b|/\*|--)""".r.unanchored
+  private val words = new AdjacentWords("asof", "join")
 
-  /** Cheap and never wrong when it says no; strings and comments may make it say yes in vain. */
-  def mayOccurIn(sqlText: String): Boolean = AsOfThenJoinOrComment.matches(sqlText)
+  /** @param sqlText a statement after the substitution of variables */
+  def mayOccurIn(sqlText: String): Boolean = words.mayOccurIn(sqlText)
 
   private val OtherJoins = Set("RIGHT", "FULL", "OUTER", "CROSS", "SEMI", "ANTI", "NATURAL")
 
@@ -44,7 +44,7 @@ private[parser] object AsOfJoinTokens {
     private def isWord(i: Int, word: String): Boolean = i < tokens.length && tokens(i).getText.equalsIgnoreCase(word)
 
     def result(): AsOfJoinTokens = {
-      if (!LastJoinTokens.isConfiguration(tokens)) {
+      if (!LastJoinTokens.isFreeText(tokens)) {
         for (i <- tokens.indices if isAsOfJoin(i) && !dropped(i)) read(i)
       }
       val rewritten = tokens.indices.collect {

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.joinery.JoineryConf
 import org.apache.spark.sql.types.{DataType, StructType}
 
@@ -30,13 +31,19 @@ class JoineryParser(override protected val delegate: ParserInterface) extends Pa
   override def parseExpression(sqlText: String): Expression =
     parse(sqlText)(_.parseExpression(sqlText))
 
-  private def parse[T](sqlText: String)(call: ParserInterface => T): T =
-    if (LastJoinTokens.mayOccurIn(sqlText) && JoineryConf.lastJoinEnabled ||
-        AsOfJoinTokens.mayOccurIn(sqlText) && JoineryConf.asOfJoinEnabled) {
+  private def parse[T](sqlText: String)(call: ParserInterface => T): T = {
+    val text = substituted(sqlText)
+    if (LastJoinTokens.mayOccurIn(text) && JoineryConf.lastJoinEnabled ||
+        AsOfJoinTokens.mayOccurIn(text) && JoineryConf.asOfJoinEnabled) {
       try call(new LastJoinParser) catch { case NoLastJoin => call(delegate) }
     } else {
       call(delegate)
     }
+  }
+
+  /** What Spark's parser will read, which substitutes variables itself: the words may come from one. */
+  private def substituted(sqlText: String): String =
+    if (sqlText.contains("${")) new VariableSubstitution().substitute(sqlText) else sqlText
 
   override def parseTableIdentifier(sqlText: String): TableIdentifier = delegate.parseTableIdentifier(sqlText)
 

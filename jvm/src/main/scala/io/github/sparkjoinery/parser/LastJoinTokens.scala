@@ -24,10 +24,10 @@ private[parser] object LastJoinTokens {
    */
   case class Found(startIndex: Int, order: Option[Seq[Token]])
 
-  private val LastThenJoinOrComment = """(?i)\blast\s*+(?:join\b|/\*|--)""".r.unanchored
+  private val words = new AdjacentWords("last", "join")
 
-  /** Cheap and never wrong when it says no; strings and comments may make it say yes in vain. */
-  def mayOccurIn(sqlText: String): Boolean = LastThenJoinOrComment.matches(sqlText)
+  /** @param sqlText a statement after the substitution of variables */
+  def mayOccurIn(sqlText: String): Boolean = words.mayOccurIn(sqlText)
 
   // Before these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`) or part of
   // NULLS LAST, not a join that has a left side.
@@ -69,9 +69,13 @@ private[parser] object LastJoinTokens {
     changed
   }
 
-  /** `SET key=value` takes any text as the value. */
-  def isConfiguration(tokens: IndexedSeq[Token]): Boolean =
-    nameOf(tokens, 0) == "SET" && nameOf(tokens, 1) != "VAR" && nameOf(tokens, 1) != "VARIABLE"
+  private val TakesAnyText = Set("ADD", "LIST", "REFRESH", "RESET")
+
+  /** Whether a statement takes any text: `SET key=value` as the value, `ADD FILE path` and its kind as a path. */
+  def isFreeText(tokens: IndexedSeq[Token]): Boolean = nameOf(tokens, 0) match {
+    case "SET" => nameOf(tokens, 1) != "VAR" && nameOf(tokens, 1) != "VARIABLE"
+    case first => TakesAnyText(first)
+  }
 
   private class Rewriter(tokens: IndexedSeq[Token]) {
     private val dropped = mutable.BitSet.empty
@@ -80,7 +84,7 @@ private[parser] object LastJoinTokens {
     private def name(i: Int): String = nameOf(tokens, i)
 
     def result(): LastJoinTokens = {
-      val lasts = if (isConfiguration(tokens)) Nil else tokens.indices.filter(isLastJoin)
+      val lasts = if (isFreeText(tokens)) Nil else tokens.indices.filter(isLastJoin)
       lasts.foreach(read)
       val rewritten = tokens.indices.collect {
         case i if lasts.contains(i) => retyped(tokens(i), "LEFT")

@@ -44,6 +44,10 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
 
   private def checkCondition(condition: Expression): Unit = {
     condition.foreach {
+      case outer: OuterReference => // no WHERE can stand for it: ON decides which row is last
+        fail("CORRELATED_ON", "ON of a LAST JOIN in a subquery refers to a column of the outer query, " +
+          s"${outer.sql}, which is not supported. Give the left side that column by an ordinary join inside the " +
+          "subquery, or do the LAST JOIN outside.", outer.origin)
       case udf: PythonUDF =>
         fail("PYTHON_UDF_ON", s"ON of LAST JOIN cannot call the Python function ${udf.sql}; compute it in a column first.",
           udf.origin)

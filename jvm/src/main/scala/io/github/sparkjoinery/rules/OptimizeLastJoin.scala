@@ -22,6 +22,7 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
       val pushed = leftOnly(condition, join)
       val kept = splitConjunctivePredicates(condition).filterNot(pushed.contains)
       val pushedJoin = join.copy(left = Filter(pushed.reduce(And), join.left))
+      pushedJoin.copyTagsFrom(join) // the rule's result gets the filter's
       kept.reduceOption(And).map(Filter(_, pushedJoin)).getOrElse(pushedJoin)
 
     case join: LastJoin if rightOnly(join).nonEmpty =>

@@ -22,13 +22,13 @@ import io.github.sparkjoinery.logical._
  */
 object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (plan.containsPattern(LastJoin.Pattern)) checked(plan.transformUpWithSubqueries {
+    if (plan.containsPattern(LastJoin.Pattern)) checked(WarnOfOrderAfterOn(plan.transformUpWithSubqueries {
       case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
         // Spark keeps hints as nodes below a join until its optimizer moves them into the join: so here.
         EliminateResolvedHint(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint)) match {
           case join: Join => LastJoin(join.left, join.right, order, join.condition, join.hint)
         }
-    }) else plan
+    })) else plan
 
   private def unmarked(left: LogicalPlan): LogicalPlan = left match {
     case LastJoinLeft(_, _, child) => child

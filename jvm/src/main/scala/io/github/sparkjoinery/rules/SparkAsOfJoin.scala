@@ -2,6 +2,8 @@ package io.github.sparkjoinery.rules
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.logical.AsOfComparison
@@ -26,6 +28,9 @@ object SparkAsOfJoin extends PredicateHelper {
       Left("an as-of join on a condition with a subquery, an outer column or a Python function")
     } else if (SubExprUtils.hasOuterReferences(join.left) || SubExprUtils.hasOuterReferences(join.right)) {
       Left("an as-of join with a side that refers to an outer query")
+    } else if (sides.exists(known => isLocalTime(known.left.dataType))) {
+      Left(s"an as-of join by TIMESTAMPs in ${SQLConf.get.sessionLocalTimeZone}, whose clocks are set back: " +
+        "Spark compares local times")
     } else {
       sides.filter(known => isMeasured(known.left) && isMeasured(known.right))
         .toRight("an as-of join by operands that are not a number or time of each side, which Spark may sort in another order")
@@ -36,6 +41,10 @@ object SparkAsOfJoin extends PredicateHelper {
     case _: SubqueryExpression | _: OuterReference | _: PythonUDF => true
     case _ => false
   }
+
+  /** Differences of TIMESTAMPs are of local times: where an hour comes twice, a later row may seem further away. */
+  private def isLocalTime(dataType: DataType): Boolean =
+    dataType == TimestampType && !DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone).getRules.isFixedOffset
 
   /** Spark takes the row of the least difference; where differences exist, that is the order of the values themselves. */
   private def isMeasured(operand: Expression): Boolean = operand match {

@@ -54,6 +54,25 @@ class LastJoinTypesSuite extends LastJoinChecks {
     }
   }
 
+  test("days added at the ends of DATE, where they wrap around") {
+    val days = Seq(Int.MinValue, Int.MinValue + 1, -1, Int.MaxValue)
+    val ends = days.map(day => s"date_from_unix_date($day)").mkString(", ")
+    views("l" -> side(ends, 20, 1), "r" -> side(ends, 30, 3))
+    for (on <- Seq("date_add(r.o, 3) >= l.o", "date_add(r.o, 3) <= l.o", "date_sub(r.o, 3) >= l.o",
+        "date_sub(r.o, 3) <= l.o", "r.o + INTERVAL '3' DAY >= l.o", "r.o <= l.o AND datediff(l.o, r.o) <= 3",
+        "datediff(r.o, l.o) <= 3", "r.o >= date_sub(l.o, 3)")) {
+      everyForm(LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), s"l.v = r.v AND $on"))
+      everyForm(LastJoinQuery(Seq(OrderTerm("r.o", "DESC"), OrderTerm("r.id")), s"l.v = r.v AND $on"))
+    }
+  }
+
+  test("a difference that overflows between rows which ON does not compare") {
+    views("l" -> "SELECT 1 AS id, 1 AS k, INTERVAL '1' DAY AS o, 1 AS v",
+      "r" -> """SELECT 1 AS id, k, o, k AS v
+               |FROM VALUES (1, DATE'2024-01-01'), (2, date_from_unix_date(2147483647)) AS t(k, o)""".stripMargin)
+    everyForm(LastJoinQuery(Seq(OrderTerm("r.o")), "l.k = r.k AND r.o - DATE'2023-12-31' <= l.o"))
+  }
+
   test("keys of two types meet in the type that Spark coerces them to") {
     val keys = Seq("1, 2, 3", "1L, 2L, 3L", "1.0D, 2.0D, 2.5D", "1.0BD, 2.0BD, 2.5BD", "'1', '2', '3'")
     for ((left, right) <- keys.zip(keys.tail :+ keys.head) ++ keys.tail.map(_ -> keys.head)) {

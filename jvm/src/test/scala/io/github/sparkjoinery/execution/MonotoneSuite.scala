@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{ConstantFolding, ReplaceExpressions}
 import org.apache.spark.sql.catalyst.plans.logical.Project
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{Decimal, StructType}
 
 import io.github.sparkjoinery.JoinerySession
 
@@ -107,11 +107,80 @@ class MonotoneSuite extends JoinerySession {
   }
 
   table("dates and intervals")(
-    ("date_add(t, 3)", "date", Up), ("date_sub(t, 3)", "date", Up), ("t + INTERVAL '3' DAY", "date", Up), ("datediff(x, t)", "date", Down),
-    ("datediff(t, x)", "date", Up), ("x - t", "date", Down), ("add_months(t, 1)", "date", None), ("t + INTERVAL '1' MONTH", "date", None),
-    ("t + INTERVAL '1' SECOND", "interval day to second", Up), ("x - t", "interval day to second", Down), ("-t", "interval day to second", Down))
+    ("date_add(t, 3)", "date", None), ("date_sub(t, 3)", "date", None), ("t + 3", "date", None),
+    ("t + INTERVAL '3' DAY", "date", None), ("datediff(x, t)", "date", None), ("datediff(t, x)", "date", None),
+    ("date_add(x, 3)", "date", Constant), ("datediff(x, x)", "date", Constant),
+    ("t - x", "date", Up), ("x - t", "date", Down), ("add_months(t, 1)", "date", None),
+    ("t + INTERVAL '1' MONTH", "date", None), ("t + INTERVAL '1' SECOND", "interval day to second", Up),
+    ("x - t", "interval day to second", Down), ("-t", "interval day to second", Down))
 
-  test("days that are a column move a date by no fixed distance") {
+  private val Day = 86400000000L
+  private val longs =
+    Seq(Long.MinValue, Long.MinValue + 1, -Day - 1, -1L, 0L, 1L, Day, Long.MaxValue - 1, Long.MaxValue)
+  private val ints = Seq(Int.MinValue, Int.MinValue + 1, -3, -1, 0, 1, 3, Int.MaxValue - 1, Int.MaxValue)
+  private val dates = (ints ++ Seq(-106751992, -106751991, 15339, 15340, 106751991, 106751992)).sorted
+  // where clocks of New York and of Apia are set back, or forward by an hour or a whole day
+  private val clocksSet = Seq(1325239200000000L, 1325242800000000L, 1333281600000000L, 1710053999000000L,
+    1710054000000000L, 1730610000000000L, 1730611800000000L, 1730613600000000L, 1730617200000000L)
+  private val times = (longs ++ clocksSet :+ (Long.MinValue + Day)).sorted
+  private val nines = "9" * 36
+
+  private val arithmetic = Seq("t + 1", "1 - t", "t - x", "x - t", "t + x", "-t", "t + t", "x - (1 - t)", "-(-t)",
+    "CAST(t AS double)", "CAST(t AS decimal(20,0))", "CAST(t AS bigint) + 1", "CAST(t AS float)")
+  private val decimalArithmetic = Seq("t + 0.01BD", "t - x", "x - t", "-t", "t + t", "CAST(t AS decimal(12,4))",
+    "CAST(t AS decimal(38,4))", "CAST(t AS double)")
+  private val leastInterval = "INTERVAL '-106751991 04:00:54.775808' DAY TO SECOND"
+  private val timeArithmetic = Seq("t + INTERVAL '1' HOUR", "t - INTERVAL '1' HOUR", "t + INTERVAL '1' DAY",
+    "t + INTERVAL '-23:59:59.999999' HOUR TO SECOND", "t - INTERVAL '400' DAY", s"t + $leastInterval",
+    "t - INTERVAL '106751991' DAY", "t - x", "x - t", "(x - t) + INTERVAL '1' SECOND", "CAST(t AS date)",
+    "CAST(t AS timestamp)", "CAST(t AS timestamp_ntz)", "timestampadd(DAY, 1, t)", "timestampdiff(HOUR, x, t)")
+  private val dateArithmetic = Seq("date_add(t, 3)", "date_add(t, -3)", "date_sub(t, 3)", "t + 1", "t - 1",
+    "datediff(t, x)", "datediff(x, t)", "x - t", "t - x", "t + INTERVAL '3' DAY", "t - INTERVAL '106751991' DAY",
+    "CAST(t AS timestamp)", "CAST(t AS timestamp_ntz)", "CAST(t AS timestamp) + INTERVAL '1' HOUR",
+    "CAST(t AS timestamp_ntz) - INTERVAL '5' DAY", "t + INTERVAL '1' YEAR", "unix_date(t)")
+  private val intervalArithmetic = Seq("-t", "t + x", "t - x", "x - t", "t + t", "t * 2")
+
+  /** Values at both ends of each type, in ascending order, and expressions over them. */
+  private val ends: Seq[(String, Seq[Any], Seq[String])] = Seq(
+    ("tinyint", Seq[Any](Byte.MinValue, -1.toByte, 0.toByte, 1.toByte, Byte.MaxValue), arithmetic :+ "t + 1Y"),
+    ("smallint", Seq[Any](Short.MinValue, -1.toShort, 0.toShort, Short.MaxValue), arithmetic :+ "t + 1S"),
+    ("int", ints, arithmetic),
+    ("bigint", longs, arithmetic),
+    ("float", Seq(Float.NegativeInfinity, -0.0F, 0.0F, Float.MaxValue, Float.PositiveInfinity, Float.NaN), arithmetic),
+    ("double", Seq(Double.NegativeInfinity, -0.0, 0.0, 1e300, Double.PositiveInfinity, Double.NaN), arithmetic),
+    ("decimal(10,2)", Seq("-99999999.99", "-0.01", "0.00", "0.01", "99999999.99").map(Decimal(_)), decimalArithmetic),
+    ("decimal(38,2)", Seq(s"-$nines.99", "0.00", s"$nines.99").map(Decimal(_)), decimalArithmetic),
+    ("date", dates, dateArithmetic),
+    ("timestamp", times, timeArithmetic),
+    ("timestamp_ntz", times, timeArithmetic),
+    ("interval day to second", longs, intervalArithmetic ++ Seq("t + INTERVAL '1' DAY", s"t + $leastInterval")),
+    ("interval year to month", ints, intervalArithmetic :+ "t + INTERVAL '1' YEAR"))
+
+  /** Beside each value of another column; values that the expression fails on are left out. */
+  private def checkEnds(of: String, values: Seq[Any], text: String): Unit = {
+    val terms = resolve(of, text, of)
+    terms.monotone.direction(terms.expression).foreach { direction =>
+      val result = BoundReference(0, terms.expression.dataType, nullable = true)
+      val order = RowOrdering.create(Seq(SortOrder(result, Ascending)), Nil)
+      val bound = BindReferences.bindReference(terms.expression, terms.output)
+      for (x <- values) {
+        val results = values.flatMap(t => Try(bound.eval(InternalRow(t, null, x))).toOption.map(t -> _))
+        results.zip(results.drop(1)).foreach { case ((t, a), (u, b)) =>
+          assert(order.compare(InternalRow(a), InternalRow(b)) * direction <= 0, s"$text of $of: $t, $u; x is $x")
+        }
+      }
+    }
+  }
+
+  for (ansi <- Seq("true", "false"); zone <- Seq("UTC", "America/New_York", "Pacific/Apia")) {
+    test(s"what is said to rise or fall does so to the ends of each type; ANSI $ansi, $zone") {
+      withConf("spark.sql.ansi.enabled" -> ansi, "spark.sql.session.timeZone" -> zone) {
+        for ((of, values, texts) <- ends; text <- texts) checkEnds(of, values, text)
+      }
+    }
+  }
+
+  test("days that are a column move a date by no fixed distance either") {
     val terms = resolve("date", "date_add(t, x)", "int")
     assert(terms.monotone.direction(terms.expression).isEmpty)
   }

@@ -96,6 +96,31 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
   declined("nearest within a tolerance", "direction nearest") {
     SparkAsOf.join(left, right, left("d"), right("d") + 0.25, Seq("k"), tolerance = lit(3.0), direction = "nearest")
   }
+  test("left to Spark: timestamps where clocks are set back, because it compares local times") {
+    views("late" -> "SELECT 1 AS id, TIMESTAMP'2024-11-03T06:30:00Z' AS t",
+      "early" -> """SELECT * FROM VALUES (1, TIMESTAMP'2024-11-03T05:30:00Z'), (2, TIMESTAMP'2024-11-03T06:10:00Z')
+                   |AS t(rid, t)""".stripMargin)
+    def join: DataFrame = {
+      val (l, r) = (spark.table("late"), spark.table("early"))
+      SparkAsOf.join(l, r, l("t"), r("t"), Nil).select("id", "rid")
+    }
+    val statement = "SELECT l.id, r.rid FROM late l ASOF JOIN early r MATCH_CONDITION (l.t >= r.t)"
+    for ((zone, theirs) <- Seq("America/New_York" -> "(1, 1)", "UTC" -> "(1, 2)", "+08:00" -> "(1, 2)")) {
+      withConf("spark.sql.session.timeZone" -> zone) {
+        assert(withConf("spark.joinery.asofJoin.enabled" -> "false")(Answers.rows(join)) == Seq(theirs), zone)
+        assert(Answers.rows(join) == Seq(theirs), zone)
+        assert(operators(join).contains("BroadcastLastJoin") == (zone != "America/New_York"), zone)
+        // the syntax means instants everywhere, as docs/reference/asof-join.md says
+        assert(Answers.rows(sql(statement)) == Seq("(1, 2)"), zone)
+        if (sparkHasAsOfJoin) {
+          withConf("spark.joinery.asofJoin.enabled" -> "false", "spark.sql.join.asofJoin.enabled" -> "true") {
+            assert(Answers.rows(sql(statement)) == Seq("(1, 2)"), zone)
+          }
+        }
+      }
+    }
+  }
+
   test("left to Spark: strings, which it takes by the difference of their numbers") {
     withConf("spark.sql.ansi.enabled" -> "false") {
       val joined = SparkAsOf.join(left, right, left("t").cast("string"), right("t").cast("string"), Seq("k"))

@@ -83,4 +83,21 @@ class ExplainSuite extends LastJoinChecks {
       checkDecision(lastJoin.replace("JOIN r ", "JOIN r_hinted r "), "hint")
     }
   }
+
+  test("ORDER BY after ON, which sorts the result, is a reason to be told that any match is taken") {
+    val note = "it has no ORDER BY of its own, so any match is taken; the ORDER BY after ON sorts the result"
+    def reasons(query: String): Seq[String] = PlanReport.of(plan(sql(query))).map(_.reason)
+    val select = "SELECT l.id, r.ts, r.k FROM l l LAST JOIN r"
+    for (suspicious <- Seq(s"$select ON l.k = r.k ORDER BY r.ts", s"$select USING (k) ORDER BY r.ts DESC, l.id LIMIT 3",
+        s"SELECT * FROM (SELECT l.id, r.k FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts + l.id) WHERE id > 1",
+        s"SELECT /*+ MERGE(r) */ l.id, r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts",
+        s"SELECT * FROM l WHERE id IN (SELECT r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts LIMIT 2)")) {
+      checkDecision(suspicious, note)
+    }
+    for (plain <- Seq(s"$select ORDER BY r.ts ON l.k = r.k ORDER BY r.ts", s"$select ON l.k = r.k",
+        s"$select ON l.k = r.k ORDER BY l.id", s"$select ON l.k = r.k WHERE r.ts > 1 ORDER BY r.ts",
+        s"$select ON l.k = r.k JOIN r s ON s.ts = l.id ORDER BY r.ts")) {
+      assert(!reasons(plain).exists(_.contains(note)), plain)
+    }
+  }
 }

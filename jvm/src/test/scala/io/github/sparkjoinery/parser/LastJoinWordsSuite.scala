@@ -1,0 +1,107 @@
+package io.github.sparkjoinery.parser
+
+import org.antlr.v4.runtime.{CharStreams, Token}
+
+import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
+
+import io.github.sparkjoinery.{Answers, LastJoinChecks}
+
+/**
+ * LAST JOIN and ASOF JOIN are words of Spark's lexer: whatever that takes for white space may stand between them,
+ * whatever it takes for a letter makes them, and variables are replaced before it reads them. A word that is missed is
+ * an alias, and the join an inner one.
+ */
+class LastJoinWordsSuite extends LastJoinChecks {
+
+  override protected def beforeAll(): Unit = views(
+    "l" -> "SELECT * FROM VALUES (1, 'a'), (2, 'b'), (3, 'c') AS t(id, k)",
+    "r" -> "SELECT * FROM VALUES ('a', 1), ('a', 2), ('b', 3), ('b', NULL) AS t(k, ts)")
+
+  private val answer = Seq("(1, 2)", "(2, 3)", "(3, NULL)")
+
+  private def lastJoin(last: String, join: String, between: String): String =
+    s"SELECT id, ts FROM l $last$between$join r ORDER BY ts USING (k)"
+
+  /** The words with something between them in a join that Spark reads without Joinery, too: an inner one. */
+  private def ambiguous(words: String): String = s"SELECT count(*) FROM l $words r USING (k)"
+
+  private def asOfJoin(words: String): String = s"SELECT count(*) FROM l LEFT $words r MATCH_CONDITION (l.id >= r.ts)"
+
+  private def count(text: String): Long = sql(text).head().getLong(0)
+
+  private def lexed(text: String): Seq[Token] = {
+    val lexer = new SqlBaseLexer(CharStreams.fromString(text))
+    Iterator.continually(lexer.nextToken()).takeWhile(_.getType != Token.EOF)
+      .filter(_.getChannel == Token.DEFAULT_CHANNEL).toSeq
+  }
+
+  private val whiteSpace: Seq[String] =
+    (0 to 0xFFFF).map(_.toChar).filterNot(_.isSurrogate).map(_.toString).filter { space =>
+      lexed(s"LAST${space}JOIN").map(_.getType) == Seq(SqlBaseLexer.LAST, SqlBaseLexer.JOIN)
+    }
+
+  test("each character that Spark's lexer takes for white space") {
+    assert(whiteSpace.contains("\u00A0") && whiteSpace.contains("\u3000"))
+    for (space <- whiteSpace) {
+      withClue(f"U+${space.head.toInt}%04X: ") {
+        assert(count(ambiguous(s"LAST${space}JOIN")) == 3)
+        assert(count(asOfJoin(s"ASOF${space}JOIN")) == 3)
+      }
+    }
+    assert(Answers.rows(sql(lastJoin("l LAST", "JOIN", "\u00A0"))) == answer)
+  }
+
+  test("comments in and beside such white space") {
+    for (between <- Seq("/**/", "\u00A0/* JOIN */\u2003", "--\n", "-- \u2028 x\r\n", "\u00A0--\\\n still\n",
+        "/* /* nested */ */")) {
+      assert(count(ambiguous(s"LAST${between}JOIN")) == 3, between)
+      assert(count(asOfJoin(s"ASOF${between}JOIN")) == 3, between)
+    }
+  }
+
+  test("letters that Spark's lexer reads as others, and a word directly after a number or a quote") {
+    assert(count(ambiguous("la\u017Ft jo\u0131n")) == 3)
+    assert(count(asOfJoin("a\u017Fof jo\u0131n")) == 3)
+    assert(count("SELECT count(*) FROM l `x`LAST JOIN r USING (k)") == 3)
+  }
+
+  test("words that come from variables") {
+    withConf("first.word" -> "LAST", "second.word" -> "JOIN", "both.words" -> "ASOF\u00A0JOIN",
+        "nested.word" -> "${first.word}") {
+      assert(count(ambiguous("${first.word} JOIN")) == 3)
+      assert(count(ambiguous("LAST ${second.word}")) == 3)
+      assert(count(ambiguous("${spark:first.word}${no.such.variable} ${hiveconf:second.word}")) == 3)
+      assert(count(ambiguous("${nested.word} JOIN")) == 3)
+      assert(count(asOfJoin("${both.words}")) == 3)
+      assert(Answers.rows(sql(lastJoin("l ${first.word}", "${second.word}", " "))) == answer)
+      assert(Answers.rows(spark.sql(
+        "SELECT id, ts FROM l l ${first.word} JOIN r ORDER BY ts ON l.k = r.k AND id < :n", Map("n" -> 9))) == answer)
+      sql(s"CREATE OR REPLACE TEMPORARY VIEW v AS ${lastJoin("l ${first.word}", "JOIN", " ")}")
+    }
+    assert(Answers.rows(sql("SELECT * FROM v")) == answer)
+  }
+
+  test("words from variables in statements that are parsed while another runs") {
+    withConf("first.word" -> "LAST") {
+      val query = lastJoin("l ${first.word}", "JOIN", " ")
+      withConf("spark.sql.variable.substitute" -> "false")(sql(s"DECLARE OR REPLACE VARIABLE statement = '$query'"))
+      assert(Answers.rows(sql("EXECUTE IMMEDIATE statement")) == answer)
+      assert(Answers.rows(sql(s"BEGIN $query; END")) == answer)
+    }
+  }
+
+  test("without substitution, or switched off, a variable is what it is on stock Spark") {
+    withConf("first.word" -> "LAST") {
+      withConf("spark.sql.variable.substitute" -> "false") {
+        checkError(ambiguous("${first.word} JOIN"), "PARSE_SYNTAX_ERROR", at = "$")
+      }
+      onStockSpark(assert(count(ambiguous("${first.word} JOIN")) == 4))
+    }
+  }
+
+  test("words of a variable inside a string are text") {
+    withConf("words" -> "l LAST JOIN r ORDER BY r.ts ON true") {
+      assert(sql("SELECT '${words}'").head().getString(0) == "l LAST JOIN r ORDER BY r.ts ON true")
+    }
+  }
+}
