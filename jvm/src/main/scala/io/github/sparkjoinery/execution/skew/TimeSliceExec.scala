@@ -7,10 +7,9 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.joinery.TaskBuildMemory
 
 import io.github.sparkjoinery.execution.RightTerms
-import io.github.sparkjoinery.execution.rows.GroupedRowsBuilder
+import io.github.sparkjoinery.execution.rows.TaskRowsBuilder
 
 /**
  * Reads each skewed partition as often as it has parts, and of each reading lets pass the rows of one part: a slice of time. Of a right
@@ -72,8 +71,7 @@ private class Slice(
   extends Iterator[InternalRow] {
 
   // Only the last row of each key matters. What finds no memory is let through, which does no harm.
-  private lazy val memory = TaskBuildMemory()
-  private lazy val before = carry.map(terms => new GroupedRowsBuilder(terms.copy(lastOfKey = true), memory))
+  private lazy val before = carry.map(terms => new TaskRowsBuilder(terms.copy(lastOfKey = true)))
   private var next_ : InternalRow = _
   private var rest: Iterator[InternalRow] = _
 
@@ -86,10 +84,7 @@ private class Slice(
       else if (at < part && at != Slice.Nowhere && before.exists(!_.add(row.asInstanceOf[UnsafeRow]))) next_ = row
     }
     if (next_ == null && rest == null) {
-      rest = before.fold(Iterator.empty[InternalRow]) { builder =>
-        memory.release(memory.acquired)
-        builder.rows.map { row => carried += 1; row }
-      }
+      rest = before.fold(Iterator.empty[InternalRow])(_.drain().map { row => carried += 1; row })
     }
     next_ != null || rest.hasNext
   }
