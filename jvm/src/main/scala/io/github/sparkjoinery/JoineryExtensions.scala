@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.execution.{CodegenBoundaries, LastJoinStrategy}
+import io.github.sparkjoinery.execution.{CodegenBoundaries, LastJoinStrategy, ShareRightSide}
 import io.github.sparkjoinery.execution.skew.SplitSkewedLastJoin
 import io.github.sparkjoinery.execution.window.SlidingWindowStrategy
 import io.github.sparkjoinery.execution.window.skew.SplitSkewedWindow
@@ -65,6 +65,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
+    extensions.injectQueryStagePrepRule(_ => ShareRightSide)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedWindow)
     extensions.injectColumnar(_ => CodegenBoundaries)

@@ -103,7 +103,12 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     case _ => right.stats.sizeInBytes / conf.numShufflePartitions
   }
 
-  private def isUnknown(plan: LogicalPlan): Boolean = plan.stats.sizeInBytes >= conf.defaultSizeInBytes
+  /**
+   * Whether it reads something of unknown size, such as a partitioned table without statistics. Operators above scale
+   * that with their columns.
+   */
+  private def isUnknown(plan: LogicalPlan): Boolean =
+    plan.collectLeaves().exists(_.stats.sizeInBytes >= conf.defaultSizeInBytes)
 
   private def size(join: LastJoin): String = s"${join.right.stats.sizeInBytes} bytes"
 

@@ -6,9 +6,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.joinery.TaskBuildMemory
 
-import io.github.sparkjoinery.execution.rows.GroupedRowsBuilder
+import io.github.sparkjoinery.execution.rows.TaskRowsBuilder
 
 /**
  * The last row of each key among the rows of one partition, whole rows held as they are. It only saves work for those above, so it gives
@@ -38,6 +37,7 @@ case class LastRowPerKeyExec(keys: Seq[Expression], order: Seq[SortOrder], child
 
 /** @param rows of one partition */
 private[execution] class LastRows(rows: Iterator[InternalRow], terms: RightTerms, read: SQLMetric) extends Iterator[InternalRow] {
+  private var builder: TaskRowsBuilder = _
   private var refused: InternalRow = _
   private var letThrough = false
   private var reduced: Iterator[InternalRow] = Iterator.empty
@@ -55,8 +55,7 @@ private[execution] class LastRows(rows: Iterator[InternalRow], terms: RightTerms
 
   /** Reduces rows until there are no more, or no memory for more, or no point in it. */
   private def reduce(): Iterator[InternalRow] = {
-    val memory = TaskBuildMemory()
-    val builder = new GroupedRowsBuilder(terms, memory)
+    if (builder == null) builder = new TaskRowsBuilder(terms) else builder.begin()
     if (refused != null && !builder.add(refused.asInstanceOf[UnsafeRow])) {
       letThrough = true // not even one row fits
       return Iterator.empty
@@ -70,9 +69,7 @@ private[execution] class LastRows(rows: Iterator[InternalRow], terms: RightTerms
       letThrough = count == LastRows.Sample && builder.numKeys > count * LastRows.WorthIt
     }
     read += count
-    // whoever takes these rows may need the memory: it is accounted for until here
-    memory.release(memory.acquired)
-    builder.rows
+    builder.drain()
   }
 }
 

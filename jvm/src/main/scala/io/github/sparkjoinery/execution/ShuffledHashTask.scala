@@ -5,7 +5,6 @@ import java.util.concurrent.TimeUnit.NANOSECONDS
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.TaskBuildMemory
 
 import io.github.sparkjoinery.execution.rows._
 
@@ -60,8 +59,7 @@ class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[Inte
 
   private def build(): GroupedRows = {
     val start = System.nanoTime()
-    val memory = TaskBuildMemory()
-    val builder = new GroupedRowsBuilder(terms.right(right), memory)
+    val builder = new TaskRowsBuilder(terms.right(right))
     var refused: InternalRow = null
     var rows = 0L
     while (refused == null && rightRows.hasNext) {
@@ -73,8 +71,7 @@ class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[Inte
     metrics("rowsBuilt") += rows
     metrics("buildTime") += NANOSECONDS.toMillis(System.nanoTime() - start)
     if (built == null) {
-      memory.release(memory.acquired)
-      sortedRight = SpilledMerge.sort(builder.rows ++ Option(refused) ++ rightRows, terms.rightSort, right, join)
+      sortedRight = SpilledMerge.sort(builder.drain() ++ Option(refused) ++ rightRows, terms.rightSort, right, join)
     } else {
       metrics("distinctKeys") += built.index.size
       metrics("buildSize") += built.estimatedSize

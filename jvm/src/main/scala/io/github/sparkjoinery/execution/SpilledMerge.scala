@@ -53,7 +53,11 @@ private[execution] class SpilledMerge(leftRows: Iterator[InternalRow], rightRows
 }
 
 private[execution] object SpilledMerge {
-  def sort(rows: Iterator[InternalRow], order: Seq[SortOrder], output: Seq[Attribute], join: ShuffledHashTasks): Iterator[InternalRow] = {
+  /** @param order may be empty: then the rows are as good as they come */
+  def sort(
+      rows: Iterator[InternalRow], order: Seq[SortOrder], output: Seq[Attribute],
+      join: ShuffledHashTasks): Iterator[InternalRow] = {
+    if (order.isEmpty) return rows
     val sort = new SpillingSort(order, output, join.metrics("spillSize"))
     rows.foreach(row => sort.insert(row.asInstanceOf[UnsafeRow]))
     sort.sorted()

@@ -52,6 +52,21 @@ class LastJoinPlanSuite extends LastJoinChecks {
 
   // operators
 
+  test("a hint BROADCAST for a partitioned table without statistics, whose size nobody knows") {
+    withTables("parted") {
+      sql("CREATE TABLE parted (k INT, ts INT, v INT, note STRING, p INT) USING parquet PARTITIONED BY (p)")
+      sql("INSERT INTO parted SELECT k, ts, v, note, k % 2 AS p FROM weather")
+      val conditions = Seq("f.k = w.k", "f.k = w.k AND w.ts <= f.ts", "f.k = w.k AND w.v > f.ts")
+      for (on <- conditions; adaptive <- Seq("false", "true")) {
+        withConf("spark.sql.adaptive.enabled" -> adaptive, "spark.sql.exchange.reuse" -> "false") {
+          val query = s"SELECT /*+ BROADCAST(w) */ f.id, w.v FROM flights f LAST JOIN parted w ORDER BY w.ts ON $on"
+          assert(operators(sql(query)).contains("BroadcastLastJoin"), plan(sql(query)))
+          assert(Answers.rows(sql(query)) == Answers.rows(sql(query.replace("parted", "weather"))))
+        }
+      }
+    }
+  }
+
   test("neither a left join nor a deduplication is in the plan") {
     assert(operators(sql(s"SELECT f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) ==
       Seq("Project", "BroadcastLastJoin", "ColumnarToRow", "Scan", "BroadcastExchange", "ColumnarToRow", "Scan"))

@@ -1,6 +1,11 @@
 package io.github.sparkjoinery.execution
 
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.execution.rows.{GroupedRowsBuilder, HeldHeap, WatchedMemory}
 
 /** Left rows that ShuffledHashLastJoin reads ahead: more than a batch of them, rows larger than its buffer, keys with many candidates. */
 class LeftBatchSuite extends LastJoinChecks {
@@ -26,6 +31,24 @@ class LeftBatchSuite extends LastJoinChecks {
 
   private def left(rows: Int, pad: String): String =
     s"SELECT id, if(id % 17 = 0, NULL, id % 3) AS k, if(id % 13 = 0, NULL, pmod(hash(id), 21000) - 500L) AS o, $pad AS pad FROM range($rows)"
+
+  test("what is read ahead is bounded, however many rows there are") {
+    val columns = Seq(AttributeReference("k", LongType)(), AttributeReference("s", StringType)())
+    val terms = LastJoinTerms(columns.take(1), columns.take(1), Nil, None, None, strict = false, None, None)
+    val relation = new GroupedRowsBuilder(terms.right(columns), new WatchedMemory).result()
+    val toUnsafe = UnsafeProjection.create(columns.map(_.dataType).toArray[DataType])
+    for (largest <- Seq(10, 1000, 100000)) {
+      val rows = Iterator.range(0, 3000).map { i =>
+        val text = "x" * (if (i % 700 == 5) largest else i % 100)
+        toUnsafe(new GenericInternalRow(Array[Any](i.toLong, UTF8String.fromString(text))))
+      }
+      val batch = new LeftBatch(rows, relation, terms, columns, columns)
+      var (count, held) = (0, 0L)
+      batch.foreach { _ => count += 1; if (count % 100 == 0) held = math.max(held, HeldHeap.of(batch)) }
+      assert(count == 3000)
+      assert(held <= (64L << 10) + 3 * largest, s"rows of up to $largest bytes")
+    }
+  }
 
   for (rows <- Seq(0, 64, 65, 1000)) test(s"$rows left rows")(check(left(rows, "'x'"), keys = 3))
 

@@ -1,7 +1,10 @@
 package io.github.sparkjoinery.execution
 
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.PartialReducerPartitionSpec
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.{LeafExecNode, PartialReducerPartitionSpec}
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 
@@ -142,6 +145,19 @@ class SkewSplitSuite extends LastJoinChecks {
     }
   }
 
+  test("another extension has replaced Spark's reads of the shuffles") {
+    for ((hint, _) <- LastJoinForms if hint != "BROADCAST"; generated <- Seq("true", "false")) {
+      withSides(Sides.last._2, "spark.sql.codegen.wholeStage" -> generated) {
+        val joined = sql(query("r.o <= l.o", hint = hint))
+        joined.collect()
+        val replaced = stripAQEPlan(plan(joined)).transformUp { case read: AQEShuffleReadExec => ForeignReadExec(read) }
+        assert(replaced.collect { case read: ForeignReadExec => read }.size == 2)
+        val rows = replaced.executeCollectPublic().toSeq.map(Answers.text).sorted
+        assert(rows == oracle(descending = false, on((l, r) => r <= l)))
+      }
+    }
+  }
+
   // without an order in time, the left side's mappers
 
   for ((name, comparison, passes) <- Seq[(String, String, (Data, Data) => Boolean)](
@@ -196,4 +212,10 @@ class SkewSplitSuite extends LastJoinChecks {
       assert(collect(plan(joined)) { case shuffle: ShuffleExchangeLike => shuffle }.size == 2, plan(joined))
     }
   }
+}
+
+/** Reads as Spark's own operator does, under a name of its own. */
+private case class ForeignReadExec(read: AQEShuffleReadExec) extends LeafExecNode {
+  override def output: Seq[Attribute] = read.output
+  override protected def doExecute(): RDD[InternalRow] = read.execute()
 }

@@ -47,7 +47,9 @@ class SpilledMergeSuite extends LastJoinChecks {
     "as of" -> "l.k = r.k AND r.o <= l.o",
     "within a tolerance" -> "l.k = r.k AND r.o < l.o AND r.o >= l.o - 10",
     "with a residual condition" -> "l.k = r.k AND r.o <= l.o AND r.v <> l.id % 3",
-    "the last of each key" -> "l.k = r.k")
+    "the last of each key" -> "l.k = r.k",
+    "without a key" -> "r.o <= l.o",
+    "without a key, with a residual condition" -> "r.v <> l.id % 3")
 
   // 0: not one row fits
   for ((name, on) <- conditions; wholeStage <- Seq("true", "false"); bytes <- Seq(0, 60000) if bytes == 0 || name != "the last of each key") {
@@ -73,6 +75,25 @@ class SpilledMergeSuite extends LastJoinChecks {
         assert(join(spilled).outputOrdering.nonEmpty, "the premise")
       }
       assert(answer.length == Rows && answer.head.isNullAt(1))
+    }
+  }
+
+  // the right rows cannot be told apart by hash, so that no tie-breaker is sorted by either
+  for (wholeStage <- Seq("true", "false")) test(s"nothing to sort by on either side, generated code $wholeStage") {
+    withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
+      def text(bytes: Option[Int]): String =
+        s"""SELECT /*+ SHUFFLE_HASH(r) */ l.id, r.m['v'] AS v FROM (SELECT * FROM l WHERE id < 300) l
+           |LAST JOIN (SELECT map('v', ${bytes.fold("v")(left => s"scarce(v, $left)")}) AS m
+           |  FROM (SELECT /*+ REPARTITION(1, k) */ * FROM r)) r ON r.m['v'] > l.id % 3 + 0""".stripMargin
+      def check(answer: DataFrame): Unit = {
+        val found = answer.collect().toSeq.map(row => row.getInt(0) -> Option(row.get(1)).map(_.asInstanceOf[Int]))
+          .sortBy(_._1)
+        assert(found.map(_._1) == (0 until 300))
+        found.foreach { case (id, v) => assert(if (id % 3 == 2) v.isEmpty else v.exists(_ > id % 3)) }
+      }
+      check(sql(text(None)))
+      check(sql(text(Some(0))))
+      assert(join(sql(text(Some(0)))).terms.rightSort.isEmpty, "the premise")
     }
   }
 

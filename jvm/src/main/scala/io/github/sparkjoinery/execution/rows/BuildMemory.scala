@@ -6,6 +6,14 @@ trait BuildMemory {
   def acquire(bytes: Long): Boolean
   def release(bytes: Long): Unit
   def acquired: Long
+
+  /**
+   * Says what to do when others in the task find too little memory.
+   *
+   * @param give gets the number of bytes wanted, releases what it can, and returns how many bytes that was; it must not
+   *             acquire
+   */
+  def giveBy(give: Long => Long): Unit
 }
 
 /** On the driver, which has no memory manager: up to a limit in bytes. */
@@ -14,4 +22,5 @@ final class DriverBuildMemory(limit: Long) extends BuildMemory {
   override def acquire(bytes: Long): Boolean = sum + bytes <= limit && { sum += bytes; true }
   override def release(bytes: Long): Unit = sum -= bytes
   override def acquired: Long = sum
+  override def giveBy(give: Long => Long): Unit = () // nobody asks on the driver
 }

@@ -14,28 +14,31 @@ import io.github.sparkjoinery.execution.RightTerms
 class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
   private val pages = new RowPages(memory)
   private val probe = new RightProbe(terms)
-  private val longKeys = new LongKeyIndex(memory)
-  private val rowKeys = new RowKeyIndex(terms.keys.length, memory)
+  private var longKeys = new LongKeyIndex(memory)
+  private var rowKeys = new RowKeyIndex(terms.keys.length, memory)
   private val keyScratch = rowKeys.scratch
   private val rowScratch = new UnsafeRow(terms.numFields)
 
   // one entry per row, or per key where only its last row is kept
-  private var groups = new Array[Int](if (terms.lastOfKey) 0 else 64)
-  private var addresses = new Array[Long](64)
-  private var times = new Array[Long](64)
+  private var groups = new Array[Int](if (terms.lastOfKey) 0 else GroupedRowsBuilder.Smallest)
+  private var addresses = new Array[Long](GroupedRowsBuilder.Smallest)
+  private var times = new Array[Long](GroupedRowsBuilder.Smallest)
   private var count = 0
 
-  /** @return whether there was memory for the row; if not, it is not among `rows` */
+  /** @return whether there was memory for the row; if not, all is as it was before, and other rows can be added */
   def add(row: UnsafeRow): Boolean = {
     probe.look(row)
     if (probe.matchesNothing) return true
+    val keysBefore = numKeys
     val group = if (probe.hasLongKey) longKeys.add(probe.longKey) else rowKeys.add(probe.rowKey, keyScratch)
-    if (group == KeyIndex.NoMemory) false
-    else if (!terms.lastOfKey) append(group, row)
-    else if (group == count) append(group, row)
-    else if (isAfter(row, group)) replace(group, row)
-    else true
+    if (group == KeyIndex.NoMemory) return false
+    val isNew = numKeys > keysBefore
+    val added = if (isNew || !terms.lastOfKey) append(group, row) else !isAfter(row, group) || replace(group, row)
+    if (!added && isNew) removeLastKey() // a key without a row would be given the row of another
+    added
   }
+
+  private def removeLastKey(): Unit = if (probe.hasLongKey) longKeys.removeLast(probe.longKey) else rowKeys.removeLast()
 
   private def isAfter(row: UnsafeRow, group: Int): Boolean =
     probe.time > times(group) ||
@@ -63,18 +66,23 @@ class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
   private def grow(): Boolean = {
     val length = addresses.length * 2
     if (length > (1 << 28) || !memory.acquire(length * GroupedRowsBuilder.BytesPerRow)) return false
-    memory.release(addresses.length * GroupedRowsBuilder.BytesPerRow)
+    val before = addresses.length
     if (!terms.lastOfKey) groups = java.util.Arrays.copyOf(groups, length)
     addresses = java.util.Arrays.copyOf(addresses, length)
     times = java.util.Arrays.copyOf(times, length)
+    if (before > GroupedRowsBuilder.Smallest) memory.release(before * GroupedRowsBuilder.BytesPerRow)
     true
   }
 
-  /** @return null if there is no memory to put the rows in order */
+  /** @return null if there is no memory to put the rows in order; then everything is as it was before */
   def result(): GroupedRows = {
     val keys: KeyIndex = if (probe.hasLongKey) longKeys else rowKeys
-    if (terms.lastOfKey) return new GroupedRows(terms.numFields, keys, pages, Array.range(0, count + 1), addresses, null)
-
+    if (terms.lastOfKey) {
+      times = null // which makes room for the starts
+      return new GroupedRows(terms.numFields, keys, pages, Array.range(0, count + 1), addresses, null)
+    }
+    val ends = (keys.size + 1) * 8L
+    if (!memory.acquire(ends)) return null
     val starts = new Array[Int](keys.size + 1)
     var i = 0
     while (i < count) { starts(groups(i) + 1) += 1; i += 1 }
@@ -86,7 +94,7 @@ class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
       i += 1
     }
     val scratch = OrderedRows.scratch(longest)
-    if (!memory.acquire(count * 16L + starts.length * 8L + scratch)) return null
+    if (!memory.acquire(count * 16L + scratch)) { memory.release(ends); return null }
     val next = starts.clone()
     val (sortedAddresses, sortedTimes) = (new Array[Long](count), new Array[Long](count))
     i = 0
@@ -97,10 +105,11 @@ class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
       sortedTimes(place) = times(i)
       i += 1
     }
-    memory.release(addresses.length * GroupedRowsBuilder.BytesPerRow)
+    val before = addresses.length
     groups = null
     addresses = null
     times = null
+    if (before > GroupedRowsBuilder.Smallest) memory.release(before * GroupedRowsBuilder.BytesPerRow)
     val order = new OrderedRows(sortedTimes, sortedAddresses, pages, probe.fullOrder, terms.numFields)
     i = 0
     while (i < keys.size) { order.sort(starts(i), starts(i + 1)); i += 1 }
@@ -108,14 +117,25 @@ class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
     new GroupedRows(terms.numFields, keys, pages, starts, sortedAddresses, if (terms.longTime.isDefined) sortedTimes else null)
   }
 
-  /** What has been added and kept, in no order. To be used instead of `result`. */
-  def rows: Iterator[UnsafeRow] = Iterator.range(0, count).map(i => pages.read(addresses(i), rowScratch))
+  /**
+   * What has been added and kept, in no order, to be taken elsewhere; memory is given back on the way. To be used
+   * instead of `result`, and nothing after it.
+   */
+  def drain(): DrainedRows = {
+    longKeys = null
+    rowKeys = null
+    groups = null
+    addresses = null
+    times = null
+    new DrainedRows(pages, memory, terms.numFields)
+  }
 
   def numKeys: Int = if (probe.hasLongKey) longKeys.size else rowKeys.size
 }
 
 private object GroupedRowsBuilder {
   val BytesPerRow = 20L
+  val Smallest = 64 // rows: not accounted for
 }
 
 /** What a right row is filed under. */

@@ -15,7 +15,7 @@ object KeyIndex {
 
 /** Keys that are one long: open addressing over pairs (key, number + 1), so that a probe costs one cache line. */
 final class LongKeyIndex(@transient private val memory: BuildMemory) extends KeyIndex {
-  private var slots = new Array[Long](2 * 16)
+  private var slots = new Array[Long](LongKeyIndex.Smallest)
   private var shift = 64 - 4
   private var count = 0
 
@@ -42,6 +42,12 @@ final class LongKeyIndex(@transient private val memory: BuildMemory) extends Key
     slots(slot + 1).toInt - 1
   }
 
+  /** Takes back the key that was added last. */
+  def removeLast(key: Long): Unit = {
+    slots(slotOf(key) + 1) = 0
+    count -= 1
+  }
+
   private def home(key: Long): Int = (key * LongKeyIndex.GoldenRatio >>> shift).toInt * 2
 
   /** Where the key is, or would be. */
@@ -65,21 +71,22 @@ final class LongKeyIndex(@transient private val memory: BuildMemory) extends Key
       }
       i += 2
     }
-    memory.release(old.length * 8L)
+    if (old.length > LongKeyIndex.Smallest) memory.release(old.length * 8L)
     true
   }
 }
 
 object LongKeyIndex {
+  private val Smallest = 2 * 16 // not accounted for
   private val GoldenRatio = 0x9E3779B97F4A7C15L
 }
 
 /** Keys of any type that equals itself byte by byte. */
 final class RowKeyIndex(numFields: Int, @transient private val memory: BuildMemory) extends KeyIndex {
   private val keys = new RowPages(memory)
-  private var addresses = new Array[Long](16)
-  private var hashes = new Array[Int](16)
-  private var slots = new Array[Int](32) // number + 1
+  private var addresses = new Array[Long](RowKeyIndex.Smallest)
+  private var hashes = new Array[Int](RowKeyIndex.Smallest)
+  private var slots = new Array[Int](2 * RowKeyIndex.Smallest) // number + 1
   private var count = 0
 
   override def size: Int = count
@@ -111,6 +118,16 @@ final class RowKeyIndex(numFields: Int, @transient private val memory: BuildMemo
     slots(slot) - 1
   }
 
+  /** Takes back the key that was added last. */
+  def removeLast(): Unit = {
+    val mask = slots.length - 1
+    var slot = hashes(count - 1) & mask
+    while (slots(slot) != count) slot = (slot + 1) & mask
+    slots(slot) = 0
+    count -= 1
+    keys.removeLast(addresses(count))
+  }
+
   private def slotOf(key: UnsafeRow, hash: Int, scratch: UnsafeRow): Int = {
     val mask = slots.length - 1
     var slot = hash & mask
@@ -123,8 +140,7 @@ final class RowKeyIndex(numFields: Int, @transient private val memory: BuildMemo
 
   private def grow(): Boolean = {
     val length = addresses.length * 2
-    if (length > (1 << 28) || !memory.acquire(length * 20L)) return false
-    memory.release(length * 10L)
+    if (length > (1 << 28) || !memory.acquire(length * RowKeyIndex.BytesPerKey)) return false
     addresses = java.util.Arrays.copyOf(addresses, length)
     hashes = java.util.Arrays.copyOf(hashes, length)
     slots = new Array[Int](length * 2)
@@ -133,6 +149,12 @@ final class RowKeyIndex(numFields: Int, @transient private val memory: BuildMemo
       while (slots(slot) != 0) slot = (slot + 1) & (slots.length - 1)
       slots(slot) = number + 1
     }
+    if (length / 2 > RowKeyIndex.Smallest) memory.release(length / 2 * RowKeyIndex.BytesPerKey)
     true
   }
+}
+
+object RowKeyIndex {
+  private val Smallest = 16 // not accounted for
+  private val BytesPerKey = 20L
 }

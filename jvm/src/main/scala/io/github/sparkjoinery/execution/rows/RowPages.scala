@@ -10,6 +10,7 @@ import org.apache.spark.unsafe.Platform
  */
 final class RowPages(@transient private val memory: BuildMemory) extends Serializable {
   private var pages = new Array[Array[Byte]](4)
+  private var ends = new Array[Int](4) // of all pages but the last
   private var count = 0
   private var end = 0 // of the last page
 
@@ -25,27 +26,74 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
     address
   }
 
-  /** Puts a row in another's place if it is as long, else beside it. */
+  /**
+   * Puts a row in another's place if it is as long, else beside it.
+   *
+   * @return where the row is now; or -1 if there is no memory for it, and then the other is still there
+   */
   def replace(address: Long, row: UnsafeRow): Long =
-    if (sizeAt(address) == row.getSizeInBytes) { put(address, row); address } else add(row)
+    if (sizeAt(address) == row.getSizeInBytes) { put(address, row); address }
+    else {
+      val added = add(row)
+      if (added >= 0) Platform.putInt(pageOf(address), offset(address), -1 - sizeAt(address)) // it counts no longer
+      added
+    }
+
+  /** Takes back the row that was added last. */
+  def removeLast(address: Long): Unit = end = (address & 0xffffffffL).toInt
 
   def read(address: Long, row: UnsafeRow): UnsafeRow = {
-    row.pointTo(pages((address >>> 32).toInt), offset(address) + RowPages.Header, sizeAt(address))
+    row.pointTo(pageOf(address), offset(address) + RowPages.Header, sizeAt(address))
     row
   }
 
   /** Reads a little of a row, so that the rest of it is on its way to the cache. */
   def touch(address: Long): Long = sizeAt(address)
 
-  def bytes: Long = pages.iterator.take(count).map(_.length.toLong).sum
+  def bytes: Long = pages.iterator.take(count).map(page => if (page == null) 0L else page.length.toLong).sum
+
+  // page by page
+
+  def numPages: Int = count
+
+  def bytesOf(page: Int): Int = pages(page).length
+
+  /** The addresses of a page's rows, without those that were replaced by others elsewhere. */
+  def addressesOf(page: Int): Iterator[Long] = new Iterator[Long] {
+    private val until = endOf(page)
+    private var at = 0
+    skip()
+    override def hasNext: Boolean = at < until
+    override def next(): Long = {
+      val address = page.toLong << 32 | at
+      at += sizeAt(address) + RowPages.Header
+      skip()
+      address
+    }
+    private def skip(): Unit = {
+      var isDead = true
+      while (isDead && at < until) {
+        val size = sizeAt(page.toLong << 32 | at)
+        isDead = size < 0
+        if (isDead) at += -1 - size + RowPages.Header
+      }
+    }
+  }
+
+  private def endOf(page: Int): Int = if (page == count - 1) end else ends(page)
+
+  /** Forgets a page. Its rows must not be read any more; the memory is the caller's to release. */
+  def drop(page: Int): Unit = pages(page) = null
 
   private def put(address: Long, row: UnsafeRow): Unit = {
-    val page = pages((address >>> 32).toInt)
+    val page = pageOf(address)
     Platform.putInt(page, offset(address), row.getSizeInBytes)
     Platform.copyMemory(row.getBaseObject, row.getBaseOffset, page, offset(address) + RowPages.Header, row.getSizeInBytes)
   }
 
-  private def sizeAt(address: Long): Int = Platform.getInt(pages((address >>> 32).toInt), offset(address))
+  private def pageOf(address: Long): Array[Byte] = pages((address >>> 32).toInt)
+
+  private def sizeAt(address: Long): Int = Platform.getInt(pageOf(address), offset(address))
 
   private def offset(address: Long): Long = Platform.BYTE_ARRAY_OFFSET + (address & 0xffffffffL)
 
@@ -53,7 +101,11 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
     val wanted = if (count == 0) RowPages.FirstPage else math.min(pages(count - 1).length.toLong * 2, RowPages.LargestPage).toInt
     val size = math.max(wanted, atLeast)
     if (!memory.acquire(size)) return false
-    if (count == pages.length) pages = java.util.Arrays.copyOf(pages, count * 2)
+    if (count == pages.length) {
+      pages = java.util.Arrays.copyOf(pages, count * 2)
+      ends = java.util.Arrays.copyOf(ends, count * 2)
+    }
+    if (count > 0) ends(count - 1) = end
     pages(count) = new Array[Byte](size)
     count += 1
     end = 0

@@ -32,7 +32,11 @@ private[execution] class Skew(stage: ShuffleQueryStageExec, minPartition: Long) 
 }
 
 private[execution] object Skew {
-  /** Whether the sizes of a shuffle's partitions are known, and nobody asked for just these partitions. */
+  /**
+   * Whether the sizes of a shuffle's partitions are known, nobody asked for just these partitions, and it is one of
+   * rows.
+   */
   def isKnown(stage: ShuffleQueryStageExec): Boolean =
-    stage.isMaterialized && stage.mapStats.isDefined && stage.shuffle.shuffleOrigin == ENSURE_REQUIREMENTS
+    stage.isMaterialized && stage.mapStats.isDefined && stage.shuffle.shuffleOrigin == ENSURE_REQUIREMENTS &&
+      !stage.supportsColumnar
 }

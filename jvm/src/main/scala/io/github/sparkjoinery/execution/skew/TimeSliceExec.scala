@@ -5,12 +5,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution._
-import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.joinery.TaskBuildMemory
 
 import io.github.sparkjoinery.execution.RightTerms
-import io.github.sparkjoinery.execution.rows.GroupedRowsBuilder
+import io.github.sparkjoinery.execution.rows.TaskRowsBuilder
 
 /**
  * Reads each skewed partition as often as it has parts, and of each reading lets pass the rows of one part: a slice of time. Of a right
@@ -20,8 +18,12 @@ import io.github.sparkjoinery.execution.rows.GroupedRowsBuilder
  * @param time   a long over the child's output; rows in which it is NULL match nothing
  * @param slices common to both sides
  * @param carry  terms of the right side, for the right side
+ * @param reads  what each task reads of the shuffle, as the child said it last
  */
-case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[RightTerms], child: SparkPlan) extends UnaryExecNode {
+case class TimeSliceExec(
+    time: Expression, slices: TimeSlices, carry: Option[RightTerms], child: SparkPlan,
+    reads: Option[Seq[ShufflePartitionSpec]] = None)
+  extends UnaryExecNode {
 
   override def nodeName: String = "TimeSlice"
   override def output: Seq[Attribute] = child.output
@@ -34,10 +36,11 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val slice = partsOfTasks // by task
+    val rdd = child.execute()
+    val slice = partsOfTasks(rdd.getNumPartitions) // by task
     val bound = BindReferences.bindReference(time, child.output)
     val (terms, parts, carried, numOutputRows) = (carry, longMetric("splitParts"), longMetric("carriedRows"), longMetric("numOutputRows"))
-    child.execute().mapPartitionsWithIndex { (task, rows) =>
+    rdd.mapPartitionsWithIndex { (task, rows) =>
       val passed = slice(task).fold(rows) { case (part, cuts) =>
         parts += 1
         new Slice(rows, UnsafeProjection.create(Seq(bound)), part, cuts, terms, carried)
@@ -47,8 +50,11 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
   }
 
   /** Of each task, its part and the cuts, fewer than parts where all times are the same or NULL; None if its partition is whole. */
-  private def partsOfTasks: Array[Option[(Int, Array[Long])]] = {
-    val specs = child.asInstanceOf[AQEShuffleReadExec].partitionSpecs
+  private def partsOfTasks(count: Int): Array[Option[(Int, Array[Long])]] = {
+    val asked = ShuffleReads.of(child).orElse(reads)
+    val specs = asked.filter(_.length == count).getOrElse(throw new IllegalStateException(
+      s"A LAST JOIN is split by time, but ${child.nodeName} below it reads the shuffle in $count parts, not in the " +
+        s"${asked.fold(0)(_.length)} that were asked for. Set spark.joinery.lastJoin.skewSplit.enabled=false."))
     val readings = specs.groupBy(identity).collect { case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length }
     val cuts = slices.of(readings)
     longMetric("storedCuts").set(slices.storedAmong(readings.keys))
@@ -63,7 +69,8 @@ case class TimeSliceExec(time: Expression, slices: TimeSlices, carry: Option[Rig
   }
 
   override protected def stringArgs: Iterator[Any] = Iterator(time, slices)
-  override protected def withNewChildInternal(newChild: SparkPlan): TimeSliceExec = copy(child = newChild)
+  override protected def withNewChildInternal(newChild: SparkPlan): TimeSliceExec =
+    copy(child = newChild, reads = ShuffleReads.of(newChild).orElse(ShuffleReads.of(child)).orElse(reads))
 }
 
 /** The rows of one part; then, where terms are given, what is carried over into it. */
@@ -72,8 +79,7 @@ private class Slice(
   extends Iterator[InternalRow] {
 
   // Only the last row of each key matters. What finds no memory is let through, which does no harm.
-  private lazy val memory = TaskBuildMemory()
-  private lazy val before = carry.map(terms => new GroupedRowsBuilder(terms.copy(lastOfKey = true), memory))
+  private lazy val before = carry.map(terms => new TaskRowsBuilder(terms.copy(lastOfKey = true)))
   private var next_ : InternalRow = _
   private var rest: Iterator[InternalRow] = _
 
@@ -86,10 +92,7 @@ private class Slice(
       else if (at < part && at != Slice.Nowhere && before.exists(!_.add(row.asInstanceOf[UnsafeRow]))) next_ = row
     }
     if (next_ == null && rest == null) {
-      rest = before.fold(Iterator.empty[InternalRow]) { builder =>
-        memory.release(memory.acquired)
-        builder.rows.map { row => carried += 1; row }
-      }
+      rest = before.fold(Iterator.empty[InternalRow])(_.drain().map { row => carried += 1; row })
     }
     next_ != null || rest.hasNext
   }

@@ -5,16 +5,20 @@ import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Rows read forwards, many times. The first few are on the heap; beyond them all are in memory that Spark's memory manager
- * grants, or spilled when it does not. (By default Spark's own sort-merge join keeps all on the heap.) The limits of that
- * join, `spark.sql.sortMergeJoinExec.buffer.*`, hold here too where they are lower.
+ * Rows read forwards, many times. The first few are on the heap, in memory acquired for the purpose, or only a handful
+ * where there is none; beyond them all are in memory that Spark's memory manager grants, or spilled when it does not.
+ * (By default Spark's own sort-merge join keeps all on the heap.) The limits of that join,
+ * `spark.sql.sortMergeJoinExec.buffer.*`, hold here too where they are lower.
  */
 class SpillingRows {
   private val rows = {
     val conf = SQLConf.get
+    val (fewRows, fewBytes) =
+      if (TaskBuildMemory().acquire(SpillingRows.BytesOnHeap)) (SpillingRows.RowsOnHeap, SpillingRows.BytesOnHeap)
+      else (SpillingRows.Handful, SpillingRows.BytesOfHandful)
     new ExternalAppendOnlyUnsafeRowArray(
-      math.min(conf.sortMergeJoinExecBufferInMemoryThreshold, SpillingRows.RowsOnHeap),
-      math.min(conf.sortMergeJoinExecBufferSpillSizeThreshold, SpillingRows.BytesOnHeap),
+      math.min(conf.sortMergeJoinExecBufferInMemoryThreshold, fewRows),
+      math.min(conf.sortMergeJoinExecBufferSpillSizeThreshold, fewBytes),
       conf.sortMergeJoinExecBufferSpillThreshold,
       conf.sortMergeJoinExecBufferSpillSizeThreshold)
   }
@@ -36,5 +40,7 @@ class SpillingRows {
 
 private object SpillingRows {
   val RowsOnHeap = 4096
-  val BytesOnHeap: Long = 8L << 20
+  val BytesOnHeap: Long = 1L << 20
+  val Handful = 64
+  val BytesOfHandful: Long = 64L << 10
 }

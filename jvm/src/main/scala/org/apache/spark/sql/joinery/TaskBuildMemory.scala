@@ -1,5 +1,8 @@
 package org.apache.spark.sql.joinery
 
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
+
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
@@ -7,32 +10,46 @@ import io.github.sparkjoinery.execution.rows.BuildMemory
 
 /**
  * In a task: Spark's memory manager decides, and may make others spill. What was acquired is given back when the task ends.
- * It cannot spill itself; who is refused goes on in another way.
+ * Who is refused goes on in another way. It gives memory to others as `giveBy` says, and none before.
  */
-final class TaskBuildMemory(manager: TaskMemoryManager) extends MemoryConsumer(manager, MemoryMode.ON_HEAP) with BuildMemory {
+final class TaskBuildMemory private (manager: TaskMemoryManager, heldByTask: AtomicLong, limit: Long)
+  extends MemoryConsumer(manager, MemoryMode.ON_HEAP) with BuildMemory {
 
   /** The most that was held at a time. */
   var peak = 0L
 
+  @volatile private var give: Long => Long = _ => 0
+
   override def acquire(bytes: Long): Boolean = bytes == 0 || {
-    val granted = acquireMemory(bytes)
-    if (granted < bytes) freeMemory(granted)
-    peak = math.max(peak, acquired)
-    granted >= bytes
+    heldByTask.get + bytes <= limit && {
+      val granted = acquireMemory(bytes)
+      if (granted < bytes) freeMemory(granted) else heldByTask.addAndGet(bytes)
+      peak = math.max(peak, acquired)
+      granted >= bytes
+    }
   }
 
-  override def release(bytes: Long): Unit = freeMemory(bytes)
+  override def release(bytes: Long): Unit = {
+    heldByTask.addAndGet(-bytes)
+    freeMemory(bytes)
+  }
   override def acquired: Long = getUsed
-  override def spill(size: Long, trigger: MemoryConsumer): Long = 0
+  override def giveBy(give: Long => Long): Unit = this.give = give
+  override def spill(size: Long, trigger: MemoryConsumer): Long = if (trigger eq this) 0 else give(size)
 }
 
 object TaskBuildMemory {
-  def apply(): TaskBuildMemory = {
+  private val held = new ConcurrentHashMap[Long, AtomicLong] // by task
+
+  /** @param limit the most that all of these in a task may hold, in bytes, when this one wants more */
+  def apply(limit: Long = Long.MaxValue): TaskBuildMemory = {
     val context = TaskContext.get()
-    val memory = new TaskBuildMemory(context.taskMemoryManager())
+    val heldByTask = held.computeIfAbsent(context.taskAttemptId(), _ => new AtomicLong)
+    val memory = new TaskBuildMemory(context.taskMemoryManager(), heldByTask, limit)
     context.addTaskCompletionListener[Unit] { context =>
       context.taskMetrics().incPeakExecutionMemory(memory.peak)
       memory.release(memory.acquired)
+      held.remove(context.taskAttemptId())
     }
     memory
   }

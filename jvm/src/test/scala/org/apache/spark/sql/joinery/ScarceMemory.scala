@@ -35,6 +35,18 @@ object ScarceMemory {
     try body finally conf.remove(EXECUTOR_CORES.key)
   }
 
+  /** What all consumers of the running task have acquired, in bytes. */
+  def acquired: Long = TaskContext.get().taskMemoryManager().getMemoryConsumptionForThisTask
+
+  /**
+   * Another consumer of the running task, which takes what it can get, from others too, and gives none of it to them.
+   */
+  final class Greedy extends MemoryConsumer(TaskContext.get().taskMemoryManager(), MemoryMode.ON_HEAP) {
+    def take(bytes: Long): Unit = { acquireMemory(bytes); () }
+    def giveBack(): Unit = freeMemory(getUsed)
+    override def spill(size: Long, trigger: MemoryConsumer): Long = 0
+  }
+
   private val Taken = "test.memory.taken"
 
   private class Neighbour(manager: TaskMemoryManager) extends MemoryConsumer(manager, MemoryMode.ON_HEAP) {
