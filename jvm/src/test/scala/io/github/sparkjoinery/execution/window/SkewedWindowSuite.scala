@@ -3,6 +3,7 @@ package io.github.sparkjoinery.execution.window
 import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.execution.window.skew.{CutAtRead, CutAtWrite, WindowCuts, WindowPartsExec}
@@ -388,6 +389,62 @@ class SkewedWindowSuite extends WindowChecks {
         checkSplit(Seq(column), Some(4), split = false)
         checkDecision(select(Seq(column), Some(4), "d"), reason)
       }
+    }
+  }
+
+  for (adaptive <- Seq("true", "false")) test(s"equal cuts of one query are shuffled once, adaptive $adaptive") {
+    load(2000, Ties)
+    withHint(withConf("spark.sql.adaptive.enabled" -> adaptive) {
+      val functions = Seq("sum(v)", "min(v)", "count(v)")
+      def part(function: String, id: String, frame: String) =
+        s"SELECT /*+ SKEW_WINDOW(4) */ $id AS id, $function OVER ${Unique.stripSuffix(")")} ROWS $frame) AS f FROM d"
+      for ((frames, shuffles) <- Seq(Seq.fill(3)("9 PRECEDING") -> 1, Seq("9 PRECEDING", "7 PRECEDING") -> 2)) {
+        val text = frames.zipWithIndex
+          .map { case (frame, i) => part(functions(i), s"id + ${10000 * i}", frame) }.mkString(" UNION ALL ")
+        checkWindow(text)
+        val answer = sql(text)
+        answer.collect()
+        assert(windows(answer).forall(_.metrics("splitParts").value >= 4))
+        val reused = collect(plan(answer)) { case reused: ReusedExchangeExec => reused }.length
+        assert(reused == frames.length - shuffles, plan(answer))
+      }
+    })
+  }
+
+  test("RANGE offsets without end, and values at the ends of their types") {
+    val Range = "RANGE BETWEEN CURRENT ROW AND x FOLLOWING"
+    def counts(by: String) = over(Seq("count(*)", "sum(v)"), Single, Range.replace("x", by))
+    withHint {
+      for (number <- Seq("float", "double")) {
+        load(1500, s"CASE WHEN id % 3 = 0 THEN $number('-Infinity') WHEN id % 5 = 0 THEN $number('NaN') " +
+          s"ELSE $number(id % 50) END")
+        for (by <- Seq("Infinity", "NaN").map(x => s"$number('$x')")) {
+          checkSplit(counts(by), Some(4), split = false)
+          checkDecision(select(counts(by), Some(4), "d"), "need not grow with the value")
+        }
+        checkSplit(counts(s"$number(3)"), Some(4))
+      }
+      for (last <- Seq(2147483647, -2147483648); by <- Seq("INTERVAL '40' DAY", "40", "INTERVAL '2' MONTH")) {
+        load(1500, s"date_from_unix_date(if(id % 70 = 6, $last - int(sign($last) * (id % 7)), int(id % 60)))")
+        for (order <- Seq("ASC", "DESC"); parts <- Seq(2, 4)) {
+          val columns = over(Seq("count(*)"), Single.replace("o)", s"o $order)"), Range.replace("x", by))
+          checkWindow(select(columns, Some(parts), "d"))
+        }
+      }
+    }
+  }
+
+  test("RANGE by days in any time zone: the least interval, and zones without a name") {
+    def range(by: String) = over(Seq("count(*)"), Single, s"RANGE BETWEEN CURRENT ROW AND $by FOLLOWING")
+    load(1500, "timestamp_seconds(id * 40000)")
+    withHint(withConf("spark.sql.session.timeZone" -> "America/New_York") {
+      val least = range("INTERVAL '-106751991 04:00:54.775808' DAY TO SECOND")
+        .map(_.replace("CURRENT ROW AND", "UNBOUNDED PRECEDING AND"))
+      checkDecision(select(least, Some(4), "d"), "need not grow with the value")
+      checkSplit(range("INTERVAL '2' DAY"), Some(4), split = false)
+    })
+    for (zone <- Seq("+8:00", "+08:00", "-3:30", "UTC+3", "Etc/GMT-2")) {
+      withHint(withConf("spark.sql.session.timeZone" -> zone)(checkSplit(range("INTERVAL '2' DAY"), Some(4))))
     }
   }
 

@@ -1,5 +1,9 @@
 package io.github.sparkjoinery.execution.window
 
+import java.lang.management.ManagementFactory
+
+import com.sun.management.UnixOperatingSystemMXBean
+
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.joinery.ScarceMemory
 
@@ -38,6 +42,9 @@ class SpilledWindowSuite extends WindowChecks {
 
   private def spillSize(query: DataFrame): Long =
     collect(plan(query)) { case window: SlidingWindowExec => window.metrics("spillSize").value }.sum
+
+  private def partsOf(query: DataFrame): Long =
+    collect(plan(query)) { case window: SlidingWindowExec => window.metrics("splitParts").value }.sum
 
   /** Others in the JVM may give memory back at the very moment, so until it was scarce; each time with the right answer. */
   private def checkSpilled(text: String, answer: Seq[String]): Unit =
@@ -86,6 +93,92 @@ class SpilledWindowSuite extends WindowChecks {
     withConf(Settings: _*) {
       val answer = onStockWindows(Answers.rows(sql(text)))
       withConf(SmallBuffer: _*)(checkSpilled(text, answer))
+    }
+  }
+
+  for (bytes <- Seq(0, 300000); wholeStage <- Seq("true", "false")) {
+    test(s"hot keys are cut before the shuffle with $bytes bytes left, generated code $wholeStage") {
+      val settings = Seq("spark.sql.shuffle.partitions" -> "4", "spark.sql.codegen.wholeStage" -> wholeStage)
+      withConf(Settings ++ settings: _*) {
+        val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 70 PRECEDING AND 20 FOLLOWING"
+        val columns = s"""sum(v) OVER ($frame) AS a, min(s) OVER ($frame) AS b,
+          lag(v, 3) OVER (PARTITION BY k ORDER BY o, id) AS c"""
+        def from(v: String) = s"(SELECT id, if(id % 5 = 1, 1, 0) AS k, o, $v AS v, s FROM t)"
+        val answer = onStockWindows(Answers.rows(sql(s"SELECT id, $columns FROM ${from("v")}")))
+        for (parts <- Seq(2, 4, 64)) {
+          val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ id, $columns FROM ${from(s"scarce(v, $bytes)")}")
+          assert(Answers.rows(query) == answer)
+          assert(partsOf(query) > 0, plan(query))
+        }
+      }
+    }
+  }
+
+  private val Open = new java.util.concurrent.atomic.AtomicLong
+
+  /** Files that are open at most while a query runs that calls `probe` for its rows, beyond those open before. */
+  private def filesOpened(body: => Unit): Long = {
+    def now = ManagementFactory.getOperatingSystemMXBean.asInstanceOf[UnixOperatingSystemMXBean].getOpenFileDescriptorCount
+    spark.udf.register("probe", (id: Int) => { Open.accumulateAndGet(now, math.max(_, _)); id })
+    val before = now
+    Open.set(before)
+    try body finally sql("DROP TEMPORARY FUNCTION probe")
+    Open.get - before
+  }
+
+  test("spilled rows are read through few open files, however often they are read") {
+    sql(s"""SELECT id, k, o, if(id = 17, double('Infinity'), double(v)) AS v, CAST(v * 1e36BD AS DECIMAL(38, 0)) AS n
+           |FROM t""".stripMargin).localCheckpoint().createOrReplaceTempView("spilled")
+    val inner = "(SELECT id, k, o, v, n, lag(id) OVER (PARTITION BY k ORDER BY o, id) AS f FROM spilled)" // comes sorted
+    val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING"
+    val text = s"""SELECT probe(id) AS id, f, stddev(v) OVER ($frame) AS a, try_sum(n) OVER ($frame) AS b,
+      stddev(v) OVER (PARTITION BY k ORDER BY o, id) AS c, lag(f, 2000) OVER (PARTITION BY k ORDER BY o, id) AS d
+      FROM $inner"""
+    withConf(Settings: _*) {
+      val plain = text.replace("probe(id)", "id")
+      val answer = onStockWindows(Answers.rows(sql(plain)))
+      withConf(SmallBuffer: _*) {
+        val opened = filesOpened(checkSpilled(text, answer))
+        assert(opened < 60, s"$opened files were open")
+      }
+    }
+  }
+
+  for (frame <- Seq("ROWS BETWEEN 5000 PRECEDING AND 100 FOLLOWING", "ROWS BETWEEN 3000 FOLLOWING AND UNBOUNDED FOLLOWING",
+      "RANGE BETWEEN 4000 PRECEDING AND 1000 FOLLOWING", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING");
+      (order, ansi) <- Seq("o" -> "true", "o DESC" -> "false")) {
+    test(s"a frame longer than memory: $frame, ORDER BY $order, ANSI mode $ansi") {
+      sql("""SELECT int(id) AS id, int(id % 2) AS k, if(id = 92, NULL, int(pmod(id * 7919, 12007))) AS o,
+            |pmod(hash(id), 1000) AS v, double(pmod(hash(id), 1000)) / 4 AS x, concat('s', id % 13) AS s,
+            |CAST(pmod(hash(id), 99) AS DECIMAL(38, 2)) AS d FROM range(0, 12000, 1, 1)""".stripMargin)
+        .localCheckpoint().createOrReplaceTempView("long")
+      val functions = Seq("sum(v)", "avg(v)", "sum(x)", "min(x)", "max(v)", "count(*)", "min(s)", "sum(d)")
+      val columns = (functions.map(f => s"$f OVER (PARTITION BY k ORDER BY $order $frame)") :+
+        s"row_number() OVER (PARTITION BY k ORDER BY $order)").zipWithIndex.map { case (column, i) => s"$column AS c$i" }
+      // `scarce` runs in the task that computes the window.
+      def text(scarce: String) = s"""SELECT id, y, ${columns.mkString(", ")}
+        FROM (SELECT id, k, o, v, x, s, d, $scarce AS y FROM (SELECT /*+ REPARTITION(1, k) */ * FROM long))"""
+      withConf(Settings :+ "spark.sql.ansi.enabled" -> ansi: _*) {
+        assert(isSliding(sql(text("v"))))
+        val plenty = Answers.rows(sql(text("v")))
+        // Some suffice for the rows, but not for columns of them.
+        for (bytes <- Seq(0, 1900000, 2300000, 2700000, 3100000))
+          assert(Answers.rows(sql(text(s"scarce(v, $bytes)"))) == plenty)
+        ScarceMemory.withShareOf(cores = 100000000)(assert(Answers.rows(sql(text("v"))) == plenty))
+      }
+    }
+  }
+
+  test("dense_rank over a growing frame, cut, with a small share of memory") {
+    withConf("spark.sql.adaptive.enabled" -> "true", "spark.sql.shuffle.partitions" -> "1") {
+      val columns = "id, dense_rank() OVER (PARTITION BY k ORDER BY o) AS a, " +
+        "max(v) OVER (PARTITION BY k ORDER BY o RANGE 5 PRECEDING) AS b FROM t"
+      val answer = onStockWindows(Answers.rows(sql(s"SELECT $columns")))
+      for (cores <- Seq(1, 100000000); parts <- Seq(2, 5)) ScarceMemory.withShareOf(cores) {
+        val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ $columns")
+        assert(Answers.rows(query) == answer)
+        assert(partsOf(query) > 0, plan(query))
+      }
     }
   }
 
