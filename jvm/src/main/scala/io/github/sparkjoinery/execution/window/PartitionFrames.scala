@@ -28,7 +28,7 @@ private[window] final class PartitionFrames(
   private var isComplete = true // all rows of the partition are loaded
   private var first = 0 // of the batch
   private var count = 0
-  private var given = 0
+  private var taken = 0 // of the batch, by next()
 
   var row: UnsafeRow = _
 
@@ -36,18 +36,18 @@ private[window] final class PartitionFrames(
 
   def next(): Boolean = {
     do {
-      while (given == count) if (!nextBatch()) return false
+      while (taken == count) if (!nextBatch()) return false
       row = giving.next()
-      given += 1
-    } while (own != null && !own.contains(row, first + given - 1))
-    results.moveTo(given - 1)
+      taken += 1
+    } while (own != null && !own.contains(row, first + taken - 1))
+    results.moveTo(taken - 1)
     true
   }
 
   private def nextBatch(): Boolean = {
     first += count
     count = 0
-    given = 0
+    taken = 0
     if (isComplete && first == columns.loaded) {
       if (!rows.nextPartition()) return false
       if (part != null) own = part.ownRows(rows)
