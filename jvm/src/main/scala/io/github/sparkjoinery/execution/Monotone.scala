@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
+import io.github.sparkjoinery.expressions.AddInterval
+
 /**
  * Whether an expression rises or falls as one of its terms rises. Only where that is certain for each value of the type: what
  * wraps around, or depends on local time in a zone whose clocks are set back, is not.
@@ -31,7 +33,7 @@ class Monotone(term: Expression, others: AttributeSet) {
       sum(direction(diff.left), direction(diff.right).map(-_))
     case moved: DateAdd if moved.days.foldable => direction(moved.startDate)
     case moved: DateSub if moved.days.foldable => direction(moved.startDate)
-    case moved: TimestampAddInterval if isFixed(moved.interval, moved.start.dataType, moved.timeZoneId) => direction(moved.start)
+    case AddInterval(start, interval, zone) if isFixed(interval, start.dataType, zone) => direction(start)
     case _ => None
   }
 

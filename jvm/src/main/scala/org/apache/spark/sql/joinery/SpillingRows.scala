@@ -1,8 +1,6 @@
 package org.apache.spark.sql.joinery
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
-import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Rows read forwards, many times. The first few are on the heap; beyond them all are in memory that Spark's memory manager
@@ -10,14 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
  * join, `spark.sql.sortMergeJoinExec.buffer.*`, hold here too where they are lower.
  */
 class SpillingRows {
-  private val rows = {
-    val conf = SQLConf.get
-    new ExternalAppendOnlyUnsafeRowArray(
-      math.min(conf.sortMergeJoinExecBufferInMemoryThreshold, SpillingRows.RowsOnHeap),
-      math.min(conf.sortMergeJoinExecBufferSpillSizeThreshold, SpillingRows.BytesOnHeap),
-      conf.sortMergeJoinExecBufferSpillThreshold,
-      conf.sortMergeJoinExecBufferSpillSizeThreshold)
-  }
+  private val rows = RowBuffers.ofSortMergeJoin(SpillingRows.RowsOnHeap, SpillingRows.BytesOnHeap)
 
   def add(row: UnsafeRow): Unit = rows.add(row)
   def clear(): Unit = rows.clear()
