@@ -5,6 +5,7 @@ SHELL := /bin/bash
 LINES := $(shell python3 jvm/build.py --list)
 DEFAULT_LINE := $(firstword $(LINES))
 OTHER_LINES := $(filter-out $(DEFAULT_LINE),$(LINES))
+COMPILE_ONLY_LINES := $(shell python3 jvm/build.py --list-compile-only)
 UV := python3 -m uv
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -56,6 +57,11 @@ jar: jvm/target/.jar-$(DEFAULT_LINE) ## Build the jar for the default Spark
 .PHONY: jars
 jars: $(LINES:%=jvm/target/.jar-%) ## ... for every Spark line
 
+.PHONY: compile-lines
+compile-lines: ## Compile main sources against the Spark lines that are not supported yet
+	for line in $(COMPILE_ONLY_LINES); do echo "== Compile only, Spark $$line"; \
+	  python3 jvm/build.py $$line compile -q || exit 1; done
+
 .PHONY: wheel
 wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 	rm -rf dist
@@ -91,7 +97,7 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 	  .venv-spark-4.1/bin/python -m pytest tests/integration/test_$$suite.py || exit 1; done
 
 .PHONY: soak
-soak: env-all jar ## Tests too long for `make test`: the full product of dimensions, new data on every run
+soak: env-all jar compile-lines ## Tests too long for `make test`: the full product of dimensions, new data on every run
 	$(PYTHON) -m pytest -m soak -s
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line test -q || exit 1; done
 

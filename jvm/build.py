@@ -3,11 +3,14 @@
 
     python3 jvm/build.py 4.3 package -DskipTests     # jar, copied into the Python package
     python3 jvm/build.py 4.3 test                    # ScalaTest suites
+    python3 jvm/build.py 4.0 compile                 # all there is for a line that is not supported yet
     python3 jvm/build.py --list                      # the supported lines, default first
+    python3 jvm/build.py --list-compile-only         # the lines that main sources only compile against
 
 Spark itself is compiled against, and tested with, the very jars inside the ``pyspark`` package of the
 line's virtual environment (see docs/decisions/0001-spark-jars-from-pyspark.md). This script lays
 those jars out as a Maven repository of links below ``jvm/target`` so that the POM can depend on them.
+A line that is compiled only has no environment: its Spark comes from Maven Central.
 """
 
 from __future__ import annotations
@@ -43,25 +46,39 @@ def spark_jars(line: str) -> Path:
     return found[0]
 
 
-def lay_out_repository(line: str, spark: str) -> Path:
-    """Links to pyspark's jars in Maven's layout, and one POM, `spark`, that depends on all of them."""
+def dependency(group: str, artifact: str, version: str) -> str:
+    fields = f"<groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
+    return f"<dependency>{fields}</dependency>"
+
+
+def link(jar: Path, base: Path, spark: str) -> str:
+    """Make a jar of pyspark an artifact of the repository; return the dependency on it."""
+    folder = base / jar.stem / spark
+    folder.mkdir(parents=True)
+    (folder / f"{jar.stem}-{spark}.jar").symlink_to(jar)
+    (folder / f"{jar.stem}-{spark}.pom").write_text(
+        POM.format(group=GROUP, artifact=jar.stem, version=spark, packaging="jar", body="")
+    )
+    return dependency(GROUP, jar.stem, spark)
+
+
+def lay_out_repository(line: str, entry: dict) -> Path:
+    """One POM, `spark`, that depends on all of a line's Spark, and links to pyspark's jars in Maven's layout.
+
+    A line that is compiled only depends on Spark SQL as Maven Central has it.
+    """
+    spark = entry["spark"]
     repository = JVM / "target" / f"spark-{line}-repository"
     base = repository / GROUP.replace(".", "/")
     aggregate = base / "spark" / spark / f"spark-{spark}.pom"
     if aggregate.exists():
         return repository
     shutil.rmtree(repository, ignore_errors=True)
-    dependencies = []
-    for jar in sorted(spark_jars(line).glob("*.jar")):
-        folder = base / jar.stem / spark
-        folder.mkdir(parents=True)
-        (folder / f"{jar.stem}-{spark}.jar").symlink_to(jar)
-        (folder / f"{jar.stem}-{spark}.pom").write_text(
-            POM.format(group=GROUP, artifact=jar.stem, version=spark, packaging="jar", body="")
-        )
-        dependencies.append(
-            f"<dependency><groupId>{GROUP}</groupId><artifactId>{jar.stem}</artifactId><version>{spark}</version></dependency>"
-        )
+    if line in versions()["compile_only"]:
+        scala = entry["scala"].rpartition(".")[0]
+        dependencies = [dependency("org.apache.spark", f"spark-sql_{scala}", spark)]
+    else:
+        dependencies = [link(jar, base, spark) for jar in sorted(spark_jars(line).glob("*.jar"))]
     aggregate.parent.mkdir(parents=True)
     body = "<dependencies>" + "\n".join(dependencies) + "</dependencies>"
     aggregate.write_text(POM.format(group=GROUP, artifact="spark", version=spark, packaging="pom", body=body))
@@ -82,14 +99,23 @@ def copy_jar(line: str) -> None:
 def main(arguments: list[str]) -> int:
     listed = versions()
     lines = [listed["default"], *(v for v in listed["versions"] if v != listed["default"])]
+    compile_only = listed["compile_only"]
     if arguments == ["--list"]:
         print(" ".join(lines))
         return 0
-    if len(arguments) < 2 or arguments[0] not in lines:
-        sys.exit(f"usage: build.py LINE GOAL [MAVEN OPTION ...], where LINE is one of: {', '.join(lines)}")
+    if arguments == ["--list-compile-only"]:
+        print(" ".join(compile_only))
+        return 0
+    if len(arguments) < 2 or arguments[0] not in [*lines, *compile_only]:
+        sys.exit(
+            f"usage: build.py LINE GOAL [MAVEN OPTION ...], where LINE is one of: {', '.join(lines)}; "
+            f"to compile only: {', '.join(compile_only)}"
+        )
     line, *goals = arguments
-    entry = listed["versions"][line]
-    repository = lay_out_repository(line, entry["spark"])
+    if line in compile_only and [goal for goal in goals if not goal.startswith("-")] != ["compile"]:
+        sys.exit(f"build.py: Spark {line} is not supported yet, main sources only compile: build.py {line} compile")
+    entry = {**compile_only, **listed["versions"]}[line]
+    repository = lay_out_repository(line, entry)
     status = subprocess.call(
         [
             "mvn", "--batch-mode", "--no-transfer-progress", "-f", str(JVM / "pom.xml"), f"-Pspark-{line}",

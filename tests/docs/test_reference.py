@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -44,6 +45,22 @@ def test_settings_named_anywhere_exist() -> None:
     for page in pages():
         named = set(re.findall(r"spark\.joinery\.[a-zA-Z.]*[a-zA-Z]", page.read_text()))
         assert named <= declared, page
+
+
+def test_every_shim_of_a_spark_version() -> None:
+    shims = {shim.stem for shim in (ROOT / "jvm/src/main").glob("spark-*/**/*.scala")}
+    assert {row[0].strip("`") for row in tables(REFERENCE / "spark-versions.md")[1][1:]} == shims
+
+
+def test_every_line_of_spark() -> None:
+    listed = json.loads((ROOT / "jvm/spark-versions.json").read_text())
+    lines = {line: (entry["scala"], "supported") for line, entry in listed["versions"].items()}
+    lines |= {line: (entry["scala"], "compiles") for line, entry in listed["compile_only"].items()}
+    rows = tables(REFERENCE / "spark-versions.md")[0][1:]
+    documented = {
+        line: (scala, re.split("[,:]", state)[0]) for line, scala, state in rows if "not compile" not in state
+    }
+    assert documented == lines
 
 
 def test_every_variable_of_dbt() -> None:

@@ -60,7 +60,7 @@ object SourceRelation {
           partitionColumns = Set.empty,
           providers = Option(table.properties.get("provider")).map(lower).toSet,
           options = Map.empty,
-          snapshot = Option(table.version).map(version => Snapshot(Option(table.id), snapshotOf(version))),
+          snapshot = TableSnapshot.versionOf(table).map(version => Snapshot(TableSnapshot.idOf(table), snapshotOf(version))),
           files = None)
       }
     case _ => None

@@ -7,6 +7,8 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
+import io.github.sparkjoinery.expressions.AddInterval
+
 /**
  * Whether an expression rises or falls as one of its terms rises. Only where that is certain for each value of the type: what
  * wraps around, or depends on local time in a zone whose clocks are set back, is not. `date_add`, `date_sub` and
@@ -29,7 +31,7 @@ class Monotone(term: Expression, others: AttributeSet) {
     case diff: SubtractDates if !diff.legacyInterval => sum(direction(diff.left), direction(diff.right).map(-_))
     case diff: SubtractTimestamps if !diff.legacyInterval && Monotone.evenly(diff.left.dataType, diff.timeZoneId) =>
       sum(direction(diff.left), direction(diff.right).map(-_))
-    case moved: TimestampAddInterval if isFixed(moved.interval, moved.start.dataType, moved.timeZoneId) => direction(moved.start)
+    case AddInterval(start, interval, zone) if isFixed(interval, start.dataType, zone) => direction(start)
     case _ => None
   }
 

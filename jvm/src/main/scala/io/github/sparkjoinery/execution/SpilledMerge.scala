@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.SpillingSort
 import org.apache.spark.sql.types.BooleanType
 
-import io.github.sparkjoinery.execution.rows._
-
 /**
  * The rest of a `ShuffledHashLastJoin` task whose right rows do not fit: a sort-merge join of both sides, and, where the left
  * side's order has to be kept, a sort of its result.

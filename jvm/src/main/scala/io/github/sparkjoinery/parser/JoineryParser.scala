@@ -2,7 +2,7 @@ package io.github.sparkjoinery.parser
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParserInterface}
+import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.joinery.JoineryConf
@@ -17,13 +17,11 @@ import org.apache.spark.sql.types.{DataType, StructType}
  *
  * @param delegate the parser of Spark or of the extension listed before this one
  */
-class JoineryParser(override protected val delegate: ParserInterface) extends ParserInterface with SplitStatements {
+class JoineryParser(override protected val delegate: ParserInterface)
+  extends ParserInterface with StatementsWithParameters with SplitStatements {
 
   override def parsePlan(sqlText: String): LogicalPlan =
     parse(sqlText)(_.parsePlan(sqlText))
-
-  override def parsePlanWithParameters(sqlText: String, parameters: ParameterContext): LogicalPlan =
-    parse(sqlText)(_.parsePlanWithParameters(sqlText, parameters))
 
   override def parseQuery(sqlText: String): LogicalPlan =
     parse(sqlText)(_.parseQuery(sqlText))
@@ -31,7 +29,7 @@ class JoineryParser(override protected val delegate: ParserInterface) extends Pa
   override def parseExpression(sqlText: String): Expression =
     parse(sqlText)(_.parseExpression(sqlText))
 
-  private def parse[T](sqlText: String)(call: ParserInterface => T): T = {
+  override protected def parse[T](sqlText: String)(call: ParserInterface => T): T = {
     val text = substituted(sqlText)
     if (LastJoinTokens.mayOccurIn(text) && JoineryConf.lastJoinEnabled ||
         AsOfJoinTokens.mayOccurIn(text) && JoineryConf.asOfJoinEnabled) {

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.parser
 
 import org.antlr.v4.runtime.{CommonToken, CommonTokenStream, Token}
 
-import org.apache.spark.sql.catalyst.parser.{ParseException, SqlBaseParser}
+import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 import org.apache.spark.sql.catalyst.trees.Origin
 
 import scala.collection.mutable
@@ -146,9 +146,7 @@ private[parser] object LastJoinTokens {
   }
 
   /** A syntax error at a token, as Spark words it. */
-  def fail(at: Token, hint: String): Nothing = throw new ParseException(
-    command = None,
-    start = Origin(Some(at.getLine), Some(at.getCharPositionInLine), Some(at.getStartIndex), Some(at.getStopIndex)),
-    errorClass = "PARSE_SYNTAX_ERROR",
-    messageParameters = Map("error" -> s"'${at.getText}'", "hint" -> s": $hint"))
+  def fail(at: Token, hint: String): Nothing = throw SyntaxError(
+    Origin(Some(at.getLine), Some(at.getCharPositionInLine), Some(at.getStartIndex), Some(at.getStopIndex)),
+    Map("error" -> s"'${at.getText}'", "hint" -> s": $hint"))
 }

@@ -187,7 +187,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
     withConf("spark.sql.cbo.enabled" -> "true") {
       sql("ANALYZE TABLE flights COMPUTE STATISTICS")
       val join = lastJoin(optimized("SELECT * FROM flights f LAST JOIN weather w ORDER BY w.ts ON f.k = w.k"))
-      assert(join.stats.rowCount.contains(30))
+      assert(join.stats.rowCount.contains(BigInt(30)))
       assert(join.stats.sizeInBytes > join.left.stats.sizeInBytes && join.stats.sizeInBytes < join.left.stats.sizeInBytes * 4)
       assert(join.maxRows == join.left.maxRows)
     }

@@ -97,7 +97,7 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
 
   test("a key with many right rows, and one partition without keys, in buffers that spill") {
     view("l", Seq.tabulate(10)(i => Data(Some(i % 2), Some(i * 2), i % 4)), 2)
-    view("r", Seq.tabulate(60)(i => Data(Some(0), Some(i / 3), i % 5)), 2)
+    view("r", Seq.tabulate(60)(i => Data(Some(0), Some((i / 3).toDouble), i % 5)), 2)
     withConf(
       "spark.sql.sortMergeJoinExec.buffer.in.memory.threshold" -> "1", "spark.sql.sortMergeJoinExec.buffer.spill.threshold" -> "10",
       "spark.sql.adaptive.enabled" -> "false") {

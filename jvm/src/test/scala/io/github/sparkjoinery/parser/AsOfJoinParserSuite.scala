@@ -86,9 +86,9 @@ class AsOfJoinParserSuite extends AsOfJoinChecks {
         for (criterion <- Seq("USING (k)", "ON l.k = r.k")) {
           val from = s"FROM l ASOF JOIN r MATCH_CONDITION (l.ts - 0 >= r.ts + 0) $criterion"
           val named = spark.sql(s"SELECT :a AS a, id, v $from WHERE id < :b".replace("- 0", "- :n").replace("+ 0", "+ :m"),
-            Map("a" -> "\uD83D\uDE00", "b" -> 3, "n" -> 5, "m" -> 0))
+            Map[String, Any]("a" -> "\uD83D\uDE00", "b" -> 3, "n" -> 5, "m" -> 0))
           assert(Answers.rows(named) == Seq("('\uD83D\uDE00', 1, 1)", "('\uD83D\uDE00', 2, 2)"))
-          val positional = spark.sql(s"SELECT ? AS a, id, v $from WHERE id < ?".replace("- 0", "- ?").replace("+ 0", "+ ?"), Array("x", 5, 0, 3))
+          val positional = spark.sql(s"SELECT ? AS a, id, v $from WHERE id < ?".replace("- 0", "- ?").replace("+ 0", "+ ?"), Array[Any]("x", 5, 0, 3))
           assert(Answers.rows(positional) == Seq("('x', 1, 1)", "('x', 2, 2)"))
         }
       }

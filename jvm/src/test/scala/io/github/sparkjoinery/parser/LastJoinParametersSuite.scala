@@ -36,18 +36,18 @@ class LastJoinParametersSuite extends LastJoinChecks {
   both("positional parameters keep their order through SELECT, ORDER BY, ON and WHERE") {
     check(
       spark.sql("SELECT ? AS c, l.id, r.ts FROM l l LAST JOIN r ORDER BY r.ts * ?, ? ON l.k = r.k AND r.ts < ? WHERE l.id < ?",
-        Array("x", -1, 0, 4, 3)),
+        Array[Any]("x", -1, 0, 4, 3)),
       "('x', 1, 1)", "('x', 2, 3)")
   }
 
   both("characters outside the basic plane before, between and in parameters") {
     check(
       spark.sql(s"SELECT '$Emoji' AS e, l.id, r.ts, :text AS t FROM l l LAST JOIN r ORDER BY r.ts * /* $Emoji */ :sign ON l.k = r.k AND '$Emoji' <> :x",
-        Map("sign" -> -1, "x" -> s"$Emoji$Emoji", "text" -> s"ä$Emoji'")),
+        Map[String, Any]("sign" -> -1, "x" -> s"$Emoji$Emoji", "text" -> s"ä$Emoji'")),
       s"('$Emoji', 1, 1, 'ä$Emoji'')", s"('$Emoji', 2, 3, 'ä$Emoji'')", s"('$Emoji', 3, NULL, 'ä$Emoji'')")
     check(
       spark.sql(s"SELECT '$Emoji', l.id, r.ts FROM l l LAST JOIN r ORDER BY '$Emoji', r.ts * ? ON l.k = r.k AND '$Emoji' = ?",
-        Array(-1, Emoji)),
+        Array[Any](-1, Emoji)),
       s"('$Emoji', 1, 1)", s"('$Emoji', 2, 3)", s"('$Emoji', 3, NULL)")
   }
 
@@ -70,7 +70,7 @@ class LastJoinParametersSuite extends LastJoinChecks {
   test("variables are put in before parameters") {
     withConf("my.term" -> "r.ts * :sign") {
       check(
-        spark.sql("SELECT l.id, r.ts FROM l l LAST JOIN r ORDER BY ${my.term} ON l.k = r.k AND r.ts <> :x", Map("sign" -> -1, "x" -> 1)),
+        spark.sql("SELECT l.id, r.ts FROM l l LAST JOIN r ORDER BY ${my.term} ON l.k = r.k AND r.ts <> :x", Map[String, Any]("sign" -> -1, "x" -> 1)),
         "(1, 2)", "(2, 3)", "(3, NULL)")
     }
   }
@@ -78,7 +78,7 @@ class LastJoinParametersSuite extends LastJoinChecks {
   test("identifiers and limits from parameters, which the older substitution has not") {
     check(
       spark.sql("""SELECT l.id, r.ts FROM IDENTIFIER(:left) l LAST JOIN IDENTIFIER(:right) r ORDER BY IDENTIFIER(:by) DESC ON l.k = r.k
-                  |ORDER BY id LIMIT :n""".stripMargin, Map("left" -> "l", "right" -> "r", "by" -> "r.ts", "n" -> 2)),
+                  |ORDER BY id LIMIT :n""".stripMargin, Map[String, Any]("left" -> "l", "right" -> "r", "by" -> "r.ts", "n" -> 2)),
       "(1, 1)", "(2, 3)")
   }
 
@@ -91,7 +91,7 @@ class LastJoinParametersSuite extends LastJoinChecks {
   test("an error behind a parameter points at the user's text") {
     val error = intercept[Exception with SparkThrowable](
       spark.sql("SELECT :long FROM l l LAST JOIN r ORDER BY r.ts * :sign ON l.k = r.nope",
-        Map("sign" -> 1, "long" -> "something long")))
+        Map[String, Any]("sign" -> 1, "long" -> "something long")))
     assert(error.getCondition.startsWith("UNRESOLVED_COLUMN"))
     assert(error.getQueryContext.head.fragment == "r.nope")
   }

@@ -7,8 +7,6 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
-import io.github.sparkjoinery.logical.TimePart
-
 /**
  * See [[io.github.sparkjoinery.logical.CarryOver]]. What each task carries over is one row per part, the prevailing one among
  * its own rows; where several tasks carry a row into one part, the join takes the last of them, as of any rows.

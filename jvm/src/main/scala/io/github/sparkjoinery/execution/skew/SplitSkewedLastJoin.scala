@@ -65,7 +65,7 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
   /** Of the larger side, else of the other. */
   private def storedTimes(join: ShuffledLastJoinExec, left: ShuffleQueryStageExec, right: ShuffleQueryStageExec, leftTime: Expression,
       rightTime: Expression, leftIsLarger: Boolean): Option[StoredTimes] = if (JoineryConf.store.isEmpty) None else {
-    val logical = join.logicalLink.collect { case join: LastJoin => join }
+    val logical = join.logicalLink.collect { case logical: LastJoin => logical }
     def ofLeft = StoredTimes.of(left, logical.map(_.left), join.leftKeys, leftTime)
     def ofRight = StoredTimes.of(right, logical.map(_.right), join.rightKeys, rightTime)
     if (leftIsLarger) ofLeft.orElse(ofRight) else ofRight.orElse(ofLeft)

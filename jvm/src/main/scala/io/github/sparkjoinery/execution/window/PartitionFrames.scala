@@ -23,7 +23,7 @@ private[window] final class PartitionFrames(
   private var own: OwnRows = _
   private var first = 0 // of the batch
   private var count = 0
-  private var given = 0
+  private var taken = 0 // of the batch, by next()
   private var isEnd = false
 
   var row: UnsafeRow = _
@@ -31,16 +31,16 @@ private[window] final class PartitionFrames(
 
   def next(): Boolean = {
     do {
-      while (given == count) if (!nextBatch()) return false
+      while (taken == count) if (!nextBatch()) return false
       row = giving.next()
-      given += 1
-    } while (own != null && !own.contains(row, first + given - 1))
-    results.moveTo(given - 1)
+      taken += 1
+    } while (own != null && !own.contains(row, first + taken - 1))
+    results.moveTo(taken - 1)
     true
   }
 
   private def nextBatch(): Boolean = {
-    given = 0
+    taken = 0
     count = 0
     while (!isEnd && (batches == null || !advance())) {
       isEnd = !rows.nextPartition()

@@ -5,6 +5,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.types.DayTimeIntervalType.DAY
 
+import io.github.sparkjoinery.expressions.AddInterval
+
 /** The value that a RANGE frame begins or ends at, by the same expressions as in Spark's own window operator. */
 private[window] object RangeBound {
 
@@ -17,7 +19,7 @@ private[window] object RangeBound {
       case (DateType, IntegerType) => Some(DateAdd(value, signed))
       case (DateType, _: YearMonthIntervalType) => Some(DateAddYMInterval(value, signed))
       case (DateType, DayTimeIntervalType(DAY, DAY)) => Some(DateAdd(value, ExtractANSIIntervalDays(signed)))
-      case (TimestampType | TimestampNTZType, CalendarIntervalType | _: DayTimeIntervalType) => Some(TimestampAddInterval(value, signed, zone))
+      case (TimestampType | TimestampNTZType, CalendarIntervalType | _: DayTimeIntervalType) => Some(AddInterval(value, signed, zone))
       case (TimestampType | TimestampNTZType, _: YearMonthIntervalType) => Some(TimestampAddYMInterval(value, signed, zone))
       case (decimal: DecimalType, by: DecimalType) if decimal.scale == by.scale && decimal.precision < Decimal.MAX_LONG_DIGITS =>
         Some(DecimalAddNoOverflowCheck(value, signed, decimal))

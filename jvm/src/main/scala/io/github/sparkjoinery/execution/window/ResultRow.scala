@@ -2,7 +2,7 @@ package io.github.sparkjoinery.execution.window
 
 import org.apache.spark.sql.catalyst.expressions.{BaseGenericInternalRow, SpecificInternalRow}
 import org.apache.spark.sql.catalyst.types._
-import org.apache.spark.sql.types.{DataType, Decimal, DecimalType}
+import org.apache.spark.sql.types.{DataType, Decimal}
 
 /** The results of one function for a batch of rows. */
 private[window] sealed trait ResultColumn {

@@ -93,7 +93,7 @@ case class SlidingWindowExec(
     specs.zipWithIndex.map {
       case (CoalescedPartitionSpec(partition, end, _), i) if end == partition + 1 && hotKeys.contains(partition) =>
         val number = i - specs.indexWhere { case CoalescedPartitionSpec(`partition`, _, _) => true; case _ => false }
-        val hot = hotKeys(partition).collect { case (hash, cuts) if cuts.times.nonEmpty => hash -> KeyPart(number, cuts) }
+        val hot = hotKeys(partition).collect { case (hash, key) if key.times.nonEmpty => hash -> KeyPart(number, key) }
         Some(TaskParts(hot, share = Some((number, readings(partition)))))
       case _ => None
     }.toArray

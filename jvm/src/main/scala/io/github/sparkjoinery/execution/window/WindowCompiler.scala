@@ -8,6 +8,7 @@ import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.execution.OrderedLong
 import io.github.sparkjoinery.execution.window.kernels.FilteredFunction
+import io.github.sparkjoinery.expressions.SumMode
 
 /**
  * Turns the functions of a window, all of which [[WindowSupport]] has passed, into a [[WindowProgram]].
@@ -108,7 +109,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
 
   /** The sum as Spark has it, where it does not simply wrap. */
   private def checked(sum: Sum, value: Attribute): Option[DeclarativeAggregate] =
-    Option.when(sum.evalContext.evalMode != EvalMode.LEGACY)(sum.copy(child = value))
+    Option.when(SumMode.of(sum) != EvalMode.LEGACY)(sum.copy(child = value))
 
   private def isNumber(child: Expression): Boolean = OrderedLong.supports(child.dataType)
 

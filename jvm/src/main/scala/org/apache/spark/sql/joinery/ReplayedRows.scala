@@ -6,7 +6,6 @@ import scala.collection.mutable
 
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.unsafe.Platform
 
 /**
@@ -21,8 +20,8 @@ class ReplayedRows(numFields: Int, limit: Long) {
   import ReplayedRows._
 
   private val memory = TaskBuildMemory()
-  private val mostRows = math.max(SQLConf.get.windowExecBufferSpillThreshold, 1)
-  private val mostBytes = math.min(SQLConf.get.windowExecBufferSpillSizeThreshold, limit)
+  private val mostRows = math.max(RowBuffers.windowSpillRows, 1)
+  private val mostBytes = math.min(RowBuffers.windowSpillBytes, limit)
   private val blocks = mutable.ArrayBuffer.empty[Block]
   private var last = new Array[Byte](BlockSize) // the block that is being filled
   private var lastRow = 0 // its first

@@ -1,8 +1,6 @@
 package org.apache.spark.sql.joinery
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
-import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Rows read forwards, many times. The first few are on the heap, in memory acquired for the purpose, or only a handful
@@ -12,15 +10,10 @@ import org.apache.spark.sql.internal.SQLConf
  */
 class SpillingRows {
   private val rows = {
-    val conf = SQLConf.get
     val (fewRows, fewBytes) =
       if (TaskBuildMemory().acquire(SpillingRows.BytesOnHeap)) (SpillingRows.RowsOnHeap, SpillingRows.BytesOnHeap)
       else (SpillingRows.Handful, SpillingRows.BytesOfHandful)
-    new ExternalAppendOnlyUnsafeRowArray(
-      math.min(conf.sortMergeJoinExecBufferInMemoryThreshold, fewRows),
-      math.min(conf.sortMergeJoinExecBufferSpillSizeThreshold, fewBytes),
-      conf.sortMergeJoinExecBufferSpillThreshold,
-      conf.sortMergeJoinExecBufferSpillSizeThreshold)
+    RowBuffers.ofSortMergeJoin(fewRows, fewBytes)
   }
 
   def add(row: UnsafeRow): Unit = rows.add(row)

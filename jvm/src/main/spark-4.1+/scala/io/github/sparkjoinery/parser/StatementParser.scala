@@ -3,7 +3,6 @@ package io.github.sparkjoinery.parser
 import org.antlr.v4.runtime.tree.ParseTree
 
 import org.apache.spark.sql.catalyst.parser._
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkSqlParser
 import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.execution.window
 
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.apache.spark.sql.execution.{InputAdapter, SortExec, SparkPlan, WholeStageCodegenExec}
-import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeLike}
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.expressions.{Aggregator, Window}
 import org.apache.spark.sql.functions.{col, product, udaf}
 
@@ -32,7 +32,6 @@ class SlidingWindowPlanSuite extends WindowChecks {
 
   private def names(query: DataFrame): Seq[String] = operators(query).map(_.takeWhile(_ != ' '))
   private def count(query: DataFrame, name: String): Int = names(query).count(_ == name)
-  private def shuffles(query: DataFrame): Int = collect(plan(query)) { case shuffle: ShuffleExchangeLike => shuffle }.size
   private def sorts(query: DataFrame): Int = collect(plan(query)) { case sort: SortExec => sort }.size
 
   private def inGeneratedCode(query: DataFrame): Boolean = {

@@ -79,7 +79,7 @@ class SpilledWindowSuite extends WindowChecks {
             checkSpilled(s"SELECT $hint $columns", answer)
             val query = sql(s"SELECT $hint $columns")
             query.collect()
-            val parts = collect(plan(query)) { case window: SlidingWindowExec => window.metrics("splitParts").value }.sum
+            val parts = collect(plan(query)) { case sliding: SlidingWindowExec => sliding.metrics("splitParts").value }.sum
             assert((parts > 0) == hint.nonEmpty, plan(query))
           })
         }

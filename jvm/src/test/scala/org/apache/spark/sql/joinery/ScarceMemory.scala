@@ -57,7 +57,7 @@ object ScarceMemory {
     def giveBack(): Unit = freeMemory(getUsed)
     override def spill(size: Long, trigger: MemoryConsumer): Long = trigger match {
       case _: TaskBuildMemory | _: Neighbour => 0
-      case _ => val given = getUsed; giveBack(); given
+      case _ => val released = getUsed; giveBack(); released
     }
   }
 }

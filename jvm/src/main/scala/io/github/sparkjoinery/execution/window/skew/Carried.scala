@@ -10,6 +10,7 @@ import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, LongType}
 import io.github.sparkjoinery.execution.rows.LongKeyIndex
 import io.github.sparkjoinery.execution.window.{FrameProgram, FunctionProgram}
 import io.github.sparkjoinery.execution.window.kernels.{FilteredFunction, Merging}
+import io.github.sparkjoinery.expressions.SumMode
 
 /** A growing frame's functions over rows that come before a part, added in any order. */
 private[skew] final class Carried(
@@ -114,7 +115,7 @@ private[skew] object Carried {
   /** With Spark's error if it is none, or wrapped. What comes before a part is the beginning of a frame in Spark, too. */
   private def asLong(sum: Sum, value: Any): Long = {
     val exact = value.asInstanceOf[Decimal].toJavaBigDecimal.toBigIntegerExact
-    if (exact.bitLength > 63) Add(Literal(Long.MaxValue), Literal(1L), sum.evalContext).eval()
+    if (exact.bitLength > 63) Add(Literal(Long.MaxValue), Literal(1L), SumMode.of(sum)).eval()
     exact.longValue
   }
 }

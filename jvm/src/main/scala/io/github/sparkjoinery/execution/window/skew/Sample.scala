@@ -4,7 +4,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 
 /** A row of a sample, or of a stored distribution, and the number of rows that it stands for. */
 private[skew] case class SampledTime(hash: Long, time: Long, from: Long, to: Long, weight: Double)

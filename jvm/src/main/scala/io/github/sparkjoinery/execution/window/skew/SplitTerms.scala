@@ -10,6 +10,7 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.github.sparkjoinery.execution.OrderedLong
 import io.github.sparkjoinery.execution.window.{RangeBound, SortKey}
+import io.github.sparkjoinery.expressions.SumMode
 
 /**
  * What a part of a hot key needs beside its own rows, for all frames of a window: its halo.
@@ -82,7 +83,7 @@ private[window] object SplitTerms {
   /** Why what comes before a part cannot be carried into it: it has to be the same in whatever order rows are added. */
   private def carryReason(window: WindowExpression, order: Seq[SortOrder]): Option[String] = window.windowFunction match {
     case _: DenseRank => Option.when(order.length > 1)("dense_rank over several ORDER BY terms")
-    case AggregateExpression(sum: Sum, _, _, _, _) => Option.when(sum.evalContext.evalMode == EvalMode.TRY || !commutes(sum.child))(
+    case AggregateExpression(sum: Sum, _, _, _, _) => Option.when(SumMode.of(sum) == EvalMode.TRY || !commutes(sum.child))(
       "whether a sum overflows depends on the order of additions")
     case AggregateExpression(average: Average, _, _, _, _) => Option.when(!commutes(average.child))(
       "whether an average overflows depends on the order of additions")

@@ -1,0 +1,14 @@
+package io.github.sparkjoinery.parser
+
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.trees.Origin
+
+/** Before Spark 4.1 a `ParseException` has a second place, where the error ends. */
+private[parser] object SyntaxError {
+  def apply(at: Origin, messageParameters: Map[String, String]): ParseException = new ParseException(
+    command = None,
+    start = at,
+    stop = at,
+    errorClass = "PARSE_SYNTAX_ERROR",
+    messageParameters = messageParameters)
+}
