@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import time
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -34,9 +33,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_a_query_is_stopped_at_its_limit_and_the_next_one_runs(
     spark: SparkSession, timing: ModuleType, tmp_path: Path
 ) -> None:
-    started = time.monotonic()
     assert timing.timed(spark, "plain", ENDLESS, tmp_path / "rows", limit=2) is None
-    assert time.monotonic() - started < 30
+    running = spark._jsc.sc().statusTracker().getExecutorInfos()
+    assert not any(executor.numRunningTasks() for executor in running)
     assert timing.timed(spark, "plain", "SELECT 1 AS one", tmp_path / "rows", limit=60) > 0
     assert spark.read.parquet(str(tmp_path / "rows")).collect() == [(1,)]
 
@@ -72,6 +71,13 @@ def test_a_time_with_the_jar_needs_its_operator_in_the_plan(spark: SparkSession,
     assert not timing.runs_in_jar(spark, "flight_weather", join.format("LEFT JOIN"))
     # the name of an operator in the text of a query is not an operator
     assert not timing.runs_in_jar(spark, "carrier_delays", "SELECT 'SlidingWindow' AS name, id FROM range(3)")
+
+
+def test_joinery_is_not_timed_as_portable_or_plain_sql(spark: SparkSession, timing: ModuleType, tmp_path: Path) -> None:
+    assert timing.has_extension(spark)
+    plain = timing.PlainQueries({"carrier_delays": "SELECT 1 AS one"}, tmp_path / "stopped.json", "data")
+    with pytest.raises(ValueError, match="this session has the extension"):
+        timing.time_without_jar(spark, {"carrier_delays": None}, {"carrier_delays": "SELECT 1 AS one"}, plain, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -17,7 +16,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from spark_joinery.cause import HOW_TO_INSTALL_SPARK, is_spark_missing, one_line
-from spark_joinery.cli.session import conf_option, spark_session
+from spark_joinery.cli.advice import partitions_advice
+from spark_joinery.cli.options import conf_option, json_option, show_json, store_option
+from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import jar_path, supported_versions
 
@@ -37,18 +38,18 @@ class Check:
 
 
 @click.command()
-@click.option("--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store, if set.")
+@store_option
 @conf_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def doctor(store: str | None, confs: dict[str, str], as_json: bool) -> None:
-    """Check Java, Spark, the jar and the artifact store.
+    """Check Java, Spark, the jar and the artifact store, and name a setting that would pay.
 
     The exit code is 0 if nothing fails, else 1.
     """
     checks = [*check_programs(), *check_session(confs, store)]
     healthy = all(check.status != "fail" for check in checks)
     if as_json:
-        click.echo(json.dumps({"ok": healthy, "checks": [asdict(check) for check in checks]}, indent=2))
+        show_json({"ok": healthy, "checks": [asdict(check) for check in checks]})
     else:
         print_table(checks)
     sys.exit(0 if healthy else 1)
@@ -79,7 +80,7 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
         store: The artifact store, or None to use the session's own, if it has one.
 
     Returns:
-        Whether the jar is loaded, and whether the store can be reached.
+        Whether the jar is loaded, whether the store can be reached, and what setting would pay.
     """
     try:
         with spark_session(confs) as spark:
@@ -87,6 +88,8 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
             checks = [_check("jar loaded", lambda: _loaded_version(spark))]
             if root:
                 checks.append(_check("store", lambda: _reach_store(spark, root)))
+            if advice := partitions_advice(spark):
+                checks.append(Check("settings", "info", advice))
             return checks
     except Exception as error:
         detail = HOW_TO_INSTALL_SPARK if is_spark_missing(error) else one_line(error)
