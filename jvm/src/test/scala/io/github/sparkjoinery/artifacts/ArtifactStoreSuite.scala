@@ -9,7 +9,6 @@ import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.logging.log4j.core.{LogEvent, Logger}
 import org.apache.logging.log4j.core.appender.AbstractAppender
 import org.apache.logging.log4j.core.config.Property
-import org.scalatest.exceptions.TestFailedException
 
 import org.apache.spark.sql.functions.lit
 
@@ -389,33 +388,5 @@ class ArtifactStoreSuite extends StoredFilters {
     val warned = warnings(store.toString)
     assert(warned.count(line => line.contains(version.getFileName.toString) && line.contains("is missing")) == 1, warned)
     build()
-  }
-
-  test("a source whose listing takes too long is named, with the time that it took") {
-    val folder = s"troubled:${JavaFiles.createTempDirectory("slow").resolve("data")}"
-    try withStore(TroubledFileSystem.Setting, "spark.joinery.store.timeout" -> "300ms") {
-      spark.range(60).toDF("k").coalesce(1).write.parquet(folder)
-      val rows = spark.read.parquet(folder)
-      rows.createOrReplaceTempView("slow")
-      buildFilter(RelationIdentity.ofPath(folder), rows, folder, Seq("k"))()
-      val joined = "SELECT f.id FROM fact f JOIN slow p ON f.k = p.k"
-      withConf("spark.joinery.store.timeout" -> "60s")(assert(filtersIn(sql(joined)) == 1))
-      TroubledFileSystem.delayMs.set(1500)
-      checkDecision(joined, "anew for each query")
-      checkDecision(joined, "has not answered an earlier query yet")
-      eventually(checkDecision(joined, "ms the last time, took longer than spark.joinery.store.timeout (300 ms)"))
-      TroubledFileSystem.delayMs.set(0)
-      eventually(assert(filtersIn(sql(joined)) == 1))
-    } finally TroubledFileSystem.reset()
-  }
-
-  /** Asserts again until it holds, for twenty seconds at most. */
-  private def eventually(assertion: => Unit): Unit = {
-    val deadline = System.nanoTime() + 20L * 1000 * 1000 * 1000
-    var holds = false
-    while (!holds) {
-      holds = try { assertion; true } catch { case _: TestFailedException if System.nanoTime() < deadline => false }
-      if (!holds) Thread.sleep(100)
-    }
   }
 }
