@@ -218,7 +218,7 @@ class ArtifactStoreSuite extends StoredFilters {
   test("blocks that no job writes") {
     val half = (1L << 40) + 1
     for ((rows, reason) <- Seq(
-        (s"VALUES (1, $half, $half, $half, NULL)", "block 1 that no key can have filled"),
+        (s"VALUES (1, $half, $half, $half, bigint(NULL))", "block 1 that no key can have filled"),
         (s"VALUES (2, $half, 1L, $half, $half)", "block 2 that no key can have filled"),
         (s"VALUES (3, $half, $half, $half, $half), (3, $half, $half, $half, $half)", "block 3 twice"))) {
       val folder = JavaFiles.createTempDirectory("other").resolve("data")
