@@ -156,7 +156,15 @@ class LastJoinParserSuite extends LastJoinChecks {
       "SELECT * FROM (last JOIN r ON last.k = r.k)",
       "SELECT `l LAST JOIN r` FROM `l LAST JOIN r`",
       "SELECT last(v), first_value(v) FROM r ORDER BY v NULLS LAST",
-      "FROM l |> AS last |> JOIN r ON last.k = r.k")) {
+      "FROM l |> AS last |> JOIN r ON last.k = r.k",
+      "SELECT * FROM l WHERE k = 'x' /* LAST */ /* JOIN */ -- LAST\n-- JOIN",
+      "SELECT R'l LAST JOIN r' FROM l AS `LAST` JOIN r `LAST JOIN`",
+      "SELECT /*+ BROADCAST(last) */ * FROM l AS last JOIN r ON last.k = r.k",
+      "SELECT * FROM (SELECT 1 AS last) AS last JOIN r",
+      "SELECT * FROM l LEFT JOIN last JOIN r",
+      "SELECT * FROM IDENTIFIER('last') JOIN r",
+      "ADD FILE /tmp/last JOIN/r.txt",
+      "LIST JARS /tmp/last JOIN")) {
     test(s"no LAST JOIN: $text") {
       def tree: String = spark.sessionState.sqlParser.parsePlan(text).treeString.replaceAll("#\\d+", "#")
       assert(tree == onStockSpark(tree))

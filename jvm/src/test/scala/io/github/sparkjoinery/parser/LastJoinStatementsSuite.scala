@@ -108,4 +108,35 @@ class LastJoinStatementsSuite extends LastJoinChecks {
       try check("SELECT * FROM last_of(3)") finally sql("DROP FUNCTION last_of")
     }
   }
+
+  test("a view means what its words meant when it was made, whatever is switched on or off since") {
+    withTables("on_v", "off_v", "lt", "rt") {
+      sql("CREATE TABLE lt USING parquet AS SELECT * FROM l")
+      sql("CREATE TABLE rt USING parquet AS SELECT * FROM r")
+      val ambiguous = "SELECT id, ts FROM lt LAST JOIN rt USING (k)"
+      def define(suffix: String): Unit = {
+        sql(s"CREATE VIEW ${suffix}_v AS $ambiguous")
+        sql(s"CREATE TEMPORARY VIEW ${suffix}_temporary AS $ambiguous")
+      }
+      define("on")
+      onStockSpark(define("off"))
+      def check(): Unit = for (kind <- Seq("v", "temporary")) {
+        assert(sql(s"SELECT * FROM on_$kind").count() == 3, kind)
+        assert(sql(s"SELECT * FROM off_$kind").count() == 4, kind)
+      }
+      check()
+      onStockSpark(check())
+      withConf("spark.sql.variable.substitute" -> "false")(check())
+    }
+  }
+
+  test("a script with several of them, one of them in a string, one an alias") {
+    check(s"""BEGIN
+             |  DECLARE t STRING DEFAULT 'l LAST JOIN r';
+             |  IF EXISTS (SELECT 1 FROM l AS last JOIN r ON last.k = r.k) AND t = 'l LAST JOIN r' THEN
+             |    SELECT l.id, r.ts FROM l l /* a */ LAST /* b /* c */ */ JOIN r ORDER BY r.ts ON l.k = r.k;
+             |  ELSE $query WHERE false;
+             |  END IF;
+             |END""".stripMargin)
+  }
 }

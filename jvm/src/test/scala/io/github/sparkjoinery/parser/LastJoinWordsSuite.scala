@@ -5,6 +5,7 @@ import org.antlr.v4.runtime.{CharStreams, Token}
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.logical.{AsOfRight, LastJoinRight}
 
 /**
  * LAST JOIN and ASOF JOIN are words of Spark's lexer: whatever that takes for white space may stand between them,
@@ -29,6 +30,11 @@ class LastJoinWordsSuite extends LastJoinChecks {
 
   private def count(text: String): Long = sql(text).head().getLong(0)
 
+  private def isRead(text: String): Boolean = spark.sessionState.sqlParser.parsePlan(text).exists {
+    case _: LastJoinRight | _: AsOfRight => true
+    case _ => false
+  }
+
   private def lexed(text: String): Seq[Token] = {
     val lexer = new SqlBaseLexer(CharStreams.fromString(text))
     Iterator.continually(lexer.nextToken()).takeWhile(_.getType != Token.EOF)
@@ -44,8 +50,8 @@ class LastJoinWordsSuite extends LastJoinChecks {
     assert(whiteSpace.contains("\u00A0") && whiteSpace.contains("\u3000"))
     for (space <- whiteSpace) {
       withClue(f"U+${space.head.toInt}%04X: ") {
-        assert(count(ambiguous(s"LAST${space}JOIN")) == 3)
-        assert(count(asOfJoin(s"ASOF${space}JOIN")) == 3)
+        assert(isRead(ambiguous(s"LAST${space}JOIN")))
+        assert(isRead(asOfJoin(s"ASOF${space}JOIN")))
       }
     }
     assert(Answers.rows(sql(lastJoin("l LAST", "JOIN", "\u00A0"))) == answer)
