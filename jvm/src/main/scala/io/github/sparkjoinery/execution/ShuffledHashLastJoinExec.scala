@@ -69,6 +69,9 @@ case class ShuffledHashLastJoinExec(
        |""".stripMargin
   }
 
+  override def withSplit(left: SparkPlan, right: SparkPlan): ShuffledHashLastJoinExec =
+    copy(left = left, right = right, isSplit = true)
+
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): ShuffledHashLastJoinExec =
     copy(left = newLeft, right = newRight)
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.execution.BinaryExecNode
+import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
 /** The left rows of one task, one after the other, and what was found for the one at hand. */
 trait LastJoinTask extends Iterator[InternalRow] {
@@ -33,6 +33,9 @@ trait ShuffledLastJoinExec extends BinaryExecNode with LastJoinExec {
   def within: Option[Expression]
   def residual: Option[Expression]
   def isSplit: Boolean
+
+  /** The same join of children that several tasks read for one partition. */
+  def withSplit(left: SparkPlan, right: SparkPlan): ShuffledLastJoinExec
 
   override def terms: LastJoinTerms = LastJoinTerms(leftKeys, rightKeys, order, asOf, asOfTerm, strict, within, residual)
 

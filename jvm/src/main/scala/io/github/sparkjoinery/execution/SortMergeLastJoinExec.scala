@@ -53,6 +53,9 @@ case class SortMergeLastJoinExec(
   override protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String =
     s"$matched = (UnsafeRow) $task.matched();"
 
+  override def withSplit(left: SparkPlan, right: SparkPlan): SortMergeLastJoinExec =
+    copy(left = left, right = right, isSplit = true)
+
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): SortMergeLastJoinExec =
     copy(left = newLeft, right = newRight)
 }

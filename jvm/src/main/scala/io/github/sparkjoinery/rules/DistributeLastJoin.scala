@@ -61,6 +61,7 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     // The optimizer is through with subqueries by now.
     SparkSession.active.sessionState.optimizer.execute(Subquery(aggregate, correlated = false)) match {
       case subquery: Subquery => subquery.child
+      case other => other
     }
   }
 

@@ -1,7 +1,6 @@
 package io.github.sparkjoinery.rules
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.catalyst.optimizer.EliminateResolvedHint
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -55,15 +54,12 @@ object PlanAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       condition: Expression,
       joinType: JoinType,
       hint: JoinHint): LogicalPlan = {
-    // Spark keeps hints as nodes below a join until its optimizer moves them into the join: so here.
-    EliminateResolvedHint(Join(left, right, LeftOuter, Some(condition), hint)) match {
-      case bare: Join =>
-        val order = Option.when(sides.right.references.nonEmpty)(
-          if (sides.backward) SortOrder(sides.right, Ascending) else SortOrder(sides.right, Descending, NullsFirst, Nil))
-        joinType match {
-          case Inner => inner(LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint))
-          case _ => LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint)
-        }
+    val bare = HintsInJoin(Join(left, right, LeftOuter, Some(condition), hint))
+    val order = Option.when(sides.right.references.nonEmpty)(
+      if (sides.backward) SortOrder(sides.right, Ascending) else SortOrder(sides.right, Descending, NullsFirst, Nil))
+    joinType match {
+      case Inner => inner(LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint))
+      case _ => LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint)
     }
   }
 

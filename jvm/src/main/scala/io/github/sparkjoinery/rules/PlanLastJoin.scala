@@ -1,7 +1,6 @@
 package io.github.sparkjoinery.rules
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.optimizer.EliminateResolvedHint
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -24,10 +23,8 @@ object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (plan.containsPattern(LastJoin.Pattern)) checked(WarnOfOrderAfterOn(plan.transformUpWithSubqueries {
       case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
-        // Spark keeps hints as nodes below a join until its optimizer moves them into the join: so here.
-        EliminateResolvedHint(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint)) match {
-          case join: Join => LastJoin(join.left, join.right, order, join.condition, join.hint)
-        }
+        val join = HintsInJoin(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint))
+        LastJoin(join.left, join.right, order, join.condition, join.hint)
     })) else plan
 
   private def unmarked(left: LogicalPlan): LogicalPlan = left match {

@@ -79,11 +79,7 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
       case sort: SortExec => sort.copy(child = SkewJoinChildWrapper(read))
       case _ => SkewJoinChildWrapper(read)
     }
-    val children = Seq(replace(join.left, left), replace(join.right, right))
-    join match {
-      case hash: ShuffledHashLastJoinExec => hash.copy(left = children.head, right = children(1), isSplit = true)
-      case merge: SortMergeLastJoinExec => merge.copy(left = children.head, right = children(1), isSplit = true)
-    }
+    join.withSplit(replace(join.left, left), replace(join.right, right))
   }
 
   private def shuffleBelow(plan: SparkPlan): Option[ShuffleQueryStageExec] = plan match {

@@ -31,7 +31,9 @@ object StoredTimes extends AliasHelper with Logging {
       partitionOf <- partitioner(stage, keys)
       (relation, rows) <- rowsOfHotKeys(side, keys, time, Seq(partitionOf, time))
     } yield {
-      val times = rows.map { case (Seq(partition: Int, time: Long), weight) => partition -> (time, weight) }
+      val times = rows.map { case (values, weight) =>
+        values.head.asInstanceOf[Int] -> (values(1).asInstanceOf[Long], weight)
+      }
       StoredTimes(relation, times.groupMap(_._1)(_._2).map { case (partition, of) => partition -> of.sortBy(_._1) })
     }
 

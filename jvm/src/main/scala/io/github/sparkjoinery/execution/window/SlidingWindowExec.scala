@@ -1,5 +1,6 @@
 package io.github.sparkjoinery.execution.window
 
+import org.apache.spark.SparkException
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -35,8 +36,8 @@ case class SlidingWindowExec(
   }
   override def outputOrdering: Seq[SortOrder] = if (isSorted) child.outputOrdering else sortOrder
   override def requiredChildDistribution: Seq[Distribution] = Seq(cuts match {
-    case Some(_: CutAtRead) => UnspecifiedDistribution
     case Some(cut: CutAtWrite) => ClusteredDistribution(Seq(cut.part))
+    case Some(_) => UnspecifiedDistribution
     case None => if (partitionSpec.isEmpty) AllTuples else ClusteredDistribution(partitionSpec)
   })
 
@@ -79,6 +80,7 @@ case class SlidingWindowExec(
       case Some(cut: CutAtRead) =>
         val parts = partsOfReaders(cut)
         (partitionSpec, Some((cut.terms, parts(_))))
+      case Some(other) => throw SparkException.internalError(s"a window cut by $other")
     }
     WindowTaskFactory(WindowPrograms.of(orderSpec, functions), keys, orderSpec, child.output,
       WindowMetrics(longMetric("sortTime"), longMetric("spillSize"), longMetric("haloRows")), parts)

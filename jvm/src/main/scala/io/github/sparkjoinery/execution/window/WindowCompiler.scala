@@ -2,6 +2,7 @@ package io.github.sparkjoinery.execution.window
 
 import scala.collection.mutable
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types._
@@ -104,6 +105,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
           case Max(child) if isNumber(child) => extreme(input, child, isMax = true, result)
           case _ => merged(aggregate, filter, guards(aggregate), input, result)
         }
+      case other => throw SparkException.internalError(s"no kernel for $other, which WindowSupport lets pass")
     }
   }
 
