@@ -1,11 +1,10 @@
 package io.github.sparkjoinery.execution
 
-import java.time.ZoneId
-
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
 /**
@@ -91,5 +90,6 @@ object Monotone {
 
   /** Whether local time runs as evenly as time itself. */
   private def evenly(dataType: DataType, zone: Option[String]): Boolean =
-    dataType == TimestampNTZType || zone.exists(id => Try(ZoneId.of(id).getRules.isFixedOffset).getOrElse(false))
+    dataType == TimestampNTZType ||
+      zone.exists(id => Try(DateTimeUtils.getZoneId(id).getRules.isFixedOffset).getOrElse(false))
 }

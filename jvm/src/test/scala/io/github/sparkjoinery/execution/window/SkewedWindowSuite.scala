@@ -391,6 +391,20 @@ class SkewedWindowSuite extends WindowChecks {
     }
   }
 
+  test("RANGE by days in any time zone: the least interval, and zones without a name") {
+    def range(by: String) = over(Seq("count(*)"), Single, s"RANGE BETWEEN CURRENT ROW AND $by FOLLOWING")
+    load(1500, "timestamp_seconds(id * 40000)")
+    withHint(withConf("spark.sql.session.timeZone" -> "America/New_York") {
+      val least = range("INTERVAL '-106751991 04:00:54.775808' DAY TO SECOND")
+        .map(_.replace("CURRENT ROW AND", "UNBOUNDED PRECEDING AND"))
+      checkDecision(select(least, Some(4), "d"), "need not grow with the value")
+      checkSplit(range("INTERVAL '2' DAY"), Some(4), split = false)
+    })
+    for (zone <- Seq("+8:00", "+08:00", "-3:30", "UTC+3", "Etc/GMT-2")) {
+      withHint(withConf("spark.sql.session.timeZone" -> zone)(checkSplit(range("INTERVAL '2' DAY"), Some(4))))
+    }
+  }
+
   test("an operator above that relies on the partitioning") {
     load(2000, Ties)
     withHint {

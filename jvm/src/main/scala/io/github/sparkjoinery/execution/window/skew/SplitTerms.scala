@@ -1,11 +1,9 @@
 package io.github.sparkjoinery.execution.window.skew
 
-import java.time.ZoneId
-
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.catalyst.util.{DateTimeUtils, UnsafeRowUtils}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
@@ -100,14 +98,22 @@ private[window] object SplitTerms {
     case _ => true
   }
 
-  /** Whether a greater value never has a lesser bound. Months and days have different lengths. */
+  /**
+   * Whether a greater value never has a lesser bound. Months and days have different lengths, and what is infinitely far from
+   * an infinite value is NaN, the greatest.
+   */
   private def isMonotone(dataType: DataType, offset: Expression): Boolean = {
-    def daysAreEqual = dataType == TimestampNTZType || ZoneId.of(SQLConf.get.sessionLocalTimeZone, ZoneId.SHORT_IDS).getRules.isFixedOffset
+    def daysAreEqual = dataType == TimestampNTZType ||
+      DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone).getRules.isFixedOffset
     (dataType, offset.eval()) match {
       case (DateType | ByteType | ShortType | IntegerType | LongType, _) => true // unless it wraps around, which a sample tells
+      case (FloatType, by: Float) => !by.isNaN && !by.isInfinite
+      case (DoubleType, by: Double) => !by.isNaN && !by.isInfinite
       case (_: DecimalType | FloatType | DoubleType, _) => true
-      case (TimestampType | TimestampNTZType, interval: CalendarInterval) => interval.months == 0 && (interval.days == 0 || daysAreEqual)
-      case (TimestampType | TimestampNTZType, micros: Long) => math.abs(micros) < MICROS_PER_DAY || daysAreEqual
+      case (TimestampType | TimestampNTZType, interval: CalendarInterval) =>
+        interval.months == 0 && (interval.days == 0 || daysAreEqual)
+      case (TimestampType | TimestampNTZType, micros: Long) => // the least long has no absolute value
+        micros > -MICROS_PER_DAY && micros < MICROS_PER_DAY || daysAreEqual
       case _ => false
     }
   }
