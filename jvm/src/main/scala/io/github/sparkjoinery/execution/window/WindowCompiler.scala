@@ -15,16 +15,16 @@ private[window] class WindowCompiler(order: Seq[SortOrder]) {
   private var needsPeers = false
 
   /**
-   * @param growing whether functions over frames that begin with the partition are computed row by row, so that they may begin with what
-   *                comes before the first row
+   * Functions over frames that begin with the partition are computed row by row, as Spark does: what joins a sum is never
+   * looked at again, and the sum may begin with what comes before the first row.
    */
-  def compile(functions: Seq[WindowExpression], growing: Boolean): WindowProgram = {
+  def compile(functions: Seq[WindowExpression]): WindowProgram = {
     val frames = functions.zipWithIndex.groupBy { case (window, _) => frameOf(window).canonicalized }.toSeq.sortBy(_._2.head._2).map { case (_, of) =>
       val frame = frameOf(of.head._1)
       val (lower, upper) = (bound(frame, frame.lower), bound(frame, frame.upper))
-      val asGrowing = growing && frame.lower == UnboundedPreceding
+      val growing = frame.lower == UnboundedPreceding
       val overflow = Seq(frame.lower, frame.upper).filter(isOffset(frame, _)).map(RangeBound.of(order.head, _).get)
-      FrameProgram(lower, upper, of.map { case (window, result) => function(window, result, asGrowing) }, overflow)
+      FrameProgram(lower, upper, of.map { case (window, result) => function(window, result, growing) }, overflow)
     }
     WindowProgram(columns.toSeq, Option.when(needsPeers)(columns.length), frames, functions.map(_.dataType)) match {
       case program if needsPeers => program.copy(frames = frames.map(frame => frame.copy(lower = atPeers(frame.lower), upper = atPeers(frame.upper))))

@@ -2,6 +2,8 @@ package io.github.sparkjoinery.execution.window
 
 import scala.util.Random
 
+import org.apache.spark.sql.catalyst.expressions.WindowExpression
+
 /** Sums, and bounds of frames, that their type cannot hold: the error, NULL or wrapped value that Spark's own operator has, in the same rows. */
 class SlidingWindowOverflowSuite extends WindowChecks {
 
@@ -57,6 +59,43 @@ class SlidingWindowOverflowSuite extends WindowChecks {
         yield s"CASE WHEN isnan($f) THEN '?' WHEN abs($f) = double('Infinity') THEN string($f) WHEN $f IS NOT NULL THEN 'finite' END"
       checkWindows(kinds, "FROM t")
     }
+  }
+
+  // growing frames, which have more rows than what is kept for the moving ones beside them
+
+  /** By name, values of 9,000 rows and what is computed of them. */
+  private val Long9000 = Seq(
+    ("sums near the ends of bigint", "if(id % 2 = 0, 9223372036854775807L, -9223372036854775807L)",
+      Seq("sum(v)", "avg(v)", "try_sum(v)")),
+    ("sums beyond the ends of bigint", "9223372036854775L * (id % 3 + 1)", Seq("try_sum(v)", "avg(v)")),
+    ("averages of nanoseconds", "1700000000000000000L + id", Seq("avg(v)", "count(v)")),
+    ("sums near the ends of double", "if(id % 2 = 0, 1e308D, -1e308D)", Seq("sum(v)", "avg(v)")),
+    ("one infinity", "if(id = 8000, double('Infinity'), double(id))", Seq("max(v)", "stddev(v)", "sum(v)")),
+    ("sums near the ends of decimal", "CAST(if(id % 2 = 0, '9e37', '-9e37') AS DECIMAL(38, 0))",
+      Seq("sum(v)", "try_sum(v)")))
+
+  for ((name, value, functions) <- Long9000; ansi <- Seq("true", "false")) {
+    test(s"growing frames beside moving ones: $name, ANSI mode $ansi") {
+      sql(s"SELECT int(id) AS id, 0 AS k, $value AS v FROM range(0, 9000, 1, 1)")
+        .localCheckpoint().createOrReplaceTempView("t")
+      withConf(Settings :+ "spark.sql.ansi.enabled" -> ansi: _*) {
+        val growing = Seq("UNBOUNDED PRECEDING AND CURRENT ROW", "UNBOUNDED PRECEDING AND 3 FOLLOWING",
+          "UNBOUNDED PRECEDING AND 7 PRECEDING", "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING")
+        val columns = for (function <- functions; frame <- growing) yield over(function, frame)
+        val moving = over("max(v)", "3 PRECEDING AND CURRENT ROW")
+        checkWindow(s"SELECT id, ${(columns :+ moving).mkString(", ")} FROM t")
+      }
+    }
+  }
+
+  test("growing frames are added to, row by row, whatever else the window has") {
+    val plan = sql("SELECT id, stddev(v) OVER w, sum(v) OVER w, sum(v) OVER (ORDER BY id ROWS 3 PRECEDING) " +
+      "FROM t WINDOW w AS (ORDER BY id ROWS UNBOUNDED PRECEDING)")
+    val Seq(window) = planned(plan).collect { case window: SlidingWindowExec => window }
+    val functions = window.windowExpression.flatMap(_.collect { case function: WindowExpression => function })
+    val frames = new WindowCompiler(window.orderSpec).compile(functions).frames
+    val growing = frames.filter(_.lower == Bound.Unbounded).flatMap(_.functions)
+    assert(growing.length == 2 && growing.forall(_.isInstanceOf[FunctionProgram.Growing]))
   }
 
   // bounds
