@@ -1,6 +1,5 @@
 package io.github.sparkjoinery.execution.window
 
-import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
@@ -11,11 +10,12 @@ import io.github.sparkjoinery.execution.rows.BuildMemory
  * as an `UnsafeRow` has them. Row numbers count from the beginning of the partition.
  *
  * @param width number of columns
+ * @param limit bytes
  */
-final class Columns(width: Int, memory: BuildMemory) {
-  val values: Array[Array[Long]] = Array.fill(width)(new Array[Long](Columns.Smallest))
-  val nulls: Array[Array[Boolean]] = Array.fill(width)(new Array[Boolean](Columns.Smallest))
-  private var capacity = Columns.Smallest
+final class Columns(width: Int, memory: BuildMemory, limit: Long) {
+  val values: Array[Array[Long]] = Array.fill(width)(Array.emptyLongArray)
+  val nulls: Array[Array[Boolean]] = Array.fill(width)(Array.emptyBooleanArray)
+  private var capacity = 0
 
   /** The row number of the arrays' first element. */
   var base = 0
@@ -24,12 +24,29 @@ final class Columns(width: Int, memory: BuildMemory) {
 
   def clear(): Unit = { base = 0; loaded = 0 }
 
+  /** Gives all memory back. */
+  def free(): Unit = {
+    clear()
+    capacity = 0
+    var column = 0
+    while (column < width) {
+      values(column) = Array.emptyLongArray
+      nulls(column) = Array.emptyBooleanArray
+      column += 1
+    }
+    memory.release(memory.acquired)
+  }
+
+  /** Makes room for one row more. @return false if there is no memory for it */
+  def hasRoom: Boolean = loaded - base < capacity || grow()
+
   /**
+   * Adds a row that there is room for.
+   *
    * @param row  its columns, each of them in 8 bytes; null if there are none
    * @param last of one column more, if there is one
    */
   def add(row: UnsafeRow, last: Long): Unit = {
-    if (loaded - base == capacity) grow()
     val at = loaded - base
     val projected = if (row == null) 0 else row.numFields
     if (row != null) {
@@ -59,16 +76,18 @@ final class Columns(width: Int, memory: BuildMemory) {
     }
   }
 
-  private def grow(): Unit = {
-    val more = capacity.toLong * width * Columns.BytesPerValue
-    if (capacity > (1 << 29) || !memory.acquire(more)) throw new SparkOutOfMemoryError("UNABLE_TO_ACQUIRE_MEMORY",
-      java.util.Map.of("requestedBytes", more.toString, "receivedBytes", "0"))
-    capacity *= 2
-    var column = 0
-    while (column < width) {
-      values(column) = java.util.Arrays.copyOf(values(column), capacity)
-      nulls(column) = java.util.Arrays.copyOf(nulls(column), capacity)
-      column += 1
+  private def grow(): Boolean = {
+    val larger = math.max(capacity * 2L, Columns.Smallest)
+    val more = (larger - capacity) * width * Columns.BytesPerValue
+    larger <= (1 << 30) && (width == 0 || memory.acquired + more <= limit && memory.acquire(more)) && {
+      capacity = larger.toInt
+      var column = 0
+      while (column < width) {
+        values(column) = java.util.Arrays.copyOf(values(column), capacity)
+        nulls(column) = java.util.Arrays.copyOf(nulls(column), capacity)
+        column += 1
+      }
+      true
     }
   }
 }

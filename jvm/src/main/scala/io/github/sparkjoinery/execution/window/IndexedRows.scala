@@ -134,6 +134,8 @@ private[window] final class IndexedRows(
     place < starts.length - 1
   }
 
+  override def size: Int = starts(place + 1) - starts(place)
+
   override def cursor(from: Int): RowCursor = new RowCursor {
     private val row = new UnsafeRow(output.length)
     private var at = starts(place) + from

@@ -8,6 +8,9 @@ private[window] trait PartitionRows {
   /** Goes on to the next partition. Its rows are read by cursors, which are good until the partition after it. */
   def nextPartition(): Boolean
 
+  /** How many rows the partition has. */
+  def size: Int
+
   /** Reads the rows of the partition from a row on. */
   def cursor(from: Int): RowCursor
 

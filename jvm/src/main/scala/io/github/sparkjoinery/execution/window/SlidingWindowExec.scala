@@ -79,7 +79,7 @@ case class SlidingWindowExec(
         val parts = partsOfReaders(cut)
         (partitionSpec, Some((cut.terms, parts(_))))
     }
-    WindowTaskFactory(new WindowCompiler(orderSpec).compile(functions), keys, orderSpec, child.output,
+    WindowTaskFactory(WindowPrograms.of(orderSpec, functions), keys, orderSpec, child.output,
       WindowMetrics(longMetric("sortTime"), longMetric("spillSize"), longMetric("haloRows")), parts)
   }
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.ReplayedRows
+import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows}
 
 /**
  * Partitions of rows that come sorted. One is kept at a time, as Spark's operator keeps it: in memory, else spilled.
@@ -20,7 +20,7 @@ private[window] final class SortedRows(
       val order = InterpretedOrdering.forSchema(keys.map(_.dataType))
       order.compare(_, _) == 0
     }
-  private val kept = new ReplayedRows
+  private val kept = new ReplayedRows(output.length, ExecutionMemory.shareOfTask / 4)
   private var ahead: UnsafeRow = _
 
   override def nextPartition(): Boolean = {
@@ -37,10 +37,12 @@ private[window] final class SortedRows(
 
   private def advance(): Unit = ahead = if (rows.hasNext) rows.next().asInstanceOf[UnsafeRow] else null
 
+  override def size: Int = kept.size
+
   override def cursor(from: Int): RowCursor = {
-    val iterator = kept.iterator(from)
-    () => if (iterator.hasNext) iterator.next() else null
+    val reader = kept.reader(from)
+    () => reader.read()
   }
 
-  override def close(): Unit = { kept.clear(); spillSize += kept.spillSize }
+  override def close(): Unit = { spillSize += kept.spillSize; kept.close() }
 }

@@ -9,8 +9,13 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.execution.OrderedLong
 import io.github.sparkjoinery.execution.window.kernels.FilteredFunction
 
-/** Turns the functions of a window, all of which [[WindowSupport]] has passed, into a [[WindowProgram]]. */
-private[window] class WindowCompiler(order: Seq[SortOrder]) {
+/**
+ * Turns the functions of a window, all of which [[WindowSupport]] has passed, into a [[WindowProgram]].
+ *
+ * @param keepsColumns whether functions may have columns of all rows of a frame in memory; else Spark's expressions read
+ *                     the rows
+ */
+private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolean = true) {
   private val columns = mutable.ArrayBuffer.empty[Expression]
   private var needsPeers = false
 
@@ -76,6 +81,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder]) {
         def double(child: Expression) = if (child.dataType == DoubleType) child else Cast(child, DoubleType)
         aggregate match {
           case _ if growing => Growing(FilteredFunction(aggregate, filter), result)
+          case _ if !keepsColumns => merged(aggregate, filter, guards(aggregate), input, result)
           case Count(children) =>
             val nullable = children.filter(_.nullable)
             val one = Literal(1L)
@@ -86,16 +92,16 @@ private[window] class WindowCompiler(order: Seq[SortOrder]) {
               val value = AttributeReference("value", LongType)()
               LongSum(input(long(sum.child)), checked(sum, value), value, result)
             case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
-            case _ => merged(aggregate, filter, overflows(sum, sum.child).toSeq, input, result)
+            case _ => merged(aggregate, filter, guards(aggregate), input, result)
           }
           case average: Average => average.child.dataType match {
             case ByteType | ShortType | IntegerType | LongType => LongAverage(input(long(average.child)), result)
             case FloatType | DoubleType => DoubleAverage(input(double(average.child)), result)
-            case _ => merged(aggregate, filter, overflows(average, average.child).toSeq, input, result)
+            case _ => merged(aggregate, filter, guards(aggregate), input, result)
           }
           case Min(child) if isNumber(child) => extreme(input, child, isMax = false, result)
           case Max(child) if isNumber(child) => extreme(input, child, isMax = true, result)
-          case _ => merged(aggregate, filter, moments(aggregate), input, result)
+          case _ => merged(aggregate, filter, guards(aggregate), input, result)
         }
     }
   }
@@ -115,6 +121,32 @@ private[window] class WindowCompiler(order: Seq[SortOrder]) {
   private def merged(function: DeclarativeAggregate, filter: Option[Expression], guards: Seq[(Expression, Double)], input: Expression => Int,
       result: Int): FunctionProgram =
     FunctionProgram.Merged(FilteredFunction(function, filter), guards.map { case (value, limit) => (input(value), limit) }, result)
+
+  /** Where the order of additions may decide: what is added, as a double, and from which sum on. */
+  private def guards(function: DeclarativeAggregate): Seq[(Expression, Double)] = function match {
+    case sum: Sum => sum.child.dataType match {
+      case ByteType | ShortType | IntegerType | LongType =>
+        if (sum.evalContext.evalMode == EvalMode.LEGACY) Nil // it wraps, in any order
+        else Seq((Cast(sum.child, DoubleType), WindowCompiler.LongSumsFit))
+      case FloatType | DoubleType => Seq(finite(sum.child))
+      case _ => overflows(sum, sum.child).toSeq
+    }
+    case average: Average => average.child.dataType match {
+      case ByteType | ShortType | IntegerType | LongType => Nil
+      case FloatType | DoubleType => Seq(finite(average.child))
+      case _ => overflows(average, average.child).toSeq
+    }
+    case _: Count | _: Min | _: Max => Nil
+    case _ => moments(function)
+  }
+
+  /** What is infinite already makes a sum infinite, or NaN, in any order. */
+  private def finite(child: Expression): (Expression, Double) = {
+    val value = if (child.dataType == DoubleType) child else Cast(child, DoubleType)
+    val isFinite = And(
+      LessThanOrEqual(value, Literal(Double.MaxValue)), GreaterThanOrEqual(value, Literal(-Double.MaxValue)))
+    (If(isFinite, value, Literal(0.0)), Double.MaxValue / 2)
+  }
 
   /** Of variances and the like: infinite values, and those whose powers are, make a difference between rows added and partial results merged. */
   private def moments(function: DeclarativeAggregate): Seq[(Expression, Double)] = function match {
@@ -139,5 +171,6 @@ private[window] class WindowCompiler(order: Seq[SortOrder]) {
 private[window] object WindowCompiler {
   private val DigitsOfRows = 10 // a partition has fewer than ten to this
   private val FourthPowersFit = 1e70
+  private val LongSumsFit = 9.2e18
   private val SomePeers = Bound.Peers(-1)
 }

@@ -19,6 +19,19 @@ private[window] case class WindowProgram(
   def width: Int = columns.length + peers.size
 }
 
+/**
+ * Two programs for one window, with the same frames.
+ *
+ * @param byColumns which has columns of a frame's rows in memory
+ * @param byRows    which reads the rows instead, by Spark's own expressions
+ */
+private[window] case class WindowPrograms(byColumns: WindowProgram, byRows: WindowProgram)
+
+private[window] object WindowPrograms {
+  def of(order: Seq[SortOrder], functions: Seq[WindowExpression]): WindowPrograms = WindowPrograms(
+    new WindowCompiler(order).compile(functions), new WindowCompiler(order, keepsColumns = false).compile(functions))
+}
+
 /** @param overflow what the bounds of a row are computed by, to be asked where one has none because of an error */
 private[window] case class FrameProgram(lower: Bound, upper: Bound, functions: Seq[FunctionProgram], overflow: Seq[Expression]) {
   def isGrowing: Boolean = lower == Bound.Unbounded && functions.exists(_.isInstanceOf[FunctionProgram.Growing])

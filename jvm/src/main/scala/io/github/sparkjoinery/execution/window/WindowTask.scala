@@ -14,10 +14,12 @@ import io.github.sparkjoinery.execution.window.skew.{PartRows, SplitTerms, TaskP
  * @param ofParts what it computes of its rows; None: all
  */
 final class WindowTask private[window] (
-    program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics,
-    ofParts: Option[(TaskParts, SplitTerms)]) {
+    programs: WindowPrograms, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute],
+    metrics: WindowMetrics, ofParts: Option[(TaskParts, SplitTerms)]) {
 
-  private val part = ofParts.map { case (parts, terms) => new PartRows(parts, terms, program, output, take) }.orNull
+  private val part = ofParts.map { case (parts, terms) =>
+    new PartRows(parts, terms, programs.byColumns, output, take)
+  }.orNull
   private var indexed =
     if (keys.forall(key => IndexedRows.isKey(key.dataType))) new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)
     else null
@@ -50,7 +52,7 @@ final class WindowTask private[window] (
   def begin(sorted: Iterator[InternalRow]): Unit = begin(new SortedRows(sorted, keys, output, metrics.spillSize))
 
   private def begin(rows: PartitionRows): Unit = {
-    partitions = new PartitionFrames(program, order, output, rows, part)
+    partitions = new PartitionFrames(programs, order, output, rows, part)
     TaskContext.get().addTaskCompletionListener[Unit](_ => rows.close())
   }
 
@@ -84,8 +86,9 @@ private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetr
  * @param parts what a task computes, by its number
  */
 case class WindowTaskFactory private[window] (
-    program: WindowProgram, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], metrics: WindowMetrics,
-    parts: Option[(SplitTerms, Int => Option[TaskParts])]) {
+    programs: WindowPrograms, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute],
+    metrics: WindowMetrics, parts: Option[(SplitTerms, Int => Option[TaskParts])]) {
   def create(task: Int): WindowTask =
-    new WindowTask(program, keys, order, output, metrics, parts.flatMap { case (terms, ofTasks) => ofTasks(task).map((_, terms)) })
+    new WindowTask(programs, keys, order, output, metrics,
+      parts.flatMap { case (terms, ofTasks) => ofTasks(task).map((_, terms)) })
 }

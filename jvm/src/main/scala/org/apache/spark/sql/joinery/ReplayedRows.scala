@@ -1,22 +1,186 @@
 package org.apache.spark.sql.joinery
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
-import org.apache.spark.sql.internal.SQLConf
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, RandomAccessFile}
 
-/** Rows kept to be read several times, by the rules of Spark's window operator (`spark.sql.windowExec.buffer.*`): on the heap, else spilled. */
-class ReplayedRows {
-  private val rows = {
-    val conf = SQLConf.get
-    new ExternalAppendOnlyUnsafeRowArray(
-      conf.windowExecBufferInMemoryThreshold,
-      conf.windowExecBufferSpillSizeThreshold,
-      conf.windowExecBufferSpillThreshold,
-      conf.windowExecBufferSpillSizeThreshold)
+import scala.collection.mutable
+
+import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.unsafe.Platform
+
+/**
+ * Rows kept to be read several times, from any row on: in blocks of memory that Spark's memory manager grants, the others in one
+ * file, which any number of readers share. (A reader of Spark's own spilled rows opens all files of them, each with a thread, and
+ * closes them at its end only.) `spark.sql.windowExec.buffer.spill.*` hold as for Spark's window operator.
+ *
+ * @param numFields of a row
+ * @param limit     bytes in memory
+ */
+class ReplayedRows(numFields: Int, limit: Long) {
+  import ReplayedRows._
+
+  private val memory = TaskBuildMemory()
+  private val mostRows = math.max(SQLConf.get.windowExecBufferSpillThreshold, 1)
+  private val mostBytes = math.min(SQLConf.get.windowExecBufferSpillSizeThreshold, limit)
+  private val blocks = mutable.ArrayBuffer.empty[Block]
+  private var last = new Array[Byte](BlockSize) // the block that is being filled
+  private var lastRow = 0 // its first
+  private var end = 0 // of what it holds
+  private var file: SpilledBlocks = _
+
+  /** How many rows there are. */
+  var size = 0
+
+  /** Bytes written to disk until now, as they are there. */
+  def spillSize: Long = if (file == null) 0 else file.written
+
+  def add(row: UnsafeRow): Unit = {
+    val needed = row.getSizeInBytes + Header
+    if (end + needed > last.length || size - lastRow >= mostRows) {
+      if (end > 0) seal()
+      if (needed > last.length) last = new Array[Byte](needed)
+    }
+    Platform.putInt(last, Platform.BYTE_ARRAY_OFFSET + end, row.getSizeInBytes)
+    Platform.copyMemory(
+      row.getBaseObject, row.getBaseOffset, last, Platform.BYTE_ARRAY_OFFSET + end + Header, row.getSizeInBytes)
+    end += needed
+    size += 1
   }
 
-  def add(row: UnsafeRow): Unit = rows.add(row)
-  def clear(): Unit = rows.clear()
-  def spillSize: Long = rows.spillSize
-  def iterator(from: Int): Iterator[UnsafeRow] = rows.generateIterator(from)
+  private def seal(): Unit = {
+    if (size <= mostRows && memory.acquired + last.length <= mostBytes && memory.acquire(last.length)) {
+      blocks += Block(lastRow, end, last, 0, 0)
+      last = new Array[Byte](BlockSize)
+    } else {
+      if (file == null) file = new SpilledBlocks
+      val (offset, length) = file.write(last, end)
+      blocks += Block(lastRow, end, null, offset, length)
+    }
+    lastRow = size
+    end = 0
+  }
+
+  /** Forgets all rows; readers are good no longer. */
+  def clear(): Unit = {
+    blocks.clear()
+    if (last.length > BlockSize) last = new Array[Byte](BlockSize)
+    lastRow = 0
+    end = 0
+    size = 0
+    memory.release(memory.acquired)
+    if (file != null) file.clear()
+  }
+
+  /** Gives memory and disk back. */
+  def close(): Unit = {
+    clear()
+    if (file != null) file.close()
+  }
+
+  /** After the last row has been added: reads the rows from one on. */
+  def reader(from: Int): Reader = new Reader(from)
+
+  final class Reader private[ReplayedRows] (from: Int) {
+    private val row = new UnsafeRow(numFields)
+    private var next = math.min(from, size)
+    private var block = -1
+    private var bytes: Array[Byte] = _
+    private var buffer: Array[Byte] = _
+    private var at, until = 0
+    if (next < size) find()
+
+    /** The next row, good until the one after it is asked for; or null. */
+    def read(): UnsafeRow =
+      if (next == size) null
+      else {
+        if (at == until) open(block + 1)
+        val length = Platform.getInt(bytes, Platform.BYTE_ARRAY_OFFSET + at)
+        row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET + at + Header, length)
+        at += length + Header
+        next += 1
+        row
+      }
+
+    private def find(): Unit = {
+      var (low, high) = (0, blocks.length) // the last block is the one that is being filled
+      while (low < high) {
+        val middle = (low + high + 1) >>> 1
+        if (firstOf(middle) <= next) low = middle else high = middle - 1
+      }
+      open(low)
+      var i = firstOf(low)
+      while (i < next) { at += Platform.getInt(bytes, Platform.BYTE_ARRAY_OFFSET + at) + Header; i += 1 }
+    }
+
+    private def firstOf(block: Int): Int = if (block == blocks.length) lastRow else blocks(block).first
+
+    private def open(number: Int): Unit = {
+      block = number
+      at = 0
+      if (number == blocks.length) { bytes = last; until = end }
+      else {
+        val Block(_, length, inMemory, offset, stored) = blocks(number)
+        if (inMemory != null) bytes = inMemory
+        else {
+          if (buffer == null || buffer.length < length) buffer = new Array[Byte](length)
+          file.read(offset, stored, buffer, length)
+          bytes = buffer
+        }
+        until = length
+      }
+    }
+  }
+}
+
+private object ReplayedRows {
+  private val BlockSize = 64 << 10
+  private val Header = 8 // the row's length; rows begin at multiples of 8
+
+  /**
+   * @param first  row
+   * @param length bytes of rows
+   * @param bytes  null: they are in the file, from `offset` on, in `stored` bytes
+   */
+  private case class Block(first: Int, length: Int, bytes: Array[Byte], offset: Long, stored: Int)
+
+  /** Each block compressed and encrypted by itself, as the configuration wants of what is spilled. */
+  private final class SpilledBlocks {
+    private val (id, path) = SparkEnv.get.blockManager.diskBlockManager.createTempLocalBlock()
+    private val file = new RandomAccessFile(path, "rw")
+    private val metrics = TaskContext.get().taskMetrics()
+    private var length = 0L
+    var written = 0L
+
+    def write(bytes: Array[Byte], count: Int): (Long, Int) = {
+      val stored = new ByteArrayOutputStream(count)
+      val stream = SparkEnv.get.serializerManager.wrapStream(id, stored)
+      stream.write(bytes, 0, count)
+      stream.close()
+      val offset = length
+      file.seek(offset)
+      file.write(stored.toByteArray)
+      length += stored.size
+      written += stored.size
+      metrics.incDiskBytesSpilled(stored.size)
+      metrics.incMemoryBytesSpilled(count)
+      (offset, stored.size)
+    }
+
+    def read(offset: Long, stored: Int, into: Array[Byte], count: Int): Unit = {
+      val bytes = new Array[Byte](stored)
+      file.seek(offset)
+      file.readFully(bytes)
+      val stream = new DataInputStream(SparkEnv.get.serializerManager.wrapStream(id, new ByteArrayInputStream(bytes)))
+      try stream.readFully(into, 0, count) finally stream.close()
+    }
+
+    def clear(): Unit = if (length > 0) { file.setLength(0); length = 0 }
+
+    def close(): Unit = {
+      length = 0
+      file.close()
+      path.delete()
+    }
+  }
 }

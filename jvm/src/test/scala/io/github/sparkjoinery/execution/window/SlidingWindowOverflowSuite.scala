@@ -4,6 +4,8 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.WindowExpression
 
+import io.github.sparkjoinery.Answers
+
 /** Sums, and bounds of frames, that their type cannot hold: the error, NULL or wrapped value that Spark's own operator has, in the same rows. */
 class SlidingWindowOverflowSuite extends WindowChecks {
 
@@ -96,6 +98,31 @@ class SlidingWindowOverflowSuite extends WindowChecks {
     val frames = new WindowCompiler(window.orderSpec).compile(functions).frames
     val growing = frames.filter(_.lower == Bound.Unbounded).flatMap(_.functions)
     assert(growing.length == 2 && growing.forall(_.isInstanceOf[FunctionProgram.Growing]))
+  }
+
+  // an error shows when its row is asked for
+
+  for (wholeStage <- Seq("true", "false")) test(s"an error in a row that nobody asks for, generated code $wholeStage") {
+    sql("""SELECT int(id) AS id, 0 AS k, if(id IN (500, 501), 9223372036854775807L, id) AS v,
+          |CAST(if(id IN (500, 501), 99999999999999999999999999999999999999BD, id) AS DECIMAL(38, 0)) AS n,
+          |if(id < 500, id, 9223372036854774400L + id) AS o FROM range(0, 1000, 1, 1)""".stripMargin)
+      .localCheckpoint().createOrReplaceTempView("t")
+    val settings = Seq("spark.sql.ansi.enabled" -> "true", "spark.sql.codegen.wholeStage" -> wholeStage)
+    withConf(Settings ++ settings: _*) {
+      val late = Seq("ROWS BETWEEN 3 PRECEDING AND CURRENT ROW", "ROWS BETWEEN CURRENT ROW AND 4 FOLLOWING")
+        .flatMap(frame => Seq("sum(v)", "sum(n)").map(f => s"$f OVER (PARTITION BY k ORDER BY id $frame)")) :+
+        "count(*) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN CURRENT ROW AND 900 FOLLOWING)" :+
+        ("sum(n) OVER (PARTITION BY k ORDER BY id ROWS UNBOUNDED PRECEDING), " +
+          "max(v) OVER (PARTITION BY k ORDER BY id ROWS 3 PRECEDING)")
+      for (column <- late) {
+        for (rows <- Seq(5, 490)) {
+          val text = s"SELECT id, $column FROM t LIMIT $rows"
+          assert(Answers.rows(sql(text)) == onStockWindows(Answers.rows(sql(text))), text)
+          assert(isSliding(sql(text)), text)
+        }
+        checkWindow(s"SELECT id, $column FROM t") // the error itself
+      }
+    }
   }
 
   // bounds

@@ -39,6 +39,9 @@ class SpilledWindowSuite extends WindowChecks {
   private def spillSize(query: DataFrame): Long =
     collect(plan(query)) { case window: SlidingWindowExec => window.metrics("spillSize").value }.sum
 
+  private def partsOf(query: DataFrame): Long =
+    collect(plan(query)) { case window: SlidingWindowExec => window.metrics("splitParts").value }.sum
+
   /** Others in the JVM may give memory back at the very moment, so until it was scarce; each time with the right answer. */
   private def checkSpilled(text: String, answer: Seq[String]): Unit =
     assert(Iterator.fill(10) {
@@ -86,6 +89,31 @@ class SpilledWindowSuite extends WindowChecks {
     withConf(Settings: _*) {
       val answer = onStockWindows(Answers.rows(sql(text)))
       withConf(SmallBuffer: _*)(checkSpilled(text, answer))
+    }
+  }
+
+  for (frame <- Seq("ROWS BETWEEN 5000 PRECEDING AND 100 FOLLOWING", "ROWS BETWEEN 3000 FOLLOWING AND UNBOUNDED FOLLOWING",
+      "RANGE BETWEEN 4000 PRECEDING AND 1000 FOLLOWING", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING");
+      (order, ansi) <- Seq("o" -> "true", "o DESC" -> "false")) {
+    test(s"a frame longer than memory: $frame, ORDER BY $order, ANSI mode $ansi") {
+      sql("""SELECT int(id) AS id, int(id % 2) AS k, if(id = 92, NULL, int(pmod(id * 7919, 12007))) AS o,
+            |pmod(hash(id), 1000) AS v, double(pmod(hash(id), 1000)) / 4 AS x, concat('s', id % 13) AS s,
+            |CAST(pmod(hash(id), 99) AS DECIMAL(38, 2)) AS d FROM range(0, 12000, 1, 1)""".stripMargin)
+        .localCheckpoint().createOrReplaceTempView("long")
+      val functions = Seq("sum(v)", "avg(v)", "sum(x)", "min(x)", "max(v)", "count(*)", "min(s)", "sum(d)")
+      val columns = (functions.map(f => s"$f OVER (PARTITION BY k ORDER BY $order $frame)") :+
+        s"row_number() OVER (PARTITION BY k ORDER BY $order)").zipWithIndex.map { case (column, i) => s"$column AS c$i" }
+      // `scarce` runs in the task that computes the window.
+      def text(scarce: String) = s"""SELECT id, y, ${columns.mkString(", ")}
+        FROM (SELECT id, k, o, v, x, s, d, $scarce AS y FROM (SELECT /*+ REPARTITION(1, k) */ * FROM long))"""
+      withConf(Settings :+ "spark.sql.ansi.enabled" -> ansi: _*) {
+        assert(isSliding(sql(text("v"))))
+        val plenty = Answers.rows(sql(text("v")))
+        // Some suffice for the rows, but not for columns of them.
+        for (bytes <- Seq(0, 1900000, 2300000, 2700000, 3100000))
+          assert(Answers.rows(sql(text(s"scarce(v, $bytes)"))) == plenty)
+        ScarceMemory.withShareOf(cores = 100000000)(assert(Answers.rows(sql(text("v"))) == plenty))
+      }
     }
   }
 

@@ -26,6 +26,7 @@ private[window] final class GrowingFunctions(
   override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
     var k = 0
     while (k < count) {
+      computed = k
       if (added < his(k)) {
         entering.moveTo(added)
         while (added < his(k)) { functions.update(buffer, entering.next()); added += 1 }
@@ -33,5 +34,6 @@ private[window] final class GrowingFunctions(
       functions.evaluate(buffer, results(k))
       k += 1
     }
+    computed = k
   }
 }

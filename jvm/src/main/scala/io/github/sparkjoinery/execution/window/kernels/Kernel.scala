@@ -1,9 +1,15 @@
 package io.github.sparkjoinery.execution.window.kernels
 
 /** Computes functions over the frames of a partition's rows, batch by batch, each frame in constant amortised time. */
-trait Kernel {
+abstract class Kernel {
+  /** Of how many rows of the batch the results are there: where one fails, of those before it. */
+  var computed = 0
+
   /** Before a partition's first row. */
   def clear(): Unit
+
+  /** After that, where the first frame that is asked for begins. What only grows begins with the partition nevertheless. */
+  def skipTo(lo: Int): Unit = ()
 
   /**
    * @param first row of the batch, by its number in the partition

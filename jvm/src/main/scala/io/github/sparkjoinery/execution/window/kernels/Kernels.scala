@@ -10,13 +10,15 @@ import io.github.sparkjoinery.execution.window._
  * Makes the kernels of a frame's functions: one for all sums of a column, one for each min and max, and one for all others together.
  *
  * @param results types, by number of the function
- * @param columns of the partition
+ * @param columns of the partition; null: they are not kept, and no function needs them
+ * @param guardOf the guard of a sum, by the column of what is summed and the sum's limit
  * @param cursor  of its rows
  * @param batch   most rows at a time
  * @param seed    puts into a buffer of the growing functions of a frame, by its number, what comes before the partition's rows; or null
  */
-private[window] class Kernels(output: Seq[Attribute], results: Seq[DataType], columns: Columns, cursor: Int => RowCursor, batch: Int,
-    seed: (Int, InternalRow) => Unit) {
+private[window] class Kernels(
+    output: Seq[Attribute], results: Seq[DataType], columns: Columns, guardOf: (Int, Double) => OverflowGuard,
+    cursor: Int => RowCursor, batch: Int, seed: (Int, InternalRow) => Unit) {
   import FunctionProgram._
 
   /** Where each function's results will be, by its number. */
@@ -62,8 +64,8 @@ private[window] class Kernels(output: Seq[Attribute], results: Seq[DataType], co
 
   private def merged(functions: Seq[Merged]): Seq[Kernel] = if (functions.isEmpty) Nil else {
     val merging = new Merging(functions.map(_.function), output, mergeable = true)
-    val guards = functions.flatMap(_.guards).distinct.map { case (input, limit) => new OverflowGuard(input, limit) }
-    Seq(new MergedFunctions(merging, columns, cursor, fields(functions, merging.newResult()), guards))
+    val guards = functions.flatMap(_.guards).distinct.map { case (input, limit) => guardOf(input, limit) }
+    Seq(new MergedFunctions(merging, cursor, fields(functions, merging.newResult()), guards.toArray))
   }
 
   private def growing(functions: Seq[Growing], frame: Int): Seq[Kernel] = if (functions.isEmpty) Nil else {

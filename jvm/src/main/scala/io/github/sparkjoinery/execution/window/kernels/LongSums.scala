@@ -24,6 +24,7 @@ private[window] final class LongSums(
     val (values, nulls, base) = (columns.values(input), columns.nulls(input), columns.base)
     var k = 0
     while (k < rows) {
+      computed = k
       while (added < his(k)) {
         if (!nulls(added - base)) {
           val value = values(added - base)
@@ -50,6 +51,7 @@ private[window] final class LongSums(
       }
       k += 1
     }
+    computed = k
   }
 
   private def asDoubles(lo: Int, hi: Int): Double = {

@@ -1,11 +1,13 @@
 package io.github.sparkjoinery.execution.window.kernels
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.DoubleType
 
-import io.github.sparkjoinery.execution.window.{Columns, RowCursor}
+import io.github.sparkjoinery.execution.window.RowCursor
 
 /** A function with what a FILTER clause lets through. */
 private[window] case class FilteredFunction(function: DeclarativeAggregate, filter: Option[Expression]) {
@@ -59,15 +61,16 @@ private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq
  * @param guards  of sums that may overflow
  */
 private[window] final class MergedFunctions(
-    functions: Merging, columns: Columns, cursor: Int => RowCursor, results: Array[SpecificInternalRow], guards: Seq[OverflowGuard])
+    functions: Merging, cursor: Int => RowCursor, results: Array[SpecificInternalRow], guards: Array[OverflowGuard])
   extends TwoStacks {
   private var entering, totalled, leaving: ForwardRows = _
   private var suffix = new Array[SpecificInternalRow](16)
   private var totals = new Array[SpecificInternalRow](4)
-  private val inputs = new Array[org.apache.spark.sql.catalyst.expressions.UnsafeRow](TwoStacks.Chunk)
+  private val inputs = new Array[UnsafeRow](TwoStacks.Chunk)
   private val back = functions.newBuffer()
   private val merged = functions.newBuffer()
   private var inOrder = false // some part of a sum might overflow: from now on each frame as Spark computes it
+  private lazy val ofFrames = Array.fill(results.length)(functions.newBuffer())
 
   override def clear(): Unit = {
     super.clear()
@@ -79,21 +82,55 @@ private[window] final class MergedFunctions(
   }
 
   override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
-    guards.foreach(_.look(columns))
     var k = 0
-    while (k < count) {
-      if (!inOrder) inOrder = guards.exists(_.mayOverflow(his(k) - keptFrom(los(k))))
-      if (inOrder) frame(k, los(k), his(k)) else step(k, los(k), his(k))
-      k += 1
+    while (k < count && !inOrder) {
+      computed = k
+      inOrder = mayOverflow(los(k), his(k))
+      if (!inOrder) { step(k, los(k), his(k)); k += 1 }
     }
+    computed = k
+    if (k < count) framesInOrder(k, count, los, his)
   }
 
-  private def frame(at: Int, lo: Int, hi: Int): Unit = {
-    functions.initialize(merged)
-    val rows = cursor(lo)
-    var i = lo
-    while (i < hi) { functions.update(merged, rows.next()); i += 1 }
-    functions.evaluate(merged, results(at))
+  private def mayOverflow(lo: Int, hi: Int): Boolean = {
+    var (found, i) = (false, 0)
+    while (i < guards.length) {
+      guards(i).look(hi)
+      found |= guards(i).mayOverflow(hi - keptFrom(lo))
+      i += 1
+    }
+    found
+  }
+
+  /** Frames of the batch from one on, each by itself, from its first row to its last; all in one pass over the rows. */
+  private def framesInOrder(from: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
+    var until = count
+    var failure: Throwable = null
+    var k = from
+    while (k < count) { functions.initialize(ofFrames(k)); k += 1 }
+    val rows = cursor(los(from))
+    var row = los(from)
+    var (begin, end) = (from, from) // frames that hold the row
+    while (begin < until && row < his(until - 1)) {
+      val input = rows.next()
+      while (end < until && los(end) <= row) end += 1
+      while (begin < end && his(begin) <= row) begin += 1
+      k = begin
+      while (k < end) {
+        try functions.update(ofFrames(k), input)
+        catch { case NonFatal(error) => failure = error; until = k; end = k } // the frames before it are to be had
+        k += 1
+      }
+      row += 1
+    }
+    k = from
+    while (k < until) {
+      computed = k
+      functions.evaluate(ofFrames(k), results(k))
+      k += 1
+    }
+    computed = k
+    if (failure != null) throw failure
   }
 
   override protected def clearBack(): Unit = functions.initialize(back)

@@ -20,6 +20,7 @@ private[window] final class OffsetFunctions(
   override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
     var k = 0
     while (k < count) {
+      computed = k
       if (los(k) < his(k)) {
         away.moveTo(los(k))
         value.target(results(k))(away.next())
@@ -29,5 +30,6 @@ private[window] final class OffsetFunctions(
       }
       k += 1
     }
+    computed = k
   }
 }

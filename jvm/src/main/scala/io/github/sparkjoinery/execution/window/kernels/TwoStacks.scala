@@ -50,10 +50,14 @@ private[window] abstract class TwoStacks extends Kernel {
   override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
     var k = 0
     while (k < count) {
+      computed = k
       step(k, los(k), his(k))
       k += 1
     }
+    computed = k
   }
+
+  override def skipTo(lo: Int): Unit = { added = lo; middle = lo }
 
   protected final def step(k: Int, lo: Int, hi: Int): Unit = {
     if (hi > added) { extendBack(added, hi); added = hi }
