@@ -37,7 +37,18 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
   /** Reads a little of a row, so that the rest of it is on its way to the cache. */
   def touch(address: Long): Long = sizeAt(address)
 
-  def bytes: Long = pages.iterator.take(count).map(_.length.toLong).sum
+  /** Drops pages before that of a row: rows on them are read no more. @return their bytes */
+  def dropBefore(address: Long): Long = {
+    var (page, dropped) = ((address >>> 32).toInt - 1, 0L)
+    while (page >= 0 && pages(page) != null) {
+      dropped += pages(page).length
+      pages(page) = null
+      page -= 1
+    }
+    dropped
+  }
+
+  def bytes: Long = pages.iterator.take(count).filter(_ != null).map(_.length.toLong).sum
 
   private def put(address: Long, row: UnsafeRow): Unit = {
     val page = pages((address >>> 32).toInt)

@@ -19,7 +19,7 @@ private[window] final class IndexedRows(
     keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], limit: Long, tiesByBytes: Boolean) extends PartitionRows {
   private val memory = TaskBuildMemory()
   private val pages = new RowPages(memory)
-  private val keyIndex = if (keys.isEmpty) null else new RowKeyIndex(keys.length, memory)
+  private var keyIndex = if (keys.isEmpty) null else new RowKeyIndex(keys.length, memory)
   private val keyOf = if (keys.isEmpty) null else UnsafeProjection.create(keys, output)
   private val keyScratch = new UnsafeRow(keys.length)
   private var lastKey: UnsafeRow = _
@@ -71,11 +71,18 @@ private[window] final class IndexedRows(
     true
   }
 
-  /** All rows, as they came, to be taken elsewhere: their memory is no longer accounted for. */
+  /** All rows, as they came, to be taken elsewhere: the memory of those that are taken is free. */
   def drain(): Iterator[UnsafeRow] = {
     val row = new UnsafeRow(output.length)
-    memory.release(memory.acquired)
-    Iterator.range(0, count).map(i => pages.read(addresses(i), row))
+    keyIndex = null
+    words = null
+    numbers = null
+    memory.release(memory.acquired - pages.bytes - addresses.length * 8L)
+    val handover = new Handover(memory)
+    Iterator.range(0, count).map { i =>
+      handover.gave(pages.dropBefore(addresses(i)))
+      pages.read(addresses(i), row)
+    } ++ Iterator.single(()).flatMap { _ => addresses = null; handover.end(); Iterator.empty[UnsafeRow] }
   }
 
   private var starts: Array[Int] = _ // of partitions among the sorted rows, by place; and the end of the last
@@ -83,8 +90,9 @@ private[window] final class IndexedRows(
 
   /** After the last row. @return false if there is no memory to sort them */
   def sort(): Boolean = {
-    if (!memory.acquire(count.toLong * (IndexSort.ScratchBytes + 4))) return false
     val partitions = if (keyIndex == null) math.min(count, 1) else keyIndex.size
+    val scratch = count.toLong * (IndexSort.ScratchBytes + 4) + partitions.toLong * IndexedRows.BytesPerPartition
+    if (!memory.acquire(scratch)) return false
     val inOrder = Array.range(0, partitions)
     if (partitions > 1) sortKeys(inOrder)
     // rows by partition: counted, then put in place
@@ -108,7 +116,7 @@ private[window] final class IndexedRows(
     addresses = sorted
     words = null
     numbers = null
-    memory.release(count.toLong * (IndexSort.ScratchBytes + 4))
+    memory.release(scratch - partitions * 4L)
     true
   }
 
@@ -160,6 +168,7 @@ private[window] object IndexedRows {
   private val Smallest = 1024
   private val Most = 1 << 30
   private val BytesPerRow = 20L
+  private val BytesPerPartition = IndexSort.ScratchBytes + 20 // while keys are sorted; 4 of them are kept
 
   /** Whether values of the type are equal just where their bytes are. */
   def isKey(dataType: DataType): Boolean = UnsafeRowUtils.isBinaryStable(dataType)
