@@ -18,7 +18,7 @@ final class WindowTask private[window] (
     metrics: WindowMetrics, ofParts: Option[(TaskParts, SplitTerms)]) {
 
   private val part = ofParts.map { case (parts, terms) =>
-    new PartRows(parts, terms, programs.byColumns, output, take)
+    new PartRows(parts, terms, programs.byColumns, output, metrics.spillSize, take)
   }.orNull
   private var indexed =
     if (keys.forall(key => IndexedRows.isKey(key.dataType))) new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)

@@ -16,15 +16,19 @@ import io.github.sparkjoinery.execution.rows.TotalOrder
  * @param output    columns of the rows
  * @param spillSize is told what was spilled, in bytes
  * @param tiesByBytes whether rows that the order leaves equal are put in order by their bytes
+ * @param reversed    whether the last come first
  */
-class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric, tiesByBytes: Boolean = false) {
+class SpillingSort(
+    order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric, tiesByBytes: Boolean = false,
+    reversed: Boolean = false) {
   private val metrics = TaskContext.get().taskMetrics()
   private val spilledBefore = metrics.memoryBytesSpilled
   private val sorter = {
-    val ordering: Ordering[InternalRow] =
+    val forwards: Ordering[InternalRow] =
       if (tiesByBytes) Ordering.comparatorToOrdering(TotalOrder(order, output)).on(_.asInstanceOf[UnsafeRow])
       else RowOrdering.create(order, output)
-    val first = BindReferences.bindReference(order.head, output)
+    val ordering = if (reversed) forwards.reverse else forwards
+    val first = BindReferences.bindReference(if (reversed) SpillingSort.reverse(order.head) else order.head, output)
     val prefix = SortPrefix(first)
     val prefixOf = UnsafeProjection.create(Seq(prefix))
     val computer = new UnsafeExternalRowSorter.PrefixComputer {
@@ -50,4 +54,11 @@ class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQL
     metrics.incPeakExecutionMemory(sorter.getPeakMemoryUsage)
     rows
   }
+}
+
+private object SpillingSort {
+  private def reverse(term: SortOrder): SortOrder = term.copy(
+    direction = if (term.direction == Ascending) Descending else Ascending,
+    nullOrdering = if (term.nullOrdering == NullsFirst) NullsLast else NullsFirst,
+    sameOrderExpressions = Nil)
 }

@@ -92,6 +92,24 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
+  for (bytes <- Seq(0, 300000); wholeStage <- Seq("true", "false")) {
+    test(s"hot keys are cut before the shuffle with $bytes bytes left, generated code $wholeStage") {
+      val settings = Seq("spark.sql.shuffle.partitions" -> "4", "spark.sql.codegen.wholeStage" -> wholeStage)
+      withConf(Settings ++ settings: _*) {
+        val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 70 PRECEDING AND 20 FOLLOWING"
+        val columns = s"""sum(v) OVER ($frame) AS a, min(s) OVER ($frame) AS b,
+          lag(v, 3) OVER (PARTITION BY k ORDER BY o, id) AS c"""
+        def from(v: String) = s"(SELECT id, if(id % 5 = 1, 1, 0) AS k, o, $v AS v, s FROM t)"
+        val answer = onStockWindows(Answers.rows(sql(s"SELECT id, $columns FROM ${from("v")}")))
+        for (parts <- Seq(2, 4, 64)) {
+          val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ id, $columns FROM ${from(s"scarce(v, $bytes)")}")
+          assert(Answers.rows(query) == answer)
+          assert(partsOf(query) > 0, plan(query))
+        }
+      }
+    }
+  }
+
   for (frame <- Seq("ROWS BETWEEN 5000 PRECEDING AND 100 FOLLOWING", "ROWS BETWEEN 3000 FOLLOWING AND UNBOUNDED FOLLOWING",
       "RANGE BETWEEN 4000 PRECEDING AND 1000 FOLLOWING", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING");
       (order, ansi) <- Seq("o" -> "true", "o DESC" -> "false")) {
@@ -113,6 +131,19 @@ class SpilledWindowSuite extends WindowChecks {
         for (bytes <- Seq(0, 1900000, 2300000, 2700000, 3100000))
           assert(Answers.rows(sql(text(s"scarce(v, $bytes)"))) == plenty)
         ScarceMemory.withShareOf(cores = 100000000)(assert(Answers.rows(sql(text("v"))) == plenty))
+      }
+    }
+  }
+
+  test("dense_rank over a growing frame, cut, with a small share of memory") {
+    withConf("spark.sql.adaptive.enabled" -> "true", "spark.sql.shuffle.partitions" -> "1") {
+      val columns = "id, dense_rank() OVER (PARTITION BY k ORDER BY o) AS a, " +
+        "max(v) OVER (PARTITION BY k ORDER BY o RANGE 5 PRECEDING) AS b FROM t"
+      val answer = onStockWindows(Answers.rows(sql(s"SELECT $columns")))
+      for (cores <- Seq(1, 100000000); parts <- Seq(2, 5)) ScarceMemory.withShareOf(cores) {
+        val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ $columns")
+        assert(Answers.rows(query) == answer)
+        assert(partsOf(query) > 0, plan(query))
       }
     }
   }

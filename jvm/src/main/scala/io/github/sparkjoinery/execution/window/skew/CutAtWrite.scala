@@ -76,7 +76,12 @@ private[window] class CutAtWrite(
 }
 
 /** @param numbers of its parts, as in the column */
-private[window] case class HotKeyParts(cuts: KeyCuts, numbers: Array[Long])
+private[window] case class HotKeyParts(cuts: KeyCuts, numbers: Array[Long]) {
+
+  /** Whether a row of the part `place` is among what RANGE frames of another part hold. */
+  def sends(time: Long, place: Int, part: Int): Boolean =
+    place < part && time >= cuts.froms(part - 1) || place > part && time <= cuts.tos(part)
+}
 
 private[window] object CutAtWrite {
   private val SampleSize = 65536 // of all tasks together

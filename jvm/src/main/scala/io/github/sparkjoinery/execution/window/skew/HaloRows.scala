@@ -2,9 +2,10 @@ package io.github.sparkjoinery.execution.window.skew
 
 import java.util
 
-import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.joinery.TaskBuildMemory
+
+import io.github.sparkjoinery.execution.rows.BuildMemory
+import io.github.sparkjoinery.execution.window.Handover
 
 /**
  * Of the rows before a part those that come last, or of the rows after it those that come first: so many that frames of rows may hold them.
@@ -14,47 +15,65 @@ import org.apache.spark.sql.joinery.TaskBuildMemory
  * @param passed gets the rows that are not among them
  */
 private[skew] final class HaloRows(
-    count: Int, isLast: Boolean, order: util.Comparator[UnsafeRow], memory: TaskBuildMemory, passed: UnsafeRow => Unit) {
+    count: Int, isLast: Boolean, order: util.Comparator[UnsafeRow], memory: HaloMemory,
+    val passed: UnsafeRow => Unit) {
   private var rows = HaloRows.NoRows // copied into again and again
   private var times = Array.emptyLongArray
   private var size = 0
   private var bytes = 0L
-  private var acquired = 0L
   private var farthest = -1 // row among those kept: what is no nearer is not among the halo
+  private var mostTime = 0L // its time, known even when the rows are kept elsewhere
+  private var isFull = false
 
   /** Rows of the halo that have gone in already, because RANGE frames hold them: all of them nearer than those offered. */
   var inserted = 0
 
   /** Whether a row of this time cannot be among them. */
-  def isTooFar(time: Long): Boolean = count == 0 || farthest >= 0 && (if (isLast) time < times(farthest) else time > times(farthest))
+  def isTooFar(time: Long): Boolean = count == 0 || isFull && (if (isLast) time < mostTime else time > mostTime)
 
-  def offer(row: UnsafeRow, time: Long): Unit =
-    if (isTooFar(time) || farthest >= 0 && time == times(farthest) && compare(row, time, farthest) >= 0) passed(row)
-    else {
-      if (size == rows.length) {
-        val capacity = math.max(size * 2, 16)
-        rows = util.Arrays.copyOf(rows, capacity)
-        times = util.Arrays.copyOf(times, capacity)
+  /** @return false if there is no memory for the row, which is not taken then */
+  def offer(row: UnsafeRow, time: Long): Boolean =
+    if (isTooFar(time) || isFull && time == mostTime && compare(row, time, farthest) >= 0) {
+      passed(row)
+      true
+    } else {
+      val spare = if (size < rows.length) rows(size) else null
+      val more = row.getSizeInBytes - (if (spare == null) -HaloRows.Overhead else spare.getSizeInBytes)
+      memory.reserve(more) && {
+        bytes += more
+        keep(row, time)
+        true
       }
-      if (rows(size) == null) {
-        rows(size) = row.copy()
-        bytes += row.getSizeInBytes + HaloRows.Overhead
-      } else {
-        bytes += row.getSizeInBytes - rows(size).getSizeInBytes
-        rows(size).copyFrom(row)
-      }
-      times(size) = time
-      size += 1
-      if (bytes > acquired) acquire()
-      if (size >= count.toLong * 2 + 64) prune()
     }
 
-  private def acquire(): Unit = {
-    val more = math.max(bytes - acquired, HaloRows.Step)
-    if (!memory.acquire(more)) throw new SparkOutOfMemoryError("UNABLE_TO_ACQUIRE_MEMORY",
-      util.Map.of("requestedBytes", more.toString, "receivedBytes", "0"))
-    acquired += more
+  private def keep(row: UnsafeRow, time: Long): Unit = {
+    if (size == rows.length) {
+      val capacity = math.max(size * 2, 16)
+      rows = util.Arrays.copyOf(rows, capacity)
+      times = util.Arrays.copyOf(times, capacity)
+    }
+    if (rows(size) == null) rows(size) = row.copy() else rows(size).copyFrom(row)
+    times(size) = time
+    size += 1
+    if (size >= count.toLong * 2 + 64) prune()
   }
+
+  /** Gives all that are kept out, to be kept elsewhere. @return the bytes that they took */
+  def drain(to: UnsafeRow => Unit): Long = {
+    prune()
+    var i = 0
+    while (i < size) { to(rows(i)); i += 1 }
+    rows = HaloRows.NoRows
+    times = Array.emptyLongArray
+    size = 0
+    val taken = bytes
+    bytes = 0
+    taken
+  }
+
+  /** Of rows that are kept elsewhere, in order, nearest first: whether the next goes in, and is not passed. */
+  def takes(row: UnsafeRow): Boolean =
+    if (inserted < count) { inserted += 1; true } else { passed(row); false }
 
   /** Nearest first. */
   private def compare(row: UnsafeRow, time: Long, to: Int): Int = {
@@ -73,6 +92,8 @@ private[skew] final class HaloRows(
     while (i < size) { if (compare(rows(i), times(i), farthest) > 0) farthest = i; i += 1 }
     swap(farthest, 0) // where it stays, as new ones come behind
     farthest = 0
+    mostTime = times(0)
+    isFull = true
   }
 
   /** Quickselect. */
@@ -118,6 +139,32 @@ private[skew] final class HaloRows(
 
 private object HaloRows {
   private val NoRows = Array.empty[UnsafeRow]
-  val Overhead = 72 // of the objects, in bytes
-  val Step = 1L << 20
+  val Overhead = 104 // of the objects, in bytes
+}
+
+/**
+ * What all halos of a task share: memory is asked for in steps, and there may be thousands of halos, most of them small.
+ *
+ * @param limit bytes
+ */
+private[skew] final class HaloMemory(memory: BuildMemory, limit: Long) {
+  private var used = 0L
+
+  def reserve(bytes: Long): Boolean = {
+    val needed = used + bytes - memory.acquired
+    val granted = needed <= 0 || used + bytes <= limit &&
+      (memory.acquire(math.max(needed, math.min(used / 4, HaloMemory.MostStep))) || memory.acquire(needed))
+    if (granted) used += bytes
+    granted
+  }
+
+  /** All rows go elsewhere; nothing is granted any more. */
+  def handover(): Handover = {
+    used = Long.MaxValue / 2
+    new Handover(memory)
+  }
+}
+
+private object HaloMemory {
+  private val MostStep = 1L << 20
 }

@@ -4,7 +4,8 @@ import java.util
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.joinery.TaskBuildMemory
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
 
 import io.github.sparkjoinery.execution.rows.{DriverBuildMemory, LongKeyIndex, TotalOrder}
 import io.github.sparkjoinery.execution.window.{PartitionRows, WindowProgram}
@@ -26,13 +27,17 @@ private[window] case class KeyPart(number: Int, cuts: KeyCuts)
  *
  * Rows with equal order values are told apart by their bytes, so that all parts agree on one order of theirs.
  *
- * @param insert takes a row that is needed
+ * @param spillSize is told what was spilled, in bytes
+ * @param insert    takes a row that is needed
  */
 private[window] final class PartRows(
-    parts: TaskParts, terms: SplitTerms, program: WindowProgram, output: Seq[Attribute], insert: UnsafeRow => Unit) {
+    parts: TaskParts, terms: SplitTerms, program: WindowProgram, output: Seq[Attribute], spillSize: SQLMetric,
+    insert: UnsafeRow => Unit) {
   private val hashAndTimeOf = UnsafeProjection.create(Seq(terms.time.word, terms.hash), output)
   private val keyOf = if (terms.keys.isEmpty) null else UnsafeProjection.create(terms.keys, output)
   private val memory = TaskBuildMemory()
+  private val ofHalos = new HaloMemory(TaskBuildMemory(), ExecutionMemory.shareOfTask / 3)
+  private var spilled: SpilledHalos = _ // halos that there is no memory for
   private val hotKeys = new util.HashMap[UnsafeRow, HotKeyRows]()
   private val order = TotalOrder(terms.order, output)
   private val time = terms.time
@@ -56,10 +61,10 @@ private[window] final class PartRows(
       if (place == number) insert(row)
       else if (place > number) {
         val after = of(row).after
-        if (ranges && at <= cuts.tos(number)) insertHalo(row, after) else after.offer(row, at)
+        if (ranges && at <= cuts.tos(number)) insertHalo(row, after) else offer(row, at, after, isBefore = false)
       } else if (number <= cuts.times.length) { // fewer cuts than parts: the last parts have no rows of this key
         val before = of(row).before
-        if (ranges && at >= cuts.froms(number - 1)) insertHalo(row, before) else before.offer(row, at)
+        if (ranges && at >= cuts.froms(number - 1)) insertHalo(row, before) else offer(row, at, before, isBefore = true)
       }
     }
   }
@@ -68,6 +73,23 @@ private[window] final class PartRows(
     haloRows += 1
     halo.inserted += 1
     insert(row)
+  }
+
+  private def offer(row: UnsafeRow, time: Long, halo: HaloRows, isBefore: Boolean): Unit =
+    if (spilled != null && halo.isTooFar(time)) halo.passed(row)
+    else if (spilled != null || !halo.offer(row, time)) {
+      if (spilled == null) spill()
+      spilled.add(row, isBefore)
+    }
+
+  private def spill(): Unit = {
+    val handover = ofHalos.handover()
+    spilled = new SpilledHalos(terms, output, spillSize)
+    hotKeys.values.forEach { rows =>
+      handover.gave(rows.before.drain(spilled.add(_, isBefore = true)))
+      handover.gave(rows.after.drain(spilled.add(_, isBefore = false)))
+    }
+    handover.end()
   }
 
   private def of(row: UnsafeRow): HotKeyRows = {
@@ -84,8 +106,13 @@ private[window] final class PartRows(
   }
 
   /** After the last row: the halo is known. */
-  def finish(): Unit = hotKeys.values.forEach { rows =>
-    Seq(rows.before, rows.after).foreach(_.finish { row => haloRows += 1; insert(row) })
+  def finish(): Unit = {
+    def take(row: UnsafeRow): Unit = { haloRows += 1; insert(row) }
+    if (spilled == null) hotKeys.values.forEach(rows => Seq(rows.before, rows.after).foreach(_.finish(take)))
+    else for (areBefore <- Seq(true, false); (_, row) <- spilled.rows(areBefore)) {
+      val rows = of(row)
+      if ((if (areBefore) rows.before else rows.after).takes(row)) take(row)
+    }
   }
 
   /** Which rows of a partition are the part's own, not halo. */
@@ -113,12 +140,12 @@ private[window] final class PartRows(
   /** What one hot key has outside of the part. */
   private final class HotKeyRows {
     val carried: Map[Int, Carried] = program.frames.zipWithIndex.collect {
-      case (frame, i) if frame.isGrowing => i -> new Carried(frame, terms, output, memory)
+      case (frame, i) if frame.isGrowing => i -> new Carried(frame, terms, output, memory, spillSize)
     }.toMap
     private val whole = carried.filter { case (i, _) => program.frames(i).isWhole }.values.toArray
     private val all = carried.values.toArray
-    val before = new HaloRows(terms.rowsBefore, isLast = true, order, memory, row => all.foreach(_.add(row)))
-    val after = new HaloRows(terms.rowsAfter, isLast = false, order, memory, row => whole.foreach(_.add(row)))
+    val before = new HaloRows(terms.rowsBefore, isLast = true, order, ofHalos, row => all.foreach(_.add(row)))
+    val after = new HaloRows(terms.rowsAfter, isLast = false, order, ofHalos, row => whole.foreach(_.add(row)))
   }
 }
 

@@ -2,10 +2,12 @@ package io.github.sparkjoinery.execution.window.skew
 
 import java.util
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.joinery.TaskBuildMemory
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
 
 import io.github.sparkjoinery.execution.rows.{DriverBuildMemory, LongKeyIndex, TotalOrder}
 
@@ -13,10 +15,12 @@ import io.github.sparkjoinery.execution.rows.{DriverBuildMemory, LongKeyIndex, T
  * Tells, in a task before the shuffle, which parts a row goes to: its own; those whose RANGE frames hold it; and, known after the last row, those
  * whose frames of rows may hold it, among all tasks' rows. Each task sends the nearest of its own, and the part's task picks among them.
  */
-final class PartSender private[skew] (hotKeys: Map[Long, HotKeyParts], terms: SplitTerms, output: Seq[Attribute]) {
+final class PartSender private[skew] (
+    hotKeys: Map[Long, HotKeyParts], terms: SplitTerms, output: Seq[Attribute], spillSize: SQLMetric) {
   private val indexOfHash = new LongKeyIndex(new DriverBuildMemory(Long.MaxValue))
   private val hot = hotKeys.filter(_._2.cuts.times.nonEmpty).toArray.map { case (hash, parts) => indexOfHash.add(hash); new HotHash(parts) }
-  private val memory = TaskBuildMemory()
+  private val memory = new HaloMemory(TaskBuildMemory(), ExecutionMemory.shareOfTask / 3)
+  private var spilled: SpilledHalos = _ // where that does not suffice
   private val order = TotalOrder(terms.order, output)
   private val ranges = terms.bounds.nonEmpty
   private val framesOfRows = terms.rowsBefore + terms.rowsAfter > 0
@@ -62,10 +66,30 @@ final class PartSender private[skew] (hotKeys: Map[Long, HotKeyParts], terms: Sp
   /** Whether the row has to be offered. */
   def isNear(key: UnsafeRow): Boolean = framesOfRows && hash.of(key).isNear(time, place)
 
-  def offer(row: UnsafeRow): Unit = hash.current.offer(row, time, place)
+  def offer(row: UnsafeRow): Unit = {
+    val edges = hash.current
+    if (edges.hasNext(place)) keep(edges.last(place), row, isBefore = true)
+    if (place > 0) keep(edges.first(place), row, isBefore = false)
+  }
+
+  private def keep(halo: HaloRows, row: UnsafeRow, isBefore: Boolean): Unit =
+    if (!halo.isTooFar(time) && (spilled != null || !halo.offer(row, time))) {
+      if (spilled == null) spill()
+      spilled.add(row, isBefore)
+    }
+
+  private def spill(): Unit = {
+    val handover = memory.handover()
+    spilled = new SpilledHalos(terms, output, spillSize)
+    for (hash <- hot; edges <- hash.keys.values.asScala;
+        (halos, isBefore) <- Seq(edges.first -> false, edges.last -> true))
+      halos.foreach(halo => handover.gave(halo.drain(spilled.add(_, isBefore))))
+    handover.end()
+  }
 
   private final class HotHash(parts: HotKeyParts) {
     val cuts: KeyCuts = parts.cuts
+    def sends(time: Long, place: Int, part: Int): Boolean = parts.sends(time, place, part)
     val numbers: Array[Long] = parts.numbers
     val keys = new util.HashMap[UnsafeRow, EdgeRows]()
     var current: EdgeRows = _
@@ -80,30 +104,55 @@ final class PartSender private[skew] (hotKeys: Map[Long, HotKeyParts], terms: Sp
     }
   }
 
+  private def newHalo(count: Int, isLast: Boolean): HaloRows = new HaloRows(count, isLast, order, memory, _ => ())
+
   /** The first and last of a key's rows in each of its parts. */
   private final class EdgeRows(parts: HotKeyParts) {
     private val count = parts.numbers.length
-    private val first = Array.fill(count)(new HaloRows(terms.rowsAfter, isLast = false, order, memory, _ => ()))
-    private val last = Array.fill(count)(new HaloRows(terms.rowsBefore, isLast = true, order, memory, _ => ()))
+    val first: Array[HaloRows] = Array.fill(count)(newHalo(terms.rowsAfter, isLast = false))
+    val last: Array[HaloRows] = Array.fill(count)(newHalo(terms.rowsBefore, isLast = true))
 
     def isNear(time: Long, place: Int): Boolean =
       place < count - 1 && !last(place).isTooFar(time) || place > 0 && !first(place).isTooFar(time)
 
-    def offer(row: UnsafeRow, time: Long, place: Int): Unit = {
-      if (place < count - 1) last(place).offer(row, time)
-      if (place > 0) first(place).offer(row, time)
-    }
+    def hasNext(place: Int): Boolean = place < count - 1
 
     def halos: Iterator[(Long, UnsafeRow)] = {
       val (firsts, lasts) = (first.map(_.sorted()), last.map(_.sorted()))
       Iterator.range(0, count).flatMap { part =>
         val before = Iterator.range(part - 1, -1, -1).flatMap(place => lasts(place).iterator.map(place -> _)).take(terms.rowsBefore)
         val after = Iterator.range(part + 1, count).flatMap(place => firsts(place).iterator.map(place -> _)).take(terms.rowsAfter)
-        def sent(time: Long, place: Int): Boolean = place < part && time >= parts.cuts.froms(part - 1) || place > part && time <= parts.cuts.tos(part)
-        (before ++ after).filterNot { case (place, row) => ranges && sent(timeOf(row), place) }.map { case (_, row) => parts.numbers(part) -> row }
+        (before ++ after).collect { case (place, row) if !ranges || !parts.sends(timeOf(row), place, part) =>
+          parts.numbers(part) -> row
+        }
       }
     }
   }
+
+  /** The same of rows that were spilled: to which parts each of them goes. */
+  private def spilledHalos(areBefore: Boolean): Iterator[(Long, UnsafeRow)] = {
+    val (step, most) = if (areBefore) (1, terms.rowsBefore) else (-1, terms.rowsAfter)
+    var (key, nearer) = (0, Array.emptyIntArray) // of the key, by place: how many rows have come
+    spilled.rows(areBefore).flatMap { case (number, row) =>
+      partOf(hashOf(row), timeOf(row))
+      if (number != key) {
+        key = number
+        nearer = new Array[Int](hash.numbers.length)
+      }
+      val to = mutable.ArrayBuffer.empty[Long]
+      var (part, count) = (place + step, nearer(place))
+      while (part >= 0 && part < nearer.length && count < most) {
+        if (!ranges || !hash.sends(time, place, part)) to += hash.numbers(part)
+        count += nearer(part)
+        part += step
+      }
+      nearer(place) += 1
+      to.map(_ -> row)
+    }
+  }
+
+  private lazy val projectHash = UnsafeProjection.create(Seq(terms.hash), output)
+  private def hashOf(row: UnsafeRow): Long = projectHash(row).getLong(0)
 
   private lazy val projectTime = UnsafeProjection.create(Seq(terms.time.word), output)
   private def timeOf(row: UnsafeRow): Long = terms.time.of(projectTime(row))
@@ -114,7 +163,9 @@ final class PartSender private[skew] (hotKeys: Map[Long, HotKeyParts], terms: Sp
 
   /** After the last row: goes on to the next row of a halo, `row`, and the `part` that it goes to. */
   def nextOfHalo(): Boolean = {
-    if (halos == null) halos = hot.iterator.flatMap(_.keys.values.iterator.asScala).flatMap(_.halos)
+    if (halos == null) halos =
+      if (spilled == null) hot.iterator.flatMap(_.keys.values.iterator.asScala).flatMap(_.halos)
+      else spilledHalos(areBefore = true) ++ spilledHalos(areBefore = false)
     halos.hasNext && {
       val (to, of) = halos.next()
       row = of
@@ -125,6 +176,7 @@ final class PartSender private[skew] (hotKeys: Map[Long, HotKeyParts], terms: Sp
 }
 
 /** Goes to the executors. */
-final case class PartSenderFactory private[skew] (hotKeys: Map[Long, HotKeyParts], terms: SplitTerms, output: Seq[Attribute]) {
-  def create(): PartSender = new PartSender(hotKeys, terms, output)
+final case class PartSenderFactory private[skew] (
+    hotKeys: Map[Long, HotKeyParts], terms: SplitTerms, output: Seq[Attribute], spillSize: SQLMetric) {
+  def create(): PartSender = new PartSender(hotKeys, terms, output, spillSize)
 }

@@ -17,11 +17,13 @@ case class WindowPartsExec(cuts: CutAtWrite, child: SparkPlan) extends UnaryExec
   override def producedAttributes: AttributeSet = AttributeSet(cuts.part)
 
   override lazy val metrics = Map(
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
     "copiedRows" -> SQLMetrics.createMetric(sparkContext, "rows copied over a cut"),
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
   private def terms: SplitTerms = cuts.terms
-  private def newSender: PartSenderFactory = PartSenderFactory(cuts.hotKeys, terms, child.output)
+  private def newSender: PartSenderFactory =
+    PartSenderFactory(cuts.hotKeys, terms, child.output, longMetric("spillSize"))
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (factory, columns, labelled, splitTerms) = (newSender, child.output, output, terms)
