@@ -72,8 +72,9 @@ case class SlidingWindowExec(
     val (keys, parts) = cuts match {
       case None => (partitionSpec, None)
       case Some(cut: CutAtWrite) =>
-        report(cut.hotKeys.values.map(_.cuts))
-        val parts = cut.taskParts
+        val written = WindowPartsExec.behind(child).fold(cut)(_.cuts)
+        report(written.hotKeys.values.map(_.cuts))
+        val parts = written.taskParts
         if (parts.isEmpty) (partitionSpec, None) else (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)))
       case Some(cut: CutAtRead) =>
         val parts = partsOfReaders(cut)
@@ -178,6 +179,12 @@ case class SlidingWindowExec(
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = s"""
     ${row.code}
     $taskTerm.insert((UnsafeRow) ${row.value});"""
+
+  override protected def doCanonicalize(): SparkPlan =
+    super.doCanonicalize().asInstanceOf[SlidingWindowExec].copy(cuts = cuts.map {
+      case cut: CutAtWrite => cut.canonicalized(child.output)
+      case other => other
+    })
 
   override protected def withNewChildInternal(newChild: SparkPlan): SlidingWindowExec = copy(child = newChild)
 }

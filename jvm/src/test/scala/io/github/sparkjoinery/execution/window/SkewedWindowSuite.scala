@@ -3,6 +3,7 @@ package io.github.sparkjoinery.execution.window
 import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.execution.window.skew.{CutAtRead, CutAtWrite, WindowCuts, WindowPartsExec}
@@ -389,6 +390,25 @@ class SkewedWindowSuite extends WindowChecks {
         checkDecision(select(Seq(column), Some(4), "d"), reason)
       }
     }
+  }
+
+  for (adaptive <- Seq("true", "false")) test(s"equal cuts of one query are shuffled once, adaptive $adaptive") {
+    load(2000, Ties)
+    withHint(withConf("spark.sql.adaptive.enabled" -> adaptive) {
+      val functions = Seq("sum(v)", "min(v)", "count(v)")
+      def part(function: String, id: String, frame: String) =
+        s"SELECT /*+ SKEW_WINDOW(4) */ $id AS id, $function OVER ${Unique.stripSuffix(")")} ROWS $frame) AS f FROM d"
+      for ((frames, shuffles) <- Seq(Seq.fill(3)("9 PRECEDING") -> 1, Seq("9 PRECEDING", "7 PRECEDING") -> 2)) {
+        val text = frames.zipWithIndex
+          .map { case (frame, i) => part(functions(i), s"id + ${10000 * i}", frame) }.mkString(" UNION ALL ")
+        checkWindow(text)
+        val answer = sql(text)
+        answer.collect()
+        assert(windows(answer).forall(_.metrics("splitParts").value >= 4))
+        val reused = collect(plan(answer)) { case reused: ReusedExchangeExec => reused }.length
+        assert(reused == frames.length - shuffles, plan(answer))
+      }
+    })
   }
 
   test("RANGE by days in any time zone: the least interval, and zones without a name") {

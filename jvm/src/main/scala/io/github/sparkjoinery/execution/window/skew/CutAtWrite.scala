@@ -2,6 +2,7 @@ package io.github.sparkjoinery.execution.window.skew
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.{Sample => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
@@ -22,15 +23,14 @@ import org.apache.spark.sql.types.LongType
  * @param parts    most of each hot key; None: as many as pay by the sample, if any do
  * @param insisted whether keys are to be cut even if a good deal of their rows has to be copied
  * @param stored   what is known of hot keys; None: take a sample
+ * @param part     the column with the part. Even for the parts of hot keys, odd for other keys: a hash of theirs
+ * @param session  that a sample is taken in
  */
-private[window] class CutAtWrite(
-    @transient private val child: LogicalPlan, val terms: SplitTerms, parts: Option[Int], insisted: Boolean,
-    @transient private val stored: Option[StoredCuts])
+private[window] final class CutAtWrite private (
+    @transient private val child: LogicalPlan, val terms: SplitTerms, private val parts: Option[Int],
+    private val insisted: Boolean, @transient private val stored: Option[StoredCuts], val part: Attribute,
+    @transient private val session: SparkSession)
   extends WindowCuts {
-  @transient private val session = SparkSession.active
-
-  /** The column with the part. Even for the parts of hot keys, odd for other keys: a hash of theirs. */
-  val part: Attribute = AttributeReference("joinery_part", LongType, nullable = false)()
 
   /** The terms of a task behind the shuffle, to which each part of a key is a key. */
   val termsOfParts: SplitTerms = terms.copy(keys = terms.keys :+ part, hash = part)
@@ -44,6 +44,27 @@ private[window] class CutAtWrite(
     val numbers = CutAtWrite.partNumbers(starts.last, SQLConf.get.numShufflePartitions)
     cuts.zip(starts.zip(starts.tail)).map { case ((hash, cuts), (from, until)) => hash -> HotKeyParts(cuts, numbers.slice(from, until)) }.toMap
   }
+
+  /**
+   * The same for all cuts of equal rows in an equal way, so that their shuffle is reused. Whoever computes behind a shuffle has
+   * to go by the hot keys of those who wrote it, see [[WindowPartsExec.behind]].
+   *
+   * @param columns of the plan that it is in
+   */
+  def canonicalized(columns: Seq[Attribute]): CutAtWrite = {
+    def normalized[E <: Expression](e: E): E = QueryPlan.normalizeExpressions(e, columns)
+    new CutAtWrite(child.canonicalized, terms.copy(keys = terms.keys.map(normalized(_)), hash = normalized(terms.hash),
+      order = terms.order.map(normalized(_)), bounds = terms.bounds.map(normalized(_))),
+      parts, insisted, stored, CutAtWrite.AnyPart, null)
+  }
+
+  override def equals(other: Any): Boolean = other match {
+    case that: CutAtWrite => (this eq that) || part == that.part && terms == that.terms && parts == that.parts &&
+      insisted == that.insisted && stored == that.stored && child == that.child
+    case _ => false
+  }
+
+  override def hashCode: Int = (part, parts, insisted).hashCode
 
   /** What any task behind the shuffle computes. None: there are no parts. */
   def taskParts: Option[TaskParts] = {
@@ -84,6 +105,14 @@ private[window] case class HotKeyParts(cuts: KeyCuts, numbers: Array[Long]) {
 }
 
 private[window] object CutAtWrite {
+  private def newPart: Attribute = AttributeReference("joinery_part", LongType, nullable = false)()
+  private val AnyPart = newPart
+
+  private def apply(
+      child: LogicalPlan, terms: SplitTerms, parts: Option[Int], insisted: Boolean,
+      stored: Option[StoredCuts]): CutAtWrite =
+    new CutAtWrite(child, terms, parts, insisted, stored, newPart, SparkSession.active)
+
   private val SampleSize = 65536 // of all tasks together
   private val LeastOfTask = 128
   private val Margin = 8 // for the number of rows is an estimate
@@ -104,12 +133,13 @@ private[window] object CutAtWrite {
   def of(child: LogicalPlan, terms: SplitTerms, hint: Option[Int], onRequestOnly: Boolean, maySample: Boolean): Option[CutAtWrite] =
     if (hint.contains(1) || hint.isEmpty && (onRequestOnly || !JoineryConf.windowSkewSplit) || reasonAgainst(child, terms).isDefined) None
     else (hint, if (JoineryConf.store.isEmpty) None else StoredCuts.of(Some(child), terms)) match {
-      case (Some(_), stored) => Some(new CutAtWrite(child, terms, hint, insisted = true, stored.filter(_.times.nonEmpty)))
+      case (Some(_), stored) => Some(CutAtWrite(child, terms, hint, insisted = true, stored.filter(_.times.nonEmpty)))
       case (None, stored @ Some(cuts)) =>
-        worthwhileParts(child, terms, cuts.sample).map(parts => new CutAtWrite(child, terms, Some(parts), insisted = false, stored))
+        worthwhileParts(child, terms, cuts.sample)
+          .map(parts => CutAtWrite(child, terms, Some(parts), insisted = false, stored))
       case (None, None) =>
         Option.when(maySample && JoineryConf.windowSkewSample && child.stats.sizeInBytes > JoineryConf.windowSkewSplitMinPartition)(
-          new CutAtWrite(child, terms, None, insisted = false, None))
+          CutAtWrite(child, terms, None, insisted = false, None))
     }
 
   /** How many parts of each hot key; None: the hottest is too small, or leaves other cores enough to do. */

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.types.LongType
 
@@ -128,6 +130,20 @@ case class WindowPartsExec(cuts: CutAtWrite, child: SparkPlan) extends UnaryExec
 
   private def part(value: String): ExprCode = ExprCode(FalseLiteral, JavaCode.expression(value, LongType))
 
+  override protected def doCanonicalize(): SparkPlan =
+    super.doCanonicalize().asInstanceOf[WindowPartsExec].copy(cuts = cuts.canonicalized(child.output))
+
   override protected def stringArgs: Iterator[Any] = Iterator(cuts)
   override protected def withNewChildInternal(newChild: SparkPlan): WindowPartsExec = copy(child = newChild)
+}
+
+private[window] object WindowPartsExec {
+
+  /** Those whose rows a plan reads, from a shuffle that may be another window's. */
+  def behind(plan: SparkPlan): Option[WindowPartsExec] = plan match {
+    case parts: WindowPartsExec => Some(parts)
+    case stage: QueryStageExec => behind(stage.plan)
+    case reused: ReusedExchangeExec => behind(reused.child)
+    case other => other.children.iterator.flatMap(behind(_)).nextOption()
+  }
 }
