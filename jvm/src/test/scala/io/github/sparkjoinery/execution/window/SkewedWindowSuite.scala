@@ -411,29 +411,6 @@ class SkewedWindowSuite extends WindowChecks {
     })
   }
 
-  test("RANGE offsets without end, and values at the ends of their types") {
-    val Range = "RANGE BETWEEN CURRENT ROW AND x FOLLOWING"
-    def counts(by: String) = over(Seq("count(*)", "sum(v)"), Single, Range.replace("x", by))
-    withHint {
-      for (number <- Seq("float", "double")) {
-        load(1500, s"CASE WHEN id % 3 = 0 THEN $number('-Infinity') WHEN id % 5 = 0 THEN $number('NaN') " +
-          s"ELSE $number(id % 50) END")
-        for (by <- Seq("Infinity", "NaN").map(x => s"$number('$x')")) {
-          checkSplit(counts(by), Some(4), split = false)
-          checkDecision(select(counts(by), Some(4), "d"), "need not grow with the value")
-        }
-        checkSplit(counts(s"$number(3)"), Some(4))
-      }
-      for (last <- Seq(2147483647, -2147483648); by <- Seq("INTERVAL '40' DAY", "40", "INTERVAL '2' MONTH")) {
-        load(1500, s"date_from_unix_date(if(id % 70 = 6, $last - int(sign($last) * (id % 7)), int(id % 60)))")
-        for (order <- Seq("ASC", "DESC"); parts <- Seq(2, 4)) {
-          val columns = over(Seq("count(*)"), Single.replace("o)", s"o $order)"), Range.replace("x", by))
-          checkWindow(select(columns, Some(parts), "d"))
-        }
-      }
-    }
-  }
-
   test("RANGE by days in any time zone: the least interval, and zones without a name") {
     def range(by: String) = over(Seq("count(*)"), Single, s"RANGE BETWEEN CURRENT ROW AND $by FOLLOWING")
     load(1500, "timestamp_seconds(id * 40000)")

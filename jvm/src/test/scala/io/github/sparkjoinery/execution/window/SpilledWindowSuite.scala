@@ -114,36 +114,6 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
-  private val Open = new java.util.concurrent.atomic.AtomicLong
-
-  /** Files that are open at most while a query runs that calls `probe` for its rows, beyond those open before. */
-  private def filesOpened(body: => Unit): Long = {
-    def now = ManagementFactory.getOperatingSystemMXBean.asInstanceOf[UnixOperatingSystemMXBean].getOpenFileDescriptorCount
-    spark.udf.register("probe", (id: Int) => { Open.accumulateAndGet(now, math.max(_, _)); id })
-    val before = now
-    Open.set(before)
-    try body finally sql("DROP TEMPORARY FUNCTION probe")
-    Open.get - before
-  }
-
-  test("spilled rows are read through few open files, however often they are read") {
-    sql(s"""SELECT id, k, o, if(id = 17, double('Infinity'), double(v)) AS v, CAST(v * 1e36BD AS DECIMAL(38, 0)) AS n
-           |FROM t""".stripMargin).localCheckpoint().createOrReplaceTempView("spilled")
-    val inner = "(SELECT id, k, o, v, n, lag(id) OVER (PARTITION BY k ORDER BY o, id) AS f FROM spilled)" // comes sorted
-    val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING"
-    val text = s"""SELECT probe(id) AS id, f, stddev(v) OVER ($frame) AS a, try_sum(n) OVER ($frame) AS b,
-      stddev(v) OVER (PARTITION BY k ORDER BY o, id) AS c, lag(f, 2000) OVER (PARTITION BY k ORDER BY o, id) AS d
-      FROM $inner"""
-    withConf(Settings: _*) {
-      val plain = text.replace("probe(id)", "id")
-      val answer = onStockWindows(Answers.rows(sql(plain)))
-      withConf(SmallBuffer: _*) {
-        val opened = filesOpened(checkSpilled(text, answer))
-        assert(opened < 60, s"$opened files were open")
-      }
-    }
-  }
-
   for (frame <- Seq("ROWS BETWEEN 5000 PRECEDING AND 100 FOLLOWING", "ROWS BETWEEN 3000 FOLLOWING AND UNBOUNDED FOLLOWING",
       "RANGE BETWEEN 4000 PRECEDING AND 1000 FOLLOWING", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING");
       (order, ansi) <- Seq("o" -> "true", "o DESC" -> "false")) {
