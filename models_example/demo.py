@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import pyspark
 from answers import compare, differences_outside_spark
-from pipeline import DemoError, Refreshed, dbt, refresh_through_airflow, run, spark_session
+from pipeline import Built, DemoError, Refreshed, dbt, refresh_through_airflow, run, spark_session
 from pyspark.sql import SparkSession
 from rich import box
 from rich.console import Console
@@ -27,7 +27,7 @@ from settings import EXAMPLE, demo_home, environment
 from spark_joinery import jar_path
 from spark_joinery.report import read_report, render, write
 from spark_joinery.store import open_store
-from timing import LIMIT, PlainQueries, Timing, Timings, measure
+from timing import LIMIT, PlainQueries, Timing, Timings, time_with_jar, time_without_jar
 
 SCHEMAS = {"extension": "joinery_example", "portable": "joinery_example_portable"}
 DATA = {"flights_schema": "nycflights_large"}
@@ -83,7 +83,10 @@ def shown(timing: Timing) -> str:
 
 def where_next(home: Path, timings: Timings) -> str:
     """Return what the table means, and commands to go on with."""
-    notes = ["Each query ran alone in a warm JVM. `no operator yet`: stock Spark runs it, with the jar or without."]
+    notes = [
+        "Each query ran alone in a warm JVM, portable and plain SQL in a session without the extension.",
+        "`no operator yet`: stock Spark runs it, with the jar or without.",
+    ]
     stopped = sorted({one.stopped_on for times in timings.values() for one in times if one and one.stopped_on})
     if stopped:
         notes.append(f"> {LIMIT:.0f}: stopped, measured {', '.join(stopped)}; again when query, data or Spark change.")
@@ -97,10 +100,26 @@ def where_next(home: Path, timings: Timings) -> str:
         f"{place}/joinery-report.html": "what the nightly run computed, for your browser",
         f"source {place}/env.sh": "before commands such as these:",
         f"  {tools}/dbt show --select storms --limit 10": "",
-        f"  {tools}/dbt build --target stock --vars 'joinery_mode: portable'": "without the jar",
+        f"  {tools}/dbt build --target portable --vars 'joinery_mode: portable'": "without the jar",
     }
     lines = [f"  {what:<34}{why}" if len(what) < 34 else f"  {what}   {why}" for what, why in hints.items()]
     return "\n".join([*notes, "", "[bold]Where to look next[/]", *lines])
+
+
+def build_models(home: Path, mode: str, kind: str, *more: str) -> Built:
+    """Build the models with dbt in a mode and the target of the same name, run their tests, and show both.
+
+    Args:
+        home: absolute directory of all state.
+        mode: extension or portable.
+        kind: the mode in words.
+        more: further command-line arguments for dbt.
+    """
+    with step(f"Build and test the dbt models {kind}") as outcome:
+        options = ["--target-path", str(home / "dbt" / mode), *more]
+        built = dbt("build", mode, {**DATA, "joinery_mode": mode}, *options)
+        outcome.append(f"{len(built.sql)} models, {built.tests} data tests passed")
+    return built
 
 
 def demo(home: Path, rows: int) -> None:
@@ -123,21 +142,17 @@ def demo(home: Path, rows: int) -> None:
         artifacts = refresh_through_airflow(home, {**DATA, "joinery_mode": "extension"}, f"+{INDEXED}")
         done = [f"{one.kind.replace('_', ' ')} {one.status} in {one.seconds:.0f} s" for one in artifacts]
         outcome.append(f"{', '.join(done)}; dbt built {INDEXED} in between")
-    with spark_session(home) as spark:
-        built = {}
-        for mode, kind in (("extension", "with the jar"), ("portable", "as portable Spark SQL")):
-            with step(f"Build and test the dbt models {kind}") as outcome:
-                variables = {**DATA, "joinery_mode": mode}
-                options = ["--target-path", str(home / "dbt" / mode)]
-                if mode == "extension":
-                    options += ["--exclude", INDEXED]
-                built[mode] = dbt("build", mode, variables, *options)
-                outcome.append(f"{len(built[mode].sql)} models, {built[mode].tests} data tests passed")
+    with spark_session(home, extension=True) as spark:
+        extension = build_models(home, "extension", "with the jar", "--exclude", INDEXED)
+        with step("Time them"):
+            with_jar = time_with_jar(spark, extension.sql, home / "timed" / "model")
+    with spark_session(home, extension=False) as spark:
+        portable = build_models(home, "portable", "as portable Spark SQL, without the extension")
         with step(f"Time them beside the SQL a user would write first, stopped at {LIMIT:.0f} s"):
-            compiled = dbt("compile", "extension", DATA, "--select", "path:plain").sql
+            compiled = dbt("compile", "portable", DATA, "--select", "path:plain").sql
             plain = {name.removeprefix("plain_"): sql for name, sql in compiled.items()}
             queries = PlainQueries(plain, home / "plain_stopped.json", f"{data}|{pyspark.__version__}")
-            timings = measure(spark, built["extension"].sql, built["portable"].sql, queries, home / "timed")
+            timings = time_without_jar(spark, with_jar, portable.sql, queries, home / "timed")
         with step("Compare all answers, row by row") as outcome:
             compared = compare(spark, timings, SCHEMAS, home / "timed" / "plain")
             model = f"{SCHEMAS['extension']}.flight_weather"

@@ -130,19 +130,32 @@ def _last_run(database: sqlite3.Connection, home: Path) -> list[Refreshed]:
 
 
 @contextmanager
-def spark_session(home: Path) -> Iterator[SparkSession]:
-    """Start the JVM that dbt and the plain SQL share; what it has to say on stderr goes to `logs/spark.log`."""
+def spark_session(home: Path, *, extension: bool) -> Iterator[SparkSession]:
+    """Start a session for dbt and for queries, one after another in the same JVM.
+
+    Args:
+        home: absolute directory of all state; what the JVM says on stderr goes to `logs/spark.log`.
+        extension: whether the session has the extension. The jar stays in the JVM either way: the first session puts
+            it there, and without the extension nothing calls it.
+    """
     stderr = os.dup(2)
-    with (home / "logs" / "spark.log").open("w") as log:
+    with (home / "logs" / "spark.log").open("a") as log:
         os.dup2(log.fileno(), 2)
     try:
-        builder = configure_spark(SparkSession.builder.master("local[*]").config(map=spark_confs(home)))
+        builder = SparkSession.builder.master("local[*]").config(map=spark_confs(home))
+        if extension:
+            builder = configure_spark(builder)
+        else:
+            # named, because the settings of a JVM's first session are the defaults of all later ones
+            builder = builder.config("spark.sql.extensions", "").config("spark.jars", "")
         spark = builder.enableHiveSupport().getOrCreate()
     finally:
         os.dup2(stderr, 2)
         os.close(stderr)
-    yield spark
-    spark.stop()
+    try:
+        yield spark
+    finally:
+        spark.stop()
 
 
 def dbt(command: str, target: str, variables: Mapping[str, str], *more: str) -> Built:

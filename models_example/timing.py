@@ -25,12 +25,13 @@ OPERATORS = {
     "carrier_delays": NODE.format("SlidingWindow"),
     "flights_by_manufacturer": r"\bjoinery_might_contain\(",
 }
-# settings a query is timed with: only the extension may use the jar, only plain SQL has Spark's default window frame
-LAST_JOIN, SEGMENT_TREE = "spark.joinery.lastJoin.enabled", "spark.sql.window.segmentTree.enabled"
+# The setting a query is timed with: only plain SQL has Spark's default window frame. Whether Joinery takes part is not
+# a setting here: portable and plain SQL run in a session that does not have the extension.
+SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
 CONFS = {
-    "extension": {LAST_JOIN: "true", SEGMENT_TREE: "true"},
-    "portable": {LAST_JOIN: "false", SEGMENT_TREE: "true"},
-    "plain": {LAST_JOIN: "false", SEGMENT_TREE: "false"},
+    "extension": {SEGMENT_TREE: "true"},
+    "portable": {SEGMENT_TREE: "true"},
+    "plain": {SEGMENT_TREE: "false"},
 }
 
 
@@ -44,6 +45,11 @@ class Timing:
 
 # per model: with the jar, portable, plain
 Timings: TypeAlias = "dict[str, tuple[Timing | None, Timing, Timing]]"
+
+
+def has_extension(spark: SparkSession) -> bool:
+    """Say whether the extension takes part in the queries of a session; that the JVM has the jar is not enough."""
+    return not spark.sql("SHOW FUNCTIONS LIKE 'joinery_version'").isEmpty()
 
 
 def runs_in_jar(spark: SparkSession, model: str, sql: str) -> bool:
@@ -119,7 +125,7 @@ class PlainQueries:
     def __init__(self, sql: Mapping[str, str], file: Path, context: str) -> None:
         self._sql = sql
         self._file = file
-        self._context = f"{context}|{LIMIT}"
+        self._context = f"{context}|without the extension|{LIMIT}"
         self._stopped: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
 
     def time(self, spark: SparkSession, model: str, output: Path) -> Timing:
@@ -138,26 +144,46 @@ class PlainQueries:
         return Timing(seconds)
 
 
-def measure(
-    spark: SparkSession, extension: Mapping[str, str], portable: Mapping[str, str], plain: PlainQueries, output: Path
-) -> Timings:
-    """Time all models, in the same warm JVM, on the same tables, rows written as Parquet.
+def time_with_jar(spark: SparkSession, sql: Mapping[str, str], output: Path) -> dict[str, Timing | None]:
+    """Time all models with the extension, in the JVM in which dbt has run them before.
 
     Args:
-        spark: session with the jar, in which dbt has run the models before.
-        extension: SQL per model as the macros render it for the jar.
-        portable: SQL per model as they render it without.
+        spark: session with the extension.
+        sql: SQL per model as the macros render it for the jar.
+        output: directory for the rows, written as Parquet.
+
+    Returns:
+        The time per model, None where none of the jar's operators runs it.
+    """
+    return {
+        model: Timing(timed(spark, "extension", sql[model], output)) if runs_in_jar(spark, model, sql[model]) else None
+        for model in OPERATORS
+    }
+
+
+def time_without_jar(
+    spark: SparkSession, with_jar: Mapping[str, Timing | None], portable: Mapping[str, str], plain: PlainQueries,
+    output: Path,
+) -> Timings:  # fmt: skip
+    """Time all models without the extension: same JVM, same tables, rows written as Parquet as well.
+
+    Args:
+        spark: session without the extension, in which dbt has run the portable models before.
+        with_jar: the times with it.
+        portable: SQL per model as the macros render it without the jar.
         plain: times the plain SQL, which it holds.
         output: directory for the rows; those of plain SQL stay in `<output>/plain/<model>`.
 
     Returns:
-        Per model the three times, None for the jar where none of its operators runs the model.
+        Per model the three times.
+
+    Raises:
+        ValueError: The session has the extension, so that stock Spark would not be what is timed.
     """
+    if has_extension(spark):
+        raise ValueError("Portable and plain SQL are timed without Joinery, but this session has the extension.")
     timings: Timings = {}
-    for model in OPERATORS:
-        with_jar = None
-        if runs_in_jar(spark, model, extension[model]):
-            with_jar = Timing(timed(spark, "extension", extension[model], output / "model"))
+    for model, ours in with_jar.items():
         without = Timing(timed(spark, "portable", portable[model], output / "model"))
-        timings[model] = with_jar, without, plain.time(spark, model, output / "plain" / model)
+        timings[model] = ours, without, plain.time(spark, model, output / "plain" / model)
     return timings

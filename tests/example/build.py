@@ -1,35 +1,60 @@
-"""Build the example with dbt in one JVM: `build.py REPORT TARGET:MODE:COMMAND ...`; REPORT gets a JSON line per build.
+"""Build the example as the demo does: `build.py REPORT`; REPORT gets a JSON line per `TARGET:MODE:COMMAND`.
 
-A program of its own, because a Spark session keeps its jars, and the embedded metastore serves one process at a time.
+A program of its own, because the embedded metastore serves one process at a time. Both sessions of the demo live in its
+JVM one after the other: first the one with the extension, then the one without.
 """
 
 import io
 import json
 import sys
-import time
 from contextlib import redirect_stdout
 from pathlib import Path
 
 from dbt.cli.main import dbtRunner
+from pyspark.sql import SparkSession
 
-report = Path(sys.argv[1])
-for build in sys.argv[2:]:
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "models_example"))
+
+from pipeline import spark_session
+from settings import demo_home
+
+SESSIONS = {
+    True: ["extension:extension:build"],
+    False: ["portable:extension:build", "portable:portable:build", "portable:portable:compile --select path:plain"],
+}
+
+
+def dbt(build: str) -> dict[str, object]:
+    """Run one dbt command and say what became of it."""
     target, mode, command = build.split(":")
-    started = time.monotonic()
+    options = ["--no-use-colors", *command.split(), "--target", target, "--vars", json.dumps({"joinery_mode": mode})]
     output = io.StringIO()
     with redirect_stdout(output):
-        outcome = dbtRunner().invoke(
-            ["--no-use-colors", command, "--target", target, "--vars", json.dumps({"joinery_mode": mode})]
-        )
+        outcome = dbtRunner().invoke(options)
     runs = list(getattr(outcome.result, "results", None) or [])
-    models = [run for run in runs if run.node.resource_type == "model"]
-    line = {
+    models = [run for run in runs if run.node.resource_type in ("model", "analysis")]
+    return {
+        "build": build,
         "success": outcome.success,
-        "seconds": time.monotonic() - started,
         "output": output.getvalue() + str(outcome.exception or ""),
         "models": {run.node.name: str(run.status) for run in models},
         "sql": {run.node.name: run.node.compiled_code for run in models},
         "tests": {run.node.name: str(run.status) for run in runs if run.node.resource_type == "test"},
     }
-    with report.open("a") as lines:
-        lines.write(json.dumps({"build": build, **line}) + "\n")
+
+
+def plans(spark: SparkSession, built: dict[str, object]) -> dict[str, str]:
+    """The plan of every model's SQL in this session."""
+    queries = built["sql"]
+    assert isinstance(queries, dict)
+    return {name: spark.sql(f"EXPLAIN {sql}").collect()[0][0] for name, sql in queries.items()}
+
+
+home = demo_home()
+(home / "logs").mkdir(exist_ok=True)
+assert dbtRunner().invoke(["deps"]).success
+for extension, builds in SESSIONS.items():
+    with spark_session(home, extension=extension) as session, Path(sys.argv[1]).open("a") as report:
+        for name in builds:
+            built = dbt(name)
+            print(json.dumps({**built, "plans": plans(session, built)}), file=report)

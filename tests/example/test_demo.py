@@ -74,6 +74,13 @@ def test_a_time_with_the_jar_needs_its_operator_in_the_plan(spark: SparkSession,
     assert not timing.runs_in_jar(spark, "carrier_delays", "SELECT 'SlidingWindow' AS name, id FROM range(3)")
 
 
+def test_joinery_is_not_timed_as_portable_or_plain_sql(spark: SparkSession, timing: ModuleType, tmp_path: Path) -> None:
+    assert timing.has_extension(spark)
+    plain = timing.PlainQueries({"carrier_delays": "SELECT 1 AS one"}, tmp_path / "stopped.json", "data")
+    with pytest.raises(ValueError, match="this session has the extension"):
+        timing.time_without_jar(spark, {"carrier_delays": None}, {"carrier_delays": "SELECT 1 AS one"}, plain, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
