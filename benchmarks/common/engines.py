@@ -82,6 +82,23 @@ class Engine(ABC):
             limit: Seconds after which it is stopped.
         """
 
+    def with_settings(self, settings: Mapping[str, str]) -> Engine | None:
+        """The same engine with further Spark settings; None where there is no Spark to set."""
+        return None
+
+    def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run | None:
+        """Answer once in a JVM that has run nothing before.
+
+        Args:
+            tables: Folders by the names that the query reads.
+            joinery: Whether the session has the extension.
+            limit: Seconds after which it is stopped.
+
+        Returns:
+            The run; None where there is no JVM.
+        """
+        return None
+
 
 def stoppable(work: Callable[[], Any], stop: Callable[[], object], limit: float | None) -> tuple[float, bool, Any]:
     """Time a piece of work.
@@ -170,11 +187,14 @@ class Fraction(Engine):
     Args:
         engine: It, with the query over the fraction.
         share: Of the rows, above 0 and at most 1. Seconds are divided by it.
+        whole: The engine with the query over all rows, which runs in fresh JVMs: there a share of the rows says
+            nothing, as most of a first run's time does not depend on their number.
     """
 
-    def __init__(self, engine: Engine, share: float) -> None:
+    def __init__(self, engine: Engine, share: float, whole: Engine | None = None) -> None:
         self.engine = engine
         self.share = share
+        self.whole = whole
         self.remark = f"extrapolated from {share:.2%} of the rows"
 
     def answer(self, limit: float | None = None) -> Run:
@@ -184,6 +204,16 @@ class Fraction(Engine):
     def check(self, limit: float | None = None) -> Run:
         """See `Engine`; of the fraction alone."""
         return self._scaled(self.engine.check())
+
+    def with_settings(self, settings: Mapping[str, str]) -> Engine | None:
+        """See `Engine`."""
+        engine = self.engine.with_settings(settings)
+        whole = self.whole.with_settings(settings) if self.whole else None
+        return Fraction(engine, self.share, whole) if engine else None
+
+    def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run | None:
+        """See `Engine`; of all rows."""
+        return self.whole.in_fresh_jvm(tables, joinery, limit) if self.whole else None
 
     def _scaled(self, run: Run) -> Run:
         return replace(run, seconds=run.seconds / self.share)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
 
 from benchmarks.common.cores import idle_tail, tasks
 from benchmarks.common.engines import Digest, Engine, Run
-from benchmarks.common.spark import Spark, operators
+from benchmarks.common.spark import TUNED, Spark, operators
+
+# A query in a warm JVM at Spark's defaults, in a warm JVM at `TUNED`, and once in a fresh JVM, at either.
+Kind = Literal["default", "tuned", "first", "first tuned"]
 
 OURS = "joinery"
 NO_CODEGEN = "joinery, whole-stage codegen off"
@@ -18,6 +23,7 @@ FLOOR = "floor: scan + shuffle + sort"
 FLOOR_UNSORTED = "floor: scan + shuffle"
 
 ROUNDS = 5
+FIRST_ROUNDS = 3  # fresh JVMs per engine and kind
 STOP_AT = 20  # times Joinery's median: there a slow peer is stopped, unless a bound needs it to run on
 MARGIN = 1.25  # that median is not final while peers run
 COLD = 1.5  # what a first run may take on top
@@ -31,10 +37,12 @@ class Bound:
     Args:
         peers: The fastest of these counts.
         at_least: Its median divided by Joinery's.
+        kind: Of the runs that are held against it. What is required of warm runs was agreed at `TUNED`.
     """
 
     peers: tuple[str, ...]
     at_least: float
+    kind: Kind = "tuned"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +68,10 @@ class Measured:
 
     Args:
         engine: It.
-        runs: Timed ones.
+        runs: Timed ones at Spark's defaults, in a warm JVM.
         operators: Joinery's operators in the plan of the last of them.
         problem: Why the engine fails the case, whatever its times; empty if it does not.
+        others: Timed ones of the other kinds. Where there is no kind `tuned`, the setting means nothing to the engine.
     """
 
     engine: Engine
@@ -70,16 +79,19 @@ class Measured:
     operators: list[str] = field(default_factory=list)
     problem: str = ""
     checked: bool = False
+    others: dict[Kind, list[Run]] = field(default_factory=dict)
 
-    @property
-    def stopped(self) -> bool:
+    def of(self, kind: Kind) -> list[Run]:
+        """The runs of a kind; at `TUNED` those at the defaults where the engine has no such setting."""
+        return self.others.get(kind) or (self.runs if kind in ("default", "tuned") else [])
+
+    def stopped(self, kind: Kind = "default") -> bool:
         """Whether it ended only because it was stopped; its median is then a lower bound."""
-        return any(run.stopped for run in self.runs)
+        return any(run.stopped for run in self.of(kind))
 
-    @property
-    def seconds(self) -> float:
+    def seconds(self, kind: Kind = "default") -> float:
         """Median."""
-        return statistics.median(run.seconds for run in self.runs)
+        return statistics.median(run.seconds for run in self.of(kind))
 
 
 @dataclass
@@ -96,17 +108,22 @@ class Outcome:
     engines: dict[str, Measured]
     tail: float
 
-    @property
-    def ours(self) -> float:
-        """Joinery's median, in seconds."""
-        return self.engines[OURS].seconds
+    def ratio(self, name: str, kind: Kind = "default") -> float:
+        """An engine's median divided by Joinery's, both of the same kind of runs."""
+        return self.engines[name].seconds(kind) / self.engines[OURS].seconds(kind)
 
-    def ratio(self, name: str) -> float:
-        """An engine's median divided by Joinery's."""
-        return self.engines[name].seconds / self.ours
+    def has(self, kind: Kind) -> bool:
+        """Whether Joinery has runs of a kind."""
+        return bool(self.engines[OURS].of(kind))
 
 
-def compare(case: Case, engines: Mapping[str, Engine], digest: Digest, scale: float = 1) -> Outcome:
+def compare(
+    case: Case,
+    engines: Mapping[str, Engine],
+    digest: Digest,
+    scale: float = 1,
+    tables: Mapping[str, Path] | None = None,
+) -> Outcome:
     """Check and time engines.
 
     Args:
@@ -114,6 +131,7 @@ def compare(case: Case, engines: Mapping[str, Engine], digest: Digest, scale: fl
         engines: By name. Joinery's begin with `joinery`, what answers no question with `floor`.
         digest: Of answers.
         scale: Of the data. Below 1 nothing is stopped at a multiple of Joinery's time and one round must do.
+        tables: Folders of the tables, to run the queries in fresh JVMs as well; None leaves those runs out.
 
     Returns:
         Times, operators and disagreements.
@@ -124,7 +142,7 @@ def compare(case: Case, engines: Mapping[str, Engine], digest: Digest, scale: fl
     ours.checked = True
     for _ in range(3 if scale == 1 else 1):  # the first runs of a JVM are slow, and every limit hangs on these
         ours.runs.append(ours.engine.answer())
-    estimate, ours.runs = ours.seconds, []
+    estimate, ours.runs = ours.seconds(), []
 
     def limit(name: str) -> float:
         bounds = (bound.at_least for bound in case.bounds if name in bound.peers)
@@ -141,25 +159,55 @@ def compare(case: Case, engines: Mapping[str, Engine], digest: Digest, scale: fl
         if difference:
             measured.problem = f"{name} {difference}"
     tail = _rounds(case, all_measured, limit, scale)
+    if tables is not None:
+        _first_runs(all_measured, tables, scale)
     for name, measured in all_measured.items():
-        _check_plan(name, measured)
+        _check_plans(name, measured)
     return Outcome(case, all_measured, tail)
 
 
 def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], float], scale: float) -> float:
+    """Time every engine at Spark's defaults and, where it has the settings, at `TUNED`; return the idle tail there."""
     tails = []
     rounds = (case.rounds or ROUNDS) if scale == 1 else 1
+    turn = [(name, engine, runs) for name, measured in engines.items() for engine, runs in _ways(measured)]
     for round_ in range(rounds):
-        turn = list(engines.items())
-        for name, measured in turn if round_ % 2 == 0 else reversed(turn):  # who follows whom alternates
-            enough = case.rounds or _enough(measured.runs, rounds)
-            if measured.stopped or len(measured.runs) >= enough:
+        for name, engine, runs in turn if round_ % 2 == 0 else reversed(turn):  # who follows whom alternates
+            enough = case.rounds or _enough(runs, rounds)
+            if any(run.stopped for run in runs) or len(runs) >= enough:
                 continue
-            measured.runs.append(measured.engine.answer(limit(name)))
-            if name == OURS and isinstance(measured.engine, Spark):
-                spans = [(task.launched, task.ended) for task in tasks(measured.engine.session, measured.engine.group)]
+            runs.append(engine.answer(limit(name)))
+            if name == OURS and isinstance(engine, Spark) and runs is engines[OURS].of("tuned"):
+                spans = [(task.launched, task.ended) for task in tasks(engine.session, engine.group)]
                 tails.append(idle_tail(spans))
     return statistics.median(tails)
+
+
+def _ways(measured: Measured) -> list[tuple[Engine, list[Run]]]:
+    """The engine and where its runs go: at Spark's defaults, and at `TUNED` if it has settings."""
+    ways = [(measured.engine, measured.runs)]
+    if tuned := measured.engine.with_settings(TUNED):
+        # what was stopped while it was checked is stopped at other settings, too, as far as anybody will wait
+        measured.others["tuned"] = [run for run in measured.runs if run.stopped]
+        ways.append((tuned, measured.others["tuned"]))
+    return ways
+
+
+def _first_runs(engines: Mapping[str, Measured], tables: Mapping[str, Path], scale: float) -> None:
+    """Run Joinery and each Spark peer in fresh JVMs, a slow peer until it is stopped once."""
+    kinds: dict[Kind, Mapping[str, str]] = {"first": {}, "first tuned": TUNED}
+    ours = engines[OURS]
+    peers = [name for name in engines if not name.startswith((OURS, "floor"))]
+    for round_ in range(FIRST_ROUNDS if scale == 1 else 1):
+        for kind, settings in kinds.items():
+            for name in [OURS, *peers] if round_ % 2 == 0 else [OURS, *reversed(peers)]:
+                engine = engines[name].engine.with_settings(settings)
+                runs = engines[name].others.setdefault(kind, [])
+                if engine is None or any(run.stopped for run in runs):
+                    continue
+                limit = STOP_AT * MARGIN * ours.seconds(kind) if ours.of(kind) else None
+                run = engine.in_fresh_jvm(tables, name == OURS, limit if scale == 1 else SMALL_SCALE_LIMIT)
+                runs.extend([run] if run else [])
 
 
 def _enough(runs: Sequence[Run], rounds: int) -> int:
@@ -168,13 +216,16 @@ def _enough(runs: Sequence[Run], rounds: int) -> int:
     return min(rounds, 2 if fastest > 5 else 3 if fastest > 1.5 else rounds)
 
 
-def _check_plan(name: str, measured: Measured) -> None:
-    plan = measured.runs[-1].plan
-    if not plan:  # not Spark, or stopped
-        return
-    measured.operators = operators(plan)
-    ours = name.startswith(OURS)
-    if ours and not measured.operators:
-        measured.problem = f"{name} ran without an operator of Joinery's"
-    if not ours and measured.operators:
-        measured.problem = f"{name} ran with {', '.join(measured.operators)}"
+def _check_plans(name: str, measured: Measured) -> None:
+    """Note Joinery's operators, and a problem where a kind of runs had some that it should not, or none."""
+    kinds: tuple[Kind, ...] = ("first tuned", "first", "tuned", "default")
+    for kind in kinds:
+        plan = next((run.plan for run in reversed(measured.of(kind))), "")
+        if not plan:  # not Spark, or stopped
+            continue
+        measured.operators = operators(plan)
+        ours = name.startswith(OURS)
+        if ours and not measured.operators:
+            measured.problem = f"{name} ran without an operator of Joinery's"
+        if not ours and measured.operators:
+            measured.problem = f"{name} ran with {', '.join(measured.operators)}"

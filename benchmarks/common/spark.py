@@ -12,7 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spark_joinery.cli.advice import PARTITIONS, advised_partitions
+
+from benchmarks.common.cores import CORES
 from benchmarks.common.engines import Digest, Engine, Run, stoppable
+from benchmarks.common.fresh import first_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,21 +32,23 @@ SETTINGS = {
     "spark.sql.join.sortMergeAsOfJoin.enabled": "true",
     "spark.sql.maxPlanStringLength": "1000000",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "8",
     "spark.sql.window.segmentTree.enabled": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+# What pays on this machine beside Spark's defaults, as `joinery doctor` advises.
+TUNED = {PARTITIONS: str(advised_partitions(CORES))}
 OPERATORS = ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow")
 DRAIN_SECONDS = 120
 _groups = itertools.count()
 
 
-def session(settings: Mapping[str, str] | None = None) -> SparkSession:
-    """A session on two cores with the jar; this process's JVM is started if there is none yet.
+def session(settings: Mapping[str, str] | None = None, joinery: bool = True) -> SparkSession:
+    """A session on two cores; this process's JVM is started if there is none yet.
 
     Args:
         settings: On top of `SETTINGS`.
+        joinery: Whether with the extension.
     """
     from pyspark.sql import SparkSession
     from spark_joinery import configure_spark
@@ -50,7 +56,7 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     configuration: dict[str, Any] = SETTINGS | dict(settings or {})
     builder = SparkSession.builder.master("local[2]").appName("joinery-bench").config(map=configuration)
-    return configure_spark(builder).getOrCreate()
+    return (configure_spark(builder) if joinery else builder).getOrCreate()
 
 
 def register(spark: SparkSession, tables: Mapping[str, Path]) -> None:
@@ -114,6 +120,14 @@ class Spark(Engine):
             seconds, stopped, found = stoppable(lambda: digest.spark(self.session, self.sql), self._stop(), limit)
         self._drain(stopped)
         return Run(seconds, stopped, found)
+
+    def with_settings(self, settings: Mapping[str, str]) -> Spark:
+        """See `Engine`."""
+        return Spark(self.session, self.sql, self.settings | dict(settings), self.digest, self.watch)
+
+    def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run:
+        """See `Engine`."""
+        return first_run(self.sql, self.settings, tables, joinery, limit)
 
     @contextmanager
     def _settings(self) -> Iterator[None]:

@@ -15,7 +15,12 @@ CASES = [
         shape=Shape("as_of", 1_000_000, 10_000),
         question=QUESTION,
         peers=(q.DEDUP, q.ROW_NUMBER, q.ASOF, q.UNION, DUCKDB, POLARS),
-        bounds=(Bound((q.ASOF,), 4), Bound((q.UNION,), 2.5), Bound((DUCKDB,), 0.25)),
+        bounds=(
+            Bound((q.ASOF,), 4),
+            Bound((q.ASOF,), 2, kind="first"),
+            Bound((q.UNION,), 2.5),
+            Bound((DUCKDB,), 0.25),
+        ),
         hints=("BROADCAST", "SHUFFLE_HASH", "MERGE"),
     ),
 ]

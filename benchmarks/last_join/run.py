@@ -49,20 +49,21 @@ def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Res
     return run_cases(name, title, cases, measure, scale, NOTES + OWN_NOTES)
 
 
-def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:
+def measure(spark: SparkSession, case: Case, scale: float = 1, first_runs: bool = True) -> Outcome:
     """Run a case.
 
     Args:
         spark: The session for Joinery and stock Spark.
         case: What to run.
         scale: Of the data.
+        first_runs: Whether to run Joinery and its Spark peers in fresh JVMs as well.
 
     Returns:
         Times, operators and disagreements.
     """
     files = tables(case.shape.scaled(scale))
     register(spark, files)
-    outcome = compare(case, _engines(spark, case, files), Checksum(), scale)
+    outcome = compare(case, _engines(spark, case, files), Checksum(), scale, files if first_runs else None)
     asof = outcome.engines.get(q.ASOF)
     if asof and asof.runs[-1].plan and "SortMergeAsOfJoin" not in asof.runs[-1].plan:
         asof.problem = f"{q.ASOF} ran without SortMergeAsOfJoin"

@@ -110,13 +110,16 @@ class Model:
         return max(*walls, *(abs(self.longest_s(run.parts) / run.longest_s - 1) for run in runs))
 
 
-def measure(spark: SparkSession, question: q.Question, rounds: int = ROUNDS) -> list[Split]:
+def measure(
+    spark: SparkSession, question: q.Question, rounds: int = ROUNDS, settings: Mapping[str, str] | None = None
+) -> list[Split]:
     """Run the query in each number of parts, in turn.
 
     Args:
         spark: The session, with `t` registered.
         question: What is asked.
         rounds: How often.
+        settings: Of the query, beside Spark's defaults.
 
     Returns:
         Medians by number of parts.
@@ -124,14 +127,20 @@ def measure(spark: SparkSession, question: q.Question, rounds: int = ROUNDS) -> 
     runs: dict[int, list[Split]] = {parts: [] for parts in PARTS}
     for round_ in range(rounds):
         for parts in PARTS if round_ % 2 == 0 else reversed(PARTS):
-            query = Spark(spark, q.window(question, f"SKEW_WINDOW({parts})"), watch=OPERATOR)
+            query = Spark(spark, q.window(question, f"SKEW_WINDOW({parts})"), settings, watch=OPERATOR)
             run = query.answer()
             runs[parts].append(Split.of(parts, run.seconds, tasks(spark, query.group), run.metrics))
     return [_median(splits) for splits in runs.values()]
 
 
-def sections(runs: Sequence[Split], model: Model) -> list[Section]:
-    """The tables: what was measured, and what the model makes of it."""
+def section(runs: Sequence[Split], model: Model, at: str) -> Section:
+    """The table of what was measured, beside what the model fitted to it says.
+
+    Args:
+        runs: By number of parts, from 1.
+        model: Fitted to them.
+        at: The settings in words.
+    """
     measured = [
         [
             str(run.parts), f"{run.wall_s:.2f}", f"{run.longest_s:.2f}", f"{run.longest_s / runs[0].longest_s:.2f}",
@@ -141,22 +150,24 @@ def sections(runs: Sequence[Split], model: Model) -> list[Section]:
         ]
         for run in runs
     ]  # fmt: skip
-    predicted = [
-        [f"{model.wall_s(parts, cores):.2f}" for cores in PREDICTED_CORES] + [f"{model.longest_s(parts):.2f}"]
-        for parts in PREDICTED_PARTS
-    ]
     columns = [
         "parts", "wall, s", "longest task, s", "of unsplit", "CPU, s", "extra CPU", "hot keys", "split parts",
         "halo rows", "spill size", "model: wall, s", "model: longest task, s",
     ]  # fmt: skip
-    return [
-        Section(f"The hot key in parts, {CORES} cores", columns, measured),
-        Section(
-            "Predicted by the model, not measured",
-            ["parts", *(f"wall on {cores} cores, s" for cores in PREDICTED_CORES), "longest task, s"],
-            [[str(parts), *figures] for parts, figures in zip(PREDICTED_PARTS, predicted, strict=True)],
-        ),
+    return Section(f"The hot key in parts, {CORES} cores, at {at}", columns, measured)
+
+
+def prediction(model: Model) -> Section:
+    """The table of what the model says about more cores than there are here."""
+    predicted = [
+        [f"{model.wall_s(parts, cores):.2f}" for cores in PREDICTED_CORES] + [f"{model.longest_s(parts):.2f}"]
+        for parts in PREDICTED_PARTS
     ]
+    return Section(
+        "Predicted by the model, not measured",
+        ["parts", *(f"wall on {cores} cores, s" for cores in PREDICTED_CORES), "longest task, s"],
+        [[str(parts), *figures] for parts, figures in zip(PREDICTED_PARTS, predicted, strict=True)],
+    )
 
 
 def note(runs: Sequence[Split], model: Model) -> str:

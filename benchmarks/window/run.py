@@ -88,13 +88,14 @@ def notes(cases: Sequence[Case]) -> list[str]:
     return NOTES + OWN_NOTES + hinted + extrapolated
 
 
-def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:
+def measure(spark: SparkSession, case: Case, scale: float = 1, first_runs: bool = True) -> Outcome:
     """Run a case.
 
     Args:
         spark: The session for Joinery and stock Spark.
         case: What to run.
         scale: Of the data and of frames of rows.
+        first_runs: Whether to run Joinery and its Spark peers in fresh JVMs as well.
 
     Returns:
         Times, operators and disagreements.
@@ -102,9 +103,10 @@ def measure(spark: SparkSession, case: Case, scale: float = 1) -> Outcome:
     files = tables(case.shape.scaled(scale))
     register(spark, files)
     question = case.question.scaled(scale)
-    outcome = compare(case, _engines(spark, case, question, files, scale), RowByRow(question), scale)
+    engines = _engines(spark, case, question, files, scale)
+    outcome = compare(case, engines, RowByRow(question), scale, files if first_runs else None)
     tree = outcome.engines.get(q.SEGMENT_TREE)
-    if tree and scale == 1 and not tree.stopped and tree.runs[-1].metrics.get(TREE_FRAMES, "0") == "0":
+    if tree and scale == 1 and not tree.stopped() and tree.runs[-1].metrics.get(TREE_FRAMES, "0") == "0":
         tree.problem = f"{q.SEGMENT_TREE} ran without its segment tree"
     for measured in outcome.engines.values():
         parts = measured.runs[-1].metrics.get("split parts", "0")
@@ -133,7 +135,7 @@ def _engines(
         elif case.share:
             share = _first(spark, question, files["t"], case.share if scale == 1 else SMALL_SCALE_SHARE)
             some = Spark(spark, q.window(question, table=FIRST), default, RowByRow(question, whole=False))
-            engines[name] = Fraction(some, share)
+            engines[name] = Fraction(some, share, Spark(spark, sql, default))
         else:
             engines[name] = Spark(spark, sql, default, digest)
     floors = q.floors(question) if case.floor else {}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from benchmarks.common.rounds import DUCKDB, POLARS, Bound
-from benchmarks.common.spark import session
-from benchmarks.common.verdict import judge
+from benchmarks.common.spark import TUNED, session
+from benchmarks.common.verdict import AT_TUNED, judge
 from benchmarks.report import Result
 from benchmarks.window import parts
 from benchmarks.window import queries as q
@@ -43,29 +43,42 @@ def run(scale: float = 1) -> Result:
     spark = session()
     try:
         outcome = measure(spark, CASE, scale)
-        runs = parts.measure(spark, CASE.question.scaled(scale), parts.ROUNDS if scale == 1 else 1)
+        rounds, question = parts.ROUNDS if scale == 1 else 1, CASE.question.scaled(scale)
+        default, tuned = (parts.measure(spark, question, rounds, settings) for settings in ({}, TUNED))
     finally:
         spark.stop()
     result = judge("window_skew", "Sliding window, skewed key", [outcome], scale, notes([CASE]))
-    return with_parts(result, runs, judged=scale == 1)
+    return with_parts(result, default, tuned, judged=scale == 1)
 
 
-def with_parts(result: Result, runs: Sequence[parts.Split], judged: bool = True) -> Result:
+def with_parts(
+    result: Result, default: Sequence[parts.Split], tuned: Sequence[parts.Split], judged: bool = True
+) -> Result:
     """Add what was measured over the number of parts.
 
     Args:
         result: Of the operator against its peers.
-        runs: By number of parts, from 1.
-        judged: Whether to hold them against their bounds.
+        default: By number of parts, from 1, at Spark's defaults.
+        tuned: The same at `TUNED`. The model is fitted to these, with fewer tasks between which time is lost.
+        judged: Whether to hold the latter against their bounds, which were agreed there.
     """
-    model = parts.Model.fit(runs)
-    result.sections += parts.sections(runs, model)
-    result.notes.append(parts.note(runs, model))
-    result.data = {**result.data, "parts": [asdict(run) for run in runs], "model": asdict(model)}
-    found, missed = _judge(runs) if judged else ([], [])
+    model = parts.Model.fit(tuned)
+    result.sections += [
+        parts.section(default, parts.Model.fit(default), "Spark's defaults"),
+        parts.section(tuned, model, AT_TUNED),
+        parts.prediction(model),
+    ]
+    result.notes.append(parts.note(tuned, model))
+    result.data = {
+        **result.data,
+        "parts": [asdict(run) for run in default],
+        "parts tuned": [asdict(run) for run in tuned],
+        "model": asdict(model),
+    }
+    found, missed = _judge(tuned) if judged else ([], [])
     missed += [
         f"**a hint of {run.parts} parts gave {run.metrics.get('split parts', 'none')}**"
-        for run in runs
+        for run in [*default, *tuned]
         if (run.metrics.get("split parts", "0") != "0") != (run.parts > 1)
     ]
     result.verdict = "; ".join(filter(None, [result.verdict, *found, *missed]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from spark_joinery import __version__, jar_path
-from spark_joinery.cli import COMMANDS, main
+from spark_joinery.cli import COMMANDS, advice, main
 from spark_joinery.cli.explain import read_statement
 from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.plan_report import explain_sql
@@ -65,6 +66,29 @@ def test_doctor_of_a_healthy_installation(tmp_path: Path) -> None:
     assert checks["store"] == ("ok", f"file:{store}: distribution")
     assert checks["apache-airflow"][0] == "info"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["store"]  # leaves nothing behind
+
+
+def test_doctor_advises_on_shuffle_partitions(spark: SparkSession) -> None:
+    configured = spark.conf.get(advice.PARTITIONS)
+    try:
+        spark.conf.set(advice.PARTITIONS, "200")
+        text = advice.partitions_advice(spark) or ""
+        spark.conf.set(advice.PARTITIONS, "15")
+        assert advice.partitions_advice(spark) is None
+    finally:
+        spark.conf.set(advice.PARTITIONS, configured)
+    assert text.startswith("spark.sql.shuffle.partitions is 200 for 2 cores: 8 suit them")
+    (page,) = re.findall(r"benchmarks/results/\w+\.md", text)
+    assert Path(__file__).parents[2].joinpath(page).is_file()
+
+
+def test_the_gain_of_advice_is_read_from_measured_figures(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    assert advice.measured_gain(figures) is None
+    figures.write_text(json.dumps({"case": {"joinery": {"seconds": [9.0, 3.0, 2.9]}}}))
+    assert advice.measured_gain(figures) is None
+    figures.write_text(json.dumps({"case": {"joinery": {"seconds": [9.0, 3.0, 2.9], "tuned": [2.0, 1.5, 1.4]}}}))
+    assert advice.measured_gain(figures) == 2.0
 
 
 def test_doctor_names_what_is_missing(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from spark_joinery.cli.advice import partitions_advice
 from spark_joinery.cli.session import conf_option, spark_session
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import jar_path, supported_versions
@@ -40,7 +41,7 @@ class Check:
 @conf_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def doctor(store: str | None, confs: dict[str, str], as_json: bool) -> None:
-    """Check Java, Spark, the jar and the artifact store.
+    """Check Java, Spark, the jar and the artifact store, and name a setting that would pay.
 
     The exit code is 0 if nothing fails, else 1.
     """
@@ -78,7 +79,7 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
         store: The artifact store, or None to use the session's own, if it has one.
 
     Returns:
-        Whether the jar is loaded, and whether the store can be reached.
+        Whether the jar is loaded, whether the store can be reached, and what setting would pay.
     """
     try:
         with spark_session(confs) as spark:
@@ -86,6 +87,8 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
             checks = [_check("jar loaded", lambda: _loaded_version(spark))]
             if root:
                 checks.append(_check("store", lambda: _reach_store(spark, root)))
+            if advice := partitions_advice(spark):
+                checks.append(Check("settings", "info", advice))
             return checks
     except Exception as error:
         return [Check("jar loaded", "fail", f"no Spark session: {first_line(error)}")]
