@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from spark_joinery.cli import main
+from spark_joinery.jobs import program
 
 CODE = "import sys; from spark_joinery.cli import main; main(sys.argv[1:])"
 
@@ -86,3 +87,13 @@ def test_a_dry_run_shows_the_kind_asked_for(manifest: Path, kind: str, kinds: li
     result = CliRunner().invoke(main, ["refresh", kind, "--manifest", str(manifest), "--dry-run", "--json"])
     assert result.exit_code == 0, result.output
     assert [row["kind"] for row in json.loads(result.output)] == kinds
+
+
+def test_a_job_as_a_program_has_the_options_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.run("distribution", ["--help"]) == 0
+    shown = capsys.readouterr().out
+    for option in ("--manifest", "--store", "--schema", "--select", "--full-refresh"):
+        assert option in shown
+    assert program.run("distribution", ["--no-such-option"]) == 2
+    assert program.run("distribution", ["--manifest", str(tmp_path / "nowhere.json")]) == 2
+    assert "no such file" in capsys.readouterr().err

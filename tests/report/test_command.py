@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import stat
 import subprocess
@@ -11,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from spark_joinery import text
 from spark_joinery.cli import main
-from spark_joinery.report import text, write
+from spark_joinery.report import text as values
+from spark_joinery.report import write
 from spark_joinery.store import ArtifactStore
 from support.html import parse
 
@@ -91,7 +92,7 @@ def test_a_page_that_cannot_be_written_leaves_the_former_one(tmp_path: Path) -> 
 
 
 def test_figures() -> None:
-    assert [text.percent(share) for share in (0, 0.00001, 0.0123, 0.1, 0.3456, 1)] == [
+    assert [values.percent(share) for share in (0, 0.00001, 0.0123, 0.1, 0.3456, 1)] == [
         "0.0 %",
         "< 0.01 %",
         "1.23 %",
@@ -99,15 +100,16 @@ def test_figures() -> None:
         "34.6 %",
         "100.0 %",
     ]
-    assert [text.size(count) for count in (0, 999, 1500, 123_456, 10**9, 10**15)] == [
+    assert [text.size(count) for count in (None, 0, 1023, 1536, 123_456, 2**30, 2**50)] == [
+        "-",
         "0 B",
-        "999 B",
-        "1.5 KB",
-        "123 KB",
-        "1.0 GB",
-        "1,000.0 TB",
+        "1023 B",
+        "1.5 KiB",
+        "120.6 KiB",
+        "1.0 GiB",
+        "1,024.0 TiB",
     ]
-    assert [text.compact(value) for value in (0, 0.25, -9999, 20_000, 1.5e6, 1735689600)] == [
+    assert [values.compact(value) for value in (0, 0.25, -9999, 20_000, 1.5e6, 1735689600)] == [
         "0",
         "0.25",
         "-9999",
@@ -115,12 +117,16 @@ def test_figures() -> None:
         "1.5 M",
         "1.7356896 G",
     ]
-    assert [text.number(value) for value in (1234567, 1234.5)] == ["1,234,567", "1.23e+03"]
+    assert [text.number(value) for value in (None, 1234567, 1234.5)] == ["-", "1,234,567", "1.23e+03"]
 
 
 def test_ages() -> None:
-    now = dt.datetime(2026, 1, 3, tzinfo=dt.timezone.utc)
-    passed = [dt.timedelta(seconds=59), dt.timedelta(minutes=1), dt.timedelta(hours=23), dt.timedelta(days=1200)]
-    assert [text.age(now - one, now) for one in passed] == ["< 1 minute", "1 minute", "23 hours", "1,200 days"]
-    assert text.age(now + dt.timedelta(hours=1), now) == "< 1 minute"
-    assert text.age(None, now) == "unknown"
+    passed = [59, 150, 23 * 3600, 26 * 3600, 1200 * 86400]
+    assert [text.age(seconds) for seconds in passed] == ["59 s", "2 min", "23 h", "26 h", "1,200 d"]
+    assert text.age(-3600) == "0 s"
+    assert text.age(None) == "-"
+
+
+def test_errors_in_one_line() -> None:
+    assert text.first_line(ValueError("\n what\n\tat java.lang.Thread")) == "what"
+    assert text.first_line(ValueError(" ")) == text.first_line(ValueError()) == "ValueError"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
-from spark_joinery.cli import main, options
+from spark_joinery.cli import main, opened_store
 from spark_joinery.cli.show import examine
 from spark_joinery.jobs import refresh_artifact
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, RangeIndexSpec, Spec
@@ -31,7 +31,7 @@ def no_spark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         assert "spark" in request.fixturenames, "Spark is started"
         yield request.getfixturevalue("spark")
 
-    monkeypatch.setattr(options, "_session", session)
+    monkeypatch.setattr(opened_store, "_session", session)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_spark_is_started_where_pyarrow_is_missing(
     spark: SparkSession, store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(store, FLIGHTS)
-    monkeypatch.setattr(options, "_has_pyarrow", lambda: False)
+    monkeypatch.setattr(opened_store, "_has_pyarrow", lambda: False)
     assert len(run("list", store)) == 1
     assert run("vacuum", store)["removals"] == []
 
@@ -142,11 +142,11 @@ def test_what_is_reached_without_spark(
 ) -> None:
     monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
     with ExitStack() as stack:
-        place = options.Workplace(store.root, {}, False, stack)
-        place._confs = confs
+        opened = opened_store.OpenedStore(store.root, {}, False, stack)
+        opened._confs = confs
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        assert place.is_near(path) is near
+        assert opened.is_near(path) is near
 
 
 def test_spark_is_started_where_pyarrow_does_not_reach(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +203,7 @@ def test_show_compares_with_the_source(
     assert report["coverage"] is None
     if report["kind"] != "distribution":
         assert report["validity"] == {"usable": None, "reason": f"file:{source} does not exist"}
-    assert [past["state"] for past in report["history"]] == ["in use"]
+    assert [version["state"] for version in report["history"]] == ["in use"]
 
 
 def test_show_prints_all_artifacts_of_a_relation(store: ArtifactStore) -> None:
@@ -222,7 +222,7 @@ def test_show_prints_all_artifacts_of_a_relation(store: ArtifactStore) -> None:
     report = run("show", store, "flights", "--no-source", code=1)[0]
     assert report["damaged"]
     assert "has 0 bytes instead of 3000" in report["reason"]
-    states = [past["state"] for past in report["history"]]
+    states = [version["state"] for version in report["history"]]
     assert states[0] == "in use"
     assert sorted(states[1:]) == ["data/part-0.parquet has 0 bytes instead of 3000", "incomplete"]
     output = run("show", store, "nobody", code=2)
@@ -236,10 +236,10 @@ def test_show_opens_tables_as_a_refresh_does(spark: SparkSession, store: Artifac
         request = ArtifactRequest.of_table("shown.facts", BloomFilterSpec(keys=["k"]))
         assert refresh_artifact(spark, request, store, schema=None).status == "refreshed"
         with ExitStack() as stack:
-            place = options.Workplace(store.root, {}, True, stack)
+            opened = opened_store.OpenedStore(store.root, {}, True, stack)
 
             def validity() -> tuple[bool | None, str]:
-                (report,) = examine(place, list_artifacts(place.store), no_source=False)
+                (report,) = examine(opened, list_artifacts(opened.store), no_source=False)
                 return report.validity.usable, report.validity.reason
 
             assert validity() == (True, "all files of the source are covered")

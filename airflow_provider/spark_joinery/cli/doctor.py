@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -17,9 +16,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from spark_joinery.cli.advice import partitions_advice
-from spark_joinery.cli.session import conf_option, spark_session
+from spark_joinery.cli.options import conf_option, json_option, show_json, store_option
+from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import jar_path, supported_versions
+from spark_joinery.text import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,9 +38,9 @@ class Check:
 
 
 @click.command()
-@click.option("--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store, if set.")
+@store_option
 @conf_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def doctor(store: str | None, confs: dict[str, str], as_json: bool) -> None:
     """Check Java, Spark, the jar and the artifact store, and name a setting that would pay.
 
@@ -48,7 +49,7 @@ def doctor(store: str | None, confs: dict[str, str], as_json: bool) -> None:
     checks = [*check_programs(), *check_session(confs, store)]
     healthy = all(check.status != "fail" for check in checks)
     if as_json:
-        click.echo(json.dumps({"ok": healthy, "checks": [asdict(check) for check in checks]}, indent=2))
+        show_json({"ok": healthy, "checks": [asdict(check) for check in checks]})
     else:
         print_table(checks)
     sys.exit(0 if healthy else 1)
@@ -109,18 +110,6 @@ def print_table(checks: list[Check]) -> None:
     for check in checks:
         table.add_row(check.name, marks[check.status], Text(check.detail))
     Console().print(table)
-
-
-def first_line(error: BaseException) -> str:
-    """Shorten an error to what fits a table.
-
-    Args:
-        error: Any exception; Spark's carry whole Java stack traces.
-
-    Returns:
-        The first line of its message, or its type if it has none.
-    """
-    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
 
 
 def _check(name: str, probe: Callable[[], str]) -> Check:

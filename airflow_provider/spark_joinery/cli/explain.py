@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from spark_joinery.cli.session import conf_option, spark_session
+from spark_joinery.cli.options import conf_option, json_option, show_json
+from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.plan_report import Operator, explain_sql
 
@@ -22,7 +22,7 @@ class BadStatement(click.ClickException):
 @click.command()
 @click.argument("statement", metavar="FILE|SQL")
 @conf_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def explain(statement: str, confs: dict[str, str], as_json: bool) -> None:
     """Show what runs each join and window of a query, and why.
 
@@ -41,7 +41,7 @@ def explain(statement: str, confs: dict[str, str], as_json: bool) -> None:
             # after the message Spark appends the whole plan
             raise BadStatement(str(error).strip().partition(";\n")[0]) from error
     if as_json:
-        click.echo(json.dumps([asdict(operator) for operator in operators], indent=2))
+        show_json([asdict(operator) for operator in operators])
     else:
         print_table(operators)
 

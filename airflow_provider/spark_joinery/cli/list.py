@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spark_joinery.cli.opened_store import opened_store
 from spark_joinery.cli.options import (
+    conf_option,
     json_option,
     select_option,
-    show_bytes,
-    show_count,
     show_json,
-    show_seconds,
     show_spec,
     store_option,
-    workplace,
 )
-from spark_joinery.cli.session import conf_option
+from spark_joinery.text import age, number, size
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -54,10 +52,10 @@ def list_command(
     """
     from spark_joinery.store import list_artifacts, summarise
 
-    with workplace(store, confs) as place:
-        found = list_artifacts(place.store, kinds, names) if kinds else list_artifacts(place.store, names=names)
+    with opened_store(store, confs) as opened:
+        found = list_artifacts(opened.store, kinds, names) if kinds else list_artifacts(opened.store, names=names)
         verify: Verify = "checksum" if checksum else "length"
-        summaries = [summarise(place.store, artifact, verify)[0] for artifact in found]
+        summaries = [summarise(opened.store, artifact, verify)[0] for artifact in found]
     if as_json:
         show_json([asdict(summary) for summary in summaries])
     elif summaries:
@@ -82,9 +80,9 @@ def print_table(summaries: list[Summary]) -> None:
     for summary in summaries:
         table.add_row(
             Text.assemble(summary.relation, (f"\n{summary.kind} {show_spec(summary.spec)}", "dim")),
-            show_seconds(summary.age_seconds),
-            show_bytes(summary.bytes),
-            show_count(summary.rows),
+            age(summary.age_seconds),
+            size(summary.bytes),
+            number(summary.rows),
             str(summary.versions),
             state_of(summary),
         )

@@ -1,25 +1,38 @@
-"""What the commands about the artifact store have in common."""
+"""The options that commands share, each declared once, and how commands print and end."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from importlib.util import find_spec
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from spark_joinery.cli.session import spark_session
-from spark_joinery.errors import JoineryError
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
-    from spark_joinery.store import ArtifactStore
+def parse_confs(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """Turn repeated ``key=value`` options into a dict (a click callback).
+
+    Args:
+        values: As typed by the user.
+
+    Returns:
+        From key to value.
+
+    Raises:
+        click.BadParameter: A value has no key or no equals sign.
+    """
+    confs = {}
+    for value in values:
+        key, separator, setting = value.partition("=")
+        if not (key.strip() and separator):
+            raise click.BadParameter(f"{value!r} is not of the form key=value")
+        confs[key.strip()] = setting.strip()
+    return confs
+
 
 store_option = click.option(
     "--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store."
@@ -28,13 +41,24 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON i
 select_option = click.option(
     "--select", "names", multiple=True, metavar="NAME", help="Only this relation; may be repeated."
 )
+manifest_option = click.option(
+    "--manifest", default="target/manifest.json", show_default=True, help="Written by `dbt parse`."
+)
+schema_option = click.option("--schema", default="joinery", show_default=True, help="Schema of the registered views.")
+full_refresh_option = click.option(
+    "--full-refresh", is_flag=True, help="Read everything, also where nothing or little is new."
+)
 warehouse_option = click.option(
     "--warehouse", type=click.Path(path_type=Path), help="Local Spark: folder of warehouse and metastore."
 )
-
-# Schemes that pyarrow reaches with the credentials that are usual outside Spark, too.
-_WITHOUT_SPARK = frozenset({"file", "s3", "s3a", "s3n", "gs", "abfs", "abfss"})
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+conf_option = click.option(
+    "--conf",
+    "confs",
+    metavar="KEY=VALUE",
+    multiple=True,
+    callback=parse_confs,
+    help="A Spark setting for the session; may be repeated.",
+)
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -57,94 +81,6 @@ class CannotStartError(click.ClickException):
     exit_code = 2
 
 
-class Workplace:
-    """A store, and Spark if something needs it: it takes longer to start than most commands to run."""
-
-    def __init__(self, store: str | None, confs: dict[str, str], with_tables: bool, stack: ExitStack) -> None:
-        """See `workplace`."""
-        self._confs = confs
-        self._with_tables = with_tables
-        self._stack = stack
-        self._spark: SparkSession | None = None
-        self.store = self._open(store or confs.get("spark.joinery.store"))
-
-    def _open(self, root: str | None) -> ArtifactStore:
-        from spark_joinery.store import ArrowFileSystem, ArtifactStore, open_store
-
-        if root and self.is_near(root):
-            store = ArtifactStore(root, ArrowFileSystem())
-            try:
-                store.filesystem.status(store.root)
-                return store
-            except OSError:
-                # a bucket for which only Spark is configured; what is wrong with a local path is so for Spark, too
-                if store.root.startswith("file:"):
-                    raise
-        return open_store(self.spark, root)
-
-    @property
-    def spark(self) -> SparkSession:
-        """A session, started when it is first asked for."""
-        if self._spark is None:
-            self._spark = self._stack.enter_context(_session(self._confs, self._with_tables))
-        return self._spark
-
-    def is_near(self, path: str) -> bool:
-        """Whether a path is reached without Spark as it would be with Spark."""
-        scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", path)
-        if scheme is None and os.environ.get("HADOOP_CONF_DIR"):
-            return False  # there it may mean hdfs:
-        has_settings = any(key.startswith("spark.hadoop.fs.") for key in self._confs)
-        return (scheme[1].lower() if scheme else "file") in _WITHOUT_SPARK and not has_settings and _has_pyarrow()
-
-
-@contextmanager
-def workplace(store: str | None, confs: dict[str, str], *, with_tables: bool = False) -> Iterator[Workplace]:
-    """Open a store that must exist.
-
-    Args:
-        store: Its root; None for `spark.joinery.store`.
-        confs: Spark settings, in case Spark is needed.
-        with_tables: Whether Spark is to find the tables that `joinery refresh` finds.
-
-    Yields:
-        The store, and Spark on demand, which is stopped afterwards.
-
-    Raises:
-        CannotStartError: If there is no such store, or it cannot be read.
-    """
-    with ExitStack() as stack:
-        try:
-            place = Workplace(store, confs, with_tables, stack)
-            status = place.store.filesystem.status(place.store.root)
-            if status is None or not status.is_folder:
-                raise JoineryError(f"{place.store.root} does not exist; `joinery refresh` creates it.")
-            yield place
-        except JoineryError as error:
-            raise CannotStartError(str(error)) from error
-        except OSError as error:
-            raise CannotStartError(f"The artifact store cannot be used: {first_line(error)}") from error
-
-
-@contextmanager
-def _session(confs: dict[str, str], with_tables: bool) -> Iterator[SparkSession]:
-    """Start Spark, with a word to who waits for it."""
-    from rich.console import Console
-
-    # on standard error, so that --json can be piped
-    with Console(stderr=True).status("starting Spark"), ExitStack() as stack:
-        if with_tables:
-            from spark_joinery.jobs import build_session
-
-            spark = build_session("joinery", {"spark.ui.enabled": "false", "spark.log.level": "ERROR", **confs})
-            stack.callback(spark.stop)
-        else:
-            spark = stack.enter_context(spark_session(confs))
-        rest = stack.pop_all()
-    with rest:
-        yield spark
-
-
 def show_json(value: Any) -> None:
     """Print a result for programs.
 
@@ -152,53 +88,6 @@ def show_json(value: Any) -> None:
         value: Made of what JSON has.
     """
     click.echo(json.dumps(value, indent=2))
-
-
-def first_line(error: Exception) -> str:
-    """Shorten an error's text.
-
-    Args:
-        error: The error.
-    """
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
-def show_bytes(count: int | None) -> str:
-    """Write a size for people.
-
-    Args:
-        count: Bytes; None if unknown.
-
-    Example:
-        >>> show_bytes(1536)
-        '1.5 KiB'
-    """
-    if count is None:
-        return "-"
-    size = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.1f} {unit}" if unit != "B" else f"{count} B"
-        size /= 1024
-    return f"{size:.1f} TiB"
-
-
-def show_seconds(seconds: float | None) -> str:
-    """Write an age for people.
-
-    Args:
-        seconds: The age; None if unknown.
-
-    Example:
-        >>> show_seconds(93600)
-        '26 h'
-    """
-    if seconds is None:
-        return "-"
-    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def show_spec(spec: Mapping[str, Any] | None) -> str:
@@ -218,16 +107,3 @@ def show_spec(spec: Mapping[str, Any] | None) -> str:
         return ",".join(map(text, value)) if isinstance(value, list) else str(value)
 
     return "-" if spec is None else " ".join(f"{key}={text(value)}" for key, value in spec.items())
-
-
-def show_count(number: int | None) -> str:
-    """Write a count for people.
-
-    Args:
-        number: The count; None if unknown.
-    """
-    return "-" if number is None else f"{number:,}"
-
-
-def _has_pyarrow() -> bool:
-    return find_spec("pyarrow") is not None

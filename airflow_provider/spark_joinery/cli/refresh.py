@@ -11,18 +11,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spark_joinery.cli.session import conf_option
+from spark_joinery.cli.options import (
+    CannotStartError,
+    conf_option,
+    full_refresh_option,
+    json_option,
+    manifest_option,
+    schema_option,
+    select_option,
+    show_json,
+    store_option,
+    warehouse_option,
+)
+from spark_joinery.cli.session import QUIET, local_confs
 from spark_joinery.errors import JoineryError
+from spark_joinery.text import number
 
 if TYPE_CHECKING:
     from spark_joinery.jobs import RefreshResult
     from spark_joinery.metadata import ArtifactRequest, Kind
-
-
-class CannotStartError(click.ClickException):
-    """Nothing was refreshed, in contrast to exit code 1: something was tried and failed."""
-
-    exit_code = 2
 
 
 KINDS: dict[str, tuple[Kind, ...]] = {
@@ -35,14 +42,14 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 
 @click.command()
 @click.argument("kind", type=click.Choice(list(KINDS)), default="all")
-@click.option("--manifest", default="target/manifest.json", show_default=True, help="Written by `dbt parse`.")
-@click.option("--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store.")
-@click.option("--select", "names", multiple=True, metavar="NAME", help="Only this relation; may be repeated.")
-@click.option("--schema", default="joinery", show_default=True, help="Schema of the registered views.")
-@click.option("--warehouse", type=click.Path(path_type=Path), help="Local Spark: folder of warehouse and metastore.")
-@click.option("--full-refresh", is_flag=True, help="Read everything, also where nothing or little is new.")
+@manifest_option
+@store_option
+@select_option
+@schema_option
+@warehouse_option
+@full_refresh_option
 @click.option("--dry-run", is_flag=True, help="Show what would be refreshed, without starting Spark.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 @conf_option
 def refresh(
     kind: str,
@@ -54,7 +61,7 @@ def refresh(
     full_refresh: bool,
     dry_run: bool,
     as_json: bool,
-    confs: tuple[tuple[str, str], ...],
+    confs: dict[str, str],
 ) -> None:
     """Precompute what the dbt project declares in meta.joinery: KIND, or all of it.
 
@@ -69,27 +76,11 @@ def refresh(
         if dry_run:
             show_plan(requests, schema, as_json)
             return
-        results = run(requests, store, schema, {**local_confs(warehouse), **dict(confs)}, full_refresh)
+        results = run(requests, store, schema, {**local_confs(warehouse), **confs}, full_refresh)
     except JoineryError as error:
         raise CannotStartError(str(error)) from error
     show_results(results, as_json)
     sys.exit(1 if any(result.status == "failed" for result in results) else 0)
-
-
-def local_confs(warehouse: Path | None) -> dict[str, str]:
-    """Settings that keep all of a local Spark's state in one folder.
-
-    Args:
-        warehouse: The folder, or None for Spark's own settings.
-
-    Returns:
-        Spark settings with absolute paths: relative ones would depend on where the command is started.
-    """
-    if warehouse is None:
-        return {}
-    folder = warehouse.resolve()
-    url = f"jdbc:derby:;databaseName={folder}/metastore_db;create=true"
-    return {"spark.sql.warehouse.dir": str(folder), "spark.hadoop.javax.jdo.option.ConnectionURL": url}
 
 
 def run(
@@ -119,12 +110,11 @@ def run(
 
     # a failure is one line of the summary; its stack trace is for `logging` users, not for the terminal
     logging.getLogger("spark_joinery").addHandler(logging.NullHandler())
-    quiet = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     # on standard error, so that --json can be piped
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("starting Spark", total=len(requests))
-        spark = build_session("joinery refresh", {**quiet, **confs})
+        spark = build_session("joinery refresh", {**QUIET, **confs})
         try:
             opened = open_store(spark, store)
             progress.update(task, description="refreshing")
@@ -163,7 +153,7 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
         for request in requests
     ]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        show_json(rows)
         return
     table = Table("relation", "kind", "specification", "view", title="would refresh", title_justify="left")
     for row in rows:
@@ -183,7 +173,7 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
     from rich.table import Column, Table
 
     if as_json:
-        click.echo(json.dumps([asdict(result) for result in results], indent=2))
+        show_json([asdict(result) for result in results])
         return
     colours = {"refreshed": "green", "unchanged": "green", "skipped": "yellow", "failed": "red"}
     # of a narrow terminal the texts that may be long get what the others leave
@@ -197,7 +187,7 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
             result.kind,
             f"[{colours[result.status]}]{result.status}[/]",
             {"full": "all", "incremental": "new", None: "-"}[result.mode],
-            *("-" if number is None else f"{number:,}" for number in numbers),
+            *map(number, numbers),
             f"{result.seconds:.1f}",
             escape(result.reason or result.table or "-"),
         )

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from spark_joinery.cli.options import CannotStartError, select_option, store_option, warehouse_option
-from spark_joinery.cli.refresh import local_confs
-from spark_joinery.cli.session import conf_option
+from spark_joinery.cli.options import CannotStartError, conf_option, select_option, store_option, warehouse_option
+from spark_joinery.cli.session import QUIET, local_confs
 from spark_joinery.errors import JoineryError
+from spark_joinery.text import number
 
 
 @click.command()
@@ -45,7 +45,9 @@ def report(
     except OSError as error:
         raise CannotStartError(f"{output} cannot be written: {error.strerror}.") from error
     if artifacts:
-        click.echo(f"{output}: {artifacts} artifact{'s' if artifacts > 1 else ''}, {output.stat().st_size:,} bytes")
+        click.echo(
+            f"{output}: {artifacts} artifact{'s' if artifacts > 1 else ''}, {number(output.stat().st_size)} bytes"
+        )
     else:
         click.echo(f"{output}: the store is empty; `joinery refresh` fills it")
 
@@ -78,12 +80,12 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
     require_matplotlib()
     # what is wrong with one artifact is on the page; its stack trace is for `logging` users, not for the terminal
     logging.getLogger("spark_joinery").addHandler(logging.NullHandler())
-    settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+    settings = QUIET
     with Console(stderr=True).status("reading the store"), tempfile.TemporaryDirectory(prefix="joinery-") as scratch:
         if not confs.keys() & {CONNECTION_URL, METASTORE_URIS}:
             # nobody says where the tables are, and an embedded metastore that somebody else uses would be an obstacle;
             # even an empty catalog makes a folder, which by default is in the working directory
-            settings |= {CATALOG: "in-memory", "spark.sql.warehouse.dir": scratch}
+            settings = settings | {CATALOG: "in-memory", "spark.sql.warehouse.dir": scratch}
         spark = build_session("joinery report", {**settings, **confs})
         try:
             found = read_report(spark, open_store(spark, store), names)

@@ -5,45 +5,31 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from spark_joinery.jar import configure_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+QUIET = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
 
-def parse_confs(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Turn repeated ``key=value`` options into a dict (a click callback).
+
+def local_confs(warehouse: Path | None) -> dict[str, str]:
+    """Settings that keep all of a local Spark's state in one folder.
 
     Args:
-        values: As typed by the user.
+        warehouse: The folder, or None for Spark's own settings.
 
     Returns:
-        From key to value.
-
-    Raises:
-        click.BadParameter: A value has no key or no equals sign.
+        Spark settings with absolute paths: relative ones would depend on where the command is started.
     """
-    confs = {}
-    for value in values:
-        key, separator, setting = value.partition("=")
-        if not (key.strip() and separator):
-            raise click.BadParameter(f"{value!r} is not of the form key=value")
-        confs[key.strip()] = setting.strip()
-    return confs
-
-
-conf_option = click.option(
-    "--conf",
-    "confs",
-    metavar="KEY=VALUE",
-    multiple=True,
-    callback=parse_confs,
-    help="A Spark setting for the session; may be repeated.",
-)
+    if warehouse is None:
+        return {}
+    folder = warehouse.resolve()
+    url = f"jdbc:derby:;databaseName={folder}/metastore_db;create=true"
+    return {"spark.sql.warehouse.dir": str(folder), "spark.hadoop.javax.jdo.option.ConnectionURL": url}
 
 
 @contextmanager
@@ -64,9 +50,8 @@ def spark_session(confs: Mapping[str, str]) -> Iterator[SparkSession]:
     with tempfile.TemporaryDirectory(prefix="joinery-") as scratch:
         builder = SparkSession.builder.appName("joinery")
         defaults = {
-            "spark.ui.enabled": "false",
+            **QUIET,
             "spark.ui.showConsoleProgress": "false",
-            "spark.log.level": "ERROR",
             # or every run would leave a spark-warehouse folder wherever it is started
             "spark.sql.warehouse.dir": scratch,
         }

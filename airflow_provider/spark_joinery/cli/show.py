@@ -5,41 +5,46 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from spark_joinery.cli.list import state_of
+from spark_joinery.cli.opened_store import OpenedStore, opened_store
 from spark_joinery.cli.options import (
     CannotStartError,
-    Workplace,
-    first_line,
+    conf_option,
     json_option,
-    show_bytes,
-    show_count,
     show_json,
-    show_seconds,
     show_spec,
     store_option,
     warehouse_option,
-    workplace,
 )
-from spark_joinery.cli.refresh import local_confs
-from spark_joinery.cli.session import conf_option
+from spark_joinery.cli.session import local_confs
+from spark_joinery.text import age, number, size
 
 if TYPE_CHECKING:
-    from spark_joinery.store import Artifact, ArtifactVersion, Coverage, Past, SourceNow, Summary, Validity
+    from spark_joinery.store import (
+        Artifact,
+        ArtifactVersion,
+        Coverage,
+        SourceNow,
+        Summary,
+        Validity,
+        VersionSummary,
+    )
 
 
 @dataclass(frozen=True)
-class Report:
+class ArtifactDetails:
     """All about one artifact."""
 
     summary: Summary
     coverage: Coverage | None
     validity: Validity
-    history: list[Past]
+    history: list[VersionSummary]
 
 
 @click.command()
@@ -59,110 +64,80 @@ def show(
     """
     from spark_joinery.store import list_artifacts
 
-    with workplace(store, {**local_confs(warehouse), **confs}, with_tables=True) as place:
-        artifacts = list_artifacts(place.store, names=[relation])
+    with opened_store(store, {**local_confs(warehouse), **confs}, with_tables=True) as opened:
+        artifacts = list_artifacts(opened.store, names=[relation])
         if not artifacts:
-            raise CannotStartError(f"There is no artifact of {relation} in {place.store.root}; see `joinery list`.")
-        reports = examine(place, artifacts, no_source)
+            raise CannotStartError(f"There is no artifact of {relation} in {opened.store.root}; see `joinery list`.")
+        found = examine(opened, artifacts, no_source)
     if as_json:
-        rows = [asdict(report) for report in reports]
+        rows = [asdict(details) for details in found]
         show_json([{**row.pop("summary"), **row} for row in rows])
     else:
-        for report in reports:
-            print_report(report)
-    sys.exit(1 if any(report.summary.damaged for report in reports) else 0)
+        for details in found:
+            print_details(details)
+    sys.exit(1 if any(details.summary.damaged for details in found) else 0)
 
 
-def examine(place: Workplace, artifacts: list[Artifact], no_source: bool) -> list[Report]:
+def examine(opened: OpenedStore, artifacts: list[Artifact], no_source: bool) -> list[ArtifactDetails]:
     """Look at artifacts, and once at the source of each.
 
     Args:
-        place: Where they lie.
+        opened: The store in which they lie.
         artifacts: The artifacts.
         no_source: Do not look at the sources.
 
     Returns:
-        One report per artifact.
+        The details of each artifact.
     """
-    from spark_joinery.store import Validity, coverage_of, history, summarise, validity_of
+    from spark_joinery.store import Sources, Validity, history, summarise
 
-    sources: dict[str, SourceNow | str] = {}
-    reports = []
+    sources = Sources(None if no_source else partial(look, opened))
+    found = []
     for artifact in artifacts:
-        summary, version = summarise(place.store, artifact, verify="checksum")
-        past = history(place.store.filesystem, artifact, summary.version)
-        if version is None:
-            reports.append(Report(summary, None, Validity(False, str(summary.reason)), past))
-            continue
-        if artifact.relation not in sources:
-            unseen = "the source was not looked at"
-            sources[artifact.relation] = unseen if no_source else source_now(place, artifact.relation, version)
-        source = sources[artifact.relation]
-        now = None if isinstance(source, str) else source
-        validity = validity_of(version, now)
-        if validity.usable is None and isinstance(source, str):
-            validity = Validity(None, source)
-        by_files = now is not None and now.listing is not None and version.fingerprint["type"] == "files"
-        coverage = coverage_of(version.fingerprint, now.listing) if by_files and now and now.listing else None
-        reports.append(Report(summary, coverage, validity, past))
-    return reports
+        summary, version = summarise(opened.store, artifact, verify="checksum")
+        validity, coverage = Validity(False, str(summary.reason)), None
+        if version is not None:
+            validity, coverage = sources.compare(artifact.relation, version)
+        versions = history(opened.store.filesystem, artifact, summary.version)
+        found.append(ArtifactDetails(summary, coverage, validity, versions))
+    return found
 
 
-def source_now(place: Workplace, relation: str, version: ArtifactVersion) -> SourceNow | str:
-    """Look at a source.
+def look(opened: OpenedStore, relation: str, version: ArtifactVersion) -> SourceNow | None:
+    """Look at a source, without Spark where it is a path whose files can be listed as well.
 
     Args:
-        place: Starts Spark, if the relation is a table.
+        opened: Starts Spark, if the relation is a table.
         relation: Identity of the relation.
         version: A version of one of its artifacts.
 
     Returns:
-        The source as it is now; or why it cannot be seen.
+        The source as it is now; None if it does not exist.
     """
-    from spark_joinery.store import Listing, SourceNow
+    from spark_joinery.store import HadoopFileSystem, Listing, SourceNow
 
-    try:
-        if ":/" in relation and version.fingerprint["type"] == "files" and place.is_near(relation):
-            status = place.store.filesystem.status(relation)
-            if status is None:
-                return f"{relation} does not exist"
-            files = list(place.store.filesystem.walk(relation)) if status.is_folder else [status]
-            return SourceNow(Listing(files, [], int(time.time() * 1000)))
-        return _opened(place, relation, version)
-    except Exception as error:
-        # whatever Spark, its catalogs and file systems raise: the rest of the report is still worth having
-        return f"the source cannot be read: {first_line(error)}"
+    if not (":/" in relation and version.fingerprint["type"] == "files" and opened.is_near(relation)):
+        from spark_joinery.jobs.source_now import source_now
+
+        return source_now(opened.spark, HadoopFileSystem.of_session(opened.spark), relation, version)
+    status = opened.store.filesystem.status(relation)
+    if status is None:
+        return None
+    files = list(opened.store.filesystem.walk(relation)) if status.is_folder else [status]
+    return SourceNow(Listing(files, [], int(time.time() * 1000)))
 
 
-def _opened(place: Workplace, relation: str, version: ArtifactVersion) -> SourceNow | str:
-    """Open a source as a refresh does."""
-    from spark_joinery.jobs.source import open_source
-    from spark_joinery.metadata import ArtifactRequest
-    from spark_joinery.metadata.models import KIND_OF_SPEC
-    from spark_joinery.store import HadoopFileSystem, SourceNow
-
-    provider = (version.description["source"] or {}).get("provider", "parquet")
-    name = f"{provider}.`{relation}`" if ":/" in relation else relation
-    (model,) = (model for model, kind in KIND_OF_SPEC.items() if kind == version.description["kind"])
-    request = ArtifactRequest.of_table(name, model.model_validate(version.description["spec"]))  # type: ignore[arg-type]
-    source = open_source(place.spark, request, HadoopFileSystem.of_session(place.spark))
-    if source is None:
-        return f"{relation} does not exist"
-    snapshot = (source.snapshot.table_id, source.snapshot.version) if source.snapshot else None
-    return SourceNow(None if snapshot else source.listing, snapshot, source.description)
-
-
-def print_report(report: Report) -> None:
+def print_details(details: ArtifactDetails) -> None:
     """Print all about one artifact for people.
 
     Args:
-        report: The report.
+        details: What is known about it.
     """
     from rich.console import Console
     from rich.table import Column, Table
     from rich.text import Text
 
-    summary, coverage, validity = report.summary, report.coverage, report.validity
+    summary, coverage, validity = details.summary, details.coverage, details.validity
     colour, answer = {True: ("green", "yes"), False: ("yellow", "no"), None: ("dim", "unknown")}[validity.usable]
     facts = Table(Column(style="bold"), Column(overflow="fold"), show_header=False, box=None, pad_edge=False)
     facts.add_row("relation", Text(summary.relation))
@@ -172,14 +147,14 @@ def print_report(report: Report) -> None:
     if coverage:
         gone = f", {coverage.gone:,} that it covers are gone or changed" if coverage.gone else ""
         facts.add_row("coverage", f"{coverage.covered:,} of {coverage.total:,} files of the source{gone}")
-    facts.add_row("age", show_seconds(summary.age_seconds))
-    facts.add_row("size", f"{show_bytes(summary.bytes)}, from {show_count(summary.rows)} rows")
+    facts.add_row("age", age(summary.age_seconds))
+    facts.add_row("size", f"{size(summary.bytes)}, from {number(summary.rows)} rows")
     facts.add_row("built", Text(f"{summary.built_at or '-'} by {summary.built_by or '-'}"))
     facts.add_row("format", str(summary.format_version or "-"))
     right = (Column(name, justify="right", no_wrap=True) for name in ("size", "rows"))
     versions = Table(Column("version", no_wrap=True), *right, Column("state", overflow="fold"))
-    for past in report.history:
-        versions.add_row(past.version, show_bytes(past.bytes), show_count(past.rows), Text(past.state))
+    for version in details.history:
+        versions.add_row(version.version, size(version.bytes), number(version.rows), Text(version.state))
     console = Console()
     console.rule(Text(f"{summary.kind} {summary.spec_hash}"), align="left")
     console.print(facts)

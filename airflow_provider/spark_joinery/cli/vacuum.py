@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spark_joinery.cli.opened_store import opened_store
 from spark_joinery.cli.options import (
     CannotStartError,
     Duration,
+    conf_option,
     json_option,
+    manifest_option,
     select_option,
-    show_bytes,
     show_json,
     store_option,
-    workplace,
 )
-from spark_joinery.cli.session import conf_option
 from spark_joinery.errors import JoineryError
+from spark_joinery.text import size
 
 if TYPE_CHECKING:
     from spark_joinery.store import VacuumResult
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 )
 @select_option
 @click.option("--undeclared", is_flag=True, help="Also artifacts that the manifest does not declare.")
-@click.option("--manifest", default="target/manifest.json", show_default=True, help="For --undeclared.")
+@manifest_option
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted.")
 @conf_option
 @json_option
@@ -60,13 +61,13 @@ def vacuum(
     from spark_joinery.store import vacuum as run
 
     declared = declared_by(manifest) if undeclared else None
-    with workplace(store, confs) as place:
-        limits = replace(place.store.limits, keep=keep)
+    with opened_store(store, confs) as opened:
+        limits = replace(opened.store.limits, keep=keep)
         if older_than is not None:
             limits = replace(limits, grace_s=older_than, abandoned_after_s=older_than)
-        place.store.limits = limits
-        result = run(place.store, names=names, declared=declared, dry_run=dry_run)
-        root = place.store.root
+        opened.store.limits = limits
+        result = run(opened.store, names=names, declared=declared, dry_run=dry_run)
+        root = opened.store.root
     if as_json:
         rows = [asdict(removal) for removal in result.removals]
         failed = [{"path": path, "error": error} for path, error in result.failed.items()]
@@ -131,6 +132,6 @@ def print_table(result: VacuumResult, root: str, dry_run: bool) -> None:
         outcome = (
             Text(f"failed: {error}", "bold red") if error else Text("would delete" if dry_run else "deleted", "dim")
         )
-        table.add_row(Text(removal.path.removeprefix(f"{root}/")), removal.reason, show_bytes(removal.bytes), outcome)
+        table.add_row(Text(removal.path.removeprefix(f"{root}/")), removal.reason, size(removal.bytes), outcome)
     Console().print(table)
-    click.echo(f"{show_bytes(freed(result))} {'would be' if dry_run else 'were'} freed in {root}.")
+    click.echo(f"{size(freed(result))} {'would be' if dry_run else 'were'} freed in {root}.")

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
+import click
+
+from spark_joinery.cli.options import (
+    full_refresh_option,
+    manifest_option,
+    schema_option,
+    select_option,
+    store_option,
+)
 from spark_joinery.errors import JoineryError
-from spark_joinery.jobs.runner import DEFAULT_SCHEMA, RefreshResult, refresh
+from spark_joinery.jobs.runner import RefreshResult, refresh
 from spark_joinery.jobs.selection import select
 from spark_joinery.jobs.session import build_session
 from spark_joinery.metadata import Kind, read_manifest
@@ -26,23 +34,34 @@ def run(kind: Kind, arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 if none failed, 1 if one did, 2 if the job could not start.
     """
-    parser = argparse.ArgumentParser(description=f"Refresh what a dbt project declares: {kind}.")
-    parser.add_argument("--manifest", required=True, help="dbt's target/manifest.json")
-    parser.add_argument("--store", help="folder or URI of the artifact store; default: spark.joinery.store")
-    parser.add_argument("--schema", default=DEFAULT_SCHEMA, help="schema of the registered views (%(default)s)")
-    parser.add_argument("--select", action="append", default=[], metavar="NAME", help="only these relations")
-    parser.add_argument("--full-refresh", action="store_true", help="read everything, also what is not new")
-    options = parser.parse_args(arguments)
+
+    @click.command(help=f"Refresh what a dbt project declares: {kind}.")
+    @manifest_option
+    @store_option
+    @schema_option
+    @select_option
+    @full_refresh_option
+    def command(manifest: str, store: str | None, schema: str, names: tuple[str, ...], full_refresh: bool) -> None:
+        sys.exit(_refresh(kind, manifest, store, schema, names, full_refresh))
+
     try:
-        requests = select(read_manifest(options.manifest).requests, options.select, [kind])
+        command(arguments)
+    except SystemExit as end:  # click ends a program by itself, after --help and wrong arguments too
+        return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+def _refresh(
+    kind: Kind, manifest: str, store: str | None, schema: str, names: tuple[str, ...], full_refresh: bool
+) -> int:
+    try:
+        requests = select(read_manifest(manifest).requests, names, [kind])
         spark = build_session(f"joinery {kind}", {})
-        store = open_store(spark, options.store)
+        opened = open_store(spark, store)
     except JoineryError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    results = refresh(
-        spark, requests, store, schema=options.schema, full_refresh=options.full_refresh, on_result=_print
-    )
+    results = refresh(spark, requests, opened, schema=schema, full_refresh=full_refresh, on_result=_print)
     spark.stop()
     return 1 if any(result.status == "failed" for result in results) else 0
 

@@ -1,8 +1,8 @@
 """The skew report: what the artifact store holds, as one self-contained HTML page."""
 
-from spark_joinery.report.model import Artifact, Distribution, HeavyKey, Report
+from spark_joinery.report.model import Distribution, HeavyKey, Report, ReportedArtifact
 from spark_joinery.report.page import render, write
 from spark_joinery.report.reader import read_report
 from spark_joinery.report.redaction import redact
 
-__all__ = ["Artifact", "Distribution", "HeavyKey", "Report", "read_report", "redact", "render", "write"]
+__all__ = ["Distribution", "HeavyKey", "Report", "ReportedArtifact", "read_report", "redact", "render", "write"]

@@ -84,7 +84,7 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Artifact:
+class ReportedArtifact:
     """One artifact, in the version that is in use.
 
     Attributes:
@@ -150,12 +150,12 @@ class Report:
     """
 
     store: str
-    artifacts: tuple[Artifact, ...]
+    artifacts: tuple[ReportedArtifact, ...]
     generated_at: datetime
     time_zone: str
     redacted: bool = False
 
     @property
-    def relations(self) -> list[tuple[str, list[Artifact]]]:
+    def relations(self) -> list[tuple[str, list[ReportedArtifact]]]:
         """The artifacts of each relation."""
         return [(relation, list(found)) for relation, found in groupby(self.artifacts, lambda one: one.relation)]

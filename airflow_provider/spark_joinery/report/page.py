@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from functools import partial
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from spark_joinery.report import plots, text
-from spark_joinery.report.model import HEAVIEST, KINDS, Artifact, Report
+from spark_joinery import text
+from spark_joinery.report import plots
+from spark_joinery.report import text as values
+from spark_joinery.report.model import HEAVIEST, KINDS, Report, ReportedArtifact
 
 BITS_PER_BLOCK = 256
 
@@ -41,13 +42,13 @@ def render(report: Report) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "age": partial(text.age, now=report.generated_at),
+        "age": lambda built_at: text.age((report.generated_at - built_at).total_seconds() if built_at else None),
         "breakable": breakable,
         "bytes": text.size,
         "number": text.number,
-        "percent": text.percent,
+        "percent": values.percent,
         "specification": specification,
-        "visible": text.visible,
+        "visible": values.visible,
     }
     environment.globals |= {
         "BITS_PER_BLOCK": BITS_PER_BLOCK,
@@ -84,7 +85,7 @@ def write(page: str, file: Path, *, private: bool) -> None:
         raise
 
 
-def specification(artifact: Artifact) -> str:
+def specification(artifact: ReportedArtifact) -> str:
     """Say in one line what an artifact is made for.
 
     Args:
@@ -96,9 +97,9 @@ def specification(artifact: Artifact) -> str:
     spec = artifact.spec
     match artifact.kind:
         case "distribution" if spec:
-            return f"{_names(spec['partition_by'])}, ordered by {text.visible(spec['order_by'])}"
+            return f"{_names(spec['partition_by'])}, ordered by {values.visible(spec['order_by'])}"
         case "bloom_filter" if spec:
-            where = f", where {text.visible(spec['where'], 120)}" if spec.get("where") else ""
+            where = f", where {values.visible(spec['where'], 120)}" if spec.get("where") else ""
             return _names(spec["keys"]) + where
         case "range_index" if spec:
             sorted_by = [spec["point"]] if spec.get("point") else [spec["start"], spec["end"]]
@@ -119,7 +120,7 @@ def breakable(name: str) -> Markup:
 
 
 def _names(columns: list[str]) -> str:
-    return ", ".join(map(text.visible, columns))
+    return ", ".join(map(values.visible, columns))
 
 
 def _drawing(svg: str | None) -> Markup | None:

@@ -6,13 +6,13 @@ import logging
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from spark_joinery.errors import JoineryError
 from spark_joinery.report.distribution import read_distribution
-from spark_joinery.report.model import Artifact, Report
-from spark_joinery.report.sources import Sources
-from spark_joinery.store import list_artifacts
+from spark_joinery.report.model import Report, ReportedArtifact
+from spark_joinery.store import Sources, list_artifacts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,15 +52,17 @@ def read_report(spark: SparkSession, store: ArtifactStore, names: Collection[str
     Example:
         >>> report = read_report(spark, open_store(spark, "/data/joinery"), ["flights"])
     """
+    from spark_joinery.jobs.source_now import source_now
+
     for name in names:
         if not list_artifacts(store, names=[name]):
             known = ", ".join(sorted({artifact.relation for artifact in list_artifacts(store)})) or "none at all"
             raise NotInStoreError(f"Nothing in {store.root} is named '{name}'. Its relations: {known}.")
-    sources = Sources(spark, store.filesystem)
+    sources = Sources(partial(source_now, spark, store.filesystem), _condition)
     found = []
     for stored in list_artifacts(store, names=names):
         lookup = store.current(stored.kind, stored.relation, stored.spec_hash)
-        artifact = Artifact(stored.kind, stored.relation, stored.spec_hash, problem=lookup.reason)
+        artifact = ReportedArtifact(stored.kind, stored.relation, stored.spec_hash, problem=lookup.reason)
         if lookup.version:
             found.append(_read(spark, sources, artifact, lookup.version))
         elif lookup.damaged:
@@ -70,7 +72,9 @@ def read_report(spark: SparkSession, store: ArtifactStore, names: Collection[str
     return Report(store.root, tuple(found), now, str(spark.conf.get("spark.sql.session.timeZone")))
 
 
-def _read(spark: SparkSession, sources: Sources, artifact: Artifact, version: ArtifactVersion) -> Artifact:
+def _read(
+    spark: SparkSession, sources: Sources, artifact: ReportedArtifact, version: ArtifactVersion
+) -> ReportedArtifact:
     """Add all that a version says."""
     # what an older release did not know is None
     known = {name: value for name, value in version.description.items() if value is not None}
@@ -82,13 +86,18 @@ def _read(spark: SparkSession, sources: Sources, artifact: Artifact, version: Ar
     return _with_data(spark, artifact, version.data_path, known) if artifact.kind == "distribution" else artifact
 
 
-def _with_data(spark: SparkSession, artifact: Artifact, path: str, description: Mapping[str, Any]) -> Artifact:
+def _with_data(
+    spark: SparkSession, artifact: ReportedArtifact, path: str, description: Mapping[str, Any]
+) -> ReportedArtifact:
     """Add what is in the files of a distribution."""
     try:
         return replace(artifact, distribution=read_distribution(spark, path, description))
     except Exception as error:
         # whatever Spark makes of files that somebody else wrote: the others are still worth a report
         log.warning("%s cannot be read", path, exc_info=True)
-        # the message may quote data, which `--redact` must hide; the name of the condition does not
-        condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
-        return replace(artifact, problem=f"its data cannot be read ({condition})")
+        return replace(artifact, problem=f"its data cannot be read ({_condition(error)})")
+
+
+def _condition(error: Exception) -> str:
+    """Name an error without its message, which may quote data that `--redact` must hide."""
+    return str(getattr(error, "getCondition", lambda: None)() or type(error).__name__)

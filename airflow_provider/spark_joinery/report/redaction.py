@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from spark_joinery.report.model import Artifact, Distribution, HeavyKey, Report
+from spark_joinery.report.model import Distribution, HeavyKey, Report, ReportedArtifact
 
 HIDDEN = "…"
 
@@ -67,7 +67,7 @@ def condition(text: str) -> str:
     return "".join(found)
 
 
-def _artifact(artifact: Artifact) -> Artifact:
+def _artifact(artifact: ReportedArtifact) -> ReportedArtifact:
     description: dict[str, Any] = dict(artifact.description)
     if where := artifact.spec.get("where"):
         description["spec"] = {**artifact.spec, "where": condition(str(where))}
@@ -76,6 +76,7 @@ def _artifact(artifact: Artifact) -> Artifact:
         relation=_path(artifact.relation),
         description=description,
         problem=artifact.problem and _path(artifact.problem),
+        validity=artifact.validity and replace(artifact.validity, reason=_path(artifact.validity.reason)),
         distribution=artifact.distribution and _distribution(artifact.distribution),
     )
 

@@ -1,8 +1,6 @@
-"""Values of the source and numbers, as a page and its plots show them."""
+"""Values of the source, axes and shares, as a page and its plots show them; see `spark_joinery.text` for the rest."""
 
 from __future__ import annotations
-
-from datetime import datetime, timedelta
 
 NULL = "NULL"
 EMPTY = "''"
@@ -46,11 +44,6 @@ def key_name(values: tuple[str | None, ...], longest: int = 80) -> str:
     return visible(", ".join(NULL if value is None else value or EMPTY for value in values), longest)
 
 
-def number(value: float) -> str:
-    """Write a count with commas, or a smaller figure with three digits."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
-
-
 def compact(value: float) -> str:
     """Write a number for an axis.
 
@@ -78,33 +71,3 @@ def percent(share: float) -> str:
     if 0 < share < 0.0001:
         return "< 0.01 %"
     return f"{share:.1%}".replace("%", " %") if share >= 0.1 or share == 0 else f"{share:.2%}".replace("%", " %")
-
-
-def size(count: int) -> str:
-    """Write a number of bytes in the unit that fits."""
-    value = float(count)
-    for unit in ("B", "KB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:,.1f} TB"
-
-
-def age(built_at: datetime | None, now: datetime) -> str:
-    """Say how long ago something was built.
-
-    Args:
-        built_at: When; None if nobody knows.
-        now: When the report is made.
-
-    Returns:
-        Such as "7 hours".
-    """
-    if built_at is None:
-        return "unknown"
-    passed = max(now - built_at, timedelta())  # clocks of two machines may differ
-    for unit, seconds in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        count = int(passed.total_seconds() // seconds)
-        if count:
-            return f"{count:,} {unit}{'s' if count > 1 else ''}"
-    return "< 1 minute"

@@ -16,7 +16,8 @@ from spark_joinery.store.fingerprint import (
 from spark_joinery.store.formats import FORMAT_VERSION
 from spark_joinery.store.layout import artifact_folder, relation_folder
 from spark_joinery.store.retention import Limits, Removal
-from spark_joinery.store.summary import Past, Summary, history, summarise
+from spark_joinery.store.sources import Sources
+from spark_joinery.store.summary import Summary, VersionSummary, history, summarise
 from spark_joinery.store.vacuum import VacuumResult, vacuum
 from spark_joinery.store.validity import Coverage, SourceNow, Validity, coverage_of, validity_of
 from spark_joinery.store.verify import Verify
@@ -36,10 +37,10 @@ __all__ = [
     "Limits",
     "Listing",
     "Lookup",
-    "Past",
     "PendingVersion",
     "Removal",
     "SourceNow",
+    "Sources",
     "StoreError",
     "StoreNameError",
     "StoreNotWritableError",
@@ -47,6 +48,7 @@ __all__ = [
     "VacuumResult",
     "Validity",
     "Verify",
+    "VersionSummary",
     "artifact_folder",
     "coverage_of",
     "fingerprint",

@@ -140,8 +140,8 @@ def remove(filesystem: FileSystem, removals: Iterable[Removal]) -> dict[str, str
                 continue
             if removal.reason in ("replaced", "damaged", "undeclared"):
                 # first what makes it count: a deletion cut short leaves an incomplete version, not a damaged one
-                crown = layout.CURRENT if removal.reason == "undeclared" else layout.MANIFEST
-                filesystem.delete(f"{removal.path}/{crown}")
+                marker = layout.CURRENT if removal.reason == "undeclared" else layout.MANIFEST
+                filesystem.delete(f"{removal.path}/{marker}")
             filesystem.delete(removal.path)
         except OSError as error:
             log.warning("%s could not be deleted: %s", removal.path, error)

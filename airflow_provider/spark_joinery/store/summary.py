@@ -54,7 +54,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Past:
+class VersionSummary:
     """One version of an artifact, whatever its state.
 
     Attributes:
@@ -115,7 +115,7 @@ def summarise(
     return summary, version
 
 
-def history(filesystem: FileSystem, artifact: Artifact, in_use: str | None) -> list[Past]:
+def history(filesystem: FileSystem, artifact: Artifact, in_use: str | None) -> list[VersionSummary]:
     """Describe all versions of an artifact.
 
     Args:
@@ -131,21 +131,21 @@ def history(filesystem: FileSystem, artifact: Artifact, in_use: str | None) -> l
     """
     complete = complete_versions(filesystem, artifact.folder)
     names = [status.name for status in filesystem.list(f"{artifact.folder}/{layout.VERSIONS}")]
-    past = []
+    versions = []
     for name in newest_first(names, in_use):
         if name not in complete:
-            past.append(Past(name, "incomplete"))
+            versions.append(VersionSummary(name, "incomplete"))
             continue
         try:
             version = read_version(filesystem, artifact.folder, name, verify="length")
         except DamagedError as problem:
-            past.append(Past(name, str(problem).removeprefix(f"version {name}: ")))
+            versions.append(VersionSummary(name, str(problem).removeprefix(f"version {name}: ")))
             continue
         described = version.description
         state = "in use" if name == in_use else "kept"
         row = (described.get("built_at"), described.get("built_by"), _bytes(version), described.get("rows"))
-        past.append(Past(name, state, *row))
-    return past
+        versions.append(VersionSummary(name, state, *row))
+    return versions
 
 
 def _bytes(version: ArtifactVersion) -> int:

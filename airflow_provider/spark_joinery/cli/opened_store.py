@@ -1,0 +1,115 @@
+"""The artifact store as a command opens it: without Spark where that is enough, as Spark takes seconds to start."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from spark_joinery.cli.options import CannotStartError
+from spark_joinery.cli.session import QUIET, spark_session
+from spark_joinery.errors import JoineryError
+from spark_joinery.text import first_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from spark_joinery.store import ArtifactStore
+
+# Schemes that pyarrow reaches with the credentials that are usual outside Spark, too.
+_WITHOUT_SPARK = frozenset({"file", "s3", "s3a", "s3n", "gs", "abfs", "abfss"})
+
+
+class OpenedStore:
+    """A store, and Spark if something needs it: it takes longer to start than most commands to run."""
+
+    def __init__(self, store: str | None, confs: dict[str, str], with_tables: bool, stack: ExitStack) -> None:
+        """See `opened_store`."""
+        self._confs = confs
+        self._with_tables = with_tables
+        self._stack = stack
+        self._spark: SparkSession | None = None
+        self.store = self._open(store or confs.get("spark.joinery.store"))
+
+    def _open(self, root: str | None) -> ArtifactStore:
+        from spark_joinery.store import ArrowFileSystem, ArtifactStore, open_store
+
+        if root and self.is_near(root):
+            store = ArtifactStore(root, ArrowFileSystem())
+            try:
+                store.filesystem.status(store.root)
+                return store
+            except OSError:
+                # a bucket for which only Spark is configured; what is wrong with a local path is so for Spark, too
+                if store.root.startswith("file:"):
+                    raise
+        return open_store(self.spark, root)
+
+    @property
+    def spark(self) -> SparkSession:
+        """A session, started when it is first asked for."""
+        if self._spark is None:
+            self._spark = self._stack.enter_context(_session(self._confs, self._with_tables))
+        return self._spark
+
+    def is_near(self, path: str) -> bool:
+        """Whether a path is reached without Spark as it would be with Spark."""
+        scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", path)
+        if scheme is None and os.environ.get("HADOOP_CONF_DIR"):
+            return False  # there it may mean hdfs:
+        has_settings = any(key.startswith("spark.hadoop.fs.") for key in self._confs)
+        return (scheme[1].lower() if scheme else "file") in _WITHOUT_SPARK and not has_settings and _has_pyarrow()
+
+
+@contextmanager
+def opened_store(store: str | None, confs: dict[str, str], *, with_tables: bool = False) -> Iterator[OpenedStore]:
+    """Open a store that must exist.
+
+    Args:
+        store: Its root; None for `spark.joinery.store`.
+        confs: Spark settings, in case Spark is needed.
+        with_tables: Whether Spark is to find the tables that `joinery refresh` finds.
+
+    Yields:
+        The store, and Spark on demand, which is stopped afterwards.
+
+    Raises:
+        CannotStartError: If there is no such store, or it cannot be read.
+    """
+    with ExitStack() as stack:
+        try:
+            opened = OpenedStore(store, confs, with_tables, stack)
+            status = opened.store.filesystem.status(opened.store.root)
+            if status is None or not status.is_folder:
+                raise JoineryError(f"{opened.store.root} does not exist; `joinery refresh` creates it.")
+            yield opened
+        except JoineryError as error:
+            raise CannotStartError(str(error)) from error
+        except OSError as error:
+            raise CannotStartError(f"The artifact store cannot be used: {first_line(error)}") from error
+
+
+@contextmanager
+def _session(confs: dict[str, str], with_tables: bool) -> Iterator[SparkSession]:
+    """Start Spark, with a word to who waits for it."""
+    from rich.console import Console
+
+    # on standard error, so that --json can be piped
+    with Console(stderr=True).status("starting Spark"), ExitStack() as stack:
+        if with_tables:
+            from spark_joinery.jobs import build_session
+
+            spark = build_session("joinery", {**QUIET, **confs})
+            stack.callback(spark.stop)
+        else:
+            spark = stack.enter_context(spark_session(confs))
+        rest = stack.pop_all()
+    with rest:
+        yield spark
+
+
+def _has_pyarrow() -> bool:
+    return find_spec("pyarrow") is not None

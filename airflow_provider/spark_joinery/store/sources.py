@@ -1,0 +1,63 @@
+"""Artifacts beside their sources as they are now."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TypeAlias
+
+from spark_joinery.store.validity import Coverage, SourceNow, Validity, coverage_of, validity_of
+from spark_joinery.store.version import ArtifactVersion
+from spark_joinery.text import first_line
+
+log = logging.getLogger(__name__)
+
+Look: TypeAlias = Callable[[str, ArtifactVersion], "SourceNow | None"]
+
+
+class Sources:
+    """The sources of some artifacts, each looked at once.
+
+    Args:
+        look: Returns a source as it is now, None if there is none, or raises whatever Spark, catalogs and file systems
+            raise. None looks at no source.
+        say: Makes an error fit a reason, in which it must not quote data where the reader hides it.
+    """
+
+    def __init__(self, look: Look | None, say: Callable[[Exception], str] = first_line) -> None:
+        self._look = look
+        self._say = say
+        self._seen: dict[str, SourceNow | str] = {}
+
+    def compare(self, relation: str, version: ArtifactVersion) -> tuple[Validity, Coverage | None]:
+        """Compare a version with its source.
+
+        Args:
+            relation: Identity of the source.
+            version: The version.
+
+        Returns:
+            Whether the jar uses it, or why that is not known; and how many of the source's files it covers, if the
+            source is known by files.
+        """
+        if relation not in self._seen:
+            self._seen[relation] = self._seen_now(relation, version)
+        seen = self._seen[relation]
+        if isinstance(seen, str):
+            validity = validity_of(version, None)
+            return (Validity(None, seen) if validity.usable is None else validity), None
+        coverage = None
+        if seen.listing is not None and version.fingerprint["type"] == "files":
+            coverage = coverage_of(version.fingerprint, seen.listing)
+        return validity_of(version, seen), coverage
+
+    def _seen_now(self, relation: str, version: ArtifactVersion) -> SourceNow | str:
+        """The source, or why it is not seen."""
+        if self._look is None:
+            return "the source was not looked at"
+        try:
+            return self._look(relation, version) or f"{relation} does not exist"
+        except Exception as error:
+            # whatever it was: the rest of what is told about the artifact is still worth having
+            log.info("%s cannot be read", relation, exc_info=True)
+            return f"the source cannot be read: {self._say(error)}"

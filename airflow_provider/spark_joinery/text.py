@@ -1,0 +1,73 @@
+"""Sizes, ages, counts and errors as people read them: on the terminal and on the report's page alike."""
+
+from __future__ import annotations
+
+
+def first_line(error: BaseException) -> str:
+    """Shorten an error to one line.
+
+    Args:
+        error: Any exception; Spark's go on with plans and stack traces.
+
+    Returns:
+        The first line of its message, or its type if it has none.
+
+    Example:
+        >>> first_line(ValueError("no such column\\n  at line 3"))
+        'no such column'
+    """
+    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+
+
+def size(count: int | None) -> str:
+    """Write a number of bytes in the unit that fits, as Spark's UI does.
+
+    Args:
+        count: Bytes; None if unknown.
+
+    Example:
+        >>> size(1536)
+        '1.5 KiB'
+    """
+    if count is None:
+        return "-"
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.1f} {unit}" if unit != "B" else f"{count} B"
+        value /= 1024
+    return f"{value:,.1f} TiB"
+
+
+def age(seconds: float | None) -> str:
+    """Write how long ago something was.
+
+    Args:
+        seconds: Since then; None if unknown, below 0 where the clocks of two machines differ.
+
+    Example:
+        >>> age(93600)
+        '26 h'
+    """
+    if seconds is None:
+        return "-"
+    seconds = max(seconds, 0.0)
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def number(value: float | None) -> str:
+    """Write a count with commas, or a figure that is no count with three digits.
+
+    Args:
+        value: The number; None if unknown.
+
+    Example:
+        >>> number(336776), number(0.01234)
+        ('336,776', '0.0123')
+    """
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
