@@ -77,8 +77,8 @@ test-jvm: env-all ## Scala suites: all on the default Spark, the most version-de
 	  python3 jvm/build.py $$line test -q -Dsuites=$(SMOKE_SUITES) -DwildcardSuites=$(SMOKE_PACKAGES) || exit 1; done
 
 .PHONY: test-python
-test-python: env jars ## Python, dbt and Airflow tests on the default Spark
-	$(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15
+test-python: env jars ## Python, dbt and Airflow tests on the default Spark, in two processes, which share nothing
+	$(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 2 --dist loadgroup
 
 .PHONY: test-lines
 test-lines: wheel env-all ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg

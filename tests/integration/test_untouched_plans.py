@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.ordinary import QUERIES
@@ -36,7 +37,8 @@ def numbered_from_zero(plan: str) -> str:
 
 
 def test_a_hundred_ordinary_queries_have_the_same_plans_with_the_jar_and_without() -> None:
-    with_jar, without = plans("on"), plans("off")
+    with ThreadPoolExecutor() as both:
+        with_jar, without = both.map(plans, ("on", "off"))
     assert len(with_jar) == len(without) == len(QUERIES) == 100
     for query, a, b in zip(QUERIES, with_jar, without, strict=True):
         assert a == b, query
