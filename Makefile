@@ -76,18 +76,21 @@ test-jvm: env-all ## Scala suites: all on the default Spark, the most version-de
 	for line in $(OTHER_LINES); do echo "== Scala suites, Spark $$line"; \
 	  python3 jvm/build.py $$line test -q -Dsuites=$(SMOKE_SUITES) -DwildcardSuites=$(SMOKE_PACKAGES) || exit 1; done
 
+# JVMs that live for seconds: code compiled by C2 comes too late, and compiling it takes much of the processors' time.
+SHORT_LIVED := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 .PHONY: test-python
 test-python: env jars ## Python, dbt and Airflow tests on the default Spark, in two processes, which share nothing
-	$(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 2 --dist loadgroup
+	$(SHORT_LIVED) $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 2 --dist loadgroup
 
 .PHONY: test-lines
 test-lines: wheel env-all ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg
 	for line in $(OTHER_LINES); do echo "== Wheel, Spark $$line"; \
 	  $(UV) pip install --quiet --python .venv-spark-$$line/bin/python --no-deps --reinstall dist/*.whl || exit 1; \
-	  PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$$line/bin/python .venv-spark-$$line/bin/python -m pytest \
+	  $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$$line/bin/python .venv-spark-$$line/bin/python -m pytest \
 	    tests/python/test_smoke.py || exit 1; done
 	# 4.1 is the newest line for which both publish a jar; a process of its own, as they are loaded with its first session
-	for suite in lakehouse lakehouse_artifacts; do PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
+	for suite in lakehouse lakehouse_artifacts; do $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
 	  .venv-spark-4.1/bin/python -m pytest tests/integration/test_$$suite.py || exit 1; done
 
 .PHONY: soak
