@@ -21,7 +21,6 @@ from spark_joinery.cli.options import conf_option, json_option, show_json, store
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import jar_path, supported_versions
-from spark_joinery.text import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,9 +1,5 @@
 package io.github.sparkjoinery.execution.window
 
-import java.lang.management.ManagementFactory
-
-import com.sun.management.UnixOperatingSystemMXBean
-
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.joinery.ScarceMemory
 
