@@ -90,7 +90,7 @@ def _jvm(spark: SparkSession) -> Any:
 def _plan_report(spark: SparkSession) -> Any:
     from py4j.java_gateway import JavaClass
 
-    report = _jvm(spark).io.github.sparkjoinery.explain.PlanReport
+    report = _jvm(spark).io.github.sparkjoinery.planning.PlanReport
     if not isinstance(report, JavaClass):  # py4j takes an unknown class for a package
         raise JarNotLoadedError(
             "This Spark session runs without the Joinery jar; create it with spark_joinery.configure_spark()."

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITE = "io.github.sparkjoinery.execution.window.SlidingWindowProductSuite"
+SUITE = "io.github.sparkjoinery.window.SlidingWindowProductSuite"
 
 
 @pytest.mark.soak

@@ -3,14 +3,14 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.execution.{CodegenBoundaries, LastJoinStrategy, ShareRightSide}
-import io.github.sparkjoinery.execution.skew.SplitSkewedLastJoin
-import io.github.sparkjoinery.execution.window.SlidingWindowStrategy
-import io.github.sparkjoinery.execution.window.skew.SplitSkewedWindow
-import io.github.sparkjoinery.explain.{ExplainReportRule, JoineryVersion}
-import io.github.sparkjoinery.logical.{LastJoinAsOf, LastJoinOrder}
+import io.github.sparkjoinery.execution.CodegenBoundaries
+import io.github.sparkjoinery.filters.ApplyBloomFilters
+import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
+import io.github.sparkjoinery.lastjoin.rules.{CheckAsOfJoin, CheckLastJoin, CheckLastJoinOrder, DistributeLastJoin, KeepMatchCondition, OptimizeLastJoin, PlanAsOfJoin, PlanLastJoin, ResolveLastJoinAsOf, ResolveLastJoinOrder}
+import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, ShareRightSide, SplitSkewedLastJoin}
 import io.github.sparkjoinery.parser.JoineryParser
-import io.github.sparkjoinery.rules._
+import io.github.sparkjoinery.planning.ExplainReportRule
+import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 
 /**
  * Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`.

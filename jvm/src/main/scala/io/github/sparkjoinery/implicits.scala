@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.{Column, DataFrame, Dataset}
 import org.apache.spark.sql.functions.call_function
 
-import io.github.sparkjoinery.logical.{LastJoinAsOf, LastJoinOrder}
+import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 
 /**
  * LAST JOIN on Datasets:

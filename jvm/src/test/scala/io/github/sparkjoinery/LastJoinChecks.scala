@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.types.DataType
 
 import io.github.sparkjoinery.execution.CodegenBoundaryExec
-import io.github.sparkjoinery.explain.PlanReport
+import io.github.sparkjoinery.planning.PlanReport
 
 /**
  * What each test of an operator asserts: the answer, and who gave it. The answer alone would pass if Joinery

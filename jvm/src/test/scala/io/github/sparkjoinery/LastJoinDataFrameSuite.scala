@@ -5,8 +5,8 @@ import java.sql.Timestamp
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.functions._
 
-import io.github.sparkjoinery.explain.PlanReport
 import io.github.sparkjoinery.implicits._
+import io.github.sparkjoinery.planning.PlanReport
 
 /** `left.lastJoin(...)`, and the marks that it and Python's last_join() put on the sides. */
 class LastJoinDataFrameSuite extends LastJoinChecks {

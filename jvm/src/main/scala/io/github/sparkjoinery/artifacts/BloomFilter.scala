@@ -11,6 +11,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 import org.apache.spark.SparkContext
 import org.apache.spark.broadcast.Broadcast
 
+import io.github.sparkjoinery.expressions.FilterTester
+
 /**
  * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256. All tasks share it: it is
  * broadcast when it first goes to an executor, so that a plan which is only explained costs nothing.

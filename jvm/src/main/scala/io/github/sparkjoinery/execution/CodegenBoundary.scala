@@ -7,6 +7,8 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 
+import io.github.sparkjoinery.lastjoin.ShuffledLastJoinExec
+
 /**
  * Between a join that shuffles both sides and a child with generated code: the child's code becomes a stage of its own, as below
  * Spark's own shuffled joins. (Which operators are treated so is fixed in Spark by name.) Fused, a chain of such joins would

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
-import io.github.sparkjoinery.artifacts.{BloomFilter, FilterTester}
+import io.github.sparkjoinery.artifacts.BloomFilter
 
 /**
  * Whether a bloom filter from the artifact store may contain a key: false if it surely does not, or if the key is NULL. It stands

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.execution.SparkSqlAstBuilder
 
-import io.github.sparkjoinery.logical.{AsOfMatch, AsOfRight, LastJoinRight}
+import io.github.sparkjoinery.lastjoin.logical.{AsOfMatch, AsOfRight, LastJoinRight}
 
 /**
  * Spark's AST builder, which then marks those joins that were LAST JOINs or ASOF JOINs in the user's text. They

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DoubleType, FloatType, IntegerType, LongType,
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.github.sparkjoinery.JoinerySession
-import io.github.sparkjoinery.artifacts.{BloomFilter, FilterTester}
+import io.github.sparkjoinery.artifacts.BloomFilter
 
 /** The test of one key, against a second, simple-minded implementation of the filter. */
 class MightContainSuite extends JoinerySession {

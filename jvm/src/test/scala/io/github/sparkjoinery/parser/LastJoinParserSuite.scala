@@ -2,8 +2,8 @@ package io.github.sparkjoinery.parser
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
+import io.github.sparkjoinery.lastjoin.logical.LastJoinRight
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
-import io.github.sparkjoinery.logical.LastJoinRight
 
 /** Every way to write a LAST JOIN. The oracle is `LEFT JOIN LATERAL (... ORDER BY reversed LIMIT 1)`. */
 class LastJoinParserSuite extends LastJoinChecks {

@@ -4,8 +4,8 @@ import org.antlr.v4.runtime.{CharStreams, Token}
 
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 
+import io.github.sparkjoinery.lastjoin.logical.{AsOfRight, LastJoinRight}
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
-import io.github.sparkjoinery.logical.{AsOfRight, LastJoinRight}
 
 /**
  * LAST JOIN and ASOF JOIN are words of Spark's lexer: whatever that takes for white space may stand between them,

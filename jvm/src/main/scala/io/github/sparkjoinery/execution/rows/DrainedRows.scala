@@ -6,6 +6,8 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.SpilledRows
 
+import io.github.sparkjoinery.execution.memory.BuildMemory
+
 /**
  * Rows that leave their pages, in no order. A page's memory is released once it has been read, and whoever in the task
  * needs memory before gets that of the pages still to be read: their rows go to disk. So what is held is what is
@@ -72,7 +74,7 @@ final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) ex
   private def countOf(from: Int, until: Int): Int = (from until until).iterator.map(pages.addressesOf(_).length).sum
 
   /** Spills at least so many bytes, of what there is; and a good part of it, so that there are few files. */
-  private[rows] def give(bytes: Long): Long = if (lock.isHeldByCurrentThread || !lock.tryLock()) 0 else try {
+  private[sparkjoinery] def give(bytes: Long): Long = if (lock.isHeldByCurrentThread || !lock.tryLock()) 0 else try {
     val unread = page + 1
     if (unread >= until) 0
     else {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.joinery.ShippedRelation
 
-import io.github.sparkjoinery.execution.LastJoinTerms
+import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /**
  * The right side of a LAST JOIN in memory: key after key, each key's rows in LAST JOIN's order, with their times in an
@@ -14,13 +14,13 @@ import io.github.sparkjoinery.execution.LastJoinTerms
  * @param addresses place -> row
  * @param times     place -> the as-of term as a long; null if it is none
  */
-final class GroupedRows private[rows] (
+final class GroupedRows private[sparkjoinery] (
     val numFields: Int,
     val index: KeyIndex,
-    private[rows] val pages: RowPages,
-    private[rows] val starts: Array[Int],
-    private[rows] val addresses: Array[Long],
-    private[rows] val times: Array[Long]) extends ShippedRelation with Serializable {
+    private[sparkjoinery] val pages: RowPages,
+    private[sparkjoinery] val starts: Array[Int],
+    private[sparkjoinery] val addresses: Array[Long],
+    private[sparkjoinery] val times: Array[Long]) extends ShippedRelation with Serializable {
 
   def numRows: Int = starts(index.size)
 

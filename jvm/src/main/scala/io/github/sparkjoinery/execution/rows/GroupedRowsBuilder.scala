@@ -5,7 +5,7 @@ import java.util.Comparator
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.github.sparkjoinery.execution.RightTerms
+import io.github.sparkjoinery.execution.memory.BuildMemory
 
 /**
  * Builds [[GroupedRows]] from right rows in any order. Rows that can match nothing, because a key or the as-of term is NULL, are
@@ -139,7 +139,7 @@ private object GroupedRowsBuilder {
 }
 
 /** What a right row is filed under. */
-private[execution] class RightProbe(terms: RightTerms) {
+private[sparkjoinery] class RightProbe(terms: RightTerms) {
   val hasLongKey: Boolean = terms.longKey.isDefined
 
   private val nullTime =

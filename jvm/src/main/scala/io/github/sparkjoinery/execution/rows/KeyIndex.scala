@@ -2,6 +2,8 @@ package io.github.sparkjoinery.execution.rows
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import io.github.sparkjoinery.execution.memory.BuildMemory
+
 /** Numbers distinct keys from 0 on. */
 sealed trait KeyIndex extends Serializable {
   def size: Int

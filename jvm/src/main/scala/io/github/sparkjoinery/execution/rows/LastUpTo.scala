@@ -5,7 +5,7 @@ package io.github.sparkjoinery.execution.rows
  * evenly: times of one key mostly are, and then the search touches a few cache lines where bisection would touch ten far apart. Where
  * they are not, it takes twice as many looks as bisection.
  */
-private[rows] object LastUpTo {
+private[sparkjoinery] object LastUpTo {
   private val LeastToGuess = 512
   private val FirstStep = 8
 

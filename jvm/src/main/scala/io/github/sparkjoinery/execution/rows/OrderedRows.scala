@@ -12,7 +12,7 @@ import org.apache.spark.util.collection.unsafe.sort.RadixSort
  *
  * @param ties null if their order does not matter
  */
-private[rows] class OrderedRows(times: Array[Long], addresses: Array[Long], pages: RowPages, ties: Comparator[UnsafeRow], numFields: Int) {
+private[sparkjoinery] class OrderedRows(times: Array[Long], addresses: Array[Long], pages: RowPages, ties: Comparator[UnsafeRow], numFields: Int) {
   private val a = new UnsafeRow(numFields)
   private val b = new UnsafeRow(numFields)
 
@@ -109,7 +109,7 @@ private[rows] class OrderedRows(times: Array[Long], addresses: Array[Long], page
   }
 }
 
-private[rows] object OrderedRows {
+private[sparkjoinery] object OrderedRows {
   private val LeastForQuick = 16
   private val LeastForRadix = 4096
 

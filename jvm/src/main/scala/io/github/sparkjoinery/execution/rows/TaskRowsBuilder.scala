@@ -3,14 +3,12 @@ package io.github.sparkjoinery.execution.rows
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
 
-import io.github.sparkjoinery.execution.RightTerms
-
 /**
  * A [[GroupedRowsBuilder]] in a task with other operators. It leaves them a part of the task's memory; and while rows
  * are being added, one that could not go on otherwise gets more: then no further rows are taken, and those that were
  * taken go to disk as far as need be.
  */
-private[execution] final class TaskRowsBuilder(terms: RightTerms) {
+private[sparkjoinery] final class TaskRowsBuilder(terms: RightTerms) {
   private val memory = TaskBuildMemory(ExecutionMemory.shareOfTask)
   private val thread = Thread.currentThread
   private var builder: GroupedRowsBuilder = _

@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.{ShufflePartitionSpec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 
 /** What the tasks of a stage read of a shuffle. Adaptive execution may say it anew until the stage runs. */
-private[execution] object ShuffleReads {
+private[sparkjoinery] object ShuffleReads {
 
   /**
    * By task. Other extensions may put an operator of their own in the place of Spark's, which reads the same but does

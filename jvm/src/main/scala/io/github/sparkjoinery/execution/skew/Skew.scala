@@ -10,7 +10,7 @@ import org.apache.spark.sql.internal.SQLConf
  *
  * @param minPartition bytes, in place of Spark's threshold
  */
-private[execution] class Skew(stage: ShuffleQueryStageExec, minPartition: Long) {
+private[sparkjoinery] class Skew(stage: ShuffleQueryStageExec, minPartition: Long) {
   private val conf = SQLConf.get
   val sizes: Array[Long] = stage.mapStats.get.bytesByPartitionId
   private val median = { val sorted = sizes.sorted; sorted(sorted.length / 2).max(1) }
@@ -31,7 +31,7 @@ private[execution] class Skew(stage: ShuffleQueryStageExec, minPartition: Long) 
   }
 }
 
-private[execution] object Skew {
+private[sparkjoinery] object Skew {
   /**
    * Whether the sizes of a shuffle's partitions are known, nobody asked for just these partitions, and it is one of
    * rows.

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
-import io.github.sparkjoinery.execution.rows.BuildMemory
+import io.github.sparkjoinery.execution.memory.BuildMemory
 
 /**
  * In a task: Spark's memory manager decides, and may make others spill. What was acquired is given back when the task ends.

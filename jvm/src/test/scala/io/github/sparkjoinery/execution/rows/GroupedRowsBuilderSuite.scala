@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.github.sparkjoinery.execution.{LastJoinTerms, RightTerms}
+import io.github.sparkjoinery.execution.memory.BuildMemory
+import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /** Right rows that are filed by key, where memory is refused at any moment. */
 class GroupedRowsBuilderSuite extends AnyFunSuite {

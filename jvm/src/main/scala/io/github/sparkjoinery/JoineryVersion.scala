@@ -1,0 +1,24 @@
+package io.github.sparkjoinery
+
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, Literal}
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoinOrder.FunctionDescription
+
+/** `joinery_version()`: the version of the jar, and by its presence the proof that the extension is loaded. */
+object JoineryVersion {
+  private val Name = "joinery_version"
+
+  val version: String = {
+    val properties = new java.util.Properties
+    val resource = getClass.getResourceAsStream("/joinery.properties")
+    try properties.load(resource) finally resource.close()
+    properties.getProperty("version")
+  }
+
+  val function: FunctionDescription =
+    (FunctionIdentifier(Name), new ExpressionInfo(getClass.getName, Name), arguments => {
+      require(arguments.isEmpty, s"$Name() takes no argument")
+      Literal(version)
+    })
+}

@@ -1,0 +1,95 @@
+package io.github.sparkjoinery.filters
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LeafNode, LogicalPlan, Project}
+
+import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
+import io.github.sparkjoinery.expressions.HashedKey
+
+/**
+ * A side of a join whose keys may filter the other side: a relation below nothing but projections and filters, so that its rows are
+ * rows of the relation.
+ *
+ * @param source     the relation
+ * @param predicates that all of the side's rows satisfy, over the relation's columns
+ * @param keys       columns of the relation, and the keys of the other side that they are equal to
+ * @param other      the side to filter
+ */
+case class FilteringSide(
+    source: SourceRelation,
+    predicates: Seq[Expression],
+    keys: Seq[(Attribute, Expression)],
+    other: LogicalPlan) extends PredicateHelper {
+
+  /** The other side's keys for those of a filter, as they are hashed; or why it does not fit. */
+  def keysFor(version: ArtifactVersion): Either[String, Seq[Expression]] = {
+    val names = version.spec.path("keys")
+    val types = version.names("key_types")
+    val columns = (0 until names.size).map(names.get(_).asText)
+    val found = columns.zip(types).map { case (name, hashed) =>
+      keys.find { case (column, key) =>
+        column.name == name && HashedKey.typeOf(column.dataType).exists(_.catalogString == hashed) &&
+          HashedKey.typeOf(column.dataType) == HashedKey.typeOf(key.dataType)
+      }.flatMap { case (_, key) => HashedKey.of(key) }
+    }
+    if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {
+      Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
+    } else if (!columns.forall(name => keys.exists { case (column, key) => column.name == name && isHarmless(key) })) {
+      Left("the other side's key is computed above a join")
+    } else if (columns.exists(source.partitionColumns)) {
+      Left("its keys are partition columns, whose values can be changed without any file")
+    } else {
+      source.clockOf(keys.collect { case (column, _) if columns.contains(column.name) => column.dataType })
+        .map(clock => s"its keys are timestamps, which are read by $clock").toLeft(found.flatten)
+    }
+  }
+
+  /**
+   * A filter moves down as far as its columns reach, perhaps to rows that the query would have dropped before it computed the key.
+   * That must not fail: columns and widening casts do not; whatever else is left where the same rows meet it.
+   */
+  private def isHarmless(key: Expression): Boolean = {
+    def isChain(plan: LogicalPlan): Boolean = plan match {
+      case Project(_, child) => isChain(child)
+      case Filter(_, child) => isChain(child)
+      case leaf => leaf.isInstanceOf[LeafNode]
+    }
+    isChain(other) || findExpressionAndTrackLineageDown(key, other).exists { case (below, _) => HashedKey.column(below).isDefined }
+  }
+}
+
+object FilteringSide extends PredicateHelper {
+  /**
+   * @param side  of the join
+   * @param other its other side
+   */
+  def of(join: Join, side: LogicalPlan, other: LogicalPlan): Option[FilteringSide] = side match {
+    case PhysicalOperation(columns, predicates, relation) =>
+      for {
+        source <- SourceRelation.of(relation)
+        pairs = equalities(join, side, other)
+        aliases = getAliasMap(columns)
+        keys = pairs.flatMap { case (mine, others) =>
+          HashedKey.column(replaceAlias(mine, aliases)).filter(c => source.output.contains(c) && !isPadded(c)).map(column => (column, others))
+        }
+        if keys.nonEmpty
+      } yield FilteringSide(source, predicates.flatMap(splitConjunctivePredicates), keys, other)
+    case _ => None
+  }
+
+  /** Pairs of keys that are equal on every match; NULLs match nothing. */
+  private def equalities(join: Join, side: LogicalPlan, other: LogicalPlan): Seq[(Expression, Expression)] =
+    join.condition.toSeq.flatMap(splitConjunctivePredicates).collect {
+      case EqualTo(a, b) if canEvaluate(a, side) && canEvaluate(b, other) => (a, b)
+      case EqualTo(b, a) if canEvaluate(a, side) && canEvaluate(b, other) => (a, b)
+    }.filter { case (a, b) => a.references.nonEmpty && b.references.nonEmpty && a.deterministic && isCheap(b) }
+
+  private def isCheap(key: Expression): Boolean = key.deterministic && !key.exists {
+    case _: SubqueryExpression | _: UserDefinedExpression | _: OuterReference => true
+    case _ => false
+  }
+
+  /** char(n), whose values depend on who pads them. */
+  private def isPadded(column: Attribute): Boolean = column.metadata.contains("__CHAR_VARCHAR_TYPE_STRING")
+}

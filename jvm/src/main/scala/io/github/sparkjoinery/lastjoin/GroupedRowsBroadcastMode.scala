@@ -1,0 +1,28 @@
+package io.github.sparkjoinery.lastjoin
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.execution.memory.DriverBuildMemory
+import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsBuilder, RightTerms}
+
+/** Ships the right side of a LAST JOIN as [[GroupedRows]], ready to search; once for all joins with the same right terms. */
+case class GroupedRowsBroadcastMode(right: RightTerms) extends BroadcastMode {
+
+  override def transform(rows: Array[InternalRow]): GroupedRows = transform(rows.iterator, Some(rows.length))
+
+  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): GroupedRows = {
+    val builder = new GroupedRowsBuilder(right, new DriverBuildMemory(JoineryConf.maxBroadcast))
+    if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()).getOrElse(tooLarge()) else tooLarge()
+  }
+
+  private def tooLarge(): Nothing = throw new SparkException(
+    s"[JOINERY_LAST_JOIN.BROADCAST_TOO_LARGE] The right side of a LAST JOIN takes more than ${JoineryConf.maxBroadcast} bytes to " +
+      "broadcast. Take a BROADCAST hint away, lower spark.sql.autoBroadcastJoinThreshold, or, if the driver and every executor have " +
+      "the memory, raise spark.joinery.lastJoin.maxBroadcast.")
+
+  override def canonicalized: BroadcastMode = GroupedRowsBroadcastMode(right.canonicalized)
+}

@@ -1,0 +1,97 @@
+package io.github.sparkjoinery.lastjoin
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
+
+/** What the physical forms of LAST JOIN share: their terms, how EXPLAIN shows them, their metrics, their output. */
+trait LastJoinExec extends CodegenSupport {
+
+  def left: SparkPlan
+  def right: SparkPlan
+  def terms: LastJoinTerms
+
+  protected def commonMetrics: Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "matchedRows" -> SQLMetrics.createMetric(sparkContext, "left rows with a match"),
+    "candidatesTried" -> SQLMetrics.createMetric(sparkContext, "candidates tried"))
+
+  /** For EXPLAIN FORMATTED: without it Spark's own description would hide keys, order and condition. */
+  protected def describe: String = {
+    def list(expressions: Seq[Expression]): String = expressions.map(_.sql).mkString("[", ", ", "]")
+    val asOf = for (l <- terms.asOf; r <- terms.asOfTerm) yield {
+      val comparison = if (terms.descending) ">" else "<"
+      s"${r.sql} $comparison${if (terms.strict) "" else "="} ${l.sql}"
+    }
+    s"""
+       |${formattedNodeName}
+       |Left keys: ${list(terms.leftKeys)}
+       |Right keys: ${list(terms.rightKeys)}
+       |Order: ${list(terms.order)}
+       |As of: ${asOf.getOrElse("None")}
+       |Within: ${terms.within.map(_.sql).getOrElse("None")}
+       |Residual condition: ${terms.residual.map(_.sql).getOrElse("None")}
+       |""".stripMargin
+  }
+
+  /** Without generated code: what joins the rows of a task. */
+  protected def joinedRows: JoinedRows = JoinedRows(output, left.output, right.output, metrics)
+
+  /**
+   * Generated code that passes on a left row and its match.
+   *
+   * @param matched name of the variable that holds the match or null
+   */
+  protected def consumeMatch(ctx: CodegenContext, leftVars: Seq[ExprCode], matched: String): String = {
+    val rightVars = right.output.zipWithIndex.map { case (attribute, i) => columnOf(ctx, matched, attribute, i) }
+    s"""
+       |${metricTerm(ctx, "numOutputRows")}.add(1);
+       |if ($matched != null) ${metricTerm(ctx, "matchedRows")}.add(1);
+       |${consume(ctx, leftVars ++ rightVars)}
+       |""".stripMargin
+  }
+
+  /** A column of a row that may be null. */
+  private def columnOf(ctx: CodegenContext, row: String, attribute: Attribute, ordinal: Int): ExprCode = {
+    ctx.currentVars = null
+    ctx.INPUT_ROW = row
+    val column = BoundReference(ordinal, attribute.dataType, attribute.nullable).genCode(ctx)
+    val isNull = ctx.freshName("isNull")
+    val value = ctx.freshName("value")
+    val javaType = CodeGenerator.javaType(attribute.dataType)
+    val code = code"""
+       |boolean $isNull = true;
+       |$javaType $value = ${CodeGenerator.defaultValue(attribute.dataType)};
+       |if ($row != null) {
+       |  ${column.code}
+       |  $isNull = ${column.isNull};
+       |  $value = ${column.value};
+       |}
+       |""".stripMargin
+    ExprCode(code, JavaCode.isNullVariable(isNull), JavaCode.variable(value, attribute.dataType))
+  }
+}
+
+/** Where no code is generated: puts left rows and their matches together. It goes to the executors, the plan does not. */
+private[lastjoin] case class JoinedRows(
+    output: Seq[Attribute], left: Seq[Attribute], right: Seq[Attribute], metrics: Map[String, SQLMetric]) {
+
+  /** @param find the match of a left row, or null */
+  def apply(leftRows: Iterator[InternalRow])(find: InternalRow => InternalRow): Iterator[InternalRow] = {
+    val (numOutputRows, matchedRows) = (metrics("numOutputRows"), metrics("matchedRows"))
+    val joined = new JoinedRow
+    val nulls = new GenericInternalRow(right.length)
+    val toUnsafe = UnsafeProjection.create(output, left ++ right.map(_.withNullability(true)))
+    leftRows.map { leftRow =>
+      val matched = find(leftRow)
+      numOutputRows += 1
+      if (matched != null) matchedRows += 1
+      toUnsafe(joined(leftRow, if (matched == null) nulls else matched))
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package io.github.sparkjoinery.lastjoin
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
+
+/** The left rows of one task, one after the other, and what was found for the one at hand. */
+trait LastJoinTask extends Iterator[InternalRow] {
+  /** The match of the row that `next` returned last, or null. */
+  def matched: InternalRow
+}
+
+/** Starts the tasks of a join. */
+trait LastJoinTasks extends Serializable {
+  def start(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow]): LastJoinTask
+}
+
+/**
+ * What the two forms share that shuffle both sides: distribution, and generated code that reads both sides as iterators. As with
+ * Spark's own shuffled joins, neither side's code is fused with the join's; [[CodegenBoundary]] sees to that.
+ */
+trait ShuffledLastJoinExec extends BinaryExecNode with LastJoinExec {
+
+  def leftKeys: Seq[Expression]
+  def rightKeys: Seq[Expression]
+  def order: Seq[SortOrder]
+  def asOf: Option[Expression]
+  def asOfTerm: Option[Expression]
+  def strict: Boolean
+  def within: Option[Expression]
+  def residual: Option[Expression]
+  def isSplit: Boolean
+
+  /** The same join of children that several tasks read for one partition. */
+  def withSplit(left: SparkPlan, right: SparkPlan): ShuffledLastJoinExec
+
+  override def terms: LastJoinTerms = LastJoinTerms(leftKeys, rightKeys, order, asOf, asOfTerm, strict, within, residual)
+
+  override def output: Seq[Attribute] = left.output ++ right.output.map(_.withNullability(true))
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    if (isSplit) Seq(UnspecifiedDistribution, UnspecifiedDistribution)
+    else if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)
+    else Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
+
+  override def outputPartitioning: Partitioning = left.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = left.outputOrdering
+
+  override def supportCodegen: Boolean = true
+  override def needCopyResult: Boolean = false
+  override protected def canCheckLimitNotReached: Boolean = true
+  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(left.execute(), right.execute())
+
+  /** What goes to the executors. */
+  protected def tasks: LastJoinTasks
+  protected def taskClass: Class[_ <: LastJoinTask]
+
+  /**
+   * Code that finds the match of the left row at hand.
+   *
+   * @param task    name of the task
+   * @param matched name of the variable to set; it is null before
+   */
+  protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String
+
+  override protected def doProduce(ctx: CodegenContext): String = {
+    val factory = ctx.addReferenceObj("lastJoin", tasks)
+    val task = ctx.addMutableState(taskClass.getName, "task", name =>
+      s"$name = (${taskClass.getName}) $factory.start(inputs[0], inputs[1]);", forceInline = true)
+    val leftRow = ctx.freshName("leftRow")
+    ctx.INPUT_ROW = leftRow
+    ctx.currentVars = null
+    val leftVars = left.output.zipWithIndex.map { case (attribute, i) =>
+      BoundReference(i, attribute.dataType, attribute.nullable).genCode(ctx)
+    }
+    val matched = ctx.freshName("matched")
+    val found = matchCode(ctx, leftVars, task, matched)
+    s"""
+       |while ($limitNotReachedCond $task.hasNext()) {
+       |  UnsafeRow $leftRow = (UnsafeRow) $task.next();
+       |  UnsafeRow $matched = null;
+       |  $found
+       |  ${consumeMatch(ctx, leftVars, matched)}
+       |  if (shouldStop()) return;
+       |}
+       |""".stripMargin
+  }
+
+  override protected def stringArgs: Iterator[Any] = Iterator(leftKeys, rightKeys, order, asOf, within, residual)
+  override def verboseStringWithOperatorId(): String = describe
+}

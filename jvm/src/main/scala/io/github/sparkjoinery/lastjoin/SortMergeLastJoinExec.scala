@@ -1,0 +1,98 @@
+package io.github.sparkjoinery.lastjoin
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
+import io.github.sparkjoinery.lastjoin.search.{AsOfGroup, BufferedGroup, CandidateCheck, FirstRowGroup, RightCursor}
+
+/**
+ * LAST JOIN of two sorted sides, one pass over each; without keys, in one partition. The left side keeps its
+ * partitioning and order. Memory per key, by what ON says beyond the keys:
+ *  - nothing: one row;
+ *  - an as-of comparison (`r.ts <= l.ts`), with or without a tolerance: one row, as the left side is sorted by time, too;
+ *  - anything else: the key's right rows, in a buffer that spills.
+ *
+ * @param leftKeys,rightKeys,order,asOf,asOfTerm,strict,within,residual see [[LastJoinTerms]]
+ * @param isSplit whether skewed partitions are read in parts, so that rows of one key are in several tasks
+ */
+case class SortMergeLastJoinExec(
+    left: SparkPlan,
+    right: SparkPlan,
+    leftKeys: Seq[Expression],
+    rightKeys: Seq[Expression],
+    order: Seq[SortOrder],
+    asOf: Option[Expression],
+    asOfTerm: Option[Expression],
+    strict: Boolean,
+    within: Option[Expression],
+    residual: Option[Expression],
+    isSplit: Boolean = false) extends ShuffledLastJoinExec {
+
+  override def nodeName: String = "SortMergeLastJoin"
+
+  override lazy val metrics = commonMetrics +
+    ("spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"))
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(terms.leftSort, terms.rightSort)
+
+  override protected def tasks: SortMergeTasks = SortMergeTasks(terms, left.output, right.output, metrics)
+  override protected def taskClass: Class[SortMergeTask] = classOf[SortMergeTask]
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (factory, join) = (tasks, joinedRows)
+    left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
+      val task = factory.start(leftRows, rightRows)
+      join(task)(_ => task.matched)
+    }
+  }
+
+  override protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String =
+    s"$matched = (UnsafeRow) $task.matched();"
+
+  override def withSplit(left: SparkPlan, right: SparkPlan): SortMergeLastJoinExec =
+    copy(left = left, right = right, isSplit = true)
+
+  override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): SortMergeLastJoinExec =
+    copy(left = newLeft, right = newRight)
+}
+
+object SortMergeLastJoinExec {
+  def apply(left: SparkPlan, right: SparkPlan, terms: LastJoinTerms): SortMergeLastJoinExec =
+    SortMergeLastJoinExec(left, right, terms.leftKeys, terms.rightKeys, terms.order, terms.asOf, terms.asOfTerm, terms.strict,
+      terms.within, terms.residual)
+}
+
+case class SortMergeTasks(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], metrics: Map[String, SQLMetric])
+  extends LastJoinTasks {
+
+  override def start(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow]): SortMergeTask =
+    new SortMergeTask(leftRows, rightRows, this)
+}
+
+/** One task of `SortMergeLastJoin`: both sides sorted as its terms say. */
+class SortMergeTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: SortMergeTasks) extends LastJoinTask {
+  import join._
+
+  private val leftKey = UnsafeProjection.create(terms.leftKeys, left)
+  private val cursor = new RightCursor(rightRows, terms.rightKeys, right)
+  private val check = new CandidateCheck(terms, left, right, metrics("candidatesTried"))
+  private val group =
+    if (terms.onePass) new AsOfGroup(cursor, terms, check, left, right)
+    else if (terms.lastOfKey) new FirstRowGroup(cursor)
+    else new BufferedGroup(cursor, terms, check, left, right, metrics("spillSize"))
+
+  var matched: InternalRow = _
+  override def hasNext: Boolean = leftRows.hasNext
+
+  override def next(): InternalRow = {
+    val leftRow = leftRows.next()
+    val key = leftKey(leftRow)
+    matched = if (key.anyNull) null else group.lastMatch(leftRow, key)
+    leftRow
+  }
+}

@@ -1,0 +1,91 @@
+package io.github.sparkjoinery.lastjoin
+
+import org.apache.spark.SparkContext
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive._
+import org.apache.spark.sql.execution.exchange.ValidateRequirements
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.execution.skew.Skew
+import io.github.sparkjoinery.lastjoin.logical.LastJoin
+import io.github.sparkjoinery.lastjoin.skew.{StoredTimes, TimeSliceExec, TimeSlices}
+
+/**
+ * Under adaptive execution, once both sides of a LAST JOIN are shuffled and the sizes of their partitions known: has several tasks
+ * read a skewed partition.
+ *  - With an as-of comparison and no residual condition, split by time ([[TimeSliceExec]]): a hot key on either side is divided.
+ *  - Else the left side is split as Spark splits skewed joins, and each part reads the whole of the right.
+ *
+ * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`), from a smaller size on: a row of a join costs more here. A plan
+ * whose other operators rely on how the join's output is partitioned stays as it is.
+ */
+object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
+
+  override def apply(plan: SparkPlan): SparkPlan = {
+    if (!JoineryConf.skewSplit || !conf.getConf(SQLConf.SKEW_JOIN_ENABLED)) return plan
+    val split = plan.transformUp { case join: ShuffledLastJoinExec if !join.isSplit => splitJoin(join) }
+    if (split.fastEquals(plan)) plan
+    else if (ValidateRequirements.validate(split)) unwrap(split)
+    else {
+      logInfo("LAST JOIN with skewed partitions is not split: an operator above relies on its partitioning")
+      plan
+    }
+  }
+
+  private def unwrap(plan: SparkPlan): SparkPlan = plan.transform { case SkewJoinChildWrapper(child) => child }
+
+  private def splitJoin(join: ShuffledLastJoinExec): SparkPlan = (shuffleBelow(join.left), shuffleBelow(join.right)) match {
+    case (Some(left), Some(right)) =>
+      val (leftSkew, rightSkew) = (new Skew(left, JoineryConf.skewSplitMinPartition), new Skew(right, JoineryConf.skewSplitMinPartition))
+      val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass) yield (l, r)
+      times match {
+        case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>
+          val leftIsLarger = left.mapStats.get.bytesByPartitionId.sum >= right.mapStats.get.bytesByPartitionId.sum
+          val stored = storedTimes(join, left, right, leftTime, rightTime, leftIsLarger)
+          val slices = if (leftIsLarger) new TimeSlices(left, leftTime, stored) else new TimeSlices(right, rightTime, stored)
+          val specs = leftSkew.sizes.indices.flatMap { i =>
+            val parts = math.min(math.max(leftSkew.parts(i), rightSkew.parts(i)), maxParts)
+            Seq.fill(parts)((leftSkew.whole(i), rightSkew.whole(i)))
+          }
+          withSplit(join,
+            TimeSliceExec(leftTime, slices, None, AQEShuffleReadExec(left, specs.map(_._1))),
+            TimeSliceExec(rightTime, slices, Some(join.terms.right(right.output)), AQEShuffleReadExec(right, specs.map(_._2))))
+        case None if leftSkew.any =>
+          val specs = leftSkew.sizes.indices.flatMap(i => leftSkew.byMapper(i).map((_, rightSkew.whole(i))))
+          if (specs.length == leftSkew.sizes.length) join
+          else withSplit(join, AQEShuffleReadExec(left, specs.map(_._1)), AQEShuffleReadExec(right, specs.map(_._2)))
+        case _ => join
+      }
+    case _ => join
+  }
+
+  /** Of the larger side, else of the other. */
+  private def storedTimes(join: ShuffledLastJoinExec, left: ShuffleQueryStageExec, right: ShuffleQueryStageExec, leftTime: Expression,
+      rightTime: Expression, leftIsLarger: Boolean): Option[StoredTimes] = if (JoineryConf.store.isEmpty) None else {
+    val logical = join.logicalLink.collect { case logical: LastJoin => logical }
+    def ofLeft = StoredTimes.of(left, logical.map(_.left), join.leftKeys, leftTime)
+    def ofRight = StoredTimes.of(right, logical.map(_.right), join.rightKeys, rightTime)
+    if (leftIsLarger) ofLeft.orElse(ofRight) else ofRight.orElse(ofLeft)
+  }
+
+  /** Each part reads all of its partition, so more parts than cores only make more to read. */
+  private def maxParts: Int = math.max(2, math.min(SparkContext.getOrCreate().defaultParallelism, 32))
+
+  private def withSplit(join: ShuffledLastJoinExec, left: SparkPlan, right: SparkPlan): SparkPlan = {
+    def replace(side: SparkPlan, read: SparkPlan): SparkPlan = side match {
+      case sort: SortExec => sort.copy(child = SkewJoinChildWrapper(read))
+      case _ => SkewJoinChildWrapper(read)
+    }
+    join.withSplit(replace(join.left, left), replace(join.right, right))
+  }
+
+  private def shuffleBelow(plan: SparkPlan): Option[ShuffleQueryStageExec] = plan match {
+    case SortExec(_, false, child, _) => shuffleBelow(child)
+    case stage: ShuffleQueryStageExec if Skew.isKnown(stage) => Some(stage)
+    case _ => None
+  }
+}

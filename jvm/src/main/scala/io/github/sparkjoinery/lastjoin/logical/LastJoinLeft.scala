@@ -1,0 +1,19 @@
+package io.github.sparkjoinery.lastjoin.logical
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
+
+/**
+ * Marks the left child of a LEFT OUTER `Join` that is really a LAST JOIN as of a time, from [[LastJoinAsOf]] to
+ * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]; as [[LastJoinRight]] marks the right one.
+ *
+ * @param time      what the first ORDER BY term is compared with
+ * @param tolerance how far apart the two may be, at most
+ */
+case class LastJoinLeft(time: Expression, tolerance: Option[Expression], child: LogicalPlan) extends UnaryNode {
+  override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
+  override def output: Seq[Attribute] = child.output
+  override def maxRows: Option[Long] = child.maxRows
+  override protected def withNewChildInternal(newChild: LogicalPlan): LastJoinLeft = copy(child = newChild)
+}

@@ -1,0 +1,90 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.Origin
+
+import io.github.sparkjoinery.lastjoin.logical.{AsOfComparison, AsOfMatch, AsOfRight, LastJoin}
+import io.github.sparkjoinery.planning.JoineryException
+
+/**
+ * Refuses what ASOF JOIN cannot mean. A post-hoc resolution rule rather than a check, so that its errors come before Spark's,
+ * which would speak of an ordinary join.
+ */
+object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    if (plan.containsPattern(LastJoin.Pattern)) plan.foreach {
+      case join @ Join(left, AsOfRight(right, AsOfRight.Ready), _, Some(condition), _) if join.childrenResolved =>
+        checkSides(left, right, join.origin)
+        splitConjunctivePredicates(condition).foreach {
+          case marked: AsOfMatch => checkMatch(marked.child, marked.origin, left, right)
+          case other if other.resolved => checkOn(other)
+          case _ =>
+        }
+      case _ =>
+    }
+    plan
+  }
+
+  private def checkSides(left: LogicalPlan, right: LogicalPlan, origin: Origin): Unit = {
+    if (left.isStreaming || right.isStreaming) {
+      reject("STREAMING", "ASOF JOIN of a streaming source is not supported: which row is nearest is only known when all are.", origin)
+    }
+    if (SubExprUtils.hasOuterReferences(left) || SubExprUtils.hasOuterReferences(right)) {
+      reject("CORRELATED", "A side of an ASOF JOIN in a subquery refers to a column of the outer query, which is not supported. " +
+        "Move that condition to WHERE, after the join, if it is about the left side.", origin)
+    }
+  }
+
+  private def checkMatch(comparison: Expression, origin: Origin, left: LogicalPlan, right: LogicalPlan): Unit = {
+    def text = comparison.sql
+    if (!AsOfComparison.is(comparison)) {
+      reject("OPERATOR", s"MATCH_CONDITION is one comparison by >=, >, <= or <, but here it is $text. Further conditions belong " +
+        "into ON.", origin)
+    }
+    if (comparison.children.forall(_.resolved)) {
+      comparison.children.foreach(_.foreach(operand => notAllowed(operand).foreach(what =>
+        reject("OPERAND", s"An operand of MATCH_CONDITION is an expression over columns, not $what: ${operand.sql}.", operand.origin))))
+      comparison.children.filterNot(_.deterministic).foreach(operand =>
+        reject("OPERAND", s"An operand of MATCH_CONDITION must be deterministic, but it is ${operand.sql}.", operand.origin))
+      val types = comparison.children.map(_.dataType)
+      if (!comparison.resolved || !types.forall(RowOrdering.isOrderable)) {
+        reject("OPERAND_TYPE", "The operands of MATCH_CONDITION must be of one type that can be sorted, but they are " +
+          s"${types.map(_.sql).mkString(" and ")}: $text.", origin)
+      }
+      if (AsOfComparison.of(comparison, left, right).isEmpty) {
+        reject("OPERAND_SIDE", s"One operand of MATCH_CONDITION is over columns of the left side, the other over columns of the " +
+          s"right side, but here it is $text.", origin)
+      }
+    }
+  }
+
+  private def checkOn(condition: Expression): Unit = {
+    condition.foreach {
+      case subquery: ScalarSubquery if !subquery.isCorrelated =>
+      case e: SubqueryExpression => reject("ON", "ON of ASOF JOIN takes no subquery but an uncorrelated scalar one.", e.origin)
+      case e: PythonUDF =>
+        reject("ON", s"ON of ASOF JOIN cannot call the Python function ${e.sql}; compute it in a column first.", e.origin)
+      case e: OuterReference =>
+        reject("ON", s"ON of ASOF JOIN cannot refer to a column of an outer query: ${e.sql}.", condition.origin)
+      case _ =>
+    }
+    if (!condition.deterministic) reject("ON", s"ON of ASOF JOIN must be deterministic, but it is ${condition.sql}.", condition.origin)
+  }
+
+  private def notAllowed(operand: Expression): Option[String] = operand match {
+    case _: AggregateExpression => Some("an aggregate function")
+    case _: WindowExpression => Some("a window function")
+    case _: SubqueryExpression => Some("a subquery")
+    case _: OuterReference => Some("a column of an outer query")
+    case _: Generator => Some("a generator")
+    case _: PythonUDF => Some("a Python function")
+    case _ => None
+  }
+
+  private def reject(condition: String, text: String, origin: Origin): Nothing =
+    throw new JoineryException(condition, text, origin, "ASOF_JOIN")
+}

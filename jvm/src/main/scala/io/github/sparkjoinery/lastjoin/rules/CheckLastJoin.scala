@@ -1,0 +1,60 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinAsOf, LastJoinOrder, LastJoinRight}
+import io.github.sparkjoinery.planning.JoineryException.fail
+
+/**
+ * Refuses what LAST JOIN cannot mean. What any join refuses (unknown or ambiguous columns, an ON that is not boolean,
+ * ...) Spark has refused by then, because until now it is an ordinary join.
+ */
+object CheckLastJoin extends (LogicalPlan => Unit) {
+
+  override def apply(plan: LogicalPlan): Unit =
+    if (plan.containsPattern(LastJoin.Pattern)) plan.foreachWithSubqueries(check)
+
+  private def check(plan: LogicalPlan): Unit = plan match {
+    case join @ Join(left, right: LastJoinRight, LeftOuter, condition, _) =>
+      if (left.isStreaming || right.isStreaming) {
+        fail("STREAMING", "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",
+          join.origin)
+      }
+      if (SubExprUtils.hasOuterReferences(left)) { // Spark's decorrelation knows its own nodes only
+        fail("CORRELATED_LEFT", "The left side of a LAST JOIN in a subquery refers to a column of the outer query, which is not " +
+          "supported. Move that condition to WHERE, after the LAST JOIN: it means the same there.", join.origin)
+      }
+      condition.foreach(checkCondition)
+    case join @ Join(_, _: LastJoinRight, other, _, _) =>
+      fail("JOIN_TYPE", s"${LastJoinOrder.Name} marks the right side of a left join, but this is a join of type $other.",
+        join.origin)
+    case node =>
+      node.expressions.foreach(_.foreach {
+        case marker: LastJoinOrder =>
+          fail("MISPLACED_ORDER", s"${LastJoinOrder.Name} stands alone in the filter of a left join's right side: " +
+            s"left.join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.", marker.origin)
+        case marker: LastJoinAsOf =>
+          fail("MISPLACED_AS_OF", s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side. " +
+            "Use last_join(), which writes it.", marker.origin)
+        case _ =>
+      })
+  }
+
+  private def checkCondition(condition: Expression): Unit = {
+    condition.foreach {
+      case outer: OuterReference => // no WHERE can stand for it: ON decides which row is last
+        fail("CORRELATED_ON", "ON of a LAST JOIN in a subquery refers to a column of the outer query, " +
+          s"${outer.sql}, which is not supported. Give the left side that column by an ordinary join inside the " +
+          "subquery, or do the LAST JOIN outside.", outer.origin)
+      case udf: PythonUDF =>
+        fail("PYTHON_UDF_ON", s"ON of LAST JOIN cannot call the Python function ${udf.sql}; compute it in a column first.",
+          udf.origin)
+      case subquery: ScalarSubquery if !subquery.isCorrelated =>
+      case subquery: SubqueryExpression =>
+        fail("SUBQUERY_ON", "ON of LAST JOIN takes no subquery but an uncorrelated scalar one.", subquery.origin)
+      case _ =>
+    }
+  }
+}

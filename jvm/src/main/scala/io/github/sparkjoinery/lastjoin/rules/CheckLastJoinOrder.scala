@@ -1,0 +1,55 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinRight}
+import io.github.sparkjoinery.planning.JoineryException.fail
+
+/**
+ * Refuses ORDER BY terms that LAST JOIN cannot mean, and a non-deterministic ON. A post-hoc resolution rule rather than a
+ * check: by the time of the checks the analyzer has pulled non-deterministic terms out into a projection, and Spark has
+ * refused that ON with an error of its own.
+ */
+object CheckLastJoinOrder extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    if (plan.containsPattern(LastJoin.Pattern)) plan.foreach {
+      case Join(_, _: LastJoinRight, LeftOuter, Some(on), _) if on.resolved && !on.deterministic =>
+        fail("NONDETERMINISTIC_ON", s"ON of LAST JOIN must be deterministic, but it is ${on.sql}.", on.origin)
+      case right: LastJoinRight => right.order.filter(_.resolved).foreach(check)
+      case _ =>
+    }
+    plan
+  }
+
+  private def check(term: SortOrder): Unit = {
+    def refuse(kind: String, what: Expression): Nothing =
+      fail(s"ORDER_BY_$kind", s"ORDER BY of LAST JOIN takes expressions over columns of its right side, " +
+        s"not ${describe(kind)}: ${what.sql}.", what.origin)
+
+    term.foreach {
+      case e: AggregateExpression => refuse("AGGREGATE", e)
+      case e: WindowExpression => refuse("WINDOW", e)
+      case e: SubqueryExpression => refuse("SUBQUERY", e)
+      case e: OuterReference => refuse("OUTER_REFERENCE", e)
+      case e: Generator => refuse("GENERATOR", e)
+      case e: PythonUDF => refuse("PYTHON_UDF", e)
+      case _ =>
+    }
+    if (!term.deterministic) refuse("NONDETERMINISTIC", term.child)
+  }
+
+  private def describe(kind: String): String = kind match {
+    case "AGGREGATE" => "an aggregate function"
+    case "WINDOW" => "a window function"
+    case "SUBQUERY" => "a subquery"
+    case "OUTER_REFERENCE" => "a column of an outer query"
+    case "GENERATOR" => "a generator"
+    case "PYTHON_UDF" => "a Python function"
+    case "NONDETERMINISTIC" => "a non-deterministic expression"
+  }
+}

@@ -1,0 +1,77 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.lastjoin.logical.{AsOfComparison, AsOfMatch, AsOfRight, LastJoin}
+import io.github.sparkjoinery.planning.Decision
+
+/**
+ * {{{
+ *   Join LeftOuter, match AND on, hint         LastJoin r.t, match AND on, hint
+ *   :- left                              ==>   :- left
+ *   +- AsOfRight                               +- right
+ *      +- right
+ * }}}
+ * and the same for an `AsOfJoin` of Spark's own, which its DataFrames make. An inner join is the left one without the rows that
+ * have no match. It runs where [[PlanLastJoin]] does, for the same reasons.
+ */
+object PlanAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (plan.containsPattern(LastJoin.Pattern)) {
+      plan.transformUpWithSubqueries {
+        case Join(left, AsOfRight(right, _), joinType, Some(condition), hint) =>
+          val (matches, on) = splitConjunctivePredicates(condition).partition(_.isInstanceOf[AsOfMatch])
+          val comparison = matches.head.asInstanceOf[AsOfMatch].child
+          AsOfComparison.of(comparison, left, right) match {
+            case Some(sides) => lastJoin(left, right, sides, (comparison +: on).reduce(And), joinType, hint)
+            case None => throw new IllegalStateException(s"MATCH_CONDITION of unknown sides: ${comparison.sql}")
+          }
+        case join: AsOfJoin if JoineryConf.asOfJoinEnabled =>
+          SparkAsOfJoin.comparison(join) match {
+            case Right(sides) =>
+              val condition = (join.asOfCondition +: join.condition.toSeq).reduce(And)
+              lastJoin(join.left, join.right, sides, condition, join.joinType, JoinHint.NONE)
+            case Left(reason) =>
+              // The join is rewritten before it is planned; what lasts is what its minimum is taken by.
+              Decision.record(join.orderExpression, reason)
+              join
+          }
+      }
+    } else {
+      plan
+    }
+
+  /** The last right row is the latest one or, forwards, the earliest: in descending order. */
+  private def lastJoin(
+      left: LogicalPlan,
+      right: LogicalPlan,
+      sides: AsOfComparison,
+      condition: Expression,
+      joinType: JoinType,
+      hint: JoinHint): LogicalPlan = {
+    val bare = HintsInJoin(Join(left, right, LeftOuter, Some(condition), hint))
+    val order = Option.when(sides.right.references.nonEmpty)(
+      if (sides.backward) SortOrder(sides.right, Ascending) else SortOrder(sides.right, Descending, NullsFirst, Nil))
+    joinType match {
+      case Inner => inner(LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint))
+      case _ => LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint)
+    }
+  }
+
+  /** What was compared is NULL in no match; only a bare column is NULL whenever there is no match. */
+  private def inner(join: LastJoin): LogicalPlan = join.order.headOption.map(_.child) match {
+    case Some(column: Attribute) => matched(join, column)
+    case _ =>
+      val mark = Alias(Literal.TrueLiteral, "matched")()
+      val marked = join.copy(right = Project(join.right.output :+ mark, join.right))
+      Project(join.left.output ++ join.right.output, matched(marked, mark.toAttribute))
+  }
+
+  private def matched(join: LastJoin, column: Attribute): LogicalPlan =
+    Filter(IsNotNull(column.withNullability(true)), join)
+}

@@ -1,0 +1,26 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, ResolvedHint}
+import org.apache.spark.sql.catalyst.rules.Rule
+
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinOrder, LastJoinRight}
+
+/**
+ * The DataFrame form of LAST JOIN's right side:
+ * {{{
+ *   Filter joinery_last_join_order(terms...)        LastJoinRight [terms...]
+ *   +- right                                 ==>    +- right
+ * }}}
+ * A hint that was put on top of the mark moves below it, where it still is a hint for the join.
+ */
+object ResolveLastJoinOrder extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
+      case filter @ Filter(marker: LastJoinOrder, child) if marker.resolved =>
+        val right = LastJoinRight(marker.order, child)
+        right.copyTagsFrom(filter)
+        right
+
+      case hint @ ResolvedHint(right: LastJoinRight, _) => right.copy(child = hint.copy(child = right.child))
+    }
+}

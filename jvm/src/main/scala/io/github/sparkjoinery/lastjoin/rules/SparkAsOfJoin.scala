@@ -1,0 +1,59 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+import io.github.sparkjoinery.lastjoin.logical.AsOfComparison
+
+/** What Joinery makes of Spark's own logical as-of join, from `DataFrame._joinAsOf` or pandas-on-Spark's `merge_asof`. */
+object SparkAsOfJoin extends PredicateHelper {
+
+  /**
+   * The comparison that says which row is wanted, or why Spark keeps the join. A tolerance is a further comparison in
+   * `asOfCondition`, behind that one.
+   */
+  def comparison(join: AsOfJoin): Either[String, AsOfComparison] = {
+    val conditions = join.asOfCondition +: join.condition.toSeq
+    lazy val sides = AsOfComparison.of(splitConjunctivePredicates(join.asOfCondition).head, join.left, join.right)
+    if (join.orderExpression.isInstanceOf[If]) {
+      Left("an as-of join in direction nearest: Joinery looks backwards or forwards only")
+    } else if (join.isStreaming) {
+      Left("an as-of join of a streaming source")
+    } else if (!conditions.forall(_.deterministic)) {
+      Left("an as-of join on a condition that is not deterministic")
+    } else if (conditions.exists(_.exists(isOfAnotherPlan))) {
+      Left("an as-of join on a condition with a subquery, an outer column or a Python function")
+    } else if (SubExprUtils.hasOuterReferences(join.left) || SubExprUtils.hasOuterReferences(join.right)) {
+      Left("an as-of join with a side that refers to an outer query")
+    } else if (sides.exists(known => isLocalTime(known.left.dataType))) {
+      Left(s"an as-of join by TIMESTAMPs in ${SQLConf.get.sessionLocalTimeZone}, whose clocks are set back: " +
+        "Spark compares local times")
+    } else {
+      sides.filter(known => isMeasured(known.left) && isMeasured(known.right))
+        .toRight("an as-of join by operands that are not a number or time of each side, which Spark may sort in another order")
+    }
+  }
+
+  private def isOfAnotherPlan(expression: Expression): Boolean = expression match {
+    case _: SubqueryExpression | _: OuterReference | _: PythonUDF => true
+    case _ => false
+  }
+
+  /** Differences of TIMESTAMPs are of local times: where an hour comes twice, a later row may seem further away. */
+  private def isLocalTime(dataType: DataType): Boolean =
+    dataType == TimestampType && !DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone).getRules.isFixedOffset
+
+  /** Spark takes the row of the least difference; where differences exist, that is the order of the values themselves. */
+  private def isMeasured(operand: Expression): Boolean = operand match {
+    case cast: Cast => isMeasured(cast.dataType) && isMeasured(cast.child)
+    case other => isMeasured(other.dataType)
+  }
+
+  private def isMeasured(dataType: DataType): Boolean = dataType match {
+    case _: NumericType | DateType | TimestampType | TimestampNTZType | _: YearMonthIntervalType | _: DayTimeIntervalType => true
+    case _ => false
+  }
+}

@@ -1,0 +1,136 @@
+package io.github.sparkjoinery.lastjoin.search
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.joinery.SpillingRows
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
+
+/** Walks the sorted right side, key by key. */
+private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expression], output: Seq[Attribute]) {
+  private val keyOf = UnsafeProjection.create(keys, output)
+  private val ordering = RowOrdering.create(
+    keys.zipWithIndex.map { case (key, i) => SortOrder(BoundReference(i, key.dataType, nullable = true), Ascending) }, Nil)
+  private var key: UnsafeRow = _
+
+  /** The row at hand, good until the next `advance`; null at the end. */
+  var row: UnsafeRow = _
+  advance()
+
+  def advance(): Unit = {
+    row = if (rows.hasNext) rows.next().asInstanceOf[UnsafeRow] else null
+    key = if (row == null) null else keyOf(row)
+  }
+
+  def isAt(wanted: UnsafeRow): Boolean = row != null && ordering.compare(key, wanted) == 0
+
+  /** Moves to the first row whose key is not before the one wanted. */
+  def skipTo(wanted: UnsafeRow): Unit = while (row != null && ordering.compare(key, wanted) < 0) advance()
+}
+
+/** The right rows of the key at hand. Left rows come sorted by key, so each key is entered once. */
+private[lastjoin] abstract class RightGroup(cursor: RightCursor) {
+  private var current: UnsafeRow = _
+
+  /** The match of a left row with this key, or null. */
+  final def lastMatch(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
+    if (current == null || current != key) {
+      current = key.copy()
+      cursor.skipTo(current)
+      enter(current)
+    }
+    find(leftRow, current)
+  }
+
+  protected def enter(key: UnsafeRow): Unit
+  protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow
+}
+
+/** Keys alone: the first row of the right side, which is sorted backwards. */
+private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cursor) {
+  private var last: UnsafeRow = _
+
+  override protected def enter(key: UnsafeRow): Unit = last = if (cursor.isAt(key)) cursor.row.copy() else null
+
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = last
+}
+
+/** As of a time: both sides move forwards together; the prevailing right row is all that is kept. */
+private[lastjoin] class AsOfGroup(
+    cursor: RightCursor, terms: LastJoinTerms, check: CandidateCheck, left: Seq[Attribute], right: Seq[Attribute])
+  extends RightGroup(cursor) {
+
+  private val asOf = new AsOfComparison(terms, left, right)
+  private var prevailing: UnsafeRow = _
+
+  override protected def enter(key: UnsafeRow): Unit = prevailing = null
+
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = if (asOf.start(leftRow)) {
+    while (cursor.isAt(key) && (asOf.isUnknown(cursor.row) || asOf.holds)) {
+      if (!asOf.unknown) prevailing = cursor.row.copy()
+      cursor.advance()
+    }
+    if (prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
+  } else {
+    null
+  }
+}
+
+/** The as-of comparison of one left row with right rows. */
+private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) {
+  private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
+  private val rightTime = UnsafeProjection.create(terms.asOfTerm.toSeq, right)
+  private val ordering = RowOrdering.create(terms.asOfOrder.toSeq.map(order =>
+    order.copy(child = BoundReference(0, order.dataType, nullable = true))), Nil)
+  private var time: UnsafeRow = _
+  private var candidate: UnsafeRow = _
+
+  /** @return whether any right row can come up to this left row's time */
+  def start(leftRow: InternalRow): Boolean = {
+    time = leftTime(leftRow)
+    !time.isNullAt(0)
+  }
+
+  /** Whether a right row has no time; looks at it for `holds`. */
+  def isUnknown(rightRow: InternalRow): Boolean = {
+    candidate = rightTime(rightRow)
+    unknown
+  }
+
+  def unknown: Boolean = candidate.isNullAt(0)
+
+  def holds: Boolean = {
+    val order = ordering.compare(candidate, time)
+    order < 0 || order == 0 && !terms.strict
+  }
+}
+
+/** Any condition: the key's right rows, last first, are tried one after the other. They are buffered, and spill. */
+private[lastjoin] class BufferedGroup(
+    cursor: RightCursor, terms: LastJoinTerms, check: CandidateCheck, left: Seq[Attribute], right: Seq[Attribute], spillSize: SQLMetric)
+  extends RightGroup(cursor) {
+
+  private val asOf = terms.asOf.map(_ => new AsOfComparison(terms, left, right))
+  private val candidates = new SpillingRows
+
+  override protected def enter(key: UnsafeRow): Unit = {
+    candidates.clear()
+    while (cursor.isAt(key)) {
+      candidates.add(cursor.row)
+      cursor.advance()
+    }
+    spillSize += candidates.spillSize
+  }
+
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
+    check.stop = false
+    if (asOf.exists(!_.start(leftRow))) return null
+    var passed = false
+    val last = candidates.find { candidate =>
+      passed = asOf.forall(asOf => !asOf.isUnknown(candidate) && asOf.holds) && check.passes(leftRow, candidate)
+      passed || check.stop
+    }
+    if (passed) last else null
+  }
+}

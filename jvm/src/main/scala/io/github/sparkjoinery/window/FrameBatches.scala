@@ -1,0 +1,216 @@
+package io.github.sparkjoinery.window
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
+
+import io.github.sparkjoinery.window.frames.{ColumnBounds, Columns, ForwardBounds, ForwardColumns, FrameBounds, PeerNumbers, ResultRow}
+import io.github.sparkjoinery.window.kernels.{ColumnGuard, ForwardGuard, Kernel, Kernels}
+import io.github.sparkjoinery.window.program.{FrameProgram, WindowProgram}
+import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
+
+/**
+ * Computes the rows of one partition after the other, a batch at a time: finds the frames and has the kernels compute them. An error
+ * belongs to a row, and it is raised when that row is asked for, as Spark's operator would.
+ */
+private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[Attribute], rows: PartitionRows) {
+  protected val kernels: Kernels
+  protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds
+
+  protected lazy val frames: Array[Frame] =
+    program.frames.toArray.zipWithIndex.map { case (frame, i) => new Frame(frame, i) }
+  final lazy val results: ResultRow = { frames; new ResultRow(kernels.resultColumns) }
+
+  /** The first row of the present batch, and how many rows it has. */
+  var first, count = 0
+  private var failure: Throwable = _ // of the row after the batch
+
+  /** Begins with a partition. */
+  def clear(): Unit = {
+    first = 0
+    count = 0
+    failure = null
+    frames.foreach(_.clear())
+  }
+
+  /** Goes on to the next batch. @return false: there is none, or it cannot be computed in this way */
+  final def next(): Boolean = {
+    first += count
+    count = 0
+    if (failure != null) throw failure
+    find() && {
+      compute()
+      true
+    }
+  }
+
+  /** Finds the frames of a batch. */
+  protected def find(): Boolean
+
+  /** As far as rows are there, and up to the first row that has none because of an error. */
+  protected final def findFrames(loaded: Int, isComplete: Boolean): Unit = {
+    var found = true
+    while (found && count < FrameBatches.Rows && first + count < loaded) {
+      try found = reach(first + count, isComplete)
+      catch { case NonFatal(error) => if (count == 0) throw error else found = false } // it will come again
+      if (found) count += 1
+    }
+  }
+
+  private def reach(row: Int, isComplete: Boolean): Boolean = {
+    var found = true
+    var i = 0
+    while (found && i < frames.length) { found = frames(i).bounds.reach(row, isComplete); i += 1 }
+    if (found) {
+      i = 0
+      while (i < frames.length) { frames(i).bounds.record(row, count); i += 1 }
+    }
+    found
+  }
+
+  private def compute(): Unit = {
+    var i = 0
+    while (i < frames.length) {
+      val functions = frames(i).functions
+      var j = 0
+      while (j < functions.length) {
+        functions(j).computed = 0
+        try functions(j).compute(first, count, frames(i).bounds.los, frames(i).bounds.his)
+        catch {
+          case NonFatal(error) =>
+            count = functions(j).computed
+            if (count == 0) throw error
+            failure = error
+        }
+        j += 1
+      }
+      i += 1
+    }
+  }
+
+  protected final class Frame(frame: FrameProgram, number: Int) {
+    val functions: Array[Kernel] = kernels.of(frame, number).toArray
+    val bounds: FrameBounds = newBounds(frame, raise)
+
+    def clear(): Unit = { bounds.clear(); functions.foreach(_.clear()) }
+
+    def skipTo(lo: Int): Unit = functions.foreach(_.skipTo(lo))
+
+    private lazy val boundsOf = UnsafeProjection.create(frame.overflow, output)
+
+    /** A bound of this row could not be computed: Spark's error. */
+    private def raise(of: Int): Unit = boundsOf(rows.cursor(of).next())
+  }
+}
+
+private[window] object FrameBatches {
+  val Rows = 1024
+}
+
+/** By columns, of the rows from the first that a frame still holds on, in memory. */
+private[window] final class ColumnBatches(
+    program: WindowProgram, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows,
+    seed: (Int, InternalRow) => Unit)
+  extends FrameBatches(program, output, rows) {
+  import ColumnBatches._
+
+  private val columns = new Columns(program.width, TaskBuildMemory(), ExecutionMemory.shareOfTask / ShareOfColumns)
+  private val columnsOf = if (program.columns.isEmpty) null else UnsafeProjection.create(program.columns, output)
+  private val peers = program.peers.map(_ => new PeerNumbers(order, output)).orNull
+  private var loading: RowCursor = _
+  private var isComplete = false // all rows of the partition are loaded
+
+  override protected lazy val kernels: Kernels = new Kernels(
+    output, program.results, columns, new ColumnGuard(columns, _, _), rows.cursor, FrameBatches.Rows, seed)
+  override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
+    new ColumnBounds(frame.lower, frame.upper, columns, FrameBatches.Rows, raise)
+
+  override def clear(): Unit = {
+    super.clear()
+    columns.clear()
+    if (peers != null) peers.clear()
+    loading = rows.cursor(0)
+    isComplete = false
+  }
+
+  /** Gives the memory back, until the next partition. */
+  def giveUp(): Unit = columns.free()
+
+  override protected def find(): Boolean = {
+    forget()
+    var loaded = true
+    while (loaded && count == 0 && !(isComplete && first == columns.loaded)) {
+      loaded = load()
+      if (loaded) findFrames(columns.loaded, isComplete)
+    }
+    count > 0
+  }
+
+  /** @return false if there is no memory for more rows, or a column of one has an error: it may not be asked for */
+  private def load(): Boolean = {
+    var more = if (isComplete) 0 else FrameBatches.Rows
+    while (more > 0) {
+      if (more % Prefetched == 0) loading.prefetch(Prefetched)
+      val row = loading.next()
+      if (row == null) { isComplete = true; more = 0 }
+      else if (!columns.hasRoom) return false
+      else {
+        val of = if (columnsOf == null) null else try columnsOf(row) catch { case NonFatal(_) => return false }
+        columns.add(of, if (peers == null) 0 else peers.of(row))
+        more -= 1
+      }
+    }
+    true
+  }
+
+  private def forget(): Unit = {
+    var needed = first
+    var i = 0
+    while (i < frames.length) { needed = math.min(needed, frames(i).bounds.firstNeeded); i += 1 }
+    columns.forgetBefore(needed)
+  }
+}
+
+private object ColumnBatches {
+  private val Prefetched = 64
+  private val ShareOfColumns = 3
+}
+
+/** By the rows themselves, read once more at each end of each frame: where there is no memory for columns. */
+private[window] final class ForwardBatches(
+    program: WindowProgram, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows,
+    seed: (Int, InternalRow) => Unit)
+  extends FrameBatches(program, output, rows) {
+
+  private def columns(needed: Set[Int], numbersPeers: Boolean): ForwardColumns =
+    new ForwardColumns(program, needed, if (numbersPeers) order else Nil, output, rows.cursor)
+
+  override protected lazy val kernels: Kernels = new Kernels(output, program.results, null,
+    (input, limit) => new ForwardGuard(columns(Set(input), numbersPeers = false), input, limit),
+    rows.cursor, FrameBatches.Rows, seed)
+  override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
+    new ForwardBounds(frame.lower, frame.upper, () => rows.size, columns(_, numbersPeers = program.peers.isDefined),
+      FrameBatches.Rows, raise)
+
+  /** Begins with a row of a partition, in place of its first. */
+  def begin(row: Int): Unit = {
+    clear()
+    first = row
+    var before = 0
+    while (before < row) {
+      frames.foreach { frame =>
+        frame.bounds.reach(before, complete = true)
+        frame.bounds.record(before, 0)
+      }
+      before += 1
+    }
+    if (row > 0) frames.foreach(frame => frame.skipTo(frame.bounds.los(0)))
+  }
+
+  override protected def find(): Boolean = {
+    findFrames(rows.size, isComplete = true)
+    count > 0
+  }
+}

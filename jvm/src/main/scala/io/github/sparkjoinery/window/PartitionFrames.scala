@@ -1,0 +1,74 @@
+package io.github.sparkjoinery.window
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+
+import io.github.sparkjoinery.window.frames.ResultRow
+import io.github.sparkjoinery.window.parts.{OwnRows, PartRows}
+import io.github.sparkjoinery.window.program.WindowPrograms
+import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
+
+/**
+ * Computes partition after partition and gives each row out beside its results: by columns in memory, else, from the row on where
+ * that ends, by the rows themselves.
+ *
+ * @param programs of the window
+ * @param part     what the task computes of its partition; null: all
+ */
+private[window] final class PartitionFrames(
+    programs: WindowPrograms, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows, part: PartRows) {
+
+  private val seed: (Int, InternalRow) => Unit = if (part == null) null else part.seed(_, rows, _)
+  private val byColumns = new ColumnBatches(programs.byColumns, order, output, rows, seed)
+  private lazy val byRows = new ForwardBatches(programs.byRows, order, output, rows, seed)
+  private var batches: FrameBatches = _
+  private var giving: RowCursor = _
+  private var own: OwnRows = _
+  private var first = 0 // of the batch
+  private var count = 0
+  private var taken = 0 // of the batch, by next()
+  private var isEnd = false
+
+  var row: UnsafeRow = _
+  var results: ResultRow = _
+
+  def next(): Boolean = {
+    do {
+      while (taken == count) if (!nextBatch()) return false
+      row = giving.next()
+      taken += 1
+    } while (own != null && !own.contains(row, first + taken - 1))
+    results.moveTo(taken - 1)
+    true
+  }
+
+  private def nextBatch(): Boolean = {
+    taken = 0
+    count = 0
+    while (!isEnd && (batches == null || !advance())) {
+      isEnd = !rows.nextPartition()
+      if (!isEnd) begin()
+    }
+    if (!isEnd) {
+      first = batches.first
+      count = batches.count
+      results = batches.results
+    }
+    !isEnd
+  }
+
+  /** The first batch of a partition is to be next. */
+  private def begin(): Unit = {
+    if (part != null) own = part.ownRows(rows)
+    giving = rows.cursor(0)
+    byColumns.clear()
+    batches = byColumns
+  }
+
+  private def advance(): Boolean = batches.next() || (batches eq byColumns) && byColumns.first < rows.size && {
+    byColumns.giveUp()
+    byRows.begin(byColumns.first)
+    batches = byRows
+    batches.next()
+  }
+}

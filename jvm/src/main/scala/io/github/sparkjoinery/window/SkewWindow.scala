@@ -1,0 +1,19 @@
+package io.github.sparkjoinery.window
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+
+/**
+ * The hint `SKEW_WINDOW(parts)`, above what it is for: first a SELECT, then each of its windows.
+ *
+ * @param parts that each hot key is to be split into; 1: none
+ */
+case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override def maxRows: Option[Long] = child.maxRows
+  override protected def withNewChildInternal(newChild: LogicalPlan): SkewWindow = copy(child = newChild)
+}
+
+object SkewWindow {
+  val Name = "SKEW_WINDOW"
+}

@@ -1,0 +1,101 @@
+package io.github.sparkjoinery.window
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, WindowExpression, WindowFunctionType}
+import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalWindow}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Window}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.window.WindowExec
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.execution.skew.Skew
+import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.window.parts.{CutAtWrite, SplitTerms, WindowPartsExec}
+import io.github.sparkjoinery.window.program.WindowSupport
+
+/**
+ * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row, and for those whose hot keys are to be split: because
+ * a hint says so, or because their input, shuffled, turns out to be skewed. Functions that it cannot take stay with Spark's operator below
+ * it, sorted once for both.
+ */
+object SlidingWindowStrategy extends SparkStrategy with Logging {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
+    if (plan.containsPattern(WINDOW)) markReliedOn(plan)
+    planWindow(plan)
+  }
+
+  private def planWindow(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case SkewWindow(parts, child) =>
+      windowBelow(child).foreach(_.setTagValue(Parts, parts))
+      Seq(planLater(child))
+    case window @ PhysicalWindow(WindowFunctionType.SQL, columns, keys, order, child) if JoineryConf.slidingWindowEnabled =>
+      val parts = window.getTagValue(Parts)
+      val reasons = columns.map(column => column -> functionsOf(column).flatMap(WindowSupport.reasonAgainst(_, order)).headOption)
+      val taken = reasons.collect { case (column, None) => column }
+      val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct
+      val isMoving = taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)
+      val split = if (refused.nonEmpty) Left(refused.mkString("; ")) else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
+      val cut = split.toOption.flatMap(CutAtWrite.of(child, _, parts, onRequestOnly = window.getTagValue(ReliedOn).isDefined, maySample = isMoving))
+      val why =
+        if (isMoving) Some("a moving frame")
+        else if (split.isRight && parts.exists(_ > 1)) Some("hint SKEW_WINDOW")
+        else if (cut.isDefined) Some("a distribution of its keys")
+        else if (split.isRight && isSkewed(child, parts)) Some("its input is skewed")
+        else None
+      val notSplit = split.left.toOption.filter(_ => parts.exists(_ > 1)).map(reason => s"not split: $reason")
+      val notBefore = split.toOption.filter(_ => parts.exists(_ > 1)).flatMap(CutAtWrite.reasonAgainst(child, _))
+        .map(reason => s"hot keys not cut before the shuffle: $reason")
+      val keeps = Option.when(refused.nonEmpty)(s"Spark's operator keeps ${refused.mkString("; ")}")
+      Decision.record(window, why match {
+        case Some(why) => (Seq(why) ++ cut.map(cut => s"hot keys $cut") ++ notBefore ++ keeps ++ notSplit).mkString("; ")
+        case None if refused.nonEmpty => refused.mkString("; ")
+        case None => (Seq("its frames only grow, which Spark's operator is made for") ++ notSplit).mkString("; ")
+      })
+      if (why.isEmpty) Nil
+      else {
+        val left = columns.filterNot(taken.contains)
+        val below = if (left.isEmpty) planLater(child) else WindowExec(left, keys, order, planLater(child))
+        val sliding = SlidingWindowExec(taken, keys, order, cut.fold(below)(WindowPartsExec(_, below)), parts, cut)
+        Seq(if (left.isEmpty && cut.isEmpty) sliding else ProjectExec(window.output, sliding))
+      }
+    case _ => Nil
+  }
+
+  /** What a hint wants of a window. Only within one planning: nodes are copied at any other time. */
+  private val Parts = TreeNodeTag[Int]("joinery_skew_window")
+
+  /** A window whose rows an operator above would have to shuffle once more, were they not all there by key. */
+  private val ReliedOn = TreeNodeTag[Unit]("joinery_window_relied_on")
+
+  private def markReliedOn(plan: LogicalPlan): Unit = {
+    def mark(child: LogicalPlan, keys: Seq[Expression]): Unit = windowBelow(child).foreach { window =>
+      if (window.partitionSpec.forall(key => keys.exists(_.semanticEquals(key)))) window.setTagValue(ReliedOn, ())
+    }
+    plan match {
+      case window: Window => mark(window.child, window.partitionSpec)
+      case aggregate: Aggregate => mark(aggregate.child, aggregate.groupingExpressions)
+      case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, left, right, _) =>
+        mark(left, leftKeys)
+        mark(right, rightKeys)
+      case _ =>
+    }
+  }
+
+  private def windowBelow(plan: LogicalPlan): Option[Window] = plan match {
+    case window: Window => Some(window)
+    case Project(_, child) => windowBelow(child)
+    case Filter(_, child) => windowBelow(child)
+    case _ => None
+  }
+
+  private def isSkewed(child: LogicalPlan, parts: Option[Int]): Boolean = child match {
+    case LogicalQueryStage(_, stage: ShuffleQueryStageExec) if Skew.isKnown(stage) => SplitSkewedWindow.partsOf(stage, parts).exists(_ > 1)
+    case _ => false
+  }
+
+  private def functionsOf(column: NamedExpression): Seq[WindowExpression] = column.collect { case window: WindowExpression => window }
+}

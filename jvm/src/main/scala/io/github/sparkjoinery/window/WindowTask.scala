@@ -1,0 +1,97 @@
+package io.github.sparkjoinery.window
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
+
+import io.github.sparkjoinery.window.frames.ResultRow
+import io.github.sparkjoinery.window.parts.{PartRows, SplitTerms, TaskParts}
+import io.github.sparkjoinery.window.program.WindowPrograms
+import io.github.sparkjoinery.window.rows.{IndexedRows, PartitionRows, SortedRows}
+
+/**
+ * One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions.
+ *
+ * @param ofParts what it computes of its rows; None: all
+ */
+final class WindowTask private[window] (
+    programs: WindowPrograms, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute],
+    metrics: WindowMetrics, ofParts: Option[(TaskParts, SplitTerms)]) {
+
+  private val part = ofParts.map { case (parts, terms) =>
+    new PartRows(parts, terms, programs.byColumns, output, metrics.spillSize, take)
+  }.orNull
+  private var indexed =
+    if (keys.forall(key => IndexedRows.isKey(key.dataType))) new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)
+    else null
+  private var sort: SpillingSort = _ // where there is no memory to index all
+  private var partitions: PartitionFrames = _
+
+  def insert(row: UnsafeRow): Unit = if (part == null) take(row) else part.add(row)
+
+  private def take(row: UnsafeRow): Unit =
+    if (indexed == null) sorting.insert(row)
+    else if (!indexed.add(row)) {
+      leaveIndex()
+      sorting.insert(row)
+    }
+
+  /** After the last row. */
+  def finish(): Unit = {
+    if (part != null) {
+      part.finish()
+      metrics.haloRows += part.haloRows
+    }
+    val start = System.nanoTime()
+    if (indexed != null && !indexed.sort()) leaveIndex()
+    val rows = if (indexed != null) indexed else new SortedRows(sorting.sorted(), keys, output, metrics.spillSize)
+    metrics.sortTime += (System.nanoTime() - start) / 1000000
+    begin(rows)
+  }
+
+  /** In place of all that, where the rows come sorted by key and order. */
+  def begin(sorted: Iterator[InternalRow]): Unit = begin(new SortedRows(sorted, keys, output, metrics.spillSize))
+
+  private def begin(rows: PartitionRows): Unit = {
+    partitions = new PartitionFrames(programs, order, output, rows, part)
+    TaskContext.get().addTaskCompletionListener[Unit](_ => rows.close())
+  }
+
+  private def leaveIndex(): Unit = {
+    val rows = indexed.drain()
+    indexed = null
+    rows.foreach(sorting.insert)
+  }
+
+  private def sorting: SpillingSort = {
+    if (sort == null) {
+      val terms = keys.map(SortOrder(_, Ascending)) ++ order
+      sort = new SpillingSort(if (terms.isEmpty) Seq(SortOrder(Literal(0), Ascending)) else terms, output, metrics.spillSize, part != null)
+    }
+    sort
+  }
+
+  /** Goes on to the next row. */
+  def next(): Boolean = partitions.next()
+  /** Good until the next. */
+  def row: UnsafeRow = partitions.row
+  def results: ResultRow = partitions.results
+}
+
+/** What a `SlidingWindow` counts. */
+private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric, haloRows: SQLMetric)
+
+/**
+ * Goes to the executors.
+ *
+ * @param parts what a task computes, by its number
+ */
+case class WindowTaskFactory private[window] (
+    programs: WindowPrograms, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute],
+    metrics: WindowMetrics, parts: Option[(SplitTerms, Int => Option[TaskParts])]) {
+  def create(task: Int): WindowTask =
+    new WindowTask(programs, keys, order, output, metrics,
+      parts.flatMap { case (terms, ofTasks) => ofTasks(task).map((_, terms)) })
+}

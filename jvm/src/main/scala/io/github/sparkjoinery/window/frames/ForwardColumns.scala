@@ -1,0 +1,70 @@
+package io.github.sparkjoinery.window.frames
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.LongType
+
+import io.github.sparkjoinery.window.program.WindowProgram
+import io.github.sparkjoinery.window.rows.RowCursor
+
+/**
+ * Columns of one row of a partition at a time, which only moves forwards: for partitions of which no columns are kept.
+ *
+ * @param program whose columns they are
+ * @param needed  of these columns; others are NULL
+ * @param order   to number rows with equal order values by, if that is asked for; else empty
+ * @param cursor  of the partition's rows
+ */
+private[window] final class ForwardColumns(
+    program: WindowProgram, needed: Set[Int], order: Seq[SortOrder], output: Seq[Attribute], cursor: Int => RowCursor) {
+  private val project = UnsafeProjection.create(
+    program.columns.zipWithIndex.map { case (column, i) => if (needed(i)) column else Literal(null, LongType) }, output)
+  private val peers = if (order.isEmpty) null else new PeerNumbers(order, output)
+  private var rows: RowCursor = _
+  private var next = 0
+  private var columns: UnsafeRow = _
+
+  /** The number of the row's order values. */
+  var peer = 0L
+
+  def clear(): Unit = {
+    rows = null
+    next = 0
+    if (peers != null) peers.clear()
+  }
+
+  /** Goes on to a row, not before the present one. */
+  def moveTo(row: Int): Unit = {
+    if (rows == null) rows = cursor(0)
+    while (next <= row) {
+      val here = rows.next()
+      if (peers != null) peer = peers.of(here)
+      if (next == row) columns = project(here)
+      next += 1
+    }
+  }
+
+  def isNullAt(column: Int): Boolean = columns.isNullAt(column)
+  def value(column: Int): Long = columns.getLong(column)
+}
+
+/** Numbers rows with equal order values. */
+private[window] final class PeerNumbers(order: Seq[SortOrder], output: Seq[Attribute]) {
+  private val valuesOf = UnsafeProjection.create(order.map(_.child), output)
+  private val ordering = RowOrdering.create(order.zipWithIndex.map { case (term, i) =>
+    term.copy(child = BoundReference(i, term.dataType, term.nullable), sameOrderExpressions = Nil)
+  }, Nil)
+  private var last: UnsafeRow = _
+  private var number = 0L
+
+  def clear(): Unit = { last = null; number = 0 }
+
+  def of(row: UnsafeRow): Long = {
+    val values = valuesOf(row)
+    if (last == null) last = values.copy()
+    else if (values != last) {
+      if (ordering.compare(values, last) != 0) number += 1
+      last = values.copy()
+    }
+    number
+  }
+}

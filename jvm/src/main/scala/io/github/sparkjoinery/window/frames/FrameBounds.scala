@@ -1,0 +1,134 @@
+package io.github.sparkjoinery.window.frames
+
+import io.github.sparkjoinery.window.program.Bound
+
+/**
+ * The frame of one row after the other, of a partition's rows in their order: [lo, hi). Both only grow, as in Spark's operator.
+ *
+ * @param batch most rows that bounds are recorded for at a time
+ */
+private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: Int) {
+  val los = new Array[Int](batch)
+  val his = new Array[Int](batch)
+  private var lo = 0
+  private var hi = 0
+  private var recordedHi = 0
+
+  /** How many rows of the partition can be asked for. */
+  protected def loaded: Int
+
+  /** The order value of a row at a frame's end, or beginning, against that frame's bound, in the order of the sort. */
+  protected def compare(range: Bound.Range, row: Int, of: Int, atEnd: Boolean): Int
+
+  /** Whether a row there comes before another's peers, is one (0), or comes behind them. */
+  protected def comparePeers(peer: Int, row: Int, of: Int, atEnd: Boolean): Int
+
+  def clear(): Unit = { lo = 0; hi = 0; recordedHi = 0 }
+
+  /** The first row that matters to frames after those recorded: a growing frame is only added to. */
+  def firstNeeded: Int = if (lower == Bound.Unbounded) recordedHi else lo
+
+  /**
+   * Finds the end of a row's frame.
+   *
+   * @param complete whether the partition has no more rows than those loaded
+   * @return false if more rows must be loaded to find it
+   */
+  def reach(row: Int, complete: Boolean): Boolean = upper match {
+    case Bound.Rows(offset) =>
+      val end = row.toLong + offset + 1
+      if (end > loaded && !complete) false
+      else { hi = math.max(math.min(end, loaded.toLong), 0L).toInt; true }
+    case Bound.Unbounded => hi = loaded; complete
+    case range: Bound.Range =>
+      while (hi < loaded && compare(range, hi, row, atEnd = true) <= 0) hi += 1
+      hi < loaded || complete
+    case Bound.Peers(peer) =>
+      while (hi < loaded && comparePeers(peer, hi, row, atEnd = true) <= 0) hi += 1
+      hi < loaded || complete
+  }
+
+  /** Records the frame of a row whose end has been found. */
+  def record(row: Int, at: Int): Unit = {
+    lower match {
+      case Bound.Rows(offset) => lo = math.max(math.min(row.toLong + offset, hi.toLong), 0L).toInt
+      case Bound.Unbounded => lo = 0
+      case range: Bound.Range => while (lo < hi && compare(range, lo, row, atEnd = false) < 0) lo += 1
+      case Bound.Peers(peer) => while (lo < hi && comparePeers(peer, lo, row, atEnd = false) < 0) lo += 1
+    }
+    recordedHi = hi
+    los(at) = lo
+    his(at) = hi
+  }
+
+  protected final def compare(
+      range: Bound.Range, isNull: Boolean, value: Long, boundIsNull: Boolean, bound: Long): Int =
+    if (!isNull && !boundIsNull) java.lang.Long.compare(value, bound)
+    else if (isNull && boundIsNull) 0
+    else if (isNull == range.nullsFirst) -1
+    else 1
+}
+
+/**
+ * By columns that are kept.
+ *
+ * @param raise raises the error because of which a row has no bound
+ */
+private[window] final class ColumnBounds(lower: Bound, upper: Bound, columns: Columns, batch: Int, raise: Int => Unit)
+  extends FrameBounds(lower, upper, batch) {
+
+  override protected def loaded: Int = columns.loaded
+
+  override protected def compare(range: Bound.Range, row: Int, of: Int, atEnd: Boolean): Int = {
+    val (at, ofAt) = (row - columns.base, of - columns.base)
+    val boundIsNull = columns.nulls(range.bound)(ofAt)
+    if (boundIsNull && !columns.nulls(range.order)(ofAt)) raise(of) // only now: Spark asks no earlier
+    compare(range, columns.nulls(range.order)(at), columns.values(range.order)(at),
+      boundIsNull, columns.values(range.bound)(ofAt))
+  }
+
+  override protected def comparePeers(peer: Int, row: Int, of: Int, atEnd: Boolean): Int =
+    java.lang.Long.compare(columns.values(peer)(row - columns.base), columns.values(peer)(of - columns.base))
+}
+
+/**
+ * By the rows themselves, for partitions of which no columns are kept: three places in them that only move forwards.
+ *
+ * @param size    rows of the partition
+ * @param columns makes a place
+ * @param raise   raises the error because of which a row has no bound
+ */
+private[window] final class ForwardBounds(
+    lower: Bound, upper: Bound, size: () => Int, columns: Set[Int] => ForwardColumns, batch: Int, raise: Int => Unit)
+  extends FrameBounds(lower, upper, batch) {
+  private def needed(bound: Bound): Set[Int] = bound match {
+    case Bound.Range(order, bound, _) => Set(order, bound)
+    case _ => Set.empty
+  }
+  private val begin = columns(needed(lower))
+  private val end = columns(needed(upper))
+  private val own = columns(needed(lower) ++ needed(upper))
+
+  override def clear(): Unit = {
+    super.clear()
+    Seq(begin, end, own).foreach(_.clear())
+  }
+
+  override protected def loaded: Int = size()
+
+  override protected def compare(range: Bound.Range, row: Int, of: Int, atEnd: Boolean): Int = {
+    val place = if (atEnd) end else begin
+    place.moveTo(row)
+    own.moveTo(of)
+    val boundIsNull = own.isNullAt(range.bound)
+    if (boundIsNull && !own.isNullAt(range.order)) raise(of)
+    compare(range, place.isNullAt(range.order), place.value(range.order), boundIsNull, own.value(range.bound))
+  }
+
+  override protected def comparePeers(peer: Int, row: Int, of: Int, atEnd: Boolean): Int = {
+    val place = if (atEnd) end else begin
+    place.moveTo(row)
+    own.moveTo(of)
+    java.lang.Long.compare(place.peer, own.peer)
+  }
+}

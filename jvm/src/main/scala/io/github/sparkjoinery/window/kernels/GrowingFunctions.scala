@@ -1,0 +1,39 @@
+package io.github.sparkjoinery.window.kernels
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
+
+import io.github.sparkjoinery.window.rows.RowCursor
+
+/**
+ * Functions over a frame that begins with the partition: rows only join it. So they need not be mergeable (row_number and its like).
+ *
+ * @param seed puts the rows into a buffer that come before the first row here; or null
+ */
+private[window] final class GrowingFunctions(
+    functions: Merging, cursor: Int => RowCursor, results: Array[SpecificInternalRow], seed: InternalRow => Unit) extends Kernel {
+  private val buffer = functions.newBuffer()
+  private var entering: ForwardRows = _
+  private var added = 0
+
+  override def clear(): Unit = {
+    entering = new ForwardRows(cursor)
+    added = 0
+    functions.initialize(buffer)
+    if (seed != null) seed(buffer)
+  }
+
+  override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
+    var k = 0
+    while (k < count) {
+      computed = k
+      if (added < his(k)) {
+        entering.moveTo(added)
+        while (added < his(k)) { functions.update(buffer, entering.next()); added += 1 }
+      }
+      functions.evaluate(buffer, results(k))
+      k += 1
+    }
+    computed = k
+  }
+}

@@ -1,0 +1,67 @@
+package io.github.sparkjoinery.window.kernels
+
+import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
+
+/**
+ * count, sum and avg of integers: what enters a frame is added, what leaves it taken away, which is exact even where a sum wraps.
+ *
+ * @param input   column
+ * @param sum     or null; so the others
+ * @param checked where a sum that overflows is an error or NULL: the sum of one frame as Spark computes it, from its first row on. It is
+ *                used where any part of the frame's sum might overflow, because there the order of additions decides
+ */
+private[window] final class LongSums(
+    columns: Columns, input: Int, count: NumberColumn, sum: NumberColumn, avg: NumberColumn, checked: CheckedSum) extends Kernel {
+  private var added = 0
+  private var removed = 0
+  private var counted = 0
+  private var total = 0L
+  private var largest = 0.0 // of the rows so far
+
+  override def clear(): Unit = { added = 0; removed = 0; counted = 0; total = 0; largest = 0 }
+
+  override def compute(first: Int, rows: Int, los: Array[Int], his: Array[Int]): Unit = {
+    val (values, nulls, base) = (columns.values(input), columns.nulls(input), columns.base)
+    var k = 0
+    while (k < rows) {
+      computed = k
+      while (added < his(k)) {
+        if (!nulls(added - base)) {
+          val value = values(added - base)
+          total += value
+          counted += 1
+          val size = math.abs(value.toDouble)
+          if (size > largest) largest = size
+        }
+        added += 1
+      }
+      while (removed < los(k)) {
+        if (!nulls(removed - base)) { total -= values(removed - base); counted -= 1 }
+        removed += 1
+      }
+      val mayOverflow = largest * counted >= LongSums.Limit
+      if (count != null) count.setLong(k, counted)
+      if (sum != null) {
+        if (counted == 0) sum.setNull(k)
+        else if (mayOverflow && checked != null) checked.into(sum, k, los(k), his(k))
+        else sum.setLong(k, total)
+      }
+      if (avg != null) {
+        if (counted == 0) avg.setNull(k) else avg.setDouble(k, (if (mayOverflow) asDoubles(los(k), his(k)) else total.toDouble) / counted)
+      }
+      k += 1
+    }
+    computed = k
+  }
+
+  private def asDoubles(lo: Int, hi: Int): Double = {
+    var result = 0.0
+    var i = lo
+    while (i < hi) { if (!columns.nulls(input)(i - columns.base)) result += columns.values(input)(i - columns.base).toDouble; i += 1 }
+    result
+  }
+}
+
+private[kernels] object LongSums {
+  private val Limit = 9.2e18 // below 2 to the 63rd by more than doubles may be wrong here
+}

@@ -1,0 +1,179 @@
+package io.github.sparkjoinery.window.kernels
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.types.DoubleType
+
+import io.github.sparkjoinery.window.program.FilteredFunction
+import io.github.sparkjoinery.window.rows.RowCursor
+
+/** Spark's own expressions for some functions of one frame: their buffers side by side in a row. */
+private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq[Attribute], mergeable: Boolean) {
+  private val attributes = functions.flatMap(_.function.aggBufferAttributes)
+  private val right = functions.flatMap(_.function.inputAggBufferAttributes)
+  private val joined = new JoinedRow
+  private val initializeBuffer = MutableProjection.create(functions.flatMap(_.function.initialValues), Nil)
+  private val updateBuffer = MutableProjection.create(functions.flatMap(_.updates), attributes ++ input)
+  private val mergeBuffers = if (mergeable) MutableProjection.create(functions.flatMap(_.merges), attributes ++ right) else null
+  private val copyBuffer = MutableProjection.create(attributes, attributes)
+  private val result = MutableProjection.create(functions.map(_.function.evaluateExpression), attributes)
+
+  def newBuffer(): SpecificInternalRow = new SpecificInternalRow(attributes.map(_.dataType))
+  def newResult(): SpecificInternalRow = new SpecificInternalRow(functions.map(_.function.dataType))
+
+  def initialize(buffer: InternalRow): Unit = initializeBuffer.target(buffer)(EmptyRow)
+  def update(buffer: InternalRow, row: InternalRow): Unit = updateBuffer.target(buffer)(joined(buffer, row))
+  /** `buffer` is to hold what comes first. */
+  def merge(buffer: InternalRow, later: InternalRow): Unit = mergeBuffers.target(buffer)(joined(buffer, later))
+  def copy(from: InternalRow, to: InternalRow): Unit = copyBuffer.target(to)(from)
+  def evaluate(buffer: InternalRow, into: InternalRow): Unit = result.target(into)(buffer)
+}
+
+/**
+ * Any functions that can be merged, over one frame.
+ *
+ * @param cursor  of the partition's rows
+ * @param results by row of the batch
+ * @param guards  of sums that may overflow
+ */
+private[window] final class MergedFunctions(
+    functions: Merging, cursor: Int => RowCursor, results: Array[SpecificInternalRow], guards: Array[OverflowGuard])
+  extends TwoStacks {
+  private var entering, totalled, leaving: ForwardRows = _
+  private var suffix = new Array[SpecificInternalRow](16)
+  private var totals = new Array[SpecificInternalRow](4)
+  private val inputs = new Array[UnsafeRow](TwoStacks.Chunk)
+  private val back = functions.newBuffer()
+  private val merged = functions.newBuffer()
+  private var inOrder = false // some part of a sum might overflow: from now on each frame as Spark computes it
+  private lazy val ofFrames = Array.fill(results.length)(functions.newBuffer())
+
+  override def clear(): Unit = {
+    super.clear()
+    entering = new ForwardRows(cursor)
+    totalled = new ForwardRows(cursor)
+    leaving = new ForwardRows(cursor)
+    inOrder = false
+    guards.foreach(_.clear())
+  }
+
+  override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
+    var k = 0
+    while (k < count && !inOrder) {
+      computed = k
+      inOrder = mayOverflow(los(k), his(k))
+      if (!inOrder) { step(k, los(k), his(k)); k += 1 }
+    }
+    computed = k
+    if (k < count) framesInOrder(k, count, los, his)
+  }
+
+  private def mayOverflow(lo: Int, hi: Int): Boolean = {
+    var (found, i) = (false, 0)
+    while (i < guards.length) {
+      guards(i).look(hi)
+      found |= guards(i).mayOverflow(hi - keptFrom(lo))
+      i += 1
+    }
+    found
+  }
+
+  /** Frames of the batch from one on, each by itself, from its first row to its last; all in one pass over the rows. */
+  private def framesInOrder(from: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
+    var until = count
+    var failure: Throwable = null
+    var k = from
+    while (k < count) { functions.initialize(ofFrames(k)); k += 1 }
+    val rows = cursor(los(from))
+    var row = los(from)
+    var (begin, end) = (from, from) // frames that hold the row
+    while (begin < until && row < his(until - 1)) {
+      val input = rows.next()
+      while (end < until && los(end) <= row) end += 1
+      while (begin < end && his(begin) <= row) begin += 1
+      k = begin
+      while (k < end) {
+        try functions.update(ofFrames(k), input)
+        catch { case NonFatal(error) => failure = error; until = k; end = k } // the frames before it are to be had
+        k += 1
+      }
+      row += 1
+    }
+    k = from
+    while (k < until) {
+      computed = k
+      functions.evaluate(ofFrames(k), results(k))
+      k += 1
+    }
+    computed = k
+    if (failure != null) throw failure
+  }
+
+  override protected def clearBack(): Unit = functions.initialize(back)
+
+  override protected def extendBack(from: Int, until: Int): Unit = {
+    entering.moveTo(from)
+    var i = from
+    while (i < until) { functions.update(back, entering.next()); i += 1 }
+  }
+
+  override protected def total(from: Int, until: Int, chunk: Int): Unit = {
+    if (chunk >= totals.length) totals = java.util.Arrays.copyOf(totals, totals.length * 2)
+    if (totals(chunk) == null) totals(chunk) = functions.newBuffer()
+    functions.initialize(totals(chunk))
+    totalled.moveTo(from)
+    var i = from
+    while (i < until) { functions.update(totals(chunk), totalled.next()); i += 1 }
+  }
+
+  override protected def accumulateTotals(chunks: Int): Unit = {
+    var c = chunks - 2
+    while (c >= 1) { functions.merge(totals(c), totals(c + 1)); c -= 1 }
+  }
+
+  override protected def suffixes(from: Int, until: Int): Unit = {
+    val n = until - from
+    while (suffix.length < n) suffix = java.util.Arrays.copyOf(suffix, suffix.length * 2)
+    leaving.moveTo(from)
+    var i = 0
+    while (i < n) { inputs(i) = leaving.next().copy(); i += 1 }
+    i = n - 1
+    while (i >= 0) {
+      if (suffix(i) == null) suffix(i) = functions.newBuffer()
+      functions.initialize(suffix(i))
+      functions.update(suffix(i), inputs(i))
+      inputs(i) = null
+      if (i < n - 1) functions.merge(suffix(i), suffix(i + 1))
+      i -= 1
+    }
+  }
+
+  override protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit =
+    if (place < 0) functions.evaluate(back, results(at))
+    else {
+      functions.copy(suffix(place), merged)
+      if (rest >= 0) functions.merge(merged, totals(rest))
+      functions.merge(merged, back)
+      functions.evaluate(merged, results(at))
+    }
+}
+
+/** A cursor that only moves forwards, opened where it is first needed. */
+private[kernels] final class ForwardRows(cursor: Int => RowCursor) {
+  private var rows: RowCursor = _
+  private var position = 0
+
+  def moveTo(row: Int): Unit = {
+    if (rows == null || row - position > ForwardRows.Skip) { rows = cursor(row); position = row }
+    while (position < row) { rows.next(); position += 1 }
+  }
+
+  def next(): UnsafeRow = { position += 1; rows.next() }
+}
+
+private[kernels] object ForwardRows {
+  private val Skip = 1024
+}

@@ -1,0 +1,35 @@
+package io.github.sparkjoinery.window.kernels
+
+import org.apache.spark.sql.catalyst.expressions._
+
+import io.github.sparkjoinery.window.rows.RowCursor
+
+/** lag and lead: one row each, a fixed number of rows away; its frame is that row, or empty. */
+private[window] final class OffsetFunctions(
+    functions: Seq[OffsetWindowFunction], input: Seq[Attribute], cursor: Int => RowCursor, results: Array[SpecificInternalRow]) extends Kernel {
+  private val value = MutableProjection.create(functions.map(_.input), input)
+  private val default = MutableProjection.create(
+    functions.map(function => if (function.default == null) Literal.create(null, function.dataType) else function.default), input)
+  private var away, current: ForwardRows = _
+
+  override def clear(): Unit = {
+    away = new ForwardRows(cursor)
+    current = new ForwardRows(cursor)
+  }
+
+  override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
+    var k = 0
+    while (k < count) {
+      computed = k
+      if (los(k) < his(k)) {
+        away.moveTo(los(k))
+        value.target(results(k))(away.next())
+      } else {
+        current.moveTo(first + k)
+        default.target(results(k))(current.next())
+      }
+      k += 1
+    }
+    computed = k
+  }
+}

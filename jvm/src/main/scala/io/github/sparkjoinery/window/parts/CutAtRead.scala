@@ -1,0 +1,54 @@
+package io.github.sparkjoinery.window.parts
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.PartialReducerPartitionSpec
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
+
+/**
+ * Cuts the hot keys of skewed partitions of a shuffle that has been written: several tasks read the same partition, and each keeps its part. By
+ * the distribution in the artifact store, else by a sample, taken when it is first asked for.
+ *
+ * @param stored by partition; partitions without are sampled
+ */
+private[window] class CutAtRead(
+    @transient private val stage: ShuffleQueryStageExec, val terms: SplitTerms, @transient private val stored: Option[StoredCuts])
+  extends WindowCuts {
+
+  @transient private lazy val known = mutable.Map.empty[Map[Int, Int], Map[Int, Map[Long, KeyCuts]]]
+
+  /**
+   * @param parts how many there are to be of each partition
+   * @return by partition, the cuts of its hot keys by their hash
+   */
+  def of(parts: Map[Int, Int]): Map[Int, Map[Long, KeyCuts]] = synchronized {
+    known.getOrElseUpdate(parts, {
+      val fromStore = parts.keys.flatMap(partition => stored.flatMap(_.partitions.get(partition)).map(times => partition -> Sample(times, wraps = false))).toMap
+      val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
+      val samples = fromStore ++ (if (others.isEmpty) Nil else sample(others))
+      parts.map { case (partition, count) => partition -> samples.get(partition).fold(Map.empty[Long, KeyCuts])(KeyCuts.ofHotKeys(_, count, None)) }
+    })
+  }
+
+  /** In one job, tasks for a few mappers each. */
+  private def sample(partitions: Seq[Int]): Map[Int, Sample] = {
+    val mappers = stage.shuffle.numMappers
+    val step = math.max(1, mappers / CutAtRead.TasksPerPartition)
+    val specs = for (partition <- partitions; from <- 0 until mappers by step)
+      yield PartialReducerPartitionSpec(partition, from, math.min(from + step, mappers), 0)
+    val columns = Sample.columns(terms).map(BindReferences.bindReference(_, stage.output))
+    val ofTask = new Sample.OfTask(terms, CutAtRead.SampleSize)
+    AQEShuffleReadExec(stage, specs).execute().mapPartitionsWithIndex { (task, rows) =>
+      val project = UnsafeProjection.create(columns)
+      Iterator(specs(task).reducerIndex -> ofTask.take(rows, project(_)))
+    }.collect().toSeq.groupMap(_._1)(_._2).map { case (partition, samples) => partition -> Sample.all(samples) }
+  }
+
+  override def toString: String = stored.fold("cut by a sample, when read")(cuts => s"cut by the distribution of ${cuts.relation}, when read")
+}
+
+private object CutAtRead {
+  val SampleSize = 8192 // of each task
+  val TasksPerPartition = 8
+}

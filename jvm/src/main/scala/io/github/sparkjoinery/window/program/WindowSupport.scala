@@ -1,0 +1,40 @@
+package io.github.sparkjoinery.window.program
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+
+/** Which window functions `SlidingWindow` computes, and for which of them it is made. */
+private[window] object WindowSupport {
+
+  /** Why a function stays with Spark's operator; None if it need not. */
+  def reasonAgainst(window: WindowExpression, order: Seq[SortOrder]): Option[String] = window.windowFunction match {
+    case offset: FrameLessOffsetWindowFunction =>
+      Option.when(offset.ignoreNulls)(s"${name(window)} IGNORE NULLS")
+    case _: RowNumber | _: Rank | _: DenseRank => None
+    case _: AggregateWindowFunction => Some(s"${name(window)} needs all of a partition, or has no merge")
+    case AggregateExpression(_: Product, _, _, _, _) => Some("product: whether it is infinite depends on the order of multiplication")
+    case AggregateExpression(_: DeclarativeAggregate, _, _, _, _) => window.windowSpec.frameSpecification match {
+      case frame: SpecifiedWindowFrame if frame.frameType == RangeFrame =>
+        Seq(frame.lower, frame.upper).collectFirst {
+          case offset if !offset.isInstanceOf[SpecialFrameBoundary] && RangeBound.of(order.head, offset).isEmpty =>
+            s"RANGE with an offset of type ${offset.dataType.sql} from values of type ${order.head.dataType.sql}"
+        }
+      case _ => None
+    }
+    case _ => Some(s"${name(window)} has no merge of partial results in expressions")
+  }
+
+  /** Whether Spark's operator computes each frame of it anew. */
+  def isRecomputed(window: WindowExpression): Boolean = window.windowFunction match {
+    case _: AggregateExpression => window.windowSpec.frameSpecification match {
+      case frame: SpecifiedWindowFrame => frame.lower != UnboundedPreceding
+      case _ => false
+    }
+    case _ => false
+  }
+
+  private def name(window: WindowExpression): String = window.windowFunction match {
+    case aggregate: AggregateExpression => aggregate.aggregateFunction.prettyName
+    case other => other.prettyName
+  }
+}

@@ -1,0 +1,162 @@
+package io.github.sparkjoinery.filters
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files => JavaFiles, Path => JavaPath}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.functions.expr
+
+import io.github.sparkjoinery.artifacts.{ReadingSettings, SpecificationHash, StoreLayout}
+import io.github.sparkjoinery.{Answers, LastJoinChecks}
+
+/** Stores as the jobs write them, made by plain Spark SQL; and the check of a query against its answer without the store. */
+trait StoredFilters extends LastJoinChecks {
+
+  protected val mapper = new ObjectMapper()
+  protected lazy val store: JavaPath = JavaFiles.createTempDirectory("store")
+
+  /** Both sides are shuffled, and none is too small to be filtered. */
+  protected val Shuffled: Seq[(String, String)] = Seq(
+    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+    "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0",
+    "spark.joinery.store.timeout" -> "60s")
+
+  protected def withStore[T](settings: (String, String)*)(body: => T): T =
+    withConf((Shuffled :+ ("spark.joinery.store" -> store.toString)) ++ settings: _*)(body)
+
+  /**
+   * Writes a version of a bloom filter and makes it the current one.
+   *
+   * @param relation a table of the session catalog, or the URI of a path
+   * @param rows     what the relation reads as
+   * @param change   alters `version.json` before its checksum is taken
+   * @return the version's folder
+   */
+  protected def buildFilter(relation: String, rows: DataFrame, folder: String, keys: Seq[String], where: Option[String] = None,
+      provider: String = "parquet", options: String = "", partitionColumns: Seq[String] = Nil, blocks: Int = 512)(
+      change: ObjectNode => Unit = _ => ()): JavaPath = {
+    val types = keys.map(key => rows.schema(key).dataType.simpleString).map {
+      case "tinyint" | "smallint" | "int" | "bigint" => "bigint"
+      case "float" | "double" => "double"
+      case other => other
+    }
+    val hashed = keys.zip(types).map {
+      case (key, "double") => s"CASE WHEN isnan(`$key`) THEN double('NaN') WHEN `$key` = 0 THEN 0D ELSE double(`$key`) END"
+      case (key, "bigint") => s"bigint(`$key`)"
+      case (key, _) => s"`$key`"
+    }
+    def bit(j: Int, offset: Int) = s"shiftleft(1L, int($offset + (shiftright(h, ${5 * j}) & 31)))"
+    val words = (0 until 4).map(i => s"bit_or(${bit(2 * i, 0)} | ${bit(2 * i + 1, 32)}) AS w$i")
+    val data = where.fold(rows)(rows.where(_)).where(keys.map(k => s"`$k` IS NOT NULL").mkString(" AND "))
+      .selectExpr(s"xxhash64(${hashed.mkString(", ")}) AS h")
+      .selectExpr("h", s"int(shiftrightunsigned(shiftrightunsigned(h, 40) * $blocks, 24)) AS block")
+      .groupBy("block").agg(expr(words.head), words.tail.map(expr): _*)
+
+    val spec = mapper.createObjectNode()
+    val list = spec.putArray("keys")
+    keys.foreach(key => list.add(key))
+    where.foreach(spec.put("where", _))
+    val hash = SpecificationHash.of(mapper.createObjectNode().put("kind", "bloom_filter").set[ObjectNode]("spec", spec))
+    val artifact = JavaPath.of(StoreLayout.folder(store.toString, "bloom_filter", relation).toString).resolve(hash)
+    val name = f"20260101T000000000000Z-${System.nanoTime() & 0xffffffffL}%08x"
+    val version = artifact.resolve("versions").resolve(name)
+    val written = version.resolve("data").toString
+    val filled = withConf("spark.joinery.store" -> "") {
+      data.coalesce(1).write.parquet(written)
+      spark.read.parquet(written).selectExpr("count(*)", s"coalesce(sum(${(0 to 3).map(i => s"bit_count(w$i)").mkString(" + ")}), 0L)").head()
+    }
+
+    val json = mapper.createObjectNode().put("format_version", 2).put("kind", "bloom_filter").put("relation", relation)
+      .put("spec_hash", hash).put("version", name)
+    json.set[ObjectNode]("spec", spec)
+    val source = json.putObject("source").put("provider", provider).put("options", options)
+    val schema = source.putArray("schema")
+    rows.schema.foreach(field => schema.addArray().add(field.name).add(field.dataType.catalogString))
+    val partitions = source.putArray("partition_columns")
+    partitionColumns.foreach(partitions.add(_))
+    val settings = json.putObject("settings")
+    ReadingSettings.current(spark).foreach { case (key, value) => settings.put(key, value.orNull) }
+    val covered = json.putObject("fingerprint").put("type", "files").putNull("reason").putArray("files")
+    filesBelow(folder).foreach { case (path, length, modified) =>
+      covered.addObject().put("path", path).put("length", length).put("modified_ms", modified)
+    }
+    json.put("rows", rows.count()).put("keys", where.fold(rows)(rows.where(_)).select(keys.map(rows(_)): _*).distinct().count()).put("blocks", blocks).put("hash", "xxhash64")
+      .put("filled_blocks", filled.getLong(0)).put("set_bits", filled.getLong(1))
+    val keyTypes = json.putArray("key_types")
+    types.foreach(keyTypes.add(_))
+    val files = json.putArray("files")
+    JavaFiles.list(version.resolve("data")).iterator.asScala.filter(_.toString.endsWith(".parquet")).foreach { file =>
+      val bytes = JavaFiles.readAllBytes(file)
+      files.addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put("sha256", StoreLayout.sha256(bytes))
+    }
+    change(json)
+    publish(version, json)
+    version
+  }
+
+  /** Writes `version.json`, with its own checksum, and `_current.json`. */
+  protected def publish(version: JavaPath, json: ObjectNode): Unit = {
+    val blank = mapper.writeValueAsString(json.put("own_sha256", "0" * 64))
+    val text = mapper.writeValueAsBytes(json.put("own_sha256", StoreLayout.sha256(blank.getBytes(UTF_8))))
+    JavaFiles.write(version.resolve("version.json"), text)
+    val current = mapper.createObjectNode().put("format_version", 2).put("version", version.getFileName.toString)
+      .put("version_sha256", StoreLayout.sha256(text))
+    JavaFiles.write(version.getParent.getParent.resolve("_current.json"), mapper.writeValueAsString(current).getBytes(UTF_8))
+  }
+
+  protected def filesBelow(folder: String): Seq[(String, Long, Long)] = {
+    val root = new Path(folder)
+    val files = root.getFileSystem(spark.sessionState.newHadoopConf()).listFiles(root, true)
+    Iterator.continually(files).takeWhile(_.hasNext).map(_.next()).filterNot(_.getPath.getName.startsWith("_"))
+      .map(file => (file.getPath.toString, file.getLen, file.getModificationTime)).toSeq
+  }
+
+  protected def locationOf(table: String): String =
+    spark.sessionState.catalog.getTableMetadata(spark.sessionState.sqlParser.parseTableIdentifier(table)).location.toString
+
+  /** Of a table of the session catalog. */
+  protected def buildTableFilter(table: String, keys: Seq[String], where: Option[String] = None, provider: String = "parquet",
+      options: String = "", partitionColumns: Seq[String] = Nil, blocks: Int = 512)(change: ObjectNode => Unit = _ => ()): JavaPath = {
+    spark.catalog.refreshTable(table)
+    buildFilter(s"spark_catalog.default.$table", spark.table(table), locationOf(table), keys, where, provider, options, partitionColumns,
+      blocks)(change)
+  }
+
+  /** Runs a query with the store and without: the answers are equal, and as many filters as given are in its plan. */
+  protected def checkFilters(query: String, filters: Int, settings: (String, String)*): Unit = {
+    val expected = withConf((Shuffled :+ ("spark.joinery.store" -> "")) ++ settings: _*) {
+      val answer = sql(query)
+      assert(filtersIn(answer) == 0)
+      Answers.rows(answer)
+    }
+    withStore(settings: _*) {
+      val answer = sql(query)
+      assert(Answers.rows(answer) == expected, query)
+      assert(filtersIn(answer) == filters, s"$query\n${answer.queryExecution}")
+    }
+  }
+
+  /** How many there are in the optimized plan and, as all of them run, in the physical one. */
+  protected def filtersIn(query: DataFrame): Int = {
+    val execution = query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution
+    def count(text: String) = "joinery_might_contain\\(".r.findAllIn(text).size
+    val filters = execution.optimizedPlan.collectWithSubqueries { case node => node }
+      .flatMap(_.expressions).map(expression => count(expression.toString)).sum
+    val physical = collectWithSubqueries(plan(query)) { case node: FilterExec => count(node.condition.toString) }.sum
+    assert((physical > 0) == (filters > 0), execution)
+    filters
+  }
+
+  /** A query is not filtered, and this is among the reasons. */
+  protected def checkDeclined(query: String, reason: String, settings: (String, String)*): Unit = {
+    checkFilters(query, 0, settings: _*)
+    withStore(settings: _*)(checkDecision(query, reason))
+  }
+}

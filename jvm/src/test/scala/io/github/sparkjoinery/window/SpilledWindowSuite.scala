@@ -1,0 +1,164 @@
+package io.github.sparkjoinery.window
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.joinery.ScarceMemory
+
+import io.github.sparkjoinery.Answers
+
+/** A task of SlidingWindow whose rows do not fit into memory. */
+class SpilledWindowSuite extends WindowChecks {
+
+  private val Rows = 4000
+  private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.shuffle.partitions" -> "1")
+  private val SmallBuffer = Seq("spark.sql.windowExec.buffer.in.memory.threshold" -> "50", "spark.sql.windowExec.buffer.spill.threshold" -> "120")
+
+  override protected def beforeAll(): Unit = {
+    spark.udf.register("scarce", (value: Int, left: Int) => { ScarceMemory.take(left); value })
+    sql(s"""SELECT int(id) AS id, if(id % 9 = 0, NULL, int(id % 7)) AS k, if(id % 11 = 0, NULL, int(hash(id) % 500)) AS o, int(id % 91) AS v,
+           |concat('s', id % 13) AS s FROM range(0, $Rows, 1, 2)""".stripMargin).localCheckpoint().createOrReplaceTempView("t")
+  }
+
+  override protected def afterAll(): Unit = {
+    sql("DROP TEMPORARY FUNCTION scarce")
+    super.afterAll()
+  }
+
+  /** Calls `scarce` in the task that computes the window. */
+  private def input(bytes: Option[Int], keys: String): String = {
+    val v = bytes.fold("v")(left => s"scarce(v, $left) AS v")
+    s"(SELECT id, k, o, $v, s FROM (SELECT /*+ REPARTITION(1${if (keys.isEmpty) "" else s", $keys"}) */ * FROM t))"
+  }
+
+  private def query(keys: String, bytes: Option[Int]): String = {
+    val partition = if (keys.isEmpty) "" else s"PARTITION BY $keys"
+    s"""SELECT id, sum(v) OVER (w ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING) AS a, min(s) OVER (w ROWS 5 PRECEDING) AS b,
+       |avg(v) OVER (w RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS c, max_by(s, v) OVER (w ROWS BETWEEN 40 FOLLOWING AND 60 FOLLOWING) AS d,
+       |row_number() OVER w AS e FROM ${input(bytes, keys)} WINDOW w AS ($partition ORDER BY o, id)""".stripMargin.replace("(w ", s"($partition ORDER BY o, id ")
+  }
+
+  private def spillSize(query: DataFrame): Long =
+    collect(plan(query)) { case window: SlidingWindowExec => window.metrics("spillSize").value }.sum
+
+  private def partsOf(query: DataFrame): Long =
+    collect(plan(query)) { case window: SlidingWindowExec => window.metrics("splitParts").value }.sum
+
+  /** Others in the JVM may give memory back at the very moment, so until it was scarce; each time with the right answer. */
+  private def checkSpilled(text: String, answer: Seq[String]): Unit =
+    assert(Iterator.fill(10) {
+      val query = sql(text)
+      assert(Answers.rows(query) == answer)
+      assert(isSliding(query))
+      query
+    }.exists(spillSize(_) > 0), "nothing was spilled")
+
+  // 0: not one row fits
+  for (keys <- Seq("k", "k, s", ""); bytes <- Seq(0, 100000); wholeStage <- Seq("true", "false")) {
+    test(s"partitions by ${if (keys.isEmpty) "nothing" else keys}, $bytes bytes left, generated code $wholeStage") {
+      withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
+        val answer = onStockWindows(Answers.rows(sql(query(keys, None))))
+        ScarceMemory.withSpills(rows = 1000)(checkSpilled(query(keys, Some(bytes)), answer))
+        withConf(SmallBuffer: _*)(ScarceMemory.withSpills(rows = 300)(checkSpilled(query(keys, Some(bytes)), answer)))
+      }
+    }
+  }
+
+  // one row or none, or some of a task's, fit into its share
+  for (cores <- Seq(100000000, 20000); wholeStage <- Seq("true", "false"); hint <- Seq("", "/*+ SKEW_WINDOW(4) */")) {
+    test(s"a small share of memory, $cores cores, hint $hint, generated code $wholeStage") {
+      withConf("spark.sql.adaptive.enabled" -> "true", "spark.sql.shuffle.partitions" -> "1", "spark.sql.codegen.wholeStage" -> wholeStage) {
+        val window = "PARTITION BY k ORDER BY o, id"
+        for (last <- Seq("row_number()" /* cut behind the shuffle */, "lag(s, 2)" /* before it */)) {
+          val columns = s"""id, sum(v) OVER ($window ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING) AS a, min(s) OVER ($window ROWS 5 PRECEDING) AS b,
+            max_by(s, v) OVER ($window ROWS BETWEEN 40 FOLLOWING AND 60 FOLLOWING) AS c, $last OVER ($window) AS d FROM t"""
+          val answer = onStockWindows(Answers.rows(sql(s"SELECT $columns")))
+          ScarceMemory.withSpills(rows = 300)(ScarceMemory.withShareOf(cores) {
+            checkSpilled(s"SELECT $hint $columns", answer)
+            val query = sql(s"SELECT $hint $columns")
+            query.collect()
+            val parts = collect(plan(query)) { case sliding: SlidingWindowExec => sliding.metrics("splitParts").value }.sum
+            assert((parts > 0) == hint.nonEmpty, plan(query))
+          })
+        }
+      }
+    }
+  }
+
+  test("sorted rows of a partition larger than the buffer") {
+    val inner = "(SELECT id, k, o, v, sum(v) OVER (PARTITION BY k ORDER BY o, id) AS f FROM t)"
+    val text = s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o, id ROWS BETWEEN 300 PRECEDING AND 20 FOLLOWING) AS g FROM $inner"
+    withConf(Settings: _*) {
+      val answer = onStockWindows(Answers.rows(sql(text)))
+      withConf(SmallBuffer: _*)(checkSpilled(text, answer))
+    }
+  }
+
+  for (bytes <- Seq(0, 300000); wholeStage <- Seq("true", "false")) {
+    test(s"hot keys are cut before the shuffle with $bytes bytes left, generated code $wholeStage") {
+      val settings = Seq("spark.sql.shuffle.partitions" -> "4", "spark.sql.codegen.wholeStage" -> wholeStage)
+      withConf(Settings ++ settings: _*) {
+        val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 70 PRECEDING AND 20 FOLLOWING"
+        val columns = s"""sum(v) OVER ($frame) AS a, min(s) OVER ($frame) AS b,
+          lag(v, 3) OVER (PARTITION BY k ORDER BY o, id) AS c"""
+        def from(v: String) = s"(SELECT id, if(id % 5 = 1, 1, 0) AS k, o, $v AS v, s FROM t)"
+        val answer = onStockWindows(Answers.rows(sql(s"SELECT id, $columns FROM ${from("v")}")))
+        for (parts <- Seq(2, 4, 64)) {
+          val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ id, $columns FROM ${from(s"scarce(v, $bytes)")}")
+          assert(Answers.rows(query) == answer)
+          assert(partsOf(query) > 0, plan(query))
+        }
+      }
+    }
+  }
+
+  for (frame <- Seq("ROWS BETWEEN 5000 PRECEDING AND 100 FOLLOWING", "ROWS BETWEEN 3000 FOLLOWING AND UNBOUNDED FOLLOWING",
+      "RANGE BETWEEN 4000 PRECEDING AND 1000 FOLLOWING", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING");
+      (order, ansi) <- Seq("o" -> "true", "o DESC" -> "false")) {
+    test(s"a frame longer than memory: $frame, ORDER BY $order, ANSI mode $ansi") {
+      sql("""SELECT int(id) AS id, int(id % 2) AS k, if(id = 92, NULL, int(pmod(id * 7919, 12007))) AS o,
+            |pmod(hash(id), 1000) AS v, double(pmod(hash(id), 1000)) / 4 AS x, concat('s', id % 13) AS s,
+            |CAST(pmod(hash(id), 99) AS DECIMAL(38, 2)) AS d FROM range(0, 12000, 1, 1)""".stripMargin)
+        .localCheckpoint().createOrReplaceTempView("long")
+      val functions = Seq("sum(v)", "avg(v)", "sum(x)", "min(x)", "max(v)", "count(*)", "min(s)", "sum(d)")
+      val columns = (functions.map(f => s"$f OVER (PARTITION BY k ORDER BY $order $frame)") :+
+        s"row_number() OVER (PARTITION BY k ORDER BY $order)").zipWithIndex.map { case (column, i) => s"$column AS c$i" }
+      // `scarce` runs in the task that computes the window.
+      def text(scarce: String) = s"""SELECT id, y, ${columns.mkString(", ")}
+        FROM (SELECT id, k, o, v, x, s, d, $scarce AS y FROM (SELECT /*+ REPARTITION(1, k) */ * FROM long))"""
+      withConf(Settings :+ "spark.sql.ansi.enabled" -> ansi: _*) {
+        assert(isSliding(sql(text("v"))))
+        val plenty = Answers.rows(sql(text("v")))
+        // Some suffice for the rows, but not for columns of them.
+        for (bytes <- Seq(0, 1900000, 2300000, 2700000, 3100000))
+          assert(Answers.rows(sql(text(s"scarce(v, $bytes)"))) == plenty)
+        ScarceMemory.withShareOf(cores = 100000000)(assert(Answers.rows(sql(text("v"))) == plenty))
+      }
+    }
+  }
+
+  test("dense_rank over a growing frame, cut, with a small share of memory") {
+    withConf("spark.sql.adaptive.enabled" -> "true", "spark.sql.shuffle.partitions" -> "1") {
+      val columns = "id, dense_rank() OVER (PARTITION BY k ORDER BY o) AS a, " +
+        "max(v) OVER (PARTITION BY k ORDER BY o RANGE 5 PRECEDING) AS b FROM t"
+      val answer = onStockWindows(Answers.rows(sql(s"SELECT $columns")))
+      for (cores <- Seq(1, 100000000); parts <- Seq(2, 5)) ScarceMemory.withShareOf(cores) {
+        val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ $columns")
+        assert(Answers.rows(query) == answer)
+        assert(partsOf(query) > 0, plan(query))
+      }
+    }
+  }
+
+  test("memory is back after a query that is not read to its end") {
+    withConf(Settings ++ SmallBuffer: _*) {
+      for (bytes <- Seq(None, Some(0))) assert(sql(s"${query("k", bytes)} LIMIT 3").collect().length == 3)
+    }
+  }
+
+  test("with memory enough nothing is spilled") {
+    withConf(Settings: _*) {
+      val plenty = sql(query("k", None))
+      plenty.collect()
+      assert(spillSize(plenty) == 0)
+    }
+  }
+}
