@@ -11,7 +11,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 import org.apache.spark.SparkContext
 import org.apache.spark.broadcast.Broadcast
 
-import io.github.sparkjoinery.expressions.FilterTester
+import io.github.sparkjoinery.expressions.{FilterTester, KeyFilter, KeyTester}
 
 /**
  * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256. All tasks share it: it is
@@ -21,11 +21,12 @@ import io.github.sparkjoinery.expressions.FilterTester
  * @param id       of its version; filters of the same version are equal
  * @param local    four words for each block
  */
-class BloomFilter(val relation: String, val id: String, val blocks: Int, @transient private val local: Array[Long]) extends Serializable {
+class BloomFilter(val relation: String, val id: String, val blocks: Int, @transient private val local: Array[Long])
+  extends KeyFilter {
   private var remote: Broadcast[Array[Long]] = _
   @transient private var context: SparkContext = _
 
-  def newTester(): FilterTester = new FilterTester(blocks, if (local != null) local else remote.value)
+  override def newTester(): KeyTester = new FilterTester(blocks, if (local != null) local else remote.value)
 
   private def writeObject(out: ObjectOutputStream): Unit = synchronized {
     if (local != null && (context == null || context.isStopped)) { // in the driver

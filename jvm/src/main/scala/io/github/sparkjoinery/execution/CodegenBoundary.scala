@@ -7,13 +7,13 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 
-import io.github.sparkjoinery.lastjoin.ShuffledLastJoinExec
-
 /**
- * Between a join that shuffles both sides and a child with generated code: the child's code becomes a stage of its own, as below
- * Spark's own shuffled joins. (Which operators are treated so is fixed in Spark by name.) Fused, a chain of such joins would
- * have more than the two inputs that generated code can have.
+ * An operator whose children's generated code stays in stages of its own, as below Spark's own shuffled joins. Spark names the
+ * operators that it treats so. Without this, a chain of joins would have more than the two inputs that generated code can have.
  */
+trait ChildrenInOwnStages extends SparkPlan
+
+/** Stands between such an operator and a child with generated code, and ends the child's stage. */
 case class CodegenBoundaryExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "CodegenBoundary"
   override def output: Seq[Attribute] = child.output
@@ -29,7 +29,7 @@ object CodegenBoundaries extends ColumnarRule {
 
   private object SeparateChildren extends Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = if (!conf.wholeStageEnabled) plan else plan.transformUp {
-      case join: ShuffledLastJoinExec => join.withNewChildren(join.children.map {
+      case parent: ChildrenInOwnStages => parent.withNewChildren(parent.children.map {
         case child: CodegenSupport if child.supportCodegen => CodegenBoundaryExec(child)
         case child => child
       })

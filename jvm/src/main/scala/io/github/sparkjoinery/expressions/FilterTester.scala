@@ -6,15 +6,14 @@ package io.github.sparkjoinery.expressions
  *
  * @param words four for each block
  */
-class FilterTester(blocks: Int, words: Array[Long]) {
+class FilterTester(blocks: Int, words: Array[Long]) extends KeyTester {
   import FilterTester._
 
   private var tested = 0
   private var passed = 0
   private var unseen = 0 // rows still to let pass
 
-  /** False only if no key has this hash. */
-  def mightContain(hash: Long): Boolean =
+  override def mightContain(hash: Long): Boolean =
     if (unseen > 0) {
       unseen -= 1
       true

@@ -6,17 +6,15 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
-import io.github.sparkjoinery.artifacts.BloomFilter
-
 /**
- * Whether a bloom filter from the artifact store may contain a key: false if it surely does not, or if the key is NULL. It stands
+ * Whether a filter may contain a key: false if it surely does not, or if the key is NULL. It stands
  * only where rows whose key the filter does not contain have no effect, so that any answer is right that is true for all keys in the
  * filter; true for all is what it comes to where too few rows are dropped. Never NULL, which a Filter would take for false.
  *
  * @param hash   `xxhash64` of the key, NULL if one of its columns is
  * @param filter the filter, common to all tasks
  */
-case class MightContain(hash: Expression, filter: BloomFilter) extends UnaryExpression with Predicate {
+case class MightContain(hash: Expression, filter: KeyFilter) extends UnaryExpression with Predicate {
 
   override def child: Expression = hash
   override def nullable: Boolean = false
@@ -36,8 +34,8 @@ case class MightContain(hash: Expression, filter: BloomFilter) extends UnaryExpr
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val shared = ctx.addReferenceObj("filter", filter, classOf[BloomFilter].getName)
-    val tester = ctx.addMutableState(classOf[FilterTester].getName, "tester", name => s"$name = $shared.newTester();")
+    val shared = ctx.addReferenceObj("filter", filter, classOf[KeyFilter].getName)
+    val tester = ctx.addMutableState(classOf[KeyTester].getName, "tester", name => s"$name = $shared.newTester();")
     val key = hash.genCode(ctx)
     ev.copy(
       code = code"""
@@ -52,7 +50,7 @@ case class MightContain(hash: Expression, filter: BloomFilter) extends UnaryExpr
 object MightContain {
 
   /** @param keys of the types that the filter hashes, see [[HashedKey]] */
-  def apply(keys: Seq[Expression], filter: BloomFilter): MightContain = {
+  def apply(keys: Seq[Expression], filter: KeyFilter): MightContain = {
     val hash = new XxHash64(keys)
     val nullKeys = keys.filter(_.nullable).map(IsNull(_): Expression).reduceOption(Or(_, _))
     MightContain(nullKeys.fold[Expression](hash)(anyNull => If(anyNull, Literal(null, hash.dataType), hash)), filter)

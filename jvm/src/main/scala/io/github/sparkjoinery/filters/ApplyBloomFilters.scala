@@ -147,7 +147,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       val result = if (tests.isEmpty) join else join.copy(left = add(join.left), right = add(join.right))
       result.copyTagsFrom(join)
       if (tests.nonEmpty) result.setTagValue(Filtered, ())
-      Decision.record(result, (tests.map(test => s"rows are dropped by ${test.from}") ++ outcomes.flatMap(_.left.toOption)).mkString("; "))
+      Decision.record(result, Decision.RuntimeFilter, (tests.map(test => s"rows are dropped by ${test.from}") ++ outcomes.flatMap(_.left.toOption)).mkString("; "))
       result
     }
 

@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.memory.DriverBuildMemory
-import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsBuilder, RightTerms}
+import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsBuilder, RowGrouping}
 
-/** Ships the right side of a LAST JOIN as [[GroupedRows]], ready to search; once for all joins with the same right terms. */
-case class GroupedRowsBroadcastMode(right: RightTerms) extends BroadcastMode {
+/** Ships the right side of a LAST JOIN as [[GroupedRows]], ready to search; once for all joins that group it alike. */
+case class GroupedRowsBroadcastMode(right: RowGrouping) extends BroadcastMode {
 
   override def transform(rows: Array[InternalRow]): GroupedRows = transform(rows.iterator, Some(rows.length))
 

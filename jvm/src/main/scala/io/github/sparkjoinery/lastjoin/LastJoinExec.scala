@@ -8,13 +8,21 @@ import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
+import io.github.sparkjoinery.planning.ReportedOperator
 
 /** What the physical forms of LAST JOIN share: their terms, how EXPLAIN shows them, their metrics, their output. */
-trait LastJoinExec extends CodegenSupport {
+trait LastJoinExec extends CodegenSupport with ReportedOperator {
 
   def left: SparkPlan
   def right: SparkPlan
   def terms: LastJoinTerms
+
+  override def reportedAs: String = "join"
+  override def usualReason: String = "LAST JOIN"
+
+  /** The arguments that EXPLAIN shows. */
+  protected def shownTerms: Iterator[Any] =
+    Iterator(terms.leftKeys, terms.rightKeys, terms.order, terms.asOf, terms.within, terms.residual)
 
   protected def commonMetrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),

@@ -30,13 +30,13 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     case join: LastJoin =>
       val terms = LastJoinTerms.of(join)
       val (form, why) = choose(join, terms)
-      Decision.record(join, why + OrderAfterOn.noteOn(join))
+      Decision.record(join, Decision.LastJoin, why + OrderAfterOn.noteOn(join))
       val right = planLater(join.right)
       val left =
         if (form != Broadcast && isMeasuredFirst(join, terms)) AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
         else planLater(join.left)
       Seq(form match {
-        case Broadcast => BroadcastLastJoinExec(left, right, terms)
+        case Broadcast => new BroadcastLastJoinExec(left, right, terms)
         case ShuffledHash => ShuffledHashLastJoinExec(left, right, terms)
         case SortMerge => SortMergeLastJoinExec(left, right, terms)
       })

@@ -7,8 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import io.github.sparkjoinery.execution.rows.{RightTerms, TaskRowsBuilder}
-import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
+import io.github.sparkjoinery.execution.rows.{RowGrouping, TaskRowsBuilder}
 
 /**
  * The last row of each key among the rows of one partition, whole rows held as they are. It only saves work for those above, so it gives
@@ -28,7 +27,8 @@ case class LastRowPerKeyExec(keys: Seq[Expression], order: Seq[SortOrder], child
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val terms = LastJoinTerms(Nil, keys, order, None, None, strict = false, None, None).right(child.output)
+    val terms = RowGrouping(BindReferences.bindReferences(keys, child.output),
+      BindReferences.bindReferences(order, child.output), time = None, onlyLast = true, child.output.length)
     val (numInputRows, numOutputRows) = (longMetric("numInputRows"), longMetric("numOutputRows"))
     child.execute().mapPartitions(rows => new LastRows(rows, terms, numInputRows).map { row => numOutputRows += 1; row })
   }
@@ -37,7 +37,7 @@ case class LastRowPerKeyExec(keys: Seq[Expression], order: Seq[SortOrder], child
 }
 
 /** @param rows of one partition */
-private[lastjoin] class LastRows(rows: Iterator[InternalRow], terms: RightTerms, read: SQLMetric) extends Iterator[InternalRow] {
+private[lastjoin] class LastRows(rows: Iterator[InternalRow], terms: RowGrouping, read: SQLMetric) extends Iterator[InternalRow] {
   private var builder: TaskRowsBuilder = _
   private var refused: InternalRow = _
   private var letThrough = false

@@ -16,20 +16,13 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
  * side keeps its partitioning and order. A task whose right rows are more than its memory goes on as a sort-merge join
  * that spills ([[ShuffledHashTask]]).
  *
- * @param leftKeys,rightKeys,order,asOf,asOfTerm,strict,within,residual see [[LastJoinTerms]]
+ * @param terms   ON and ORDER BY
  * @param isSplit whether skewed partitions are read in parts, so that rows of one key are in several tasks
  */
 case class ShuffledHashLastJoinExec(
     left: SparkPlan,
     right: SparkPlan,
-    leftKeys: Seq[Expression],
-    rightKeys: Seq[Expression],
-    order: Seq[SortOrder],
-    asOf: Option[Expression],
-    asOfTerm: Option[Expression],
-    strict: Boolean,
-    within: Option[Expression],
-    residual: Option[Expression],
+    terms: LastJoinTerms,
     isSplit: Boolean = false) extends ShuffledLastJoinExec with GroupedRowsCodegen {
 
   override def nodeName: String = "ShuffledHashLastJoin"
@@ -75,10 +68,4 @@ case class ShuffledHashLastJoinExec(
 
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): ShuffledHashLastJoinExec =
     copy(left = newLeft, right = newRight)
-}
-
-object ShuffledHashLastJoinExec {
-  def apply(left: SparkPlan, right: SparkPlan, terms: LastJoinTerms): ShuffledHashLastJoinExec =
-    ShuffledHashLastJoinExec(left, right, terms.leftKeys, terms.rightKeys, terms.order, terms.asOf, terms.asOfTerm, terms.strict,
-      terms.within, terms.residual)
 }

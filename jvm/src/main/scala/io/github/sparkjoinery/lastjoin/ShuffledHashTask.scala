@@ -51,7 +51,7 @@ class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[Inte
 
   // for where nothing is spilled, but conditions are left
 
-  def reader: GroupedRowsReader = if (isSpilled) null else relation.reader(terms, right)
+  def reader: GroupedRowsReader = if (isSpilled) null else relation.reader(terms.timeOrder(right).orNull)
   def first: Int = batch.first
   def last: Int = batch.last
   def lastPassing: InternalRow => InternalRow = {
@@ -61,7 +61,7 @@ class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[Inte
 
   private def build(): GroupedRows = {
     val start = System.nanoTime()
-    val builder = new TaskRowsBuilder(terms.right(right))
+    val builder = new TaskRowsBuilder(terms.grouping(right))
     var refused: InternalRow = null
     var rows = 0L
     while (refused == null && rightRows.hasNext) {

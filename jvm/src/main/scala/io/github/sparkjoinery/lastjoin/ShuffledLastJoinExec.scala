@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
-import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
+import io.github.sparkjoinery.execution.ChildrenInOwnStages
 
 /** The left rows of one task, one after the other, and what was found for the one at hand. */
 trait LastJoinTask extends Iterator[InternalRow] {
@@ -24,29 +24,20 @@ trait LastJoinTasks extends Serializable {
  * What the two forms share that shuffle both sides: distribution, and generated code that reads both sides as iterators. As with
  * Spark's own shuffled joins, neither side's code is fused with the join's; [[CodegenBoundary]] sees to that.
  */
-trait ShuffledLastJoinExec extends BinaryExecNode with LastJoinExec {
+trait ShuffledLastJoinExec extends BinaryExecNode with LastJoinExec with ChildrenInOwnStages {
 
-  def leftKeys: Seq[Expression]
-  def rightKeys: Seq[Expression]
-  def order: Seq[SortOrder]
-  def asOf: Option[Expression]
-  def asOfTerm: Option[Expression]
-  def strict: Boolean
-  def within: Option[Expression]
-  def residual: Option[Expression]
+  /** Whether skewed partitions are read in parts, so that rows of one key are in several tasks. */
   def isSplit: Boolean
 
   /** The same join of children that several tasks read for one partition. */
   def withSplit(left: SparkPlan, right: SparkPlan): ShuffledLastJoinExec
 
-  override def terms: LastJoinTerms = LastJoinTerms(leftKeys, rightKeys, order, asOf, asOfTerm, strict, within, residual)
-
   override def output: Seq[Attribute] = left.output ++ right.output.map(_.withNullability(true))
 
   override def requiredChildDistribution: Seq[Distribution] =
     if (isSplit) Seq(UnspecifiedDistribution, UnspecifiedDistribution)
-    else if (leftKeys.isEmpty) Seq(AllTuples, AllTuples)
-    else Seq(ClusteredDistribution(leftKeys), ClusteredDistribution(rightKeys))
+    else if (terms.leftKeys.isEmpty) Seq(AllTuples, AllTuples)
+    else Seq(ClusteredDistribution(terms.leftKeys), ClusteredDistribution(terms.rightKeys))
 
   override def outputPartitioning: Partitioning = left.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = left.outputOrdering
@@ -91,6 +82,6 @@ trait ShuffledLastJoinExec extends BinaryExecNode with LastJoinExec {
        |""".stripMargin
   }
 
-  override protected def stringArgs: Iterator[Any] = Iterator(leftKeys, rightKeys, order, asOf, within, residual)
+  override protected def stringArgs: Iterator[Any] = shownTerms
   override def verboseStringWithOperatorId(): String = describe
 }

@@ -17,20 +17,13 @@ import io.github.sparkjoinery.lastjoin.search.{AsOfGroup, BufferedGroup, Candida
  *  - an as-of comparison (`r.ts <= l.ts`), with or without a tolerance: one row, as the left side is sorted by time, too;
  *  - anything else: the key's right rows, in a buffer that spills.
  *
- * @param leftKeys,rightKeys,order,asOf,asOfTerm,strict,within,residual see [[LastJoinTerms]]
+ * @param terms   ON and ORDER BY
  * @param isSplit whether skewed partitions are read in parts, so that rows of one key are in several tasks
  */
 case class SortMergeLastJoinExec(
     left: SparkPlan,
     right: SparkPlan,
-    leftKeys: Seq[Expression],
-    rightKeys: Seq[Expression],
-    order: Seq[SortOrder],
-    asOf: Option[Expression],
-    asOfTerm: Option[Expression],
-    strict: Boolean,
-    within: Option[Expression],
-    residual: Option[Expression],
+    terms: LastJoinTerms,
     isSplit: Boolean = false) extends ShuffledLastJoinExec {
 
   override def nodeName: String = "SortMergeLastJoin"
@@ -59,12 +52,6 @@ case class SortMergeLastJoinExec(
 
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): SortMergeLastJoinExec =
     copy(left = newLeft, right = newRight)
-}
-
-object SortMergeLastJoinExec {
-  def apply(left: SparkPlan, right: SparkPlan, terms: LastJoinTerms): SortMergeLastJoinExec =
-    SortMergeLastJoinExec(left, right, terms.leftKeys, terms.rightKeys, terms.order, terms.asOf, terms.asOfTerm, terms.strict,
-      terms.within, terms.residual)
 }
 
 case class SortMergeTasks(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], metrics: Map[String, SQLMetric])

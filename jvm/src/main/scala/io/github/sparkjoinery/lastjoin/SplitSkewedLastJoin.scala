@@ -53,7 +53,7 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
           }
           withSplit(join,
             TimeSliceExec(leftTime, slices, None, AQEShuffleReadExec(left, specs.map(_._1))),
-            TimeSliceExec(rightTime, slices, Some(join.terms.right(right.output)), AQEShuffleReadExec(right, specs.map(_._2))))
+            TimeSliceExec(rightTime, slices, Some(join.terms.grouping(right.output)), AQEShuffleReadExec(right, specs.map(_._2))))
         case None if leftSkew.any =>
           val specs = leftSkew.sizes.indices.flatMap(i => leftSkew.byMapper(i).map((_, rightSkew.whole(i))))
           if (specs.length == leftSkew.sizes.length) join
@@ -67,8 +67,8 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
   private def storedTimes(join: ShuffledLastJoinExec, left: ShuffleQueryStageExec, right: ShuffleQueryStageExec, leftTime: Expression,
       rightTime: Expression, leftIsLarger: Boolean): Option[StoredTimes] = if (JoineryConf.store.isEmpty) None else {
     val logical = join.logicalLink.collect { case logical: LastJoin => logical }
-    def ofLeft = StoredTimes.of(left, logical.map(_.left), join.leftKeys, leftTime)
-    def ofRight = StoredTimes.of(right, logical.map(_.right), join.rightKeys, rightTime)
+    def ofLeft = StoredTimes.of(left, logical.map(_.left), join.terms.leftKeys, leftTime)
+    def ofRight = StoredTimes.of(right, logical.map(_.right), join.terms.rightKeys, rightTime)
     if (leftIsLarger) ofLeft.orElse(ofRight) else ofRight.orElse(ofLeft)
   }
 

@@ -11,9 +11,6 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.joins._
 import org.apache.spark.sql.execution.window.WindowExecBase
 
-import io.github.sparkjoinery.lastjoin.LastJoinExec
-import io.github.sparkjoinery.window.SlidingWindowExec
-
 /**
  * One line of the report: a join or window of the physical plan.
  *
@@ -38,12 +35,11 @@ object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
   private val AsOfJoin = "as-of join"
 
   private def entries(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
-    case node: LastJoinExec => entry(node.asInstanceOf[SparkPlan], "join", joinery = true, Decision.of(node).getOrElse("LAST JOIN"))
+    case node: ReportedOperator => entry(node, node.reportedAs, joinery = true, Decision.of(node).getOrElse(node.usualReason))
     case node: BroadcastNestedLoopJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: CartesianProductExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: BaseAggregateExec if asOfJoin(node).isDefined => entry(node, AsOfJoin, joinery = false, asOfJoin(node).get)
-    case node: SlidingWindowExec => entry(node, "window", joinery = true, Decision.of(node).getOrElse("a moving frame"))
     case node: WindowExecBase =>
       entry(node, "window", joinery = false, Decision.of(node).getOrElse("an ordinary window, which Spark's operator serves"))
   }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
+import io.github.sparkjoinery.planning.ReportedOperator
 import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.parts.{CutAtRead, CutAtWrite, KeyCuts, KeyPart, SplitTerms, TaskParts, WindowCuts, WindowPartsExec}
 import io.github.sparkjoinery.window.program.WindowPrograms
@@ -27,7 +28,10 @@ import io.github.sparkjoinery.window.program.WindowPrograms
 case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression], partitionSpec: Seq[Expression], orderSpec: Seq[SortOrder], child: SparkPlan,
     parts: Option[Int] = None, cuts: Option[WindowCuts] = None)
-  extends UnaryExecNode with BlockingOperatorWithCodegen {
+  extends UnaryExecNode with BlockingOperatorWithCodegen with ReportedOperator {
+
+  override def reportedAs: String = "window"
+  override def usualReason: String = "a moving frame"
 
   override def nodeName: String = "SlidingWindow"
   override def output: Seq[Attribute] = child.output ++ windowExpression.map(_.toAttribute)

@@ -50,7 +50,7 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       val notBefore = split.toOption.filter(_ => parts.exists(_ > 1)).flatMap(CutAtWrite.reasonAgainst(child, _))
         .map(reason => s"hot keys not cut before the shuffle: $reason")
       val keeps = Option.when(refused.nonEmpty)(s"Spark's operator keeps ${refused.mkString("; ")}")
-      Decision.record(window, why match {
+      Decision.record(window, Decision.Window, why match {
         case Some(why) => (Seq(why) ++ cut.map(cut => s"hot keys $cut") ++ notBefore ++ keeps ++ notSplit).mkString("; ")
         case None if refused.nonEmpty => refused.mkString("; ")
         case None => (Seq("its frames only grow, which Spark's operator is made for") ++ notSplit).mkString("; ")

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
 
+import io.github.sparkjoinery.execution.rows.TotalOrder
 import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.parts.{PartRows, SplitTerms, TaskParts}
 import io.github.sparkjoinery.window.program.WindowPrograms
@@ -68,7 +69,8 @@ final class WindowTask private[window] (
   private def sorting: SpillingSort = {
     if (sort == null) {
       val terms = keys.map(SortOrder(_, Ascending)) ++ order
-      sort = new SpillingSort(if (terms.isEmpty) Seq(SortOrder(Literal(0), Ascending)) else terms, output, metrics.spillSize, part != null)
+      val sorted = if (terms.isEmpty) Seq(SortOrder(Literal(0), Ascending)) else terms
+      sort = new SpillingSort(sorted, output, metrics.spillSize, if (part == null) null else TotalOrder(sorted, output))
     }
     sort
   }

@@ -4,15 +4,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.joinery.ShippedRelation
 
-import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
-
 /**
- * The right side of a LAST JOIN in memory: key after key, each key's rows in LAST JOIN's order, with their times in an
- * array of their own, so that a search touches no row. Read-only; shared by the tasks of an executor when broadcast.
+ * Rows in memory: key after key, each key's rows in their order, with their times in an array of their own, so that a
+ * search touches no row. Read-only; shared by the tasks of an executor when broadcast.
  *
  * @param starts    key number -> place of its first row; one more at the end
  * @param addresses place -> row
- * @param times     place -> the as-of term as a long; null if it is none
+ * @param times     place -> the time as a long; null if it is none
  */
 final class GroupedRows private[sparkjoinery] (
     val numFields: Int,
@@ -27,12 +25,12 @@ final class GroupedRows private[sparkjoinery] (
   override def estimatedSize: Long =
     pages.bytes + index.bytes + starts.length * 4L + addresses.length * 8L + (if (times == null) 0 else times.length * 8L)
 
-  /** @param output the rows' columns */
-  def reader(terms: LastJoinTerms, output: Seq[Attribute]): GroupedRowsReader = new GroupedRowsReader(this, terms, output)
+  /** @param timeOrder how times are searched; null: they are not */
+  def reader(timeOrder: TimeOrder): GroupedRowsReader = new GroupedRowsReader(this, timeOrder)
 }
 
 /** One task's view of the rows; what it returns is good until it is asked again. */
-final class GroupedRowsReader(relation: GroupedRows, terms: LastJoinTerms, output: Seq[Attribute]) {
+final class GroupedRowsReader(relation: GroupedRows, timeOrder: TimeOrder) {
   private val row = new UnsafeRow(relation.numFields)
   private val longKeys = relation.index match { case index: LongKeyIndex => index; case _ => null }
   private val rowKeys = relation.index match { case index: RowKeyIndex => index; case _ => null }
@@ -52,13 +50,13 @@ final class GroupedRowsReader(relation: GroupedRows, terms: LastJoinTerms, outpu
   def lastUpTo(group: Int, time: Long): Int = {
     val (first, end) = (starts(group), starts(group + 1))
     // whole numbers: before t is up to t - 1
-    if (terms.strict && time == Long.MinValue) first - 1
-    else LastUpTo.search(times, first, end, if (terms.strict) time - 1 else time)
+    if (timeOrder.strict && time == Long.MinValue) first - 1
+    else LastUpTo.search(times, first, end, if (timeOrder.strict) time - 1 else time)
   }
 
-  private lazy val asOfTerm = UnsafeProjection.create(terms.asOfTerm.toSeq, output)
-  private lazy val asOfOrder = RowOrdering.create(terms.asOfOrder.toSeq.map(order =>
-    order.copy(child = BoundReference(0, order.dataType, nullable = true))), Nil)
+  private lazy val timeOf = UnsafeProjection.create(Seq(timeOrder.order.child))
+  private lazy val ordering = RowOrdering.create(
+    Seq(timeOrder.order.copy(child = BoundReference(0, timeOrder.order.dataType, nullable = true))), Nil)
 
   /** The same where times are not longs. */
   def lastUpTo(group: Int, time: InternalRow): Int = {
@@ -66,8 +64,8 @@ final class GroupedRowsReader(relation: GroupedRows, terms: LastJoinTerms, outpu
     var high = starts(group + 1)
     while (low < high) {
       val middle = (low + high) >>> 1
-      val order = asOfOrder.compare(asOfTerm(row(middle)), time)
-      if (order < 0 || order == 0 && !terms.strict) low = middle + 1 else high = middle
+      val order = ordering.compare(timeOf(row(middle)), time)
+      if (order < 0 || order == 0 && !timeOrder.strict) low = middle + 1 else high = middle
     }
     low - 1
   }

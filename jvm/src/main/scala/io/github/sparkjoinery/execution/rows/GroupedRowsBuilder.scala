@@ -7,20 +7,17 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import io.github.sparkjoinery.execution.memory.BuildMemory
 
-/**
- * Builds [[GroupedRows]] from right rows in any order. Rows that can match nothing, because a key or the as-of term is NULL, are
- * left out; and where the order alone decides, all but the last row of each key.
- */
-class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
+/** Builds [[GroupedRows]] from rows in any order. Rows in which a key or the time is NULL are left out. */
+class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
   private val pages = new RowPages(memory)
-  private val probe = new RightProbe(terms)
+  private val probe = new RowProbe(terms)
   private var longKeys = new LongKeyIndex(memory)
   private var rowKeys = new RowKeyIndex(terms.keys.length, memory)
   private val keyScratch = rowKeys.scratch
   private val rowScratch = new UnsafeRow(terms.numFields)
 
   // one entry per row, or per key where only its last row is kept
-  private var groups = new Array[Int](if (terms.lastOfKey) 0 else GroupedRowsBuilder.Smallest)
+  private var groups = new Array[Int](if (terms.onlyLast) 0 else GroupedRowsBuilder.Smallest)
   private var addresses = new Array[Long](GroupedRowsBuilder.Smallest)
   private var times = new Array[Long](GroupedRowsBuilder.Smallest)
   private var count = 0
@@ -33,7 +30,7 @@ class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
     val group = if (probe.hasLongKey) longKeys.add(probe.longKey) else rowKeys.add(probe.rowKey, keyScratch)
     if (group == KeyIndex.NoMemory) return false
     val isNew = numKeys > keysBefore
-    val added = if (isNew || !terms.lastOfKey) append(group, row) else !isAfter(row, group) || replace(group, row)
+    val added = if (isNew || !terms.onlyLast) append(group, row) else !isAfter(row, group) || replace(group, row)
     if (!added && isNew) removeLastKey() // a key without a row would be given the row of another
     added
   }
@@ -56,7 +53,7 @@ class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
     if (count == addresses.length && !grow()) return false
     val address = pages.add(row)
     if (address < 0) return false
-    if (!terms.lastOfKey) groups(count) = group
+    if (!terms.onlyLast) groups(count) = group
     addresses(count) = address
     times(count) = probe.time
     count += 1
@@ -67,7 +64,7 @@ class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
     val length = addresses.length * 2
     if (length > (1 << 28) || !memory.acquire(length * GroupedRowsBuilder.BytesPerRow)) return false
     val before = addresses.length
-    if (!terms.lastOfKey) groups = java.util.Arrays.copyOf(groups, length)
+    if (!terms.onlyLast) groups = java.util.Arrays.copyOf(groups, length)
     addresses = java.util.Arrays.copyOf(addresses, length)
     times = java.util.Arrays.copyOf(times, length)
     if (before > GroupedRowsBuilder.Smallest) memory.release(before * GroupedRowsBuilder.BytesPerRow)
@@ -77,7 +74,7 @@ class GroupedRowsBuilder(terms: RightTerms, memory: BuildMemory) {
   /** @return null if there is no memory to put the rows in order; then everything is as it was before */
   def result(): GroupedRows = {
     val keys: KeyIndex = if (probe.hasLongKey) longKeys else rowKeys
-    if (terms.lastOfKey) {
+    if (terms.onlyLast) {
       times = null // which makes room for the starts
       return new GroupedRows(terms.numFields, keys, pages, Array.range(0, count + 1), addresses, null)
     }
@@ -138,8 +135,8 @@ private object GroupedRowsBuilder {
   val Smallest = 64 // rows: not accounted for
 }
 
-/** What a right row is filed under. */
-private[sparkjoinery] class RightProbe(terms: RightTerms) {
+/** What a row is filed under. */
+private[sparkjoinery] class RowProbe(terms: RowGrouping) {
   val hasLongKey: Boolean = terms.longKey.isDefined
 
   private val nullTime =
@@ -147,7 +144,7 @@ private[sparkjoinery] class RightProbe(terms: RightTerms) {
 
   private val longs = UnsafeProjection.create(Seq(terms.longKey.getOrElse(Literal(0L)), terms.sortKey))
   private val keys = UnsafeProjection.create(terms.keys)
-  private val asOfTerm = UnsafeProjection.create(terms.asOfTerm.toSeq)
+  private val timeTerm = UnsafeProjection.create(terms.time.toSeq)
   private val hasLongTime = terms.longTime.isDefined
 
   /** By the whole ORDER BY; null if there is none. */
@@ -167,6 +164,6 @@ private[sparkjoinery] class RightProbe(terms: RightTerms) {
     if (!hasLongKey) rowKey = keys(row)
     matchesNothing =
       (if (hasLongKey) found.isNullAt(0) else rowKey.anyNull) ||
-        terms.asOfTerm.isDefined && (if (hasLongTime) found.isNullAt(1) else asOfTerm(row).isNullAt(0))
+        terms.time.isDefined && (if (hasLongTime) found.isNullAt(1) else timeTerm(row).isNullAt(0))
   }
 }

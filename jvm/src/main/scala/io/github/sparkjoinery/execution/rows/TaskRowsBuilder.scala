@@ -8,7 +8,7 @@ import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
  * are being added, one that could not go on otherwise gets more: then no further rows are taken, and those that were
  * taken go to disk as far as need be.
  */
-private[sparkjoinery] final class TaskRowsBuilder(terms: RightTerms) {
+private[sparkjoinery] final class TaskRowsBuilder(terms: RowGrouping) {
   private val memory = TaskBuildMemory(ExecutionMemory.shareOfTask)
   private val thread = Thread.currentThread
   private var builder: GroupedRowsBuilder = _

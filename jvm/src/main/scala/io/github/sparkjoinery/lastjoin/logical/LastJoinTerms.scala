@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
+import org.apache.spark.sql.types.{BooleanType, DataType}
 
-import io.github.sparkjoinery.execution.rows.RightTerms
+import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
 import io.github.sparkjoinery.planning.Monotone
 
 /**
@@ -32,7 +33,26 @@ case class LastJoinTerms(
     asOfTerm: Option[Expression],
     strict: Boolean,
     within: Option[Expression],
-    residual: Option[Expression]) {
+    residual: Option[Expression]) extends Expression with Unevaluable {
+
+  // One expression, so that an operator has one argument for all of it, and Spark's rules find every term.
+  override def children: Seq[Expression] = leftKeys ++ rightKeys ++ order ++ asOf ++ asOfTerm ++ within ++ residual
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = false
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): LastJoinTerms = {
+    val terms = newChildren.iterator
+    def several[T <: Expression](old: Seq[T]): Seq[T] = old.map(_ => terms.next().asInstanceOf[T])
+    def one(old: Option[Expression]): Option[Expression] = old.map(_ => terms.next())
+    copy(
+      leftKeys = several(leftKeys),
+      rightKeys = several(rightKeys),
+      order = several(order),
+      asOf = one(asOf),
+      asOfTerm = one(asOfTerm),
+      within = one(within),
+      residual = one(residual))
+  }
 
   /** Whether the order alone decides among the rows of a key, so that only one of them matters. */
   def lastOfKey: Boolean = asOf.isEmpty && within.isEmpty && residual.isEmpty
@@ -43,9 +63,9 @@ case class LastJoinTerms(
   /** The order in which the as-of term comes. */
   def asOfOrder: Option[SortOrder] = asOfTerm.map(term => order.head.copy(child = term, sameOrderExpressions = Nil))
 
-  def leftLongKey: Option[Expression] = RightTerms.longKey(leftKeys)
-  def leftLongTime: Option[Expression] = RightTerms.longTime(asOf, order)
-  def rightLongTime: Option[Expression] = RightTerms.longTime(asOfTerm, order)
+  def leftLongKey: Option[Expression] = RowGrouping.longKey(leftKeys)
+  def leftLongTime: Option[Expression] = RowGrouping.longTime(asOf, order)
+  def rightLongTime: Option[Expression] = RowGrouping.longTime(asOfTerm, order)
 
   def descending: Boolean = order.headOption.exists(_.direction == Descending)
 
@@ -60,13 +80,21 @@ case class LastJoinTerms(
   def rightSort: Seq[SortOrder] =
     rightKeys.map(SortOrder(_, Ascending)) ++ (if (onePass) order else order.map(LastJoinTerms.backwards))
 
-  /** @param output columns of the right side */
-  def right(output: Seq[Attribute]): RightTerms = RightTerms(
+  /**
+   * How right rows are grouped.
+   *
+   * @param output columns of the right side
+   */
+  def grouping(output: Seq[Attribute]): RowGrouping = RowGrouping(
     BindReferences.bindReferences(rightKeys, output),
     BindReferences.bindReferences(order, output),
     asOfTerm.map(BindReferences.bindReference(_, output)),
-    lastOfKey,
+    onlyLast = lastOfKey,
     output.length)
+
+  /** How the as-of comparison looks at grouped right rows, if there is one. */
+  def timeOrder(output: Seq[Attribute]): Option[TimeOrder] =
+    asOfOrder.map(order => TimeOrder(BindReferences.bindReference(order, output), strict))
 }
 
 object LastJoinTerms extends PredicateHelper {

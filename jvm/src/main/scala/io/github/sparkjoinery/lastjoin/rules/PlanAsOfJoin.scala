@@ -38,7 +38,7 @@ object PlanAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
               lastJoin(join.left, join.right, sides, condition, join.joinType, JoinHint.NONE)
             case Left(reason) =>
               // The join is rewritten before it is planned; what lasts is what its minimum is taken by.
-              Decision.record(join.orderExpression, reason)
+              Decision.record(join.orderExpression, Decision.LastJoin, reason)
               join
           }
       }

@@ -47,7 +47,7 @@ private[lastjoin] class CandidateSearch(
 private[lastjoin] class GroupedRowsSearch(
     relation: GroupedRows, terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], tried: SQLMetric) {
 
-  private val reader: GroupedRowsReader = relation.reader(terms, right)
+  private val reader: GroupedRowsReader = relation.reader(terms.timeOrder(right).orNull)
   private val candidates = new CandidateSearch(reader, terms, left, right, tried)
   private val longKey = terms.leftLongKey.map(e => UnsafeProjection.create(Seq(e), left))
   private val rowKey = UnsafeProjection.create(terms.leftKeys, left)

@@ -26,7 +26,7 @@ private[lastjoin] class LeftBatch(
     Seq(terms.leftLongKey.getOrElse(Literal(0L)), terms.leftLongTime.getOrElse(Literal(0L))), left)
   private val rowKey = Option.when(terms.leftLongKey.isEmpty)(UnsafeProjection.create(terms.leftKeys, left))
   private val rowTime = terms.asOf.filter(_ => terms.leftLongTime.isEmpty).map(time => UnsafeProjection.create(Seq(time), left))
-  private val reader = relation.reader(terms, right)
+  private val reader = relation.reader(terms.timeOrder(right).orNull)
   private val lookup = new BatchedLookup(relation, hasTimes = terms.leftLongTime.isDefined, terms.strict, LeftBatch.Rows)
   private val matchedRow = new UnsafeRow(right.length)
 

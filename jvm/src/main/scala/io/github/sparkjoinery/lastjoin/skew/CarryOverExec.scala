@@ -7,6 +7,8 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
+import io.github.sparkjoinery.execution.skew.Cuts
+
 /**
  * See [[io.github.sparkjoinery.lastjoin.logical.CarryOver]]. What each task carries over is one row per part, the prevailing one among
  * its own rows; where several tasks carry a row into one part, the join takes the last of them, as of any rows.
@@ -47,7 +49,7 @@ case class CarryOverExec(part: Attribute, time: Expression, cuts: Expression, la
       val own = rows.flatMap { row =>
         val time = timeOf(row)
         if (time.isNullAt(0)) None else {
-          val part = TimeSlices.partOf(time.getLong(0), boundaries)
+          val part = Cuts.partOf(time.getLong(0), boundaries)
           // the last part's rows are carried nowhere
           if (part < boundaries.length && (last(part) == null || ordering.compare(row, last(part)) > 0)) last(part) = row.copy()
           Some(labelled(row, part))

@@ -1,14 +1,10 @@
 package io.github.sparkjoinery.lastjoin.skew
 
-import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{Left => _, _}
-import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, SinglePartition}
-import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.adaptive.ShuffleQueryStageExec
 
-import io.github.sparkjoinery.artifacts.{ArtifactStore, Distribution, SourceRelation, StoreAccess}
+import io.github.sparkjoinery.execution.skew.StoredHotKeys
 
 /**
  * Times of the hot keys of one side of a join, by its distribution in the artifact store, in place of a sample.
@@ -18,7 +14,7 @@ import io.github.sparkjoinery.artifacts.{ArtifactStore, Distribution, SourceRela
  */
 case class StoredTimes(relation: String, partitions: Map[Int, Seq[(Long, Double)]])
 
-object StoredTimes extends AliasHelper with Logging {
+object StoredTimes {
 
   /**
    * @param stage of the side's shuffle
@@ -28,72 +24,12 @@ object StoredTimes extends AliasHelper with Logging {
    */
   def of(stage: ShuffleQueryStageExec, side: Option[LogicalPlan], keys: Seq[Expression], time: Expression): Option[StoredTimes] =
     for {
-      partitionOf <- partitioner(stage, keys)
-      (relation, rows) <- rowsOfHotKeys(side, keys, time, Seq(partitionOf, time))
+      partitionOf <- StoredHotKeys.partitioner(stage, keys)
+      (relation, rows) <- StoredHotKeys.boundaries(side, keys, time, Seq(partitionOf, time))
     } yield {
       val times = rows.map { case (values, weight) =>
         values.head.asInstanceOf[Int] -> (values(1).asInstanceOf[Long], weight)
       }
       StoredTimes(relation, times.groupMap(_._1)(_._2).map { case (partition, of) => partition -> of.sortBy(_._1) })
     }
-
-  /**
-   * The boundaries of the hot keys in a distribution.
-   *
-   * @param columns over the side's, of which they may use the keys and those of the time
-   * @return the relation's identity; and for each boundary the values of the columns, and the number of rows that it stands for
-   */
-  def rowsOfHotKeys(side: Option[LogicalPlan], keys: Seq[Expression], time: Expression,
-      columns: Seq[Expression]): Option[(String, Seq[(Seq[Any], Double)])] = try {
-    for {
-      access <- StoreAccess.of(SparkSession.active)
-      plan <- side
-      (source, aliases) <- relationBelow(plan)
-      distribution <- find(access, source, keys.map(replaceAlias(_, aliases)), replaceAlias(time, aliases))
-    } yield {
-      def value(expression: Expression, of: Map[String, Any]): Any = replaceAlias(expression, aliases).transform {
-        case column: AttributeReference => Literal(of(column.name), column.dataType)
-      }.eval()
-      val rows = for (hot <- distribution.hot; key = distribution.keys.zip(hot.key).toMap; at <- hot.boundaries) yield {
-        val row = key + (distribution.time -> at)
-        (columns.map(value(_, row)), hot.rows.toDouble / (hot.boundaries.length + 1))
-      }
-      (source.identity, rows)
-    }
-  } catch {
-    case StoreAccess.Trouble(failure) =>
-      logInfo("no stored distribution for a skewed shuffle", failure)
-      None
-  }
-
-  /** The partition of a shuffle that a key goes to. */
-  def partitioner(stage: ShuffleQueryStageExec, keys: Seq[Expression]): Option[Expression] = stage.shuffle.outputPartitioning match {
-    case hashed: HashPartitioning => Some(HashPartitioning(keys, hashed.numPartitions).partitionIdExpression)
-    case SinglePartition if keys.isEmpty => Some(Literal(0))
-    case _ => None
-  }
-
-  private def relationBelow(side: LogicalPlan): Option[(SourceRelation, AttributeMap[Alias])] = side match {
-    case stage: LogicalQueryStage => relationBelow(stage.logicalPlan)
-    case PhysicalOperation(columns, _, relation) => SourceRelation.of(relation).map((_, getAliasMap(columns)))
-    case _ => None
-  }
-
-  /** The distribution by just these columns. */
-  private def find(access: StoreAccess, source: SourceRelation, keys: Seq[Expression], time: Expression): Option[Distribution] = {
-    def columnsOf(expressions: Seq[Expression]): Set[String] =
-      AttributeSet.fromAttributeSets(expressions.map(_.references)).filter(source.output.contains).map(_.name).toSet
-    val loaded = access.begin(s"${Distribution.Kind} ${source.identity}") {
-      val fitting = ArtifactStore.versions(access, Distribution.Kind, source.identity).filter(_.forall { version =>
-        val (partitionBy, orderBy) = Distribution.columns(version)
-        partitionBy.toSet == columnsOf(keys) && Set(orderBy) == columnsOf(Seq(time))
-      })
-      fitting.map(_.flatMap(ArtifactStore.distribution(access, _, source)))
-    }.await()
-    val found = loaded.fold(reason => Seq(Left(reason)), identity)
-    found.flatMap(_.left.toOption).foreach { reason =>
-      logInfo(s"a distribution of ${source.identity} is not used for a skewed shuffle: $reason")
-    }
-    found.flatMap(_.toOption).headOption
-  }
 }

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import io.github.sparkjoinery.execution.rows.{RightTerms, TaskRowsBuilder}
-import io.github.sparkjoinery.execution.skew.ShuffleReads
+import io.github.sparkjoinery.execution.rows.{RowGrouping, TaskRowsBuilder}
+import io.github.sparkjoinery.execution.skew.{Cuts, ShuffleReads}
 
 /**
  * Reads each skewed partition as often as it has parts, and of each reading lets pass the rows of one part: a slice of time. Of a right
@@ -21,7 +21,7 @@ import io.github.sparkjoinery.execution.skew.ShuffleReads
  * @param reads  what each task reads of the shuffle, as the child said it last
  */
 case class TimeSliceExec(
-    time: Expression, slices: TimeSlices, carry: Option[RightTerms], child: SparkPlan,
+    time: Expression, slices: TimeSlices, carry: Option[RowGrouping], child: SparkPlan,
     reads: Option[Seq[ShufflePartitionSpec]] = None)
   extends UnaryExecNode {
 
@@ -75,11 +75,11 @@ case class TimeSliceExec(
 
 /** The rows of one part; then, where terms are given, what is carried over into it. */
 private class Slice(
-    rows: Iterator[InternalRow], timeOf: UnsafeProjection, part: Int, cuts: Array[Long], carry: Option[RightTerms], carried: SQLMetric)
+    rows: Iterator[InternalRow], timeOf: UnsafeProjection, part: Int, cuts: Array[Long], carry: Option[RowGrouping], carried: SQLMetric)
   extends Iterator[InternalRow] {
 
   // Only the last row of each key matters. What finds no memory is let through, which does no harm.
-  private lazy val before = carry.map(terms => new TaskRowsBuilder(terms.copy(lastOfKey = true)))
+  private lazy val before = carry.map(terms => new TaskRowsBuilder(terms.copy(onlyLast = true)))
   private var next_ : InternalRow = _
   private var rest: Iterator[InternalRow] = _
 
@@ -87,7 +87,7 @@ private class Slice(
     while (next_ == null && rows.hasNext) {
       val row = rows.next()
       val time = timeOf(row)
-      val at = if (time.isNullAt(0)) { if (carry.isEmpty) 0 else Slice.Nowhere } else TimeSlices.partOf(time.getLong(0), cuts)
+      val at = if (time.isNullAt(0)) { if (carry.isEmpty) 0 else Slice.Nowhere } else Cuts.partOf(time.getLong(0), cuts)
       if (at == part) next_ = row
       else if (at < part && at != Slice.Nowhere && before.exists(!_.add(row.asInstanceOf[UnsafeRow]))) next_ = row
     }

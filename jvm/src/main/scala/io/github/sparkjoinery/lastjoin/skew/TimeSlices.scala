@@ -1,11 +1,12 @@
 package io.github.sparkjoinery.lastjoin.skew
 
 import scala.collection.mutable
-import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
+
+import io.github.sparkjoinery.execution.skew.{Cuts, Reservoir}
 
 /**
  * Where the time of skewed partitions is cut, the same for both sides of a join: by the distribution of their hot keys in the artifact
@@ -32,7 +33,7 @@ class TimeSlices(@transient private val side: ShuffleQueryStageExec, time: Expre
       val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
       val times = if (others.isEmpty) fromStore else fromStore ++ sample(others).groupMap(_._1)(_._2)
       parts.map { case (partition, count) =>
-        partition -> TimeSlices.quantiles(times.getOrElse(partition, Nil).sortBy(_._1), count)
+        partition -> Cuts.quantiles(times.getOrElse(partition, Nil).sortBy(_._1), count)
       }
     })
   }
@@ -52,7 +53,8 @@ class TimeSlices(@transient private val side: ShuffleQueryStageExec, time: Expre
     val bound = BindReferences.bindReference(time, side.output)
     AQEShuffleReadExec(side, specs).execute().mapPartitionsWithIndex { (task, rows) =>
       val timeOf = UnsafeProjection.create(Seq(bound))
-      TimeSlices.sample(rows.map(timeOf(_)).filterNot(_.isNullAt(0)).map(_.getLong(0))).map(specs(task).reducerIndex -> _)
+      val times = rows.map(timeOf(_)).filterNot(_.isNullAt(0)).map(_.getLong(0))
+      TimeSlices.sample(times).iterator.map(specs(task).reducerIndex -> _)
     }.collect().toSeq
   }
 }
@@ -61,42 +63,9 @@ object TimeSlices {
   private val SampleSize = 4096
   private val TasksPerPartition = 8
 
-  private[lastjoin] def sample(times: Iterator[Long]): Iterator[(Long, Double)] = {
-    val kept = new mutable.ArrayBuffer[Long](SampleSize)
-    val random = new Random(0)
-    var count = 0L
-    times.foreach { time =>
-      count += 1
-      if (kept.length < SampleSize) {
-        kept += time
-      } else {
-        val place = random.nextDouble() * count
-        if (place < SampleSize) kept(place.toInt) = time
-      }
-    }
-    val weight = count.toDouble / math.max(kept.length, 1)
-    kept.iterator.map(_ -> weight)
-  }
-
-  private[lastjoin] def quantiles(sample: Seq[(Long, Double)], parts: Int): Array[Long] = {
-    val total = sample.map(_._2).sum
-    var sum = 0.0
-    val cuts = mutable.ArrayBuffer.empty[Long]
-    sample.foreach { case (time, weight) =>
-      sum += weight
-      if (sum > total * (cuts.length + 1) / parts && cuts.length < parts - 1) cuts += time
-    }
-    cuts.toArray
-  }
-
-  /** The part that a time belongs to. */
-  def partOf(time: Long, cuts: Array[Long]): Int = {
-    var low = 0
-    var high = cuts.length
-    while (low < high) {
-      val middle = (low + high) >>> 1
-      if (cuts(middle) <= time) low = middle + 1 else high = middle
-    }
-    low
+  private def sample(times: Iterator[Long]): Seq[(Long, Double)] = {
+    val reservoir = new Reservoir[Long](SampleSize)
+    times.foreach(time => if (reservoir.wantsNext) reservoir.keep(time) else reservoir.skip())
+    reservoir.kept.map(_ -> reservoir.rowsPerKept)
   }
 }

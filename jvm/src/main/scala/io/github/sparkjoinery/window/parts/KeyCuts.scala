@@ -2,7 +2,7 @@ package io.github.sparkjoinery.window.parts
 
 import scala.collection.mutable
 
-import io.github.sparkjoinery.lastjoin.skew.TimeSlices
+import io.github.sparkjoinery.execution.skew.Cuts
 
 /**
  * Where a hot key is cut. Part i holds the times from cut i - 1 on, before cut i.
@@ -11,7 +11,7 @@ import io.github.sparkjoinery.lastjoin.skew.TimeSlices
  * @param tos   the latest that a frame of a row before it reaches
  */
 private[window] case class KeyCuts(times: Array[Long], froms: Array[Long], tos: Array[Long]) {
-  def partOf(time: Long): Int = TimeSlices.partOf(time, times)
+  def partOf(time: Long): Int = Cuts.partOf(time, times)
 }
 
 private[window] object KeyCuts {

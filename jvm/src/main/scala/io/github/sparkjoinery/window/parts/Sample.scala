@@ -1,10 +1,9 @@
 package io.github.sparkjoinery.window.parts
 
-import scala.collection.mutable
-import scala.util.Random
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
+
+import io.github.sparkjoinery.execution.skew.Reservoir
 
 /** A row of a sample, or of a stored distribution, and the number of rows that it stands for. */
 private[window] case class SampledTime(hash: Long, time: Long, from: Long, to: Long, weight: Double)
@@ -20,7 +19,7 @@ private[window] object Sample {
   /** What is asked of a row: its key's hash, its time, and the bounds of its RANGE frames. */
   def columns(terms: SplitTerms): Seq[Expression] = Seq(terms.hash, terms.time.word) ++ terms.bounds
 
-  /** Of one task's rows: a reservoir (Li's algorithm L, which skips what it does not take). All rows are looked at only if their bounds may wrap. */
+  /** Of one task's rows. All of them are looked at only if their bounds may wrap. */
   final class OfTask(terms: SplitTerms, size: Int) extends Serializable {
     private val width = terms.bounds.length + 2
     private val nullWord = terms.time.nullWord
@@ -28,25 +27,14 @@ private[window] object Sample {
 
     /** @param project makes the columns of a row */
     def take(rows: Iterator[InternalRow], project: InternalRow => UnsafeRow): Sample = {
-      val kept = new mutable.ArrayBuffer[UnsafeRow](size)
-      val random = new Random(0)
+      val reservoir = new Reservoir[UnsafeRow](size)
       var wraps = false
-      var (count, next, weight) = (0L, 0L, 1.0)
-      def skip(): Unit = {
-        weight *= math.exp(math.log(1 - random.nextDouble()) / size)
-        next += math.floor(math.log(1 - random.nextDouble()) / math.log1p(-weight)).toLong + 1
-      }
       while (rows.hasNext) {
         val row = rows.next()
         if (shifts.nonEmpty) wraps |= shifts.exists { case (i, shift) => isShifted(project(row), i, shift) }
-        if (count == next) {
-          val projected = project(row).copy()
-          if (kept.length < size) kept += projected else kept(random.nextInt(size)) = projected
-          if (kept.length < size) next += 1 else skip()
-        }
-        count += 1
+        if (reservoir.wantsNext) reservoir.keep(project(row).copy()) else reservoir.skip()
       }
-      Sample(kept.map(of(_, width, nullWord, count.toDouble / kept.length)).toSeq, wraps)
+      Sample(reservoir.kept.map(of(_, width, nullWord, reservoir.rowsPerKept)), wraps)
     }
 
     private def isShifted(row: UnsafeRow, bound: Int, by: Long): Boolean =

@@ -4,11 +4,13 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.joinery.SpillingSort
 
+import io.github.sparkjoinery.execution.rows.TotalOrder
+
 /** Rows of halos that there is no memory for: sorted by key, and nearest first; spilled, as Spark's sort does. */
 private[window] final class SpilledHalos(terms: SplitTerms, output: Seq[Attribute], spillSize: SQLMetric) {
+  private val order = terms.keys.map(SortOrder(_, Ascending)) ++ terms.order
   private def newSort(reversed: Boolean) =
-    new SpillingSort(
-      terms.keys.map(SortOrder(_, Ascending)) ++ terms.order, output, spillSize, tiesByBytes = true, reversed)
+    new SpillingSort(order, output, spillSize, TotalOrder(order, output), reversed)
   private val befores = newSort(reversed = true)
   private val afters = newSort(reversed = false)
   private val keyOf = UnsafeProjection.create(terms.keys, output)

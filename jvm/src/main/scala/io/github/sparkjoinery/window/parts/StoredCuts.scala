@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.adaptive.ShuffleQueryStageExec
 
-import io.github.sparkjoinery.lastjoin.skew.StoredTimes
+import io.github.sparkjoinery.execution.skew.StoredHotKeys
 
 /**
  * The boundaries of hot keys by the distribution in the artifact store, in place of a sample.
@@ -25,12 +25,12 @@ private[window] object StoredCuts {
 
   /** The same for one partition of a shuffle after the other. */
   def byPartition(stage: ShuffleQueryStageExec, child: Option[LogicalPlan], terms: SplitTerms): Option[StoredCuts] =
-    StoredTimes.partitioner(stage, terms.keys).flatMap(of(child, terms, _))
+    StoredHotKeys.partitioner(stage, terms.keys).flatMap(of(child, terms, _))
 
   // Whether a bound wraps around, only the rows themselves tell.
   private def of(child: Option[LogicalPlan], terms: SplitTerms, partition: Expression): Option[StoredCuts] = if (terms.shifts.exists(_.isDefined)) None else {
     val columns = Sample.columns(terms)
-    StoredTimes.rowsOfHotKeys(child, terms.keys, terms.order.head.child, partition +: columns).map { case (relation, rows) =>
+    StoredHotKeys.boundaries(child, terms.keys, terms.order.head.child, partition +: columns).map { case (relation, rows) =>
       val project = UnsafeProjection.create(columns.zipWithIndex.map { case (column, i) => BoundReference(i, column.dataType, nullable = true) })
       StoredCuts(relation, rows.map { case (values, weight) =>
         values.head.asInstanceOf[Int] -> Sample.of(project(InternalRow.fromSeq(values.tail)), columns.length, terms.time.nullWord, weight)

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.joinery
 
+import java.util.Comparator
+
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -7,25 +9,23 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import io.github.sparkjoinery.execution.rows.TotalOrder
-
 /**
  * Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else spilling.
  *
  * @param order     not empty
  * @param output    columns of the rows
  * @param spillSize is told what was spilled, in bytes
- * @param tiesByBytes whether rows that the order leaves equal are put in order by their bytes
- * @param reversed    whether the last come first
+ * @param total    a total order of the rows that begins with `order`; null: rows that `order` leaves equal come in any order
+ * @param reversed whether the last come first
  */
 class SpillingSort(
-    order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric, tiesByBytes: Boolean = false,
+    order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric, total: Comparator[UnsafeRow] = null,
     reversed: Boolean = false) {
   private val metrics = TaskContext.get().taskMetrics()
   private val spilledBefore = metrics.memoryBytesSpilled
   private val sorter = {
     val forwards: Ordering[InternalRow] =
-      if (tiesByBytes) Ordering.comparatorToOrdering(TotalOrder(order, output)).on(_.asInstanceOf[UnsafeRow])
+      if (total != null) Ordering.comparatorToOrdering(total).on(_.asInstanceOf[UnsafeRow])
       else RowOrdering.create(order, output)
     val ordering = if (reversed) forwards.reverse else forwards
     val first = BindReferences.bindReference(if (reversed) SpillingSort.reverse(order.head) else order.head, output)
@@ -42,7 +42,7 @@ class SpillingSort(
     }
     UnsafeExternalRowSorter.create(
       DataTypeUtils.fromAttributes(output), ordering, SortPrefixUtils.getPrefixComparator(first), computer,
-      SparkEnv.get.memoryManager.pageSizeBytes, !tiesByBytes && order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first))
+      SparkEnv.get.memoryManager.pageSizeBytes, total == null && order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first))
   }
 
   def insert(row: UnsafeRow): Unit = sorter.insertRow(row)

@@ -37,7 +37,7 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
     private val columns = output(keyType)
     private val toUnsafe = UnsafeProjection.create(columns.map(_.dataType).toArray)
     private val joinTerms = terms(columns, lastOfKey)
-    val rightTerms: RightTerms = joinTerms.right(columns)
+    val rightTerms: RowGrouping = joinTerms.grouping(columns)
     val builder = new GroupedRowsBuilder(rightTerms, memory)
 
     def add(row: Row): Boolean = builder.add(toUnsafe(new GenericInternalRow(

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.github.sparkjoinery.JoinerySession
-import io.github.sparkjoinery.execution.rows.RightTerms
+import io.github.sparkjoinery.execution.rows.RowGrouping
 
 /**
  * What a slice of the right side lets pass and carries over, where there is no memory for all that is to be carried.
@@ -43,8 +43,8 @@ private object SliceSuite {
       toUnsafe(new GenericInternalRow(Array[Any](key.toLong, lastTime(key) - (2 - round) * 10, text))): InternalRow
     }
     val second = Literal(UTF8String.fromString("a"), StringType)
-    val terms = RightTerms(if (longKeys) columns.take(1) else Seq(columns.head, second),
-      Seq(SortOrder(columns(1), Ascending)), Some(columns(1)), lastOfKey = false, numFields = 3)
+    val terms = RowGrouping(if (longKeys) columns.take(1) else Seq(columns.head, second),
+      Seq(SortOrder(columns(1), Ascending)), Some(columns(1)), onlyLast = false, numFields = 3)
     new Slice(rows, UnsafeProjection.create(columns.slice(1, 2)), 1, Array(100L), Some(terms), new SQLMetric("sum"))
       .map(row => (row.getLong(0), row.getLong(1)))
   }

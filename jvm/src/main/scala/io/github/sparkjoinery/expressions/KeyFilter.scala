@@ -1,0 +1,25 @@
+package io.github.sparkjoinery.expressions
+
+/**
+ * What `joinery_might_contain` asks: a filter over hashes of keys that is stored, built while the query runs, or absent. All tasks
+ * share it; equal filters are one and the same, so that plans with them can be compared.
+ */
+trait KeyFilter extends Serializable {
+
+  /** What the keys are of, for EXPLAIN. */
+  def relation: String
+
+  /** What one task asks. */
+  def newTester(): KeyTester
+}
+
+/** Tests the keys of one task. */
+trait KeyTester {
+  /** False only if no key of the filter has this hash. */
+  def mightContain(hash: Long): Boolean
+}
+
+/** No filter: every row passes. */
+case class AbsentFilter(relation: String) extends KeyFilter {
+  override def newTester(): KeyTester = _ => true
+}
