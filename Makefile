@@ -73,7 +73,7 @@ test: lint test-jvm test-python test-lines ## Everything CI runs
 # On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
 PACKAGE := io.github.sparkjoinery
 SMOKE_PACKAGES := $(PACKAGE).parser
-SMOKE_SUITES := $(PACKAGE).ConfSuite,$(PACKAGE).LastJoinDataFrameSuite,$(PACKAGE).execution.LastJoinPlanSuite,$(PACKAGE).execution.AdaptiveLastJoinSuite,$(PACKAGE).execution.SkewSplitSuite,$(PACKAGE).execution.LastJoinTypesSuite,$(PACKAGE).execution.SparkAsOfJoinSuite,$(PACKAGE).expressions.MightContainSuite,$(PACKAGE).artifacts.GoldenVectorsSuite,$(PACKAGE).execution.window.SlidingWindowPlanSuite
+SMOKE_SUITES := $(PACKAGE).ConfSuite,$(PACKAGE).LastJoinDataFrameSuite,$(PACKAGE).lastjoin.LastJoinPlanSuite,$(PACKAGE).lastjoin.AdaptiveLastJoinSuite,$(PACKAGE).lastjoin.SkewSplitSuite,$(PACKAGE).lastjoin.LastJoinTypesSuite,$(PACKAGE).lastjoin.rules.SparkAsOfJoinSuite,$(PACKAGE).expressions.MightContainSuite,$(PACKAGE).artifacts.GoldenVectorsSuite,$(PACKAGE).window.SlidingWindowPlanSuite
 
 .PHONY: test-jvm
 test-jvm: env-all ## Scala suites: all on the default Spark, the most version-dependent ones on the others

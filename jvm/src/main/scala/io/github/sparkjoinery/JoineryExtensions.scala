@@ -5,9 +5,9 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.CodegenBoundaries
 import io.github.sparkjoinery.filters.ApplyBloomFilters
-import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
-import io.github.sparkjoinery.lastjoin.rules.{CheckAsOfJoin, CheckLastJoin, CheckLastJoinOrder, DistributeLastJoin, KeepMatchCondition, OptimizeLastJoin, PlanAsOfJoin, PlanLastJoin, ResolveLastJoinAsOf, ResolveLastJoinOrder}
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, ShareRightSide, SplitSkewedLastJoin}
+import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
+import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.ExplainReportRule
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
@@ -31,44 +31,54 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *  1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
  *  1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
  *
- * ASOF JOIN goes the same way: parsed into a `Join` whose right child is an `AsOfRight`, kept complete by [[KeepMatchCondition]],
- * checked by [[CheckAsOfJoin]], and made a `LastJoin` by [[PlanAsOfJoin]], as is Spark's own `AsOfJoin`.
+ * ASOF JOIN goes the same way: parsed into a `Join` whose right child is an `AsOfRight`, kept complete by
+ * [[KeepMatchCondition]], checked by [[CheckAsOfJoin]], and made a `LastJoin` by [[PlanAsOfJoin]], as is Spark's own
+ * `AsOfJoin`.
+ *
+ * For a query with a window:
+ *  1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and keeps it above each window of its SELECT;
+ *  1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`, and whether hot keys are cut before the shuffle;
+ *  1. adaptive execution, the input shuffled: [[SplitSkewedWindow]] has several tasks read a skewed partition.
  *
  * An ordinary join is Spark's; with `spark.joinery.store`, [[ApplyBloomFilters]] drops rows of a side before the join does.
+ *
+ * Below, each capability has a section, with its rules in the order in which they run.
  */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
   override def apply(extensions: SparkSessionExtensions): Unit = {
     JoineryConf.register() // or SET would take any value until the first query
-
-    // parser
-    extensions.injectParser((_, delegate) => new JoineryParser(delegate))
     extensions.injectFunction(JoineryVersion.function)
+    extensions.injectParser((_, delegate) => new JoineryParser(delegate))
+
+    // LAST JOIN and ASOF JOIN
     extensions.injectFunction(LastJoinOrder.function)
     extensions.injectFunction(LastJoinAsOf.function)
-
-    // analyzer
     extensions.injectResolutionRule(_ => ResolveLastJoinOrder)
     extensions.injectResolutionRule(_ => KeepMatchCondition)
     extensions.injectResolutionRule(_ => ResolveLastJoinAsOf)
-    extensions.injectResolutionRule(_ => ResolveSkewWindow)
     extensions.injectPostHocResolutionRule(_ => CheckLastJoinOrder)
     extensions.injectPostHocResolutionRule(_ => CheckAsOfJoin)
     extensions.injectCheckRule(_ => CheckLastJoin)
     extensions.injectPlanNormalizationRule(_ => PlanLastJoin)
     extensions.injectPlanNormalizationRule(_ => PlanAsOfJoin)
-
-    // optimizer and planner
     extensions.injectOptimizerRule(_ => OptimizeLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
-    extensions.injectPreCBORule(_ => ApplyBloomFilters)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
-    extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
-    extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
     extensions.injectQueryStagePrepRule(_ => ShareRightSide)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
+
+    // windows
+    extensions.injectResolutionRule(_ => ResolveSkewWindow)
+    extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedWindow)
+
+    // filters
+    extensions.injectPreCBORule(_ => ApplyBloomFilters)
+
+    // whatever the operators
     extensions.injectColumnar(_ => CodegenBoundaries)
+    extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
     extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)
   }
 }

@@ -45,7 +45,7 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
 
     /** What is found of a key: ids, in order. */
     def found(relation: GroupedRows): Int => Seq[Long] = {
-      val reader = relation.reader(joinTerms, columns)
+      val reader = relation.reader(joinTerms.timeOrder(columns).orNull)
       val toKey = UnsafeProjection.create(Array(keyType))
       key => {
         val group =
