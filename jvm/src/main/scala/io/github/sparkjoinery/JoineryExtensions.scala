@@ -5,7 +5,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.CodegenBoundaries
 import io.github.sparkjoinery.filters.ApplyBloomFilters
-import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, ShareRightSide, SplitSkewedLastJoin}
+import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.parser.JoineryParser
@@ -65,7 +65,6 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectOptimizerRule(_ => OptimizeLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
-    extensions.injectQueryStagePrepRule(_ => ShareRightSide)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
 
     // windows

@@ -9,8 +9,8 @@ trait AsOfJoinChecks extends LastJoinChecks {
 
   /** From this version on Spark has the syntax, and operators of its own. */
   protected val sparkHasAsOfJoin: Boolean = {
-    val Array(major, minor) = SPARK_VERSION.split("\\.").take(2).map(_.toInt)
-    major > 4 || major == 4 && minor >= 3
+    val version = SPARK_VERSION.split("\\.").take(2).map(_.toInt)
+    version(0) > 4 || version(0) == 4 && version(1) >= 3
   }
 
   /** ASOF JOIN by Spark's own parser and operators. */

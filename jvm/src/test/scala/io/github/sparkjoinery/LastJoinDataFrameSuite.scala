@@ -73,7 +73,7 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
   test("as of is the comparison that one would write, once") {
     val (f, w) = (flights, weather)
     def condition(joined: DataFrame): (Option[String], Option[String], Boolean, Option[String]) = {
-      val terms = plan(joined).collectFirst { case join: execution.LastJoinExec => join.terms }.get
+      val terms = plan(joined).collectFirst { case join: lastjoin.LastJoinExec => join.terms }.get
       (terms.asOf.map(_.sql), terms.asOfTerm.map(_.sql), terms.strict, terms.residual.map(_.sql))
     }
     val written = f.lastJoin(w, f("origin") === w("origin") && w("observed") <= f("departs"), w("observed"))

@@ -42,7 +42,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       case StoreAccess.Trouble(failure) =>
         logWarning("No bloom filters for this query", failure)
         plan.foreach {
-          case join: Join => Decision.record(join, s"no bloom filters for this query: ${StoreAccess.reason(failure)}")
+          case join: Join => Decision.record(join, Decision.RuntimeFilter, s"no bloom filters for this query: ${StoreAccess.reason(failure)}")
           case _ =>
         }
         plan

@@ -4,9 +4,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.{BinaryExecNode, SortExec, SparkPlan}
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
+import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
 /**
  * The left side of a LAST JOIN, whose shuffle waits for the right side's. Under adaptive execution a side is shuffled as soon as what is
@@ -24,26 +22,4 @@ case class AfterRightExec(left: SparkPlan, right: SparkPlan, rightKeys: Seq[Expr
   override protected def doExecute(): RDD[InternalRow] = left.execute()
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): AfterRightExec =
     copy(left = newLeft, right = newRight)
-}
-
-/**
- * Has an [[AfterRightExec]] wait for the very right side that its join reads. Planned twice, a right side may not be
- * recognised as the same, and would be run twice.
- */
-object ShareRightSide extends Rule[SparkPlan] {
-
-  override def apply(plan: SparkPlan): SparkPlan = plan.transformUp {
-    case join: ShuffledLastJoinExec => join.withNewChildren(Seq(share(join.left, unsorted(join.right)), join.right))
-  }
-
-  private def share(left: SparkPlan, right: SparkPlan): SparkPlan = left match {
-    case after: AfterRightExec => after.withNewChildren(Seq(after.left, right))
-    case _: SortExec | _: ShuffleExchangeLike => left.withNewChildren(left.children.map(share(_, right)))
-    case _ => left
-  }
-
-  private def unsorted(right: SparkPlan): SparkPlan = right match {
-    case SortExec(_, false, child, _) => child
-    case _ => right
-  }
 }

@@ -111,10 +111,12 @@ private[parser] object AsOfJoinTokens {
 
     private def closing(open: Int): Int = {
       var depth = 0
-      for (i <- open until tokens.length) {
+      var i = open
+      while (i < tokens.length) {
         if (name(i) == "LEFT_PAREN") depth += 1
         if (name(i) == "RIGHT_PAREN") depth -= 1
         if (depth == 0) return i
+        i += 1
       }
       fail(tokens(open), "this parenthesis of MATCH_CONDITION is never closed")
     }

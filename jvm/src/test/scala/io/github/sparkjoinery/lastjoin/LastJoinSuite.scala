@@ -66,7 +66,7 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
       val rows = Answers.rowsById(joined)
       val shown = s"$query $hint $mode"
       assert(rows.size == leftRows && rows.values.forall(_.size == 1), s"$shown: each left row once")
-      rows.foreach { case (id, Seq(row)) => assert(candidates(id).contains(row), shown) }
+      rows.foreach { case (id, found) => assert(candidates(id).contains(found.head), shown) }
       if (query.terms.exists(_.column == "r.id")) assert(candidates.values.forall(_.size == 1), shown)
       val operators = this.operators(joined)
       assert(operators.contains(operator) || operators == Seq("LocalTableScan"), shown) // an empty left side

@@ -43,6 +43,7 @@ class MonotoneSuite extends JoinerySession {
     val columns = spark.createDataFrame(new java.util.ArrayList[Row](), schema)
     ConstantFolding(ReplaceExpressions(columns.selectExpr(text).queryExecution.analyzed)) match {
       case Project(Seq(named), child) => Terms(named match { case Alias(e, _) => e; case e => e }, child.output)
+      case other => fail(s"not a single column: $other")
     }
   }
 

@@ -69,7 +69,7 @@ class Pairwise(common: Seq[Dimension], own: Seq[Dimension], allowed: Case => Boo
   }
 
   private def pairs(values: Case): Seq[Pair] =
-    values.toSeq.combinations(2).map { case Seq(a, b) => ordered(a, b) }.toSeq
+    values.toSeq.combinations(2).map(pair => ordered(pair.head, pair(1))).toSeq
 
   private def ordered(a: (String, String), b: (String, String)): Pair = if (a._1 < b._1) Seq(a, b) else Seq(b, a)
 }

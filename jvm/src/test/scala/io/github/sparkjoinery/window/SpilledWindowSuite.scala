@@ -1,5 +1,10 @@
 package io.github.sparkjoinery.window
 
+import java.lang.management.ManagementFactory
+import java.util.concurrent.atomic.AtomicLong
+
+import com.sun.management.UnixOperatingSystemMXBean
+
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.joinery.ScarceMemory
 
@@ -110,6 +115,33 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
+  /** Files that are open at most while a query runs that calls `probe` for its rows, beyond those open before. */
+  private def filesOpened(body: => Unit): Long = {
+    spark.udf.register("probe", (id: Int) => { OpenFiles.look(); id })
+    val before = OpenFiles.now
+    OpenFiles.most.set(before)
+    try body finally sql("DROP TEMPORARY FUNCTION probe")
+    OpenFiles.most.get - before
+  }
+
+  test("spilled rows are read through few open files, however often they are read") {
+    sql(s"""SELECT id, k, o, if(id = 17, double('Infinity'), double(v)) AS v, CAST(v * 1e36BD AS DECIMAL(38, 0)) AS n
+           |FROM t""".stripMargin).localCheckpoint().createOrReplaceTempView("spilled")
+    val inner = "(SELECT id, k, o, v, n, lag(id) OVER (PARTITION BY k ORDER BY o, id) AS f FROM spilled)" // comes sorted
+    val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING"
+    val text = s"""SELECT probe(id) AS id, f, stddev(v) OVER ($frame) AS a, try_sum(n) OVER ($frame) AS b,
+      stddev(v) OVER (PARTITION BY k ORDER BY o, id) AS c, lag(f, 2000) OVER (PARTITION BY k ORDER BY o, id) AS d
+      FROM $inner"""
+    withConf(Settings: _*) {
+      val plain = text.replace("probe(id)", "id")
+      val answer = onStockWindows(Answers.rows(sql(plain)))
+      withConf(SmallBuffer: _*) {
+        val opened = filesOpened(checkSpilled(text, answer))
+        assert(opened < 60, s"$opened files were open")
+      }
+    }
+  }
+
   for (frame <- Seq("ROWS BETWEEN 5000 PRECEDING AND 100 FOLLOWING", "ROWS BETWEEN 3000 FOLLOWING AND UNBOUNDED FOLLOWING",
       "RANGE BETWEEN 4000 PRECEDING AND 1000 FOLLOWING", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING");
       (order, ansi) <- Seq("o" -> "true", "o DESC" -> "false")) {
@@ -138,7 +170,8 @@ class SpilledWindowSuite extends WindowChecks {
   test("dense_rank over a growing frame, cut, with a small share of memory") {
     withConf("spark.sql.adaptive.enabled" -> "true", "spark.sql.shuffle.partitions" -> "1") {
       val columns = "id, dense_rank() OVER (PARTITION BY k ORDER BY o) AS a, " +
-        "max(v) OVER (PARTITION BY k ORDER BY o RANGE 5 PRECEDING) AS b FROM t"
+        "max(v) OVER (PARTITION BY k ORDER BY o RANGE 5 PRECEDING) AS b " +
+        "FROM (SELECT id, if(id % 5 = 1, 1, 0) AS k, o, v FROM t)"
       val answer = onStockWindows(Answers.rows(sql(s"SELECT $columns")))
       for (cores <- Seq(1, 100000000); parts <- Seq(2, 5)) ScarceMemory.withShareOf(cores) {
         val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ $columns")
@@ -161,4 +194,13 @@ class SpilledWindowSuite extends WindowChecks {
       assert(spillSize(plenty) == 0)
     }
   }
+}
+
+/** How many files the JVM has open. */
+private object OpenFiles {
+  val most = new AtomicLong
+  def now: Long = ManagementFactory.getOperatingSystemMXBean match {
+    case unix: UnixOperatingSystemMXBean => unix.getOpenFileDescriptorCount
+  }
+  def look(): Unit = most.accumulateAndGet(now, math.max(_, _))
 }

@@ -80,7 +80,7 @@ class ReplayedRows(numFields: Int, limit: Long) {
   /** After the last row has been added: reads the rows from one on. */
   def reader(from: Int): Reader = new Reader(from)
 
-  final class Reader private[sparkjoinery] (from: Int) {
+  final class Reader private[joinery] (from: Int) {
     private val row = new UnsafeRow(numFields)
     private var next = math.min(from, size)
     private var block = -1

@@ -1,11 +1,9 @@
-package io.github.sparkjoinery.lastjoin.logical
+package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, EnsureRequirements, ShuffleExchangeExec}
-import org.apache.spark.sql.functions.udf
+import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ShuffleExchangeExec}
 import org.apache.spark.sql.joinery.ScarceMemory
 
-import io.github.sparkjoinery.lastjoin.{AfterRightExec, LastRowPerKeyExec, ShareRightSide, ShuffledLastJoinExec}
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
 /** The right side of a LAST JOIN on equalities only is reduced before it is sent anywhere. */
@@ -84,39 +82,6 @@ class LastRowPerKeySuite extends LastJoinChecks {
         assert(operators(joined).contains(operator), plan(joined))
         assert(collect(plan(joined)) { case shuffle: ShuffleExchangeExec => shuffle }.size == shuffles, plan(joined))
       }
-    }
-  }
-
-  private val Measured = Seq("spark.sql.adaptive.enabled" -> "true", "spark.sql.autoBroadcastJoinThreshold" -> "20KB")
-
-  private def measuredFirst(right: String): String =
-    query(right).replace("/*+ SHUFFLE_HASH(r) */", "").replace("r.o FROM", "r.o, r.pad FROM")
-
-  for (reuse <- Seq("true", "false")) test(s"measured first, the right side is run once, exchange reuse $reuse") {
-    val counted = spark.sparkContext.longAccumulator
-    spark.udf.register("counted", udf((id: Int) => { counted.add(1); id }).asNondeterministic()) // once for each row
-    withConf(Measured :+ ("spark.sql.exchange.reuse" -> reuse): _*) {
-      for (keys <- Seq(30, 19999)) {
-        counted.reset()
-        val rows = "(SELECT counted(int(id)) AS id FROM range(0, 20000, 1, 2))"
-        val right = s"(SELECT id, id % $keys AS k, id AS o, repeat('x', 100) AS pad FROM $rows)"
-        assert(Answers.rows(sql(measuredFirst(right))).length == 200)
-        assert(counted.value == 20000, s"$keys keys")
-      }
-    }
-    sql("DROP TEMPORARY FUNCTION counted")
-  }
-
-  // even if Spark does not see that it is the same as the one that the join reads
-  test("measured first, the right side is the join's own") {
-    withConf(Measured: _*) {
-      val columns = "int(id) AS id, int(id % 30) AS k, int(id) AS o, repeat('x', 100) AS pad"
-      val query = sql(measuredFirst(s"(SELECT $columns FROM range(0, 20000, 1, 2))"))
-      val planned = query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.sparkPlan
-      val shared = ShareRightSide(EnsureRequirements()(planned))
-      val join = shared.collectFirst { case join: ShuffledLastJoinExec => join }.get
-      val after = join.left.collectFirst { case after: AfterRightExec => after }.get
-      assert(join.right.isInstanceOf[ShuffleExchangeExec] && (after.right eq join.right), shared)
     }
   }
 
