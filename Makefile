@@ -112,10 +112,22 @@ fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=
 	  $(if $(REPORT),--report $(REPORT))
 
 .PHONY: lint
-lint: env ## Formatting, linting, types
+lint: env lint-scala ## Formatting, linting, types
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
+
+.PHONY: lint-scala
+lint-scala: env
+	python3 jvm/build.py $(DEFAULT_LINE) spotless:check -q
+	python3 jvm/build.py $(DEFAULT_LINE) exec:java -q
+
+.PHONY: format
+format: env ## Format all sources, and mend what the linters can mend
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+	python3 jvm/build.py $(DEFAULT_LINE) exec:java -Dscalafix.check= -q
+	python3 jvm/build.py $(DEFAULT_LINE) spotless:apply -q
 
 .PHONY: bench
 bench: env jar ## Benchmarks; one of them with CASE=name
