@@ -52,8 +52,8 @@ private object PackagesSuite {
   private val Layers = Seq(
     Seq("org.apache.spark.sql.joinery", "org.apache.spark.sql.execution.joinery"), // access to what is private in Spark, and the settings
     ours("expressions"),
-    ours("execution"),
     ours("planning", "artifacts"),
+    ours("execution"),
     Capabilities,
     ours("parser"))
 

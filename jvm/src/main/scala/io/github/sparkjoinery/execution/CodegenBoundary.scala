@@ -13,7 +13,10 @@ import org.apache.spark.sql.execution._
  */
 trait ChildrenInOwnStages extends SparkPlan
 
-/** Stands between such an operator and a child with generated code, and ends the child's stage. */
+/**
+ * Stands between such an operator and a child with generated code, and ends the child's stage. So it does between a union and a child with
+ * such an operator: from Spark 4.3 on a union is part of its children's code, if each of them has one input.
+ */
 case class CodegenBoundaryExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "CodegenBoundary"
   override def output: Seq[Attribute] = child.output
@@ -29,10 +32,15 @@ object CodegenBoundaries extends ColumnarRule {
 
   private object SeparateChildren extends Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = if (!conf.wholeStageEnabled) plan else plan.transformUp {
-      case parent: ChildrenInOwnStages => parent.withNewChildren(parent.children.map {
-        case child: CodegenSupport if child.supportCodegen => CodegenBoundaryExec(child)
-        case child => child
+      case parent: ChildrenInOwnStages => parent.withNewChildren(parent.children.map(separate))
+      case union: UnionExec => union.withNewChildren(union.children.map { child =>
+        if (child.exists(_.isInstanceOf[ChildrenInOwnStages])) separate(child) else child
       })
+    }
+
+    private def separate(child: SparkPlan): SparkPlan = child match {
+      case child: CodegenSupport if child.supportCodegen => CodegenBoundaryExec(child)
+      case child => child
     }
   }
 }

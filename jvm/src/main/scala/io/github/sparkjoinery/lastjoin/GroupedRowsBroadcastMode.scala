@@ -4,9 +4,8 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
-import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.{DriverBuildMemory, JoineryConf}
 
-import io.github.sparkjoinery.execution.memory.DriverBuildMemory
 import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsBuilder, RowGrouping}
 
 /** Ships the right side of a LAST JOIN as [[GroupedRows]], ready to search; once for all joins that group it alike. */

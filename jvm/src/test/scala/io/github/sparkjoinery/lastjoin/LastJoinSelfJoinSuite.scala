@@ -151,6 +151,11 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
     s"""SELECT l.id, s.id AS rid FROM t l LAST JOIN t r $lastJoin LAST JOIN t s ORDER BY s.ts, s.id ON s.k = r.k
        |LAST JOIN t u ORDER BY u.id ON u.id = s.id AND u.k = r.k""".stripMargin)
 
+  // Spark 4.3 generates code for a union and its children together, where each of them has one input
+  checkSql("a union of joins")(
+    s"SELECT l.id, r.id AS rid FROM t l LAST JOIN t r $lastJoin WHERE l.id < 6 UNION ALL " +
+      s"SELECT l.id, r.id AS rid FROM t l LAST JOIN t r $lastJoin WHERE l.id >= 6")
+
   // inside correlated subqueries
 
   test("in a correlated scalar subquery") {

@@ -4,9 +4,7 @@ import java.util.concurrent.locks.ReentrantLock
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.joinery.SpilledRows
-
-import io.github.sparkjoinery.execution.memory.BuildMemory
+import org.apache.spark.sql.joinery.{BuildMemory, SpilledRows}
 
 /**
  * Rows that leave their pages, in no order. A page's memory is released once it has been read, and whoever in the task

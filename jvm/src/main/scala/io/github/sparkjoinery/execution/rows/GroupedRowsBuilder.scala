@@ -4,8 +4,7 @@ import java.util.Comparator
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-
-import io.github.sparkjoinery.execution.memory.BuildMemory
+import org.apache.spark.sql.joinery.BuildMemory
 
 /** Builds [[GroupedRows]] from rows in any order. Rows in which a key or the time is NULL are left out. */
 class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {

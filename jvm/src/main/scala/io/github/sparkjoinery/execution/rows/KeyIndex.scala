@@ -1,8 +1,7 @@
 package io.github.sparkjoinery.execution.rows
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-
-import io.github.sparkjoinery.execution.memory.BuildMemory
+import org.apache.spark.sql.joinery.BuildMemory
 
 /** Numbers distinct keys from 0 on. */
 sealed trait KeyIndex extends Serializable {

@@ -1,9 +1,8 @@
 package io.github.sparkjoinery.execution.rows
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.joinery.BuildMemory
 import org.apache.spark.unsafe.Platform
-
-import io.github.sparkjoinery.execution.memory.BuildMemory
 
 /**
  * Rows one behind the other in a few byte arrays: no object per row, and quick to ship.

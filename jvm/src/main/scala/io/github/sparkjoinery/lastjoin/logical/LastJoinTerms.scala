@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
-import org.apache.spark.sql.types.{BooleanType, DataType}
+import org.apache.spark.sql.types.{BooleanType, DataType, DecimalType, IntegralType}
 
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
 import io.github.sparkjoinery.planning.Monotone
@@ -157,7 +157,7 @@ object LastJoinTerms extends PredicateHelper {
   private def asOfBound(join: LastJoin, ascending: Boolean, rightOrder: Monotone)(comparison: Expression): Option[AsOf] = {
     def bound(right: Expression, left: Expression, strict: Boolean): Option[AsOf] =
       Option.when(right.dataType == left.dataType && canEvaluate(right, join.right) &&
-        isHarmless(right, join.order.head.child) &&
+        isHarmless(right, join.order.head.child) && !mayFail(left) &&
         rightOrder.direction(right).contains(1) && left.references.nonEmpty && canEvaluate(left, join.left)
       )(AsOf(comparison, left, right, strict))
 
@@ -168,6 +168,23 @@ object LastJoinTerms extends PredicateHelper {
       case GreaterThan(a, b) => if (ascending) bound(b, a, strict = true) else bound(a, b, strict = true)
       case _ => None
     }
+  }
+
+  /**
+   * Whether an expression may fail where ON itself would not have computed it: it is computed for each left row, also for those whose
+   * key no right row has, or for which another part of ON is false.
+   */
+  private def mayFail(left: Expression): Boolean = left.exists {
+    case sum: BinaryArithmetic => sum.evalMode == EvalMode.ANSI && isExact(sum.dataType)
+    case minus: UnaryMinus => minus.failOnError && isExact(minus.dataType)
+    case cast: Cast => cast.evalMode == EvalMode.ANSI && !Cast.canUpCast(cast.child.dataType, cast.dataType)
+    case _: UserDefinedExpression | _: RaiseError => true
+    case _ => false
+  }
+
+  private def isExact(dataType: DataType): Boolean = dataType match {
+    case _: IntegralType | _: DecimalType => true
+    case _ => false
   }
 
   /**

@@ -1,9 +1,8 @@
 package io.github.sparkjoinery.window.frames
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.joinery.BuildMemory
 import org.apache.spark.unsafe.Platform
-
-import io.github.sparkjoinery.execution.memory.BuildMemory
 
 /**
  * What frames and kernels need of a partition's rows, column by column, from the first row that a frame still holds on: raw 8-byte words,

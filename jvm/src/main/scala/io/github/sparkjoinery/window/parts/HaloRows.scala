@@ -3,8 +3,8 @@ package io.github.sparkjoinery.window.parts
 import java.util
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.joinery.BuildMemory
 
-import io.github.sparkjoinery.execution.memory.BuildMemory
 import io.github.sparkjoinery.window.rows.Handover
 
 /**

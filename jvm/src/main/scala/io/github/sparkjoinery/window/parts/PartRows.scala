@@ -5,9 +5,8 @@ import java.util
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
+import org.apache.spark.sql.joinery.{DriverBuildMemory, ExecutionMemory, TaskBuildMemory}
 
-import io.github.sparkjoinery.execution.memory.DriverBuildMemory
 import io.github.sparkjoinery.execution.rows.{LongKeyIndex, TotalOrder}
 import io.github.sparkjoinery.window.program.WindowProgram
 import io.github.sparkjoinery.window.rows.PartitionRows

@@ -7,9 +7,8 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
+import org.apache.spark.sql.joinery.{DriverBuildMemory, ExecutionMemory, TaskBuildMemory}
 
-import io.github.sparkjoinery.execution.memory.DriverBuildMemory
 import io.github.sparkjoinery.execution.rows.{LongKeyIndex, TotalOrder}
 
 /**

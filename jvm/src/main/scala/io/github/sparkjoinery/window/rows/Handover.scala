@@ -1,8 +1,7 @@
 package io.github.sparkjoinery.window.rows
 
 import org.apache.spark.SparkEnv
-
-import io.github.sparkjoinery.execution.memory.BuildMemory
+import org.apache.spark.sql.joinery.BuildMemory
 
 /**
  * Rows leave memory for a sort that spills: what they take is given back as they go. The sort gets a page or two before the

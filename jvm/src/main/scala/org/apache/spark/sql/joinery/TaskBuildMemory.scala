@@ -6,8 +6,6 @@ import java.util.concurrent.atomic.AtomicLong
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
-import io.github.sparkjoinery.execution.memory.BuildMemory
-
 /**
  * In a task: Spark's memory manager decides, and may make others spill. What was acquired is given back when the task ends.
  * Who is refused goes on in another way. It gives memory to others as `giveBy` says, and none before.

@@ -5,10 +5,10 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.joinery.BuildMemory
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-import io.github.sparkjoinery.execution.memory.BuildMemory
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /** Right rows that are filed by key, where memory is refused at any moment. */

@@ -10,8 +10,7 @@ import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.memory.MemoryConsumer
 import org.apache.spark.sql.catalyst.expressions.{BaseOrdering, Expression, UnsafeProjection}
 import org.apache.spark.sql.execution.metric.SQLMetric
-
-import io.github.sparkjoinery.execution.memory.BuildMemory
+import org.apache.spark.sql.joinery.BuildMemory
 
 /** The bytes on the heap that an object holds: all that it leads to, but for what Spark has given it to work with. */
 object HeldHeap {

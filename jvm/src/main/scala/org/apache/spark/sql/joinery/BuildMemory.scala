@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.execution.memory
+package org.apache.spark.sql.joinery
 
 /** Where what is built in memory asks whether it may grow. */
 trait BuildMemory {
