@@ -5,9 +5,9 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.CodegenBoundaries
 import io.github.sparkjoinery.filters.ApplyBloomFilters
-import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
+import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.ExplainReportRule
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
@@ -16,31 +16,33 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  * Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`.
  *
  * What runs when, for a query with a LAST JOIN:
- *  1. parser: [[JoineryParser]] reads the syntax; the join becomes Spark's own LEFT OUTER `Join` whose
- *     right child is a `LastJoinRight` that holds the ORDER BY terms;
- *  1. analyzer, resolution: [[ResolveLastJoinOrder]] does the same for the DataFrame form, and
- *     [[ResolveLastJoinAsOf]] writes its point-in-time condition. Everything Spark does to an ordinary join (USING,
- *     hints, self-join deduplication, coercion) works unchanged;
- *  1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
- *  1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into
- *     the logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
- *  1. optimizer: [[OptimizeLastJoin]]; then, once filters are where they belong, [[DistributeLastJoin]];
- *  1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
- *     on each re-plan of adaptive execution;
- *  1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] has several tasks read a skewed partition;
- *  1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
- *  1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
+ *   1. parser: [[JoineryParser]] reads the syntax; the join becomes Spark's own LEFT OUTER `Join` whose right child is
+ *      a `LastJoinRight` that holds the ORDER BY terms;
+ *   1. analyzer, resolution: [[ResolveLastJoinOrder]] does the same for the DataFrame form, and [[ResolveLastJoinAsOf]]
+ *      writes its point-in-time condition. Everything Spark does to an ordinary join (USING, hints, self-join
+ *      deduplication, coercion) works unchanged;
+ *   1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
+ *   1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into the
+ *      logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
+ *   1. optimizer: [[OptimizeLastJoin]]; then, once filters are where they belong, [[DistributeLastJoin]];
+ *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
+ *      on each re-plan of adaptive execution;
+ *   1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] has several tasks read a skewed partition;
+ *   1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
+ *   1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
  *
  * ASOF JOIN goes the same way: parsed into a `Join` whose right child is an `AsOfRight`, kept complete by
  * [[KeepMatchCondition]], checked by [[CheckAsOfJoin]], and made a `LastJoin` by [[PlanAsOfJoin]], as is Spark's own
  * `AsOfJoin`.
  *
  * For a query with a window:
- *  1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and keeps it above each window of its SELECT;
- *  1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`, and whether hot keys are cut before the shuffle;
- *  1. adaptive execution, the input shuffled: [[SplitSkewedWindow]] has several tasks read a skewed partition.
+ *   1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and keeps it above each window of its
+ *      SELECT;
+ *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`, and whether hot keys are cut before the shuffle;
+ *   1. adaptive execution, the input shuffled: [[SplitSkewedWindow]] has several tasks read a skewed partition.
  *
- * An ordinary join is Spark's; with `spark.joinery.store`, [[ApplyBloomFilters]] drops rows of a side before the join does.
+ * An ordinary join is Spark's; with `spark.joinery.store`, [[ApplyBloomFilters]] drops rows of a side before the join
+ * does.
  *
  * Below, each capability has a section, with its rules in the order in which they run.
  */

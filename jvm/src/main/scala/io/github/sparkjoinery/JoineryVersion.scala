@@ -12,13 +12,17 @@ object JoineryVersion {
   val version: String = {
     val properties = new java.util.Properties
     val resource = getClass.getResourceAsStream("/joinery.properties")
-    try properties.load(resource) finally resource.close()
+    try properties.load(resource)
+    finally resource.close()
     properties.getProperty("version")
   }
 
   val function: FunctionDescription =
-    (FunctionIdentifier(Name), new ExpressionInfo(getClass.getName, Name), arguments => {
-      require(arguments.isEmpty, s"$Name() takes no argument")
-      Literal(version)
-    })
+    (
+      FunctionIdentifier(Name),
+      new ExpressionInfo(getClass.getName, Name),
+      arguments => {
+        require(arguments.isEmpty, s"$Name() takes no argument")
+        Literal(version)
+      })
 }

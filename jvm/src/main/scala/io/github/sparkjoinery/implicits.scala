@@ -1,7 +1,7 @@
 package io.github.sparkjoinery
 
-import org.apache.spark.sql.{Column, DataFrame, Dataset}
 import org.apache.spark.sql.functions.call_function
+import org.apache.spark.sql.{Column, DataFrame, Dataset}
 
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 
@@ -22,10 +22,13 @@ object implicits {
     /**
      * Each left row once, beside the last right row that it shares the given columns with, or NULLs.
      *
-     * @param right        the rows to look up; `right.hint("broadcast")`, `"merge"` or `"shuffle_hash"` chooses the operator
-     * @param usingColumns columns of both sides, which the result has once
-     * @param orderBy      what is last: columns of `right`, most significant first, with Spark's defaults for direction and
-     *                     NULLs; without any, one of the matches
+     * @param right
+     *   the rows to look up; `right.hint("broadcast")`, `"merge"` or `"shuffle_hash"` chooses the operator
+     * @param usingColumns
+     *   columns of both sides, which the result has once
+     * @param orderBy
+     *   what is last: columns of `right`, most significant first, with Spark's defaults for direction and NULLs;
+     *   without any, one of the matches
      */
     def lastJoin(right: Dataset[_], usingColumns: Seq[String], orderBy: Column*): DataFrame =
       left.toDF().join(implicits.ordered(right, orderBy), usingColumns, "left")
@@ -37,9 +40,11 @@ object implicits {
     /**
      * Point in time: of the rows that share the columns, the last that is not after `asOf`.
      *
-     * @param asOf    a time of the left row, and how far back its match may lie
-     * @param orderBy what is last; the first term is compared with `asOf`. Under a descending term the match is the first
-     *                row that is not before it
+     * @param asOf
+     *   a time of the left row, and how far back its match may lie
+     * @param orderBy
+     *   what is last; the first term is compared with `asOf`. Under a descending term the match is the first row that
+     *   is not before it
      */
     def lastJoin(right: Dataset[_], usingColumns: Seq[String], asOf: AsOf, orderBy: Column*): DataFrame =
       implicits.marked(left, asOf).join(implicits.ordered(right, orderBy), usingColumns, "left")
@@ -59,9 +64,11 @@ object implicits {
 /**
  * The time of a left row as of which its match is looked up.
  *
- * @param time      a column of the left side, or an expression over its columns
- * @param tolerance how far from `time` the match may lie at most (exactly so far still counts): an interval for dates and
- *                  timestamps, a number for numbers
+ * @param time
+ *   a column of the left side, or an expression over its columns
+ * @param tolerance
+ *   how far from `time` the match may lie at most (exactly so far still counts): an interval for dates and timestamps,
+ *   a number for numbers
  */
 case class AsOf(time: Column, tolerance: Option[Column])
 

@@ -35,7 +35,8 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.slidingWindow.skewSplit.minPartition" -> "64MB",
       "spark.joinery.store" -> "<undefined>",
       "spark.joinery.store.maxArtifactSize" -> "64MB",
-      "spark.joinery.store.timeout" -> "2s"))
+      "spark.joinery.store.timeout" -> "2s"
+    ))
     listed.foreach { row =>
       assert(row.getString(2).length > 40, row)
       assert(row.getString(3).startsWith("joinery"), row)
@@ -43,10 +44,17 @@ class ConfSuite extends JoinerySession {
   }
 
   test("a value that is no boolean is refused") {
-    for (key <- Seq("spark.joinery.lastJoin.enabled", "spark.joinery.lastJoin.skewSplit.enabled", "spark.joinery.asofJoin.enabled",
-        "spark.joinery.explain", "spark.joinery.runtimeFilter.enabled", "spark.joinery.slidingWindow.enabled",
-        "spark.joinery.slidingWindow.skewSplit.enabled", "spark.joinery.slidingWindow.skewSplit.sample.enabled",
-        "spark.joinery.slidingWindow.skewSplit.atRead.enabled")) {
+    for (key <- Seq(
+        "spark.joinery.lastJoin.enabled",
+        "spark.joinery.lastJoin.skewSplit.enabled",
+        "spark.joinery.asofJoin.enabled",
+        "spark.joinery.explain",
+        "spark.joinery.runtimeFilter.enabled",
+        "spark.joinery.slidingWindow.enabled",
+        "spark.joinery.slidingWindow.skewSplit.enabled",
+        "spark.joinery.slidingWindow.skewSplit.sample.enabled",
+        "spark.joinery.slidingWindow.skewSplit.atRead.enabled"
+      )) {
       val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
       assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))
       assert(spark.conf.getOption(key).forall(_ != "maybe"))

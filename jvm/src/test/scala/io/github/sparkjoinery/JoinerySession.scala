@@ -23,10 +23,11 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
     val set = spark.conf.getAll // getOption has defaults, too
     val before = settings.map { case (key, _) => key -> set.get(key) }
     settings.foreach { case (key, value) => spark.conf.set(key, value) }
-    try body finally before.foreach {
-      case (key, Some(value)) => spark.conf.set(key, value)
-      case (key, None) => spark.conf.unset(key)
-    }
+    try body
+    finally before.foreach {
+        case (key, Some(value)) => spark.conf.set(key, value)
+        case (key, None) => spark.conf.unset(key)
+      }
   }
 
   /** Without Joinery's reading of statements: what stock Spark does. */
@@ -38,10 +39,12 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Drops tables and views of the catalog when `body` is through. */
   protected def withTables[T](names: String*)(body: => T): T =
-    try body finally names.foreach { name =>
-      val kind = if (spark.catalog.tableExists(name) && spark.catalog.getTable(name).tableType == "VIEW") "VIEW" else "TABLE"
-      sql(s"DROP $kind IF EXISTS $name")
-    }
+    try body
+    finally names.foreach { name =>
+        val kind =
+          if (spark.catalog.tableExists(name) && spark.catalog.getTable(name).tableType == "VIEW") "VIEW" else "TABLE"
+        sql(s"DROP $kind IF EXISTS $name")
+      }
 }
 
 object JoinerySession {

@@ -3,16 +3,16 @@ package io.github.sparkjoinery
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.parser.ParseException
-import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.types.DataType
 
 import io.github.sparkjoinery.execution.CodegenBoundaryExec
 import io.github.sparkjoinery.planning.PlanReport
 
 /**
- * What each test of an operator asserts: the answer, and who gave it. The answer alone would pass if Joinery
- * quietly left every query to Spark; the operator alone, if it gave wrong rows.
+ * What each test of an operator asserts: the answer, and who gave it. The answer alone would pass if Joinery quietly
+ * left every query to Spark; the operator alone, if it gave wrong rows.
  */
 trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
 
@@ -23,7 +23,8 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
   /**
    * A query gives the columns and rows of another, which stock Spark runs, and `operator` takes part in it.
    *
-   * @param operator its name in EXPLAIN
+   * @param operator
+   *   its name in EXPLAIN
    */
   protected def checkLastJoin(query: String, oracle: String, operator: String): Unit = {
     val actual = sql(query)
@@ -67,7 +68,8 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
   /** Names of all operators of a plan, subqueries included; without what marks, or separates, generated code. */
   protected def operators(query: DataFrame): Seq[String] =
     collectWithSubqueries(plan(query)) {
-      case node if !node.isInstanceOf[WholeStageCodegenExec] && !node.isInstanceOf[InputAdapter] &&
-        !node.isInstanceOf[CodegenBoundaryExec] => node.nodeName
+      case node
+          if !node.isInstanceOf[WholeStageCodegenExec] && !node.isInstanceOf[InputAdapter] &&
+            !node.isInstanceOf[CodegenBoundaryExec] => node.nodeName
     }
 }

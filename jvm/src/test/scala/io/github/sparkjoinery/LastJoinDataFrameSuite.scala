@@ -2,8 +2,8 @@ package io.github.sparkjoinery
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 
 import io.github.sparkjoinery.implicits._
 import io.github.sparkjoinery.planning.PlanReport
@@ -13,14 +13,17 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
 
   override protected def beforeAll(): Unit = views(
     "flights" -> "SELECT * FROM VALUES (1, 'EWR', 10), (2, 'EWR', 20), (3, 'JFK', 5), (4, NULL, 10) AS t(flight, origin, departs)",
-    "weather" -> "SELECT * FROM VALUES ('EWR', 10), ('EWR', 15), ('EWR', 25), ('EWR', NULL), ('JFK', 7) AS t(origin, observed)")
+    "weather" -> "SELECT * FROM VALUES ('EWR', 10), ('EWR', 15), ('EWR', 25), ('EWR', NULL), ('JFK', 7) AS t(origin, observed)"
+  )
 
   private def flights: DataFrame = spark.table("flights")
   private def weather: DataFrame = spark.table("weather")
 
   private def check(name: String, expected: (Int, Any)*)(joined: => DataFrame): Unit = test(name) {
     val rows = joined.select("flight", "observed")
-    assert(Answers.rows(rows) == expected.map { case (flight, observed) => s"($flight, ${Answers.text(observed)})" }.sorted)
+    assert(Answers.rows(rows) == expected.map { case (flight, observed) =>
+      s"($flight, ${Answers.text(observed)})"
+    }.sorted)
     assert(operators(rows).exists(_.endsWith("LastJoin")))
   }
 
@@ -35,7 +38,11 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
     flights.lastJoin(weather, Seq("origin"), AsOf(col("departs")), col("observed")))
 
   check("as of, by a condition, within a tolerance", 1 -> 10, 2 -> null, 3 -> null, 4 -> null)(
-    flights.as("f").lastJoin(weather.as("w"), col("f.origin") === col("w.origin"), AsOf(col("departs"), lit(4)), col("observed")))
+    flights.as("f").lastJoin(
+      weather.as("w"),
+      col("f.origin") === col("w.origin"),
+      AsOf(col("departs"), lit(4)),
+      col("observed")))
 
   check("as of, forwards", 1 -> 10, 2 -> 25, 3 -> 7, 4 -> null)(
     flights.lastJoin(weather, Seq("origin"), AsOf(col("departs"), lit(5)), col("observed").desc))
@@ -43,14 +50,20 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
   check("as of, typed", 1 -> 10, 2 -> 15, 3 -> null, 4 -> null) {
     val session = spark
     import session.implicits._
-    flights.as[(Int, String, Int)].lastJoin(weather.as[(String, Option[Int])], Seq("origin"), AsOf(col("departs")), col("observed"))
+    flights.as[(Int, String, Int)].lastJoin(
+      weather.as[(String, Option[Int])],
+      Seq("origin"),
+      AsOf(col("departs")),
+      col("observed"))
   }
 
   test("the examples of docs/reference/last-join.md") {
     val session = spark
     import session.implicits._
     val flights = Seq((1, "JFK", Timestamp.valueOf("2013-01-01 10:30:00"))).toDF("flight_id", "origin", "departs_at")
-    val weather = Seq(("JFK", Timestamp.valueOf("2013-01-01 09:00:00"), 3.9), ("JFK", Timestamp.valueOf("2013-01-01 11:00:00"), 5.0))
+    val weather = Seq(
+      ("JFK", Timestamp.valueOf("2013-01-01 09:00:00"), 3.9),
+      ("JFK", Timestamp.valueOf("2013-01-01 11:00:00"), 5.0))
       .toDF("origin", "observed_at", "temperature")
     val found = Seq(
       flights.lastJoin(weather, Seq("origin"), $"temperature".desc_nulls_first, $"observed_at"),
@@ -84,7 +97,8 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
   test("a tolerance beside dates stops at the ends of the type") {
     def days(values: Int*): DataFrame =
       sql(s"SELECT date_from_unix_date(day) AS day FROM VALUES ${values.mkString("(", "), (", ")")} AS t(day)")
-    val (times, seen) = (days(Int.MinValue + 1, 100, Int.MaxValue - 1), days(Int.MinValue, 95, Int.MaxValue).toDF("seen"))
+    val (times, seen) =
+      (days(Int.MinValue + 1, 100, Int.MaxValue - 1), days(Int.MinValue, 95, Int.MaxValue).toDF("seen"))
     def found(order: Column): Seq[String] = Answers.rows(
       times.lastJoin(seen, lit(true), AsOf(col("day"), expr("INTERVAL 7 DAYS")), order)
         .selectExpr("unix_date(day)", "unix_date(seen)"))
@@ -98,7 +112,8 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
         "below the mark" -> (() => weather.hint(hint).filter(order)),
         "above the mark" -> (() => weather.filter(order).hint(hint)),
         "on an alias, below" -> (() => weather.as("w").hint(hint).filter(order)),
-        "on both sides of the mark" -> (() => weather.hint(hint).filter(order).hint(hint)))) {
+        "on both sides of the mark" -> (() => weather.hint(hint).filter(order).hint(hint))
+      )) {
       test(s"the hint $hint $place") {
         val joined = flights.join(right(), Seq("origin"), "left")
         joined.collect()

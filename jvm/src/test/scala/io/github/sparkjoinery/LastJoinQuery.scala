@@ -3,8 +3,10 @@ package io.github.sparkjoinery
 /**
  * A LAST JOIN of the views `l` and `r`, both with columns id, k, o, v, and stock SQL that gives every row it may give.
  *
- * @param terms ORDER BY, last row wins
- * @param on    the condition
+ * @param terms
+ *   ORDER BY, last row wins
+ * @param on
+ *   the condition
  */
 case class LastJoinQuery(terms: Seq[OrderTerm], on: String) {
 

@@ -4,12 +4,15 @@ import java.nio.file.Paths
 
 import com.tngtech.archunit.core.domain.{JavaClass, JavaClasses}
 import com.tngtech.archunit.core.importer.ClassFileImporter
-import com.tngtech.archunit.library.dependencies.{SliceAssignment, SliceIdentifier}
-import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices
 import com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices
+import com.tngtech.archunit.library.dependencies.{SliceAssignment, SliceIdentifier}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Holds the packages to the layout that docs/architecture.md describes: nothing points back up, and nothing in a circle. */
+/**
+ * Holds the packages to the layout that docs/architecture.md describes: nothing points back up, and nothing in a
+ * circle.
+ */
 class PackagesSuite extends AnyFunSuite {
   import PackagesSuite._
 
@@ -50,18 +53,23 @@ private object PackagesSuite {
 
   /** From below; a package stands for all in it. */
   private val Layers = Seq(
-    Seq("org.apache.spark.sql.joinery", "org.apache.spark.sql.execution.joinery"), // access to what is private in Spark, and the settings
+    Seq(
+      "org.apache.spark.sql.joinery",
+      "org.apache.spark.sql.execution.joinery"
+    ), // access to what is private in Spark, and the settings
     ours("expressions"),
     ours("planning", "artifacts"),
     ours("execution"),
     Capabilities,
-    ours("parser"))
+    ours("parser")
+  )
 
   /** These packages alone, not what is in them. */
   private val Entry = Seq(Root)
 
   private val classes: JavaClasses =
-    new ClassFileImporter().importPath(Paths.get(classOf[JoineryExtensions].getProtectionDomain.getCodeSource.getLocation.toURI))
+    new ClassFileImporter().importPath(
+      Paths.get(classOf[JoineryExtensions].getProtectionDomain.getCodeSource.getLocation.toURI))
 
   private def isBelow(name: String, parent: String): Boolean = name == parent || name.startsWith(parent + ".")
   private def inside(name: String): String = s"$name.."

@@ -10,18 +10,20 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
 /**
- * The artifacts of a relation, as they are now. Descriptions and data are kept in memory, softly, for as long as their version is
- * the current one; which version that is, is read anew for each query.
+ * The artifacts of a relation, as they are now. Descriptions and data are kept in memory, softly, for as long as their
+ * version is the current one; which version that is, is read anew for each query.
  */
 object ArtifactStore extends Logging {
 
   /**
-   * All artifacts of a kind, or the reason why one cannot be used, by specification. Where the version published last is damaged, the newest
-   * other one stands for it; whether that holds all that a query reads is for the caller to find out, as ever.
+   * All artifacts of a kind, or the reason why one cannot be used, by specification. Where the version published last
+   * is damaged, the newest other one stands for it; whether that holds all that a query reads is for the caller to find
+   * out, as ever.
    */
   def versions(access: StoreAccess, kind: String, relation: String): Seq[Either[String, ArtifactVersion]] =
     access.files.artifacts(kind, relation).flatMap { artifact =>
-      (try current(access, artifact) catch { case NonFatal(failure) => Some(Left(StoreAccess.reason(failure))) })
+      (try current(access, artifact)
+      catch { case NonFatal(failure) => Some(Left(StoreAccess.reason(failure))) })
         .map(warned(artifact, _))
     }
 
@@ -30,12 +32,14 @@ object ArtifactStore extends Logging {
     other(access, artifactOf(version), version.standsFor :+ Damage(Some(version.name), reason))
 
   private def current(access: StoreAccess, artifact: Path): Option[Either[String, ArtifactVersion]] = {
-    val pointer = try Right(access.files.current(artifact)) catch { case damage: DamagedArtifactException => Left(damage.getMessage) }
+    val pointer =
+      try Right(access.files.current(artifact))
+      catch { case damage: DamagedArtifactException => Left(damage.getMessage) }
     pointer match {
       case Right(published) => published.map { case (name, sha256) =>
-        descriptions.get(artifact, name + sha256)(access.files.version(artifact, name, Some(sha256)))
-          .fold(reason => other(access, artifact, Seq(Damage(Some(name), reason))), Right(_))
-      }
+          descriptions.get(artifact, name + sha256)(access.files.version(artifact, name, Some(sha256)))
+            .fold(reason => other(access, artifact, Seq(Damage(Some(name), reason))), Right(_))
+        }
       case Left(reason) => Some(other(access, artifact, Seq(Damage(None, reason))))
     }
   }
@@ -43,7 +47,8 @@ object ArtifactStore extends Logging {
   /** @param newer versions that cannot be used, first what was published last */
   private def other(access: StoreAccess, artifact: Path, newer: Seq[Damage]): Either[String, ArtifactVersion] =
     descriptions.get(artifact, newer.toString) {
-      val names = access.files.versions(artifact, newer.head.version).filterNot(name => newer.exists(_.version.contains(name)))
+      val names =
+        access.files.versions(artifact, newer.head.version).filterNot(name => newer.exists(_.version.contains(name)))
       val tried = names.iterator.map { name =>
         try Right(access.files.version(artifact, name, None))
         catch { case damage: DamagedArtifactException => Left(Damage(Some(name), damage.getMessage)) }
@@ -54,11 +59,14 @@ object ArtifactStore extends Logging {
       rest.nextOption().flatMap(_.toOption).map(_.standingFor(all)).map { version =>
         logWarning(s"$artifact: $reason; version ${version.name} is used")
         version
-      }.getOrElse(throw new DamagedArtifactException(if (all.length == 1) reason else s"$reason; no other version can be used"))
+      }.getOrElse(throw new DamagedArtifactException(if (all.length == 1) reason
+      else s"$reason; no other version can be used"))
     }
 
   def bloomFilter(access: StoreAccess, version: ArtifactVersion): Either[String, BloomFilter] =
-    warned(artifactOf(version), filters.get(artifactOf(version), version.name)(BloomFilter.read(version, access.files, access.maxSize)))
+    warned(
+      artifactOf(version),
+      filters.get(artifactOf(version), version.name)(BloomFilter.read(version, access.files, access.maxSize)))
 
   private def warned[T](artifact: Path, found: Either[String, T]): Either[String, T] = {
     found.left.foreach(reason => StoreAccess.warn(s"Queries do without the artifact in $artifact: $reason"))
@@ -66,10 +74,18 @@ object ArtifactStore extends Logging {
   }
 
   /** Its values as the relation's columns have them now. */
-  def distribution(access: StoreAccess, version: ArtifactVersion, source: SourceRelation): Either[String, Distribution] = {
+  def distribution(
+      access: StoreAccess,
+      version: ArtifactVersion,
+      source: SourceRelation): Either[String, Distribution] = {
     val read = distributions.get(artifactOf(version), version.name + source.schema.catalogString) {
-      Distribution.read(version, access.files, name => source.schema.find(_.name == name).map(_.dataType)
-        .getOrElse(throw new DamagedArtifactException(s"the source has no column $name any more")))
+      Distribution.read(
+        version,
+        access.files,
+        name =>
+          source.schema.find(_.name == name).map(_.dataType)
+            .getOrElse(throw new DamagedArtifactException(s"the source has no column $name any more"))
+      )
     }
     read.fold(reason => instead(access, version, reason).flatMap(distribution(access, _, source)), Right(_))
   }
@@ -80,7 +96,10 @@ object ArtifactStore extends Logging {
   private val filters = new Kept[BloomFilter]
   private val distributions = new Kept[Distribution]
 
-  /** The last whole version of each artifact; of damaged ones the reason, for a while, so that not every query reads them again. */
+  /**
+   * The last whole version of each artifact; of damaged ones the reason, for a while, so that not every query reads
+   * them again.
+   */
   private class Kept[T <: AnyRef] {
     private class Entry {
       private var version: String = _

@@ -11,16 +11,20 @@ class DamagedArtifactException(reason: String) extends RuntimeException(reason)
 /**
  * A version that must not be used.
  *
- * @param version its name; None where the name itself is lost
+ * @param version
+ *   its name; None where the name itself is lost
  */
 case class Damage(version: Option[String], reason: String)
 
 /**
  * One version of an artifact: what its `version.json` says. Nothing of its data has been read.
  *
- * @param folder    where it lies
- * @param name      of the version
- * @param standsFor what is wrong with newer versions of the artifact, if this is not the one that was published last
+ * @param folder
+ *   where it lies
+ * @param name
+ *   of the version
+ * @param standsFor
+ *   what is wrong with newer versions of the artifact, if this is not the one that was published last
  */
 class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val standsFor: Seq[Damage] = Nil) {
   import StoreJson._
@@ -36,10 +40,14 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
       text(node, "provider"),
       text(node, "options"),
       elements(node, "schema").map(column => (column.path(0).asText, column.path(1).asText)),
-      texts(node, "partition_columns").toSet)
+      texts(node, "partition_columns").toSet
+    )
   }
 
-  /** Spark's settings when the source was read, None where Spark had none of the name; of older releases there are none at all. */
+  /**
+   * Spark's settings when the source was read, None where Spark had none of the name; of older releases there are none
+   * at all.
+   */
   lazy val settings: Option[Map[String, Option[String]]] = Option(json.get("settings")).filter(_.isObject).map { node =>
     node.properties().asScala.map(setting => setting.getKey -> Option(setting.getValue.textValue)).toMap
   }
@@ -48,19 +56,20 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
     val node = child(json, "fingerprint")
     text(node, "type") match {
       case "files" => Files(elements(node, "files").map { file =>
-        text(file, "path") -> ((number(file, "length"), number(file, "modified_ms")))
-      }.toMap)
+          text(file, "path") -> ((number(file, "length"), number(file, "modified_ms")))
+        }.toMap)
       case "snapshot" => Snapshot(Option(node.path("table_id").textValue), text(node, "version"))
       case _ => NoFingerprint(node.path("reason").asText("it is unknown"))
     }
   }
 
   /**
-   * The files of `data/`, of which there is at least one. An entry that is no file of the folder itself refuses the version: whoever
-   * passed it over would read less than was written.
+   * The files of `data/`, of which there is at least one. An entry that is no file of the folder itself refuses the
+   * version: whoever passed it over would read less than was written.
    */
   lazy val data: Seq[StoredFile] = {
-    val files = elements(json, "files").map(file => StoredFile(text(file, "path"), number(file, "length"), text(file, "sha256")))
+    val files =
+      elements(json, "files").map(file => StoredFile(text(file, "path"), number(file, "length"), text(file, "sha256")))
     def refuse(why: String): Nothing = throw new DamagedArtifactException(s"version $name: $why")
     files.map(_.path).find(path => !path.matches("(data|state)/[^/._][^/]*")).foreach { path =>
       refuse(s"its description lists '$path', which is no file of its data")
@@ -81,7 +90,8 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
 /**
  * How the source was read.
  *
- * @param schema name and type of each column
+ * @param schema
+ *   name and type of each column
  */
 case class Source(provider: String, options: String, schema: Seq[(String, String)], partitionColumns: Set[String])
 
@@ -89,8 +99,10 @@ case class StoredFile(path: String, length: Long, sha256: String)
 
 /** What the source looked like. */
 sealed trait Fingerprint
+
 /** @param files by canonical URI: length, and time of the last change in milliseconds */
 case class Files(files: Map[String, (Long, Long)]) extends Fingerprint
+
 /** @param tableId None where versions of different tables never are the same */
 case class Snapshot(tableId: Option[String], version: String) extends Fingerprint
 case class NoFingerprint(reason: String) extends Fingerprint

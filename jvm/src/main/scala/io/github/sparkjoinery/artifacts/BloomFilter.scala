@@ -14,12 +14,15 @@ import org.apache.spark.broadcast.Broadcast
 import io.github.sparkjoinery.expressions.{FilterTester, KeyFilter, KeyTester}
 
 /**
- * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256. All tasks share it: it is
- * broadcast when it first goes to an executor, so that a plan which is only explained costs nothing.
+ * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256. All tasks
+ * share it: it is broadcast when it first goes to an executor, so that a plan which is only explained costs nothing.
  *
- * @param relation identity of its source, for EXPLAIN
- * @param id       of its version; filters of the same version are equal
- * @param local    four words for each block
+ * @param relation
+ *   identity of its source, for EXPLAIN
+ * @param id
+ *   of its version; filters of the same version are equal
+ * @param local
+ *   four words for each block
  */
 class BloomFilter(val relation: String, val id: String, val blocks: Int, @transient private val local: Array[Long])
   extends KeyFilter {
@@ -49,23 +52,27 @@ object BloomFilter {
   private val MaxBlocks = 1 << 24
 
   /**
-   * Reads a version whole, and makes sure that it is: a block that is missing would drop rows. A description of an older release does not
-   * tell how many there were, and its filter is not used.
+   * Reads a version whole, and makes sure that it is: a block that is missing would drop rows. A description of an
+   * older release does not tell how many there were, and its filter is not used.
    */
   def read(version: ArtifactVersion, files: StoreFiles, maxSize: Long): BloomFilter = {
-    if (version.field("hash") != "xxhash64") throw new DamagedArtifactException(s"its hash function is ${version.field("hash")}, not xxhash64")
+    if (version.field("hash") != "xxhash64")
+      throw new DamagedArtifactException(s"its hash function is ${version.field("hash")}, not xxhash64")
     val blocks = version.count("blocks")
     if (blocks < 1 || blocks > MaxBlocks) throw new DamagedArtifactException(s"it cannot have $blocks blocks")
     if (blocks * 32 > maxSize) {
-      throw new DamagedArtifactException(s"it takes ${blocks * 32} bytes, more than spark.joinery.store.maxArtifactSize")
+      throw new DamagedArtifactException(
+        s"it takes ${blocks * 32} bytes, more than spark.joinery.store.maxArtifactSize")
     }
     if (!Proof.forall(version.has)) {
-      throw new DamagedArtifactException("it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew")
+      throw new DamagedArtifactException(
+        "it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew")
     }
     val words = new Array[Long](Math.toIntExact(blocks * 4))
     files.data(version).foreach(bytes => ParquetBytes.foreach(bytes, new Blocks(_, words))(_ => ()))
     for ((field, found) <- Proof.zip(Seq(filledBlocks(words), setBits(words))) if version.count(field) != found) {
-      throw new DamagedArtifactException(s"its data has $found ${field.replace('_', ' ')} instead of ${version.count(field)}")
+      throw new DamagedArtifactException(
+        s"its data has $found ${field.replace('_', ' ')} instead of ${version.count(field)}")
     }
     new BloomFilter(version.field("relation"), version.folder.toString, blocks.toInt, words)
   }
@@ -93,14 +100,16 @@ object BloomFilter {
 
     Columns.zipWithIndex.foreach { case (name, i) =>
       val expected = if (i == 0) INT32 else INT64
-      if (!schema.getFields.asScala.exists(f => f.getName == name && f.isPrimitive && f.asPrimitiveType.getPrimitiveTypeName == expected)) {
+      if (!schema.getFields.asScala.exists(f =>
+          f.getName == name && f.isPrimitive && f.asPrimitiveType.getPrimitiveTypeName == expected)) {
         throw new DamagedArtifactException(s"its data has no $expected column $name")
       }
     }
 
     override def getCurrentRecord: Unit = {
       val block = row(0)
-      if (block < 0 || block >= words.length / 4) throw new DamagedArtifactException(s"its data has a block $block beyond the last")
+      if (block < 0 || block >= words.length / 4)
+        throw new DamagedArtifactException(s"its data has a block $block beyond the last")
       if ((1 until row.length).exists(i => !holdsKey(row(i)))) {
         throw new DamagedArtifactException(s"its data has a block $block that no key can have filled")
       }

@@ -15,8 +15,10 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * The hot keys of a relation, with boundaries between equal parts of each. Values are Spark's internal ones.
  *
- * @param keys columns that are the key
- * @param time column of the boundaries
+ * @param keys
+ *   columns that are the key
+ * @param time
+ *   column of the boundaries
  */
 case class Distribution(relation: String, keys: Seq[String], time: String, hot: Seq[HotKey])
 
@@ -32,7 +34,8 @@ object Distribution {
   /**
    * Reads a version whole.
    *
-   * @param types of the columns, as the relation has them now
+   * @param types
+   *   of the columns, as the relation has them now
    */
   def read(version: ArtifactVersion, files: StoreFiles, types: String => DataType): Distribution = {
     val (keys, time) = columns(version)
@@ -41,9 +44,13 @@ object Distribution {
       ParquetBytes.foreach[Group](bytes, new GroupRecordConverter(_)) { row =>
         if (isPresent(row, "is_hot") && row.getBoolean("is_hot", 0) && isPresent(row, "quantiles")) {
           val list = row.getGroup("quantiles", 0)
-          val boundaries = (0 until list.getFieldRepetitionCount(0)).map(list.getGroup(0, _)).map(value(_, "element", types(time)))
+          val boundaries =
+            (0 until list.getFieldRepetitionCount(0)).map(list.getGroup(0, _)).map(value(_, "element", types(time)))
           if (boundaries.nonEmpty) {
-            hot += HotKey(keys.map(key => value(row, key, types(key))), row.getLong("row_count", 0), boundaries.filter(_ != null))
+            hot += HotKey(
+              keys.map(key => value(row, key, types(key))),
+              row.getLong("row_count", 0),
+              boundaries.filter(_ != null))
           }
         }
       }
@@ -71,7 +78,8 @@ object Distribution {
       case (StringType, _) => UTF8String.fromBytes(row.getBinary(field, 0).getBytes)
       case (decimal: DecimalType, INT32) => Decimal(row.getInteger(field, 0).toLong, decimal.precision, decimal.scale)
       case (decimal: DecimalType, INT64) => Decimal(row.getLong(field, 0), decimal.precision, decimal.scale)
-      case (other, _) => throw new DamagedArtifactException(s"its column $field of type ${other.simpleString} is stored as $stored")
+      case (other, _) =>
+        throw new DamagedArtifactException(s"its column $field of type ${other.simpleString} is stored as $stored")
     }
   }
 }

@@ -3,8 +3,8 @@ package io.github.sparkjoinery.artifacts
 import java.io.ByteArrayInputStream
 
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.io.{ColumnIOFactory, DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 import org.apache.parquet.io.api.RecordMaterializer
+import org.apache.parquet.io.{ColumnIOFactory, DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 import org.apache.parquet.schema.MessageType
 
 /** Reads a Parquet file that is in memory, in the driver and without a job. */

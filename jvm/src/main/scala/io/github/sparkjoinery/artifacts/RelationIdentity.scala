@@ -13,10 +13,14 @@ object RelationIdentity {
   private val FileFormats = Set("avro", "csv", "delta", "json", "orc", "parquet", "text")
 
   /**
-   * @param catalog catalog name, unquoted; None for the session catalog
-   * @param schema  schema name, unquoted; for SQL on files (parquet.`/path`) the format
-   * @param name    table name, unquoted; or the path
-   * @return `catalog.schema.name`, odd parts in backticks, in lower case where Spark ignores case; or a URI
+   * @param catalog
+   *   catalog name, unquoted; None for the session catalog
+   * @param schema
+   *   schema name, unquoted; for SQL on files (parquet.`/path`) the format
+   * @param name
+   *   table name, unquoted; or the path
+   * @return
+   *   `catalog.schema.name`, odd parts in backticks, in lower case where Spark ignores case; or a URI
    */
   def of(catalog: Option[String], schema: String, name: String): String =
     if (catalog.isEmpty && FileFormats(lower(schema)) && name.contains("/")) {
@@ -28,8 +32,10 @@ object RelationIdentity {
     }
 
   /**
-   * @param path absolute path or URI; without scheme a local one
-   * @return scheme and authority in lower case, the path without `.`, `..`, doubled and trailing slashes
+   * @param path
+   *   absolute path or URI; without scheme a local one
+   * @return
+   *   scheme and authority in lower case, the path without `.`, `..`, doubled and trailing slashes
    */
   def ofPath(path: String): String = {
     val Uri = "([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)".r

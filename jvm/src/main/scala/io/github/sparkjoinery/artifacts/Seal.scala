@@ -3,9 +3,9 @@ package io.github.sparkjoinery.artifacts
 import java.nio.charset.StandardCharsets.ISO_8859_1
 
 /**
- * The checksum that a `version.json` holds of itself: SHA-256 of its bytes while zeros stand in the field. `_current.json` holds that of one
- * version alone; a version that is to stand for it must prove that nothing in it has changed. The Python package has the same
- * (`spark_joinery.store.seal`).
+ * The checksum that a `version.json` holds of itself: SHA-256 of its bytes while zeros stand in the field.
+ * `_current.json` holds that of one version alone; a version that is to stand for it must prove that nothing in it has
+ * changed. The Python package has the same (`spark_joinery.store.seal`).
  */
 object Seal {
   private val Blank = "0" * 64

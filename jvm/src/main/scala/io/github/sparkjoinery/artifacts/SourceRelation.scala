@@ -4,22 +4,36 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.execution.datasources.{
+  CatalogFileIndex,
+  FileIndex,
+  HadoopFsRelation,
+  InMemoryFileIndex,
+  LogicalRelation
+}
 import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.types.{DataType, StructType, TimestampType}
 
 /**
  * A table or path as a query is about to read it.
  *
- * @param identity         see [[RelationIdentity]]
- * @param leaf             its node in the plan
- * @param schema           of the whole relation
- * @param partitionColumns of a table in the catalog, where their values are no part of any file
- * @param providers        names of its format
- * @param options          that change what is read
- * @param snapshot         what Delta or Iceberg are about to read
- * @param files            what the files of other tables are listed by
+ * @param identity
+ *   see [[RelationIdentity]]
+ * @param leaf
+ *   its node in the plan
+ * @param schema
+ *   of the whole relation
+ * @param partitionColumns
+ *   of a table in the catalog, where their values are no part of any file
+ * @param providers
+ *   names of its format
+ * @param options
+ *   that change what is read
+ * @param snapshot
+ *   what Delta or Iceberg are about to read
+ * @param files
+ *   what the files of other tables are listed by
  */
 case class SourceRelation(
     identity: String,
@@ -33,7 +47,10 @@ case class SourceRelation(
 
   def output: AttributeSet = leaf.outputSet
 
-  /** The clock by which these types are read from the source's files, if there is a timestamp among them and its file does not say. */
+  /**
+   * The clock by which these types are read from the source's files, if there is a timestamp among them and its file
+   * does not say.
+   */
   def clockOf(types: Seq[DataType]): Option[String] =
     if (!types.contains(TimestampType)) None
     else if (providers.exists(SourceRelation.Text)) Some("the session's time zone from text")
@@ -46,10 +63,11 @@ object SourceRelation {
 
   /** None for what has no artifacts: JDBC, cached and generated data, several paths at once. */
   def of(plan: LogicalPlan): Option[SourceRelation] = plan match {
-    case relation: LogicalRelation if !relation.isStreaming => relation.relation match {
-      case files: HadoopFsRelation => ofFiles(relation, files)
-      case _ => None
-    }
+    case relation: LogicalRelation if !relation.isStreaming =>
+      relation.relation match {
+        case files: HadoopFsRelation => ofFiles(relation, files)
+        case _ => None
+      }
     case relation: DataSourceV2Relation =>
       for (catalog <- relation.catalog; identifier <- relation.identifier) yield {
         val table = relation.table
@@ -60,8 +78,10 @@ object SourceRelation {
           partitionColumns = Set.empty,
           providers = Option(table.properties.get("provider")).map(lower).toSet,
           options = Map.empty,
-          snapshot = TableSnapshot.versionOf(table).map(version => Snapshot(TableSnapshot.idOf(table), snapshotOf(version))),
-          files = None)
+          snapshot =
+            TableSnapshot.versionOf(table).map(version => Snapshot(TableSnapshot.idOf(table), snapshotOf(version))),
+          files = None
+        )
       }
     case _ => None
   }
@@ -69,9 +89,12 @@ object SourceRelation {
   private def ofFiles(relation: LogicalRelation, files: HadoopFsRelation): Option[SourceRelation] = {
     val table = relation.catalogTable
     val identity = table match {
-      case Some(described) => Some(RelationIdentity.of(described.identifier.catalog, described.identifier.database.getOrElse("default"),
-        described.identifier.table))
-      case None if files.location.rootPaths.size == 1 => Some(RelationIdentity.ofPath(files.location.rootPaths.head.toString))
+      case Some(described) => Some(RelationIdentity.of(
+          described.identifier.catalog,
+          described.identifier.database.getOrElse("default"),
+          described.identifier.table))
+      case None if files.location.rootPaths.size == 1 =>
+        Some(RelationIdentity.ofPath(files.location.rootPaths.head.toString))
       case None => None
     }
     val snapshot = deltaSnapshot(files.location)
@@ -88,26 +111,30 @@ object SourceRelation {
         if (snapshot.isDefined) Set("delta") else table.flatMap(_.provider).map(lower).toSet + format,
         files.options, // of a table, too, as a query may add its own to them
         snapshot,
-        Some(files).filter(_ => isListed(files.location)))
+        Some(files).filter(_ => isListed(files.location))
+      )
     }
   }
 
   /** Other indexes know better than a listing which files belong to the relation. */
-  private def isListed(index: FileIndex): Boolean = index.isInstanceOf[CatalogFileIndex] || index.isInstanceOf[InMemoryFileIndex]
+  private def isListed(index: FileIndex): Boolean =
+    index.isInstanceOf[CatalogFileIndex] || index.isInstanceOf[InMemoryFileIndex]
 
   /**
-   * What a Delta table is read at. Its file index has the methods of Delta's `SnapshotDescriptor`; they are found by their names, as
-   * Joinery is built without Delta.
+   * What a Delta table is read at. Its file index has the methods of Delta's `SnapshotDescriptor`; they are found by
+   * their names, as Joinery is built without Delta.
    */
-  private def deltaSnapshot(index: FileIndex): Option[Snapshot] = try {
-    def call(target: AnyRef, method: String): AnyRef = target.getClass.getMethod(method).invoke(target)
-    val isDelta = Iterator.iterate[Class[_]](index.getClass)(_.getSuperclass).takeWhile(_ != null)
-      .exists(_.getName == "org.apache.spark.sql.delta.files.TahoeFileIndex")
-    if (isDelta) Some(Snapshot(Some(call(call(index, "metadata"), "id").toString), call(index, "version").toString)) else None
-  } catch {
-    // another Delta than those known: no snapshot, and no listing of files either, so no filter
-    case _: ReflectiveOperationException => None
-  }
+  private def deltaSnapshot(index: FileIndex): Option[Snapshot] =
+    try {
+      def call(target: AnyRef, method: String): AnyRef = target.getClass.getMethod(method).invoke(target)
+      val isDelta = Iterator.iterate[Class[_]](index.getClass)(_.getSuperclass).takeWhile(_ != null)
+        .exists(_.getName == "org.apache.spark.sql.delta.files.TahoeFileIndex")
+      if (isDelta) Some(Snapshot(Some(call(call(index, "metadata"), "id").toString), call(index, "version").toString))
+      else None
+    } catch {
+      // another Delta than those known: no snapshot, and no listing of files either, so no filter
+      case _: ReflectiveOperationException => None
+    }
 
   /** Iceberg names the branch, too; the snapshot alone says what is read. */
   private def snapshotOf(version: String): String = version.replaceFirst("^branch_.*_snapshot_", "")

@@ -5,8 +5,8 @@ import java.security.MessageDigest
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.TextNode
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
 /**
  * The short name of a specification, which is its artifact's folder. The Python package has the same
@@ -16,8 +16,10 @@ object SpecificationHash {
   private val mapper = new ObjectMapper()
 
   /**
-   * @param specification `{"kind": ..., "spec": {...}}`, defaults filled in
-   * @return the first 16 hexadecimal digits of the SHA-256 of its canonical JSON
+   * @param specification
+   *   `{"kind": ..., "spec": {...}}`, defaults filled in
+   * @return
+   *   the first 16 hexadecimal digits of the SHA-256 of its canonical JSON
    */
   def of(specification: JsonNode): String = {
     val digest = MessageDigest.getInstance("SHA-256").digest(canonicalJson(specification).getBytes(UTF_8))

@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.artifacts
 
 import java.security.PrivilegedExceptionAction
-import java.util.{Collections, WeakHashMap}
 import java.util.concurrent._
+import java.util.{Collections, WeakHashMap}
 
 import scala.util.control.NonFatal
 
@@ -14,8 +14,8 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
 
 /**
- * What one query may do with the store: as its own user, for a limited time. Threads in the background do the reading, so that no
- * file system, however slow, holds up planning beyond the limit.
+ * What one query may do with the store: as its own user, for a limited time. Threads in the background do the reading,
+ * so that no file system, however slow, holds up planning beyond the limit.
  */
 class StoreAccess(val root: String, session: SparkSession) {
   private lazy val hadoop = session.sessionState.newHadoopConf()
@@ -27,8 +27,10 @@ class StoreAccess(val root: String, session: SparkSession) {
   /**
    * Begins to work in the background.
    *
-   * @param name what it works on. While work of the same name is overdue nobody begins it again, and nobody waits for it
-   * @param late what takes too long when the time is up
+   * @param name
+   *   what it works on. While work of the same name is overdue nobody begins it again, and nobody waits for it
+   * @param late
+   *   what takes too long when the time is up
    */
   def begin[T](name: String, late: => String = "the artifact store")(work: => T): Pending[T] = {
     val key = s"$root $name"
@@ -68,11 +70,18 @@ object StoreAccess extends Logging {
   private val Threads = 8
 
   private val pool: ThreadPoolExecutor = {
-    val threads = new ThreadPoolExecutor(Threads, Threads, 30, TimeUnit.SECONDS, new LinkedBlockingQueue[Runnable](), (work: Runnable) => {
-      val thread = new Thread(work, "joinery-store")
-      thread.setDaemon(true)
-      thread
-    })
+    val threads = new ThreadPoolExecutor(
+      Threads,
+      Threads,
+      30,
+      TimeUnit.SECONDS,
+      new LinkedBlockingQueue[Runnable](),
+      (work: Runnable) => {
+        val thread = new Thread(work, "joinery-store")
+        thread.setDaemon(true)
+        thread
+      }
+    )
     threads.allowCoreThreadTimeOut(true)
     threads
   }
@@ -91,7 +100,8 @@ object StoreAccess extends Logging {
 
     def spend[T](work: Future[T]): T = synchronized {
       val start = System.nanoTime()
-      try work.get(math.max(leftNs, 0), TimeUnit.NANOSECONDS) finally leftNs -= System.nanoTime() - start
+      try work.get(math.max(leftNs, 0), TimeUnit.NANOSECONDS)
+      finally leftNs -= System.nanoTime() - start
     }
   }
 
@@ -104,8 +114,8 @@ object StoreAccess extends Logging {
   }
 
   /**
-   * What goes wrong with data that somebody else wrote, and must not be the query's trouble: a description may be nested so deeply
-   * that reading it takes more calls than a thread's stack holds.
+   * What goes wrong with data that somebody else wrote, and must not be the query's trouble: a description may be
+   * nested so deeply that reading it takes more calls than a thread's stack holds.
    */
   object Trouble {
     def unapply(failure: Throwable): Option[Throwable] = failure match {
@@ -129,7 +139,8 @@ object StoreAccess extends Logging {
     case damaged: DamagedArtifactException => damaged.getMessage
     case wrapped: java.lang.reflect.UndeclaredThrowableException if wrapped.getCause != null => reason(wrapped.getCause)
     case other =>
-      val message = Option(other.getMessage).fold("")(text => ": " + text.linesIterator.nextOption().getOrElse("").take(200))
+      val message =
+        Option(other.getMessage).fold("")(text => ": " + text.linesIterator.nextOption().getOrElse("").take(200))
       s"${other.getClass.getSimpleName}$message"
   }
 }

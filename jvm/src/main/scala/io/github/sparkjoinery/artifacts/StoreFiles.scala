@@ -9,10 +9,12 @@ import org.apache.hadoop.io.IOUtils
 /**
  * Reads an artifact store, checking all that it reads. Every call may take as long as the file system does.
  *
- * @param maxSize the most that is read of one artifact, in bytes
+ * @param maxSize
+ *   the most that is read of one artifact, in bytes
  */
 class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   private val VersionName = "[A-Za-z0-9-]+"
+
   /** Bytes of a pointer: two hundred are usual, and no release writes so many. */
   private val MaxPointer = 64L << 10
 
@@ -20,39 +22,48 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
 
   /** The folders of a relation's artifacts of a kind, one per specification. */
   def artifacts(kind: String, relation: String): Seq[Path] =
-    try fs.listStatus(StoreLayout.folder(root, kind, relation)).toSeq.filter(_.isDirectory).map(_.getPath).sortBy(_.getName)
+    try fs.listStatus(StoreLayout.folder(root, kind, relation)).toSeq.filter(_.isDirectory).map(_.getPath).sortBy(
+        _.getName)
     catch {
       case _: FileNotFoundException if fs.exists(new Path(root)) => Nil
       case _: FileNotFoundException =>
-        throw new DamagedArtifactException(s"there is no artifact store at $root, which spark.joinery.store names; the first refresh makes one")
+        throw new DamagedArtifactException(
+          s"there is no artifact store at $root, which spark.joinery.store names; the first refresh makes one")
     }
 
   /** Name of the current version and the checksum of its description; none if nothing has been published. */
-  def current(artifact: Path): Option[(String, String)] = try {
-    val json = StoreJson.parse(read(new Path(artifact, StoreLayout.Current), None, MaxPointer), StoreLayout.Current, Set(1, 2))
-    val name = StoreJson.text(json, "version")
-    // the name becomes a path
-    if (!name.matches(VersionName)) throw new DamagedArtifactException(s"${StoreLayout.Current} names no version")
-    Some((name, StoreJson.text(json, "version_sha256")))
-  } catch { case _: FileNotFoundException => None }
+  def current(artifact: Path): Option[(String, String)] =
+    try {
+      val json =
+        StoreJson.parse(read(new Path(artifact, StoreLayout.Current), None, MaxPointer), StoreLayout.Current, Set(1, 2))
+      val name = StoreJson.text(json, "version")
+      // the name becomes a path
+      if (!name.matches(VersionName)) throw new DamagedArtifactException(s"${StoreLayout.Current} names no version")
+      Some((name, StoreJson.text(json, "version_sha256")))
+    } catch { case _: FileNotFoundException => None }
 
   /**
-   * Names of an artifact's versions, the newest first; the Python package has the same order. Names begin with the time of the machine that
-   * wrote them: one that is later than the version published last comes from a clock that was wrong, and goes to the end.
+   * Names of an artifact's versions, the newest first; the Python package has the same order. Names begin with the time
+   * of the machine that wrote them: one that is later than the version published last comes from a clock that was
+   * wrong, and goes to the end.
    *
-   * @param published the version published last, if known
+   * @param published
+   *   the version published last, if known
    */
   def versions(artifact: Path, published: Option[String]): Seq[String] = {
-    val names = try fs.listStatus(StoreLayout.versions(artifact)).toSeq.filter(_.isDirectory).map(_.getPath.getName)
-    catch { case _: FileNotFoundException => Nil }
-    val (late, others) = names.filter(_.matches(VersionName)).sorted.reverse.partition(name => published.exists(_ < name))
+    val names =
+      try fs.listStatus(StoreLayout.versions(artifact)).toSeq.filter(_.isDirectory).map(_.getPath.getName)
+      catch { case _: FileNotFoundException => Nil }
+    val (late, others) =
+      names.filter(_.matches(VersionName)).sorted.reverse.partition(name => published.exists(_ < name))
     others ++ late
   }
 
   /**
    * The description of a version.
    *
-   * @param sha256 its checksum, if it is known; else it must hold its own
+   * @param sha256
+   *   its checksum, if it is known; else it must hold its own
    */
   def version(artifact: Path, name: String, sha256: Option[String]): ArtifactVersion = {
     val folder = StoreLayout.version(artifact, name)
@@ -62,9 +73,11 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
     if (sha256.exists(_ != StoreLayout.sha256(bytes))) throw wrong
     val version = new ArtifactVersion(folder, name, StoreJson.parse(bytes, what, Set(1, 2)))
     if (Seal.isBroken(bytes)) throw wrong
-    if (sha256.isEmpty && !Seal.has(bytes)) throw new DamagedArtifactException(s"$what has no checksum, as an older release wrote it")
+    if (sha256.isEmpty && !Seal.has(bytes))
+      throw new DamagedArtifactException(s"$what has no checksum, as an older release wrote it")
     val kind = artifact.getParent.getParent.getName
-    if (version.field("kind") != kind || StoreLayout.relationFolder(version.field("relation")) != artifact.getParent.getName) {
+    if (version.field("kind") != kind || StoreLayout.relationFolder(
+        version.field("relation")) != artifact.getParent.getName) {
       throw new DamagedArtifactException(s"$what belongs to another artifact")
     }
     version
@@ -74,7 +87,8 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   def data(version: ArtifactVersion): Iterator[Array[Byte]] = {
     val size = version.data.map(_.length).sum
     if (size > maxSize) {
-      throw new DamagedArtifactException(s"version ${version.name} has $size bytes, more than spark.joinery.store.maxArtifactSize")
+      throw new DamagedArtifactException(
+        s"version ${version.name} has $size bytes, more than spark.joinery.store.maxArtifactSize")
     }
     version.data.iterator.map { file =>
       val what = s"version ${version.name}: ${file.path}"
@@ -85,11 +99,14 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   }
 
   private def present[T](what: String)(read: => T): T =
-    try read catch { case _: FileNotFoundException => throw new DamagedArtifactException(s"$what is missing") }
+    try read
+    catch { case _: FileNotFoundException => throw new DamagedArtifactException(s"$what is missing") }
 
   /**
-   * @param length as it should be, where that is known
-   * @param most   bytes that are read
+   * @param length
+   *   as it should be, where that is known
+   * @param most
+   *   bytes that are read
    */
   private def read(path: Path, length: Option[Long], most: Long = maxSize): Array[Byte] = {
     val size = fs.getFileStatus(path).getLen
@@ -102,7 +119,8 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
     }
     val bytes = new Array[Byte](size.toInt)
     val in = fs.open(path)
-    try in.readFully(0, bytes) finally IOUtils.closeStream(in)
+    try in.readFully(0, bytes)
+    finally IOUtils.closeStream(in)
     bytes
   }
 }

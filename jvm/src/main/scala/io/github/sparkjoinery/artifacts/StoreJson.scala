@@ -10,19 +10,23 @@ object StoreJson {
 
   /** @param formats those that the reader knows */
   def parse(bytes: Array[Byte], what: String, formats: Set[Int]): JsonNode = {
-    val json = try mapper.readTree(bytes) catch {
-      case _: java.io.IOException => throw new DamagedArtifactException(s"$what is not JSON")
-    }
+    val json =
+      try mapper.readTree(bytes)
+      catch {
+        case _: java.io.IOException => throw new DamagedArtifactException(s"$what is not JSON")
+      }
     if (json == null || !json.isObject) throw new DamagedArtifactException(s"$what is not a JSON object")
     val format = json.path("format_version")
     if (!format.isInt || !formats(format.asInt)) {
-      throw new DamagedArtifactException(s"$what has format version ${if (format.isMissingNode) "none" else format}, which this jar does not know")
+      throw new DamagedArtifactException(
+        s"$what has format version ${if (format.isMissingNode) "none" else format}, which this jar does not know")
     }
     json
   }
 
   def child(node: JsonNode, field: String): JsonNode =
-    Option(node.get(field)).filterNot(_.isNull).getOrElse(throw new DamagedArtifactException(s"its description lacks '$field'"))
+    Option(node.get(field)).filterNot(_.isNull).getOrElse(throw new DamagedArtifactException(
+      s"its description lacks '$field'"))
 
   def text(node: JsonNode, field: String): String = child(node, field) match {
     case value if value.isTextual => value.asText

@@ -12,7 +12,8 @@ import org.apache.hadoop.fs.Path
  *                                                     /versions/<version>/version.json
  *                                                                        /data/    Parquet, never changed
  * }}}
- * The Python package has the same (`spark_joinery.store.layout`); `tests/golden/relation_folder.json` keeps both in step.
+ * The Python package has the same (`spark_joinery.store.layout`); `tests/golden/relation_folder.json` keeps both in
+ * step.
  */
 object StoreLayout {
   val Current = "_current.json"
@@ -21,7 +22,8 @@ object StoreLayout {
   private val Plain = (('a' to 'z') ++ ('0' to '9') ++ "_.").toSet
 
   /** The folder of a relation's artifacts of one kind. */
-  def folder(root: String, kind: String, relation: String): Path = new Path(new Path(root, kind), relationFolder(relation))
+  def folder(root: String, kind: String, relation: String): Path =
+    new Path(new Path(root, kind), relationFolder(relation))
 
   /** The folder of an artifact's versions. */
   def versions(artifact: Path): Path = new Path(artifact, "versions")
@@ -30,9 +32,11 @@ object StoreLayout {
   def version(artifact: Path, name: String): Path = new Path(versions(artifact), name)
 
   /**
-   * @param relation an identity, see [[RelationIdentity]]
-   * @return a name of at most 180 ASCII characters, which no other relation has; odd characters, and a `.` or `_` in front, as `~` and
-   *         two hex digits for each byte of UTF-8
+   * @param relation
+   *   an identity, see [[RelationIdentity]]
+   * @return
+   *   a name of at most 180 ASCII characters, which no other relation has; odd characters, and a `.` or `_` in front,
+   *   as `~` and two hex digits for each byte of UTF-8
    */
   def relationFolder(relation: String): String = {
     val bytes = relation.getBytes(UTF_8)

@@ -9,8 +9,8 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation}
 
 /**
- * Whether an artifact holds all that a query is going to read of its source. The source's files are listed anew for that: what the
- * session knows of them may be old.
+ * Whether an artifact holds all that a query is going to read of its source. The source's files are listed anew for
+ * that: what the session knows of them may be old.
  */
 object Validity {
 
@@ -23,36 +23,44 @@ object Validity {
       case (Some(described), _) if described.schema != schema => Some("the schema of the source has changed")
       case (Some(described), _) if !source.providers(described.provider) =>
         Some(s"the source was ${described.provider}, and is ${source.providers.mkString(" or ")} now")
-      case (Some(described), _: Files) if source.files.isEmpty => Some(s"the files of ${described.provider} cannot be listed")
-      case (Some(described), _: Files) if described.options != optionsText(source.options) => Some("the options of the source have changed")
-      case (_, built: Snapshot) if !source.snapshot.exists(now => now.version == built.version && built.tableId.forall(now.tableId.contains)) =>
-        Some(s"it was built from version ${built.version} of the source, and the query reads ${source.snapshot.fold("none")(_.version)}")
+      case (Some(described), _: Files) if source.files.isEmpty =>
+        Some(s"the files of ${described.provider} cannot be listed")
+      case (Some(described), _: Files) if described.options != optionsText(source.options) =>
+        Some("the options of the source have changed")
+      case (_, built: Snapshot)
+          if !source.snapshot.exists(now =>
+            now.version == built.version && built.tableId.forall(now.tableId.contains)) =>
+        Some(s"it was built from version ${built.version} of the source, and the query reads ${source.snapshot.fold(
+            "none")(_.version)}")
       case _ => None
     }
   }
 
   /** Why not every file of the source is covered. Takes a listing of the source. */
-  def uncovered(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Option[String] = version.fingerprint match {
-    case Files(covered) =>
-      val start = System.nanoTime()
-      val files = list(source.files.get, session)
-      listingMs.put(source.identity, (System.nanoTime() - start) / 1000000)
-      files.iterator.collectFirst {
-        case (path, file) if !covered.get(path).contains(file) =>
-          if (covered.contains(path)) s"$path has changed since" else s"$path is not covered"
-      }
-    case _ => None
-  }
+  def uncovered(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Option[String] =
+    version.fingerprint match {
+      case Files(covered) =>
+        val start = System.nanoTime()
+        val files = list(source.files.get, session)
+        listingMs.put(source.identity, (System.nanoTime() - start) / 1000000)
+        files.iterator.collectFirst {
+          case (path, file) if !covered.get(path).contains(file) =>
+            if (covered.contains(path)) s"$path has changed since" else s"$path is not covered"
+        }
+      case _ => None
+    }
 
   // by relation, how long its last listing took
   private val listingMs = new ConcurrentHashMap[String, Long]()
 
   /**
-   * What to say of a listing that takes too long. A listing that an earlier query began is never used for a later one: a file may have
-   * been replaced by another of its name in between, which only a listing that began with the query can tell.
+   * What to say of a listing that takes too long. A listing that an earlier query began is never used for a later one:
+   * a file may have been replaced by another of its name in between, which only a listing that began with the query can
+   * tell.
    */
   def slowListing(source: SourceRelation): String = {
-    val last = Option(listingMs.get(source.identity)).filter(_ > 0).fold("")(ms => s", which took $ms ms the last time,")
+    val last =
+      Option(listingMs.get(source.identity)).filter(_ > 0).fold("")(ms => s", which took $ms ms the last time,")
     s"listing the files of ${source.identity}, anew for each query$last"
   }
 
@@ -74,17 +82,20 @@ object Validity {
       while (files.hasNext) {
         val file = files.next()
         val path = file.getPath.toString
-        if (file.isFile && file.getLen > 0 && !(hides && isHidden(path.drop(start)))) found += path -> ((file.getLen, file.getModificationTime))
+        if (file.isFile && file.getLen > 0 && !(hides && isHidden(path.drop(start))))
+          found += path -> ((file.getLen, file.getModificationTime))
       }
       found.result()
     }
     val roots = relation.location match {
       case index: CatalogFileIndex =>
         val table = index.table.identifier
-        session.sharedState.externalCatalog.listPartitions(table.database.get, table.table).map(p => new Path(p.location))
+        session.sharedState.externalCatalog.listPartitions(table.database.get, table.table).map(p =>
+          new Path(p.location))
       case index => index.rootPaths
     }
-    val deep = relation.partitionSchema.nonEmpty || relation.options.exists(_._1.equalsIgnoreCase("recursiveFileLookup"))
+    val deep =
+      relation.partitionSchema.nonEmpty || relation.options.exists(_._1.equalsIgnoreCase("recursiveFileLookup"))
     roots.flatMap(below(_, deep)).toMap
   }
 
@@ -92,7 +103,7 @@ object Validity {
   private def hidesByDefault(relation: HadoopFsRelation, session: SparkSession): Boolean = {
     val option = "ignoredPathSegmentRegex"
     !relation.options.exists(_._1.equalsIgnoreCase(option)) &&
-      session.conf.getAll.get(s"spark.sql.files.$option").forall(_ == "^[._]")
+    session.conf.getAll.get(s"spark.sql.files.$option").forall(_ == "^[._]")
   }
 
   /** What Spark does not read by default. */

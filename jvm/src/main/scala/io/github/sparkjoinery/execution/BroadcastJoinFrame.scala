@@ -3,15 +3,17 @@ package io.github.sparkjoinery.execution
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
-import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
 /**
- * What makes a broadcast join of ours acceptable to adaptive execution, which takes a broadcast stage below Spark's own broadcast
- * joins only and otherwise stops re-planning without a word. The operator extends Spark's nested loop join, of whose work nothing
- * is left, and mixes this trait in. It streams the child that is not broadcast, in the same stage of generated code.
+ * What makes a broadcast join of ours acceptable to adaptive execution, which takes a broadcast stage below Spark's own
+ * broadcast joins only and otherwise stops re-planning without a word. The operator extends Spark's nested loop join,
+ * of whose work nothing is left, and mixes this trait in. It streams the child that is not broadcast, in the same stage
+ * of generated code.
  *
- * A class cannot extend a case class as a case class: the trait has what the compiler would write, over the operator's arguments.
+ * A class cannot extend a case class as a case class: the trait has what the compiler would write, over the operator's
+ * arguments.
  */
 trait BroadcastJoinFrame extends BroadcastNestedLoopJoinExec {
 

@@ -8,14 +8,16 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 
 /**
- * An operator whose children's generated code stays in stages of its own, as below Spark's own shuffled joins. Spark names the
- * operators that it treats so. Without this, a chain of joins would have more than the two inputs that generated code can have.
+ * An operator whose children's generated code stays in stages of its own, as below Spark's own shuffled joins. Spark
+ * names the operators that it treats so. Without this, a chain of joins would have more than the two inputs that
+ * generated code can have.
  */
 trait ChildrenInOwnStages extends SparkPlan
 
 /**
- * Stands between such an operator and a child with generated code, and ends the child's stage. So it does between a union and a child with
- * such an operator: from Spark 4.3 on a union is part of its children's code, if each of them has one input.
+ * Stands between such an operator and a child with generated code, and ends the child's stage. So it does between a
+ * union and a child with such an operator: from Spark 4.3 on a union is part of its children's code, if each of them
+ * has one input.
  */
 case class CodegenBoundaryExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "CodegenBoundary"
@@ -31,11 +33,12 @@ object CodegenBoundaries extends ColumnarRule {
   override def postColumnarTransitions: Rule[SparkPlan] = SeparateChildren
 
   private object SeparateChildren extends Rule[SparkPlan] {
-    override def apply(plan: SparkPlan): SparkPlan = if (!conf.wholeStageEnabled) plan else plan.transformUp {
+    override def apply(plan: SparkPlan): SparkPlan = if (!conf.wholeStageEnabled) plan
+    else plan.transformUp {
       case parent: ChildrenInOwnStages => parent.withNewChildren(parent.children.map(separate))
       case union: UnionExec => union.withNewChildren(union.children.map { child =>
-        if (child.exists(_.isInstanceOf[ChildrenInOwnStages])) separate(child) else child
-      })
+          if (child.exists(_.isInstanceOf[ChildrenInOwnStages])) separate(child) else child
+        })
     }
 
     private def separate(child: SparkPlan): SparkPlan = child match {

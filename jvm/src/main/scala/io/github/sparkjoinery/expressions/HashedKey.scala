@@ -32,8 +32,11 @@ object HashedKey {
 
   private object Widening {
     def unapply(key: Expression): Option[Expression] = key match {
-      case cast: Cast if typeOf(cast.child.dataType) == typeOf(cast.dataType) && Cast.canUpCast(cast.child.dataType, cast.dataType) &&
-        cast.child.dataType.isInstanceOf[NumericType] && typeOf(cast.dataType).isDefined => Some(cast.child)
+      case cast: Cast
+          if typeOf(cast.child.dataType) == typeOf(cast.dataType) && Cast.canUpCast(
+            cast.child.dataType,
+            cast.dataType) &&
+            cast.child.dataType.isInstanceOf[NumericType] && typeOf(cast.dataType).isDefined => Some(cast.child)
       case _ => None
     }
   }

@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.expressions
 
 /**
- * What `joinery_might_contain` asks: a filter over hashes of keys that is stored, built while the query runs, or absent. All tasks
- * share it; equal filters are one and the same, so that plans with them can be compared.
+ * What `joinery_might_contain` asks: a filter over hashes of keys that is stored, built while the query runs, or
+ * absent. All tasks share it; equal filters are one and the same, so that plans with them can be compared.
  */
 trait KeyFilter extends Serializable {
 
@@ -15,6 +15,7 @@ trait KeyFilter extends Serializable {
 
 /** Tests the keys of one task. */
 trait KeyTester {
+
   /** False only if no key of the filter has this hash. */
   def mightContain(hash: Long): Boolean
 }

@@ -2,17 +2,20 @@ package io.github.sparkjoinery.expressions
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * Whether a filter may contain a key: false if it surely does not, or if the key is NULL. It stands
- * only where rows whose key the filter does not contain have no effect, so that any answer is right that is true for all keys in the
- * filter; true for all is what it comes to where too few rows are dropped. Never NULL, which a Filter would take for false.
+ * Whether a filter may contain a key: false if it surely does not, or if the key is NULL. It stands only where rows
+ * whose key the filter does not contain have no effect, so that any answer is right that is true for all keys in the
+ * filter; true for all is what it comes to where too few rows are dropped. Never NULL, which a Filter would take for
+ * false.
  *
- * @param hash   `xxhash64` of the key, NULL if one of its columns is
- * @param filter the filter, common to all tasks
+ * @param hash
+ *   `xxhash64` of the key, NULL if one of its columns is
+ * @param filter
+ *   the filter, common to all tasks
  */
 case class MightContain(hash: Expression, filter: KeyFilter) extends UnaryExpression with Predicate {
 

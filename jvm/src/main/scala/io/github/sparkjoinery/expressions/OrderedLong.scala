@@ -9,8 +9,10 @@ import org.apache.spark.sql.types.{DataType, Decimal, LongType}
  * A value as a long: equal values give equal longs, and longs sort as the values do. NULL gives NULL. So keys are
  * hashed, and times searched, without a look at the row.
  *
- * @param child      of a type that [[OrderedLong.supports]]
- * @param descending whether greater values give lesser longs
+ * @param child
+ *   of a type that [[OrderedLong.supports]]
+ * @param descending
+ *   whether greater values give lesser longs
  */
 case class OrderedLong(child: Expression, descending: Boolean = false) extends UnaryExpression {
 
@@ -27,14 +29,18 @@ case class OrderedLong(child: Expression, descending: Boolean = false) extends U
     if (descending) ~long else long
   }
 
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = nullSafeCodeGen(ctx, ev, value => {
-    val long = PhysicalDataType(child.dataType) match {
-      case PhysicalDoubleType | PhysicalFloatType => s"${classOf[OrderedLong].getName}.ofDouble($value)"
-      case _: PhysicalDecimalType => s"$value.toUnscaledLong()"
-      case _ => s"(long) $value"
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = nullSafeCodeGen(
+    ctx,
+    ev,
+    value => {
+      val long = PhysicalDataType(child.dataType) match {
+        case PhysicalDoubleType | PhysicalFloatType => s"${classOf[OrderedLong].getName}.ofDouble($value)"
+        case _: PhysicalDecimalType => s"$value.toUnscaledLong()"
+        case _ => s"(long) $value"
+      }
+      s"${ev.value} = ${if (descending) s"~($long)" else long};"
     }
-    s"${ev.value} = ${if (descending) s"~($long)" else long};"
-  })
+  )
 
   override protected def withNewChildInternal(newChild: Expression): OrderedLong = copy(child = newChild)
 }

@@ -1,18 +1,22 @@
 package io.github.sparkjoinery.expressions
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
- * The label of the part of time that a row belongs to: part i holds the times from the i-th cut on. NULL belongs to the first.
+ * The label of the part of time that a row belongs to: part i holds the times from the i-th cut on. NULL belongs to the
+ * first.
  *
- * @param time   a long
- * @param cuts   an array of longs, ascending; NULL: there is one part only
- * @param labels by part
+ * @param time
+ *   a long
+ * @param cuts
+ *   an array of longs, ascending; NULL: there is one part only
+ * @param labels
+ *   by part
  */
 case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extends BinaryExpression {
   override def left: Expression = time
@@ -29,11 +33,15 @@ case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extend
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val (at, cut) = (time.genCode(ctx), cuts.genCode(ctx))
     val labelsTerm = ctx.addReferenceObj("labels", labelArray, "int[]")
-    ev.copy(code = code"""
+    ev.copy(
+      code = code"""
       ${at.code}
       ${cut.code}
-      int ${ev.value} = $labelsTerm[${at.isNull} ? 0 : ${TimePart.getClass.getName.stripSuffix("$")}.of(${at.value}, ${cut.isNull} ? null : ${cut.value})];
-      """, isNull = FalseLiteral)
+      int ${ev.value} = $labelsTerm[${at.isNull} ? 0 : ${TimePart.getClass.getName.stripSuffix(
+          "$")}.of(${at.value}, ${cut.isNull} ? null : ${cut.value})];
+      """,
+      isNull = FalseLiteral
+    )
   }
 
   override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): TimePart =
@@ -41,6 +49,7 @@ case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extend
 }
 
 object TimePart {
+
   /** The part of a time: how many cuts there are up to it. */
   def of(time: Long, cuts: ArrayData): Int = {
     var low = 0

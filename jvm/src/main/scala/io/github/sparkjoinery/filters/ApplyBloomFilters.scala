@@ -13,21 +13,30 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.artifacts.{ArtifactStore, ArtifactVersion, BloomFilter, DamagedArtifactException, ReadingSettings, StoreAccess, StoreJson, Validity}
+import io.github.sparkjoinery.artifacts.{
+  ArtifactStore,
+  ArtifactVersion,
+  BloomFilter,
+  DamagedArtifactException,
+  ReadingSettings,
+  StoreAccess,
+  StoreJson,
+  Validity
+}
 import io.github.sparkjoinery.expressions.MightContain
 import io.github.sparkjoinery.planning.Decision
 
 /**
- * Where one side of an equi-join is a relation with a bloom filter in the artifact store, drops rows of the other side that match
- * nothing, before they are shuffled:
+ * Where one side of an equi-join is a relation with a bloom filter in the artifact store, drops rows of the other side
+ * that match nothing, before they are shuffled:
  * {{{
  *   Join f.tailnum = p.tailnum       Join f.tailnum = p.tailnum
  *   :- flights f                     :- Filter joinery_might_contain(f.tailnum, planes)
  *   +- planes p              ==>     :  +- flights f
  *                                    +- planes p
  * }}}
- * Only where a row without a match has no effect: both sides of an inner join, the left of a semi join, the side of an outer join that
- * may come out as NULLs. Spark's own rules then move the filter down to the scan.
+ * Only where a row without a match has no effect: both sides of an inner join, the left of a semi join, the side of an
+ * outer join that may come out as NULLs. Spark's own rules then move the filter down to the scan.
  *
  * Whatever is wrong with an artifact, the query goes on without it, and the reason is kept with the join.
  */
@@ -35,18 +44,22 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (JoineryConf.store.isEmpty || !JoineryConf.runtimeFilter || !plan.containsPattern(JOIN)) plan
-    else try {
-      val session = SparkSession.active
-      StoreAccess.of(session).fold(plan)(access => new Run(access, session).transform(plan))
-    } catch {
-      case StoreAccess.Trouble(failure) =>
-        logWarning("No bloom filters for this query", failure)
-        plan.foreach {
-          case join: Join => Decision.record(join, Decision.RuntimeFilter, s"no bloom filters for this query: ${StoreAccess.reason(failure)}")
-          case _ =>
-        }
-        plan
-    }
+    else
+      try {
+        val session = SparkSession.active
+        StoreAccess.of(session).fold(plan)(access => new Run(access, session).transform(plan))
+      } catch {
+        case StoreAccess.Trouble(failure) =>
+          logWarning("No bloom filters for this query", failure)
+          plan.foreach {
+            case join: Join => Decision.record(
+                join,
+                Decision.RuntimeFilter,
+                s"no bloom filters for this query: ${StoreAccess.reason(failure)}")
+            case _ =>
+          }
+          plan
+      }
 
   // A subquery's plan is optimized once by itself and once as part of the query.
   private val Filtered = TreeNodeTag[Unit]("joinery_filtered")
@@ -93,7 +106,9 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       val stored = joins.flatMap(_._2).map(_.source.identity).distinct
         .map(relation => relation -> access.begin(relation)(ArtifactStore.versions(access, BloomFilter.Kind, relation)))
         .map { case (relation, versions) => relation -> versions.await() }.toMap
-      val fitting = joins.map { case (join, sides) => join -> sides.flatMap(side => fit(join, side, stored(side.source.identity))) }
+      val fitting = joins.map { case (join, sides) =>
+        join -> sides.flatMap(side => fit(join, side, stored(side.source.identity)))
+      }
       val outcomes = new java.util.IdentityHashMap[LogicalPlan, Seq[Either[String, Condition]]]()
       fitting.foreach { case (join, candidates) =>
         val outcome = candidates.map(_.flatMap(_.await()))
@@ -107,32 +122,43 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       if (join.isStreaming || join.getTagValue(Filtered).isDefined) Nil
       else Seq(
         if (canPruneRight(join.joinType)) FilteringSide.of(join, join.left, join.right) else None,
-        if (canPruneLeft(join.joinType)) FilteringSide.of(join, join.right, join.left) else None).flatten
+        if (canPruneLeft(join.joinType)) FilteringSide.of(join, join.right, join.left) else None
+      ).flatten
 
     /** Filters that fit, fewest keys first, and why others do not. */
-    private def fit(join: Join, side: FilteringSide, stored: Either[String, Seq[Either[String, ArtifactVersion]]]): Seq[Either[String, Candidate]] =
+    private def fit(
+        join: Join,
+        side: FilteringSide,
+        stored: Either[String, Seq[Either[String, ArtifactVersion]]]): Seq[Either[String, Candidate]] =
       stored match {
         case Left(reason) => Seq(Left(s"no bloom filter of ${side.source.identity}: $reason"))
-        case Right(versions) => versions.map(_.left.map(reason => s"a bloom filter of ${side.source.identity} is not used: $reason")
-          .flatMap(fit(join, side, _))).sortBy(_.fold(_ => Long.MaxValue, _.count))
+        case Right(versions) =>
+          versions.map(_.left.map(reason => s"a bloom filter of ${side.source.identity} is not used: $reason")
+            .flatMap(fit(join, side, _))).sortBy(_.fold(_ => Long.MaxValue, _.count))
       }
 
-    private def fit(join: Join, side: FilteringSide, version: ArtifactVersion): Either[String, Candidate] = try {
-      def unfit = FilterBenefit.missing(join, side, version)
-        .orElse(Validity.mismatch(version, side.source))
-        .orElse(ReadingSettings.ofFiles(version, session))
-        .orElse(whereOf(version).flatMap(FilterWhere.unmet(_, version, side.source, side.predicates, session)))
-      side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(join, side, version, keys))).left.map(unused(version, _))
-    } catch { case StoreAccess.Trouble(damage) => Left(unused(version, StoreAccess.reason(damage))) }
+    private def fit(join: Join, side: FilteringSide, version: ArtifactVersion): Either[String, Candidate] =
+      try {
+        def unfit = FilterBenefit.missing(join, side, version)
+          .orElse(Validity.mismatch(version, side.source))
+          .orElse(ReadingSettings.ofFiles(version, session))
+          .orElse(whereOf(version).flatMap(FilterWhere.unmet(_, version, side.source, side.predicates, session)))
+        side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(join, side, version, keys))).left.map(unused(
+          version,
+          _))
+      } catch { case StoreAccess.Trouble(damage) => Left(unused(version, StoreAccess.reason(damage))) }
 
     private def whereOf(version: ArtifactVersion): Option[String] =
       Option(version.spec.get("where")).filterNot(_.isNull).map(_ => StoreJson.text(version.spec, "where"))
 
     private def name(version: ArtifactVersion): String = {
-      val spec = try version.spec catch { case _: DamagedArtifactException => MissingNode.getInstance }
+      val spec =
+        try version.spec
+        catch { case _: DamagedArtifactException => MissingNode.getInstance }
       val keys = spec.path("keys").elements().asScala.map(_.asText).mkString(", ")
       val where = Option(spec.get("where")).fold("")(" where " + _.asText.take(200))
-      val older = if (version.standsFor.isEmpty) "" else s", version ${version.name}, as ${version.standsFor.map(_.reason).mkString("; ")}"
+      val older = if (version.standsFor.isEmpty) ""
+      else s", version ${version.name}, as ${version.standsFor.map(_.reason).mkString("; ")}"
       s"the bloom filter of ${version.field("relation")} ($keys$where)$older"
     }
 
@@ -140,14 +166,18 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
 
     private def filtered(join: Join, outcomes: Seq[Either[String, Condition]]): Join = {
       // of filters over the same keys the first, which has the fewest
-      val tests = outcomes.collect { case Right(condition) => condition }.distinctBy(c => (c.on, c.test.hash.canonicalized))
-        .filterNot(isThere)
+      val tests =
+        outcomes.collect { case Right(condition) => condition }.distinctBy(c => (c.on, c.test.hash.canonicalized))
+          .filterNot(isThere)
       def add(side: LogicalPlan): LogicalPlan =
         tests.filter(_.on eq side).map(_.test).reduceOption[Expression](And(_, _)).fold(side)(Filter(_, side))
       val result = if (tests.isEmpty) join else join.copy(left = add(join.left), right = add(join.right))
       result.copyTagsFrom(join)
       if (tests.nonEmpty) result.setTagValue(Filtered, ())
-      Decision.record(result, Decision.RuntimeFilter, (tests.map(test => s"rows are dropped by ${test.from}") ++ outcomes.flatMap(_.left.toOption)).mkString("; "))
+      Decision.record(
+        result,
+        Decision.RuntimeFilter,
+        (tests.map(test => s"rows are dropped by ${test.from}") ++ outcomes.flatMap(_.left.toOption)).mkString("; "))
       result
     }
 
@@ -158,10 +188,10 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       }
       condition.on.exists {
         case Filter(existing, _) => existing.exists {
-          case test: MightContain => test.filter == condition.test.filter &&
-            (test.hash.semanticEquals(condition.test.hash) || test.hash.semanticEquals(below))
-          case _ => false
-        }
+            case test: MightContain => test.filter == condition.test.filter &&
+              (test.hash.semanticEquals(condition.test.hash) || test.hash.semanticEquals(below))
+            case _ => false
+          }
         case _ => false
       }
     }

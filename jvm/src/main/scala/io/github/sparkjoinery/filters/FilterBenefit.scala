@@ -16,16 +16,18 @@ object FilterBenefit extends JoinSelectionHelper with SQLConfHelper {
     val size = side.other.stats.sizeInBytes
     val least = JoineryConf.runtimeFilterMinSize
     if (isBroadcast(join)) Some("the join is a broadcast join, which shuffles no rows that could be dropped")
-    else if (size < least) Some(s"the side to filter is small ($size bytes, spark.joinery.runtimeFilter.applicationSideMinSize is $least)")
+    else if (size < least)
+      Some(s"the side to filter is small ($size bytes, spark.joinery.runtimeFilter.applicationSideMinSize is $least)")
     else distinctKeys(side).filter(_ <= version.count("keys")).map { distinct =>
       s"it has ${version.count("keys")} keys, and the side to filter has no more than $distinct, so that few rows would be dropped"
     }
   }
 
   private def isBroadcast(join: Join): Boolean = {
-    val otherwise = hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint) || hintToShuffleReplicateNL(join.hint)
+    val otherwise =
+      hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint) || hintToShuffleReplicateNL(join.hint)
     getBroadcastBuildSide(join, hintOnly = true, conf).isDefined ||
-      !otherwise && getBroadcastBuildSide(join, hintOnly = false, conf).isDefined
+    !otherwise && getBroadcastBuildSide(join, hintOnly = false, conf).isDefined
   }
 
   /** How many keys the side to filter has at most, where statistics tell. */

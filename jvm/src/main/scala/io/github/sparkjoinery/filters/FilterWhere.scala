@@ -18,49 +18,63 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, ReadingSettings, SourceRelation, StoreAccess}
 
 /**
- * The `where` of a filter, against a query's predicates: a filter over some rows of a relation serves a query that reads no others.
- * Both are brought to one form by Spark's own rules; what they cannot see to be the same counts as different.
+ * The `where` of a filter, against a query's predicates: a filter over some rows of a relation serves a query that
+ * reads no others. Both are brought to one form by Spark's own rules; what they cannot see to be the same counts as
+ * different.
  */
 object FilterWhere extends PredicateHelper {
 
   /** Why not every condition of the text is among the predicates. */
-  def unmet(text: String, version: ArtifactVersion, source: SourceRelation, predicates: Seq[Expression],
-      session: SparkSession): Option[String] = try {
-    if (text.length > WhereText.MaxLength) Some(s"its `where` has ${text.length} characters, more than ${WhereText.MaxLength}")
-    else {
-      val parsed = session.sessionState.sqlParser.parseExpression(text)
-      lazy val condition = resolved(parsed, source.leaf, session)
-      def read = condition.references.toSeq
-      if (WhereText.changes(text) || usesOwnFunctions(parsed, session) || dependsOnSession(condition)) {
-        Some(s"what its `where` ($text) means depends on the session or the time")
-      } else if (read.exists(column => source.partitionColumns(column.name))) {
-        Some(s"its `where` ($text) is about partition columns, which are no part of any file")
-      } else {
-        source.clockOf(read.map(_.dataType)).map(clock => s"its `where` ($text) is about timestamps, which are read by $clock")
-          .orElse(ReadingSettings.ofCondition(version, isPlain(condition), session))
-          .orElse {
-            val known = (predicates.flatMap(normalized(_, source.leaf)) ++ predicates).map(_.canonicalized).toSet
-            normalized(condition, source.leaf).find(conjunct => !known(conjunct.canonicalized))
-              .map(conjunct => s"the query does not imply its `where`: ${conjunct.sql}")
-          }
+  def unmet(
+      text: String,
+      version: ArtifactVersion,
+      source: SourceRelation,
+      predicates: Seq[Expression],
+      session: SparkSession): Option[String] =
+    try {
+      if (text.length > WhereText.MaxLength)
+        Some(s"its `where` has ${text.length} characters, more than ${WhereText.MaxLength}")
+      else {
+        val parsed = session.sessionState.sqlParser.parseExpression(text)
+        lazy val condition = resolved(parsed, source.leaf, session)
+        def read = condition.references.toSeq
+        if (WhereText.changes(text) || usesOwnFunctions(parsed, session) || dependsOnSession(condition)) {
+          Some(s"what its `where` ($text) means depends on the session or the time")
+        } else if (read.exists(column => source.partitionColumns(column.name))) {
+          Some(s"its `where` ($text) is about partition columns, which are no part of any file")
+        } else {
+          source.clockOf(read.map(_.dataType)).map(clock =>
+            s"its `where` ($text) is about timestamps, which are read by $clock")
+            .orElse(ReadingSettings.ofCondition(version, isPlain(condition), session))
+            .orElse {
+              val known = (predicates.flatMap(normalized(_, source.leaf)) ++ predicates).map(_.canonicalized).toSet
+              normalized(condition, source.leaf).find(conjunct => !known(conjunct.canonicalized))
+                .map(conjunct => s"the query does not imply its `where`: ${conjunct.sql}")
+            }
+        }
       }
+    } catch {
+      case _: StackOverflowError => Some(s"its `where` (${text.take(200)}...) is nested too deeply")
+      case NonFatal(failure) =>
+        Some(s"its `where` (${text.take(200)}) cannot be resolved: ${StoreAccess.reason(failure)}")
     }
-  } catch {
-    case _: StackOverflowError => Some(s"its `where` (${text.take(200)}...) is nested too deeply")
-    case NonFatal(failure) => Some(s"its `where` (${text.take(200)}) cannot be resolved: ${StoreAccess.reason(failure)}")
-  }
 
   private def resolved(condition: Expression, relation: LogicalPlan, session: SparkSession): Expression =
     session.sessionState.executePlan(Filter(condition, relation), CommandExecutionMode.SKIP).analyzed.collectFirst {
       case Filter(resolved, _) => resolved
     }.get
 
-  /** Functions that Spark did not bring along, or that may hide one which it did: their definitions may have been others. */
+  /**
+   * Functions that Spark did not bring along, or that may hide one which it did: their definitions may have been
+   * others.
+   */
   private def usesOwnFunctions(parsed: Expression, session: SparkSession): Boolean = {
-    lazy val maybeHidden = session.conf.getOption("spark.sql.functionResolution.sessionOrder").exists(_.equalsIgnoreCase("first"))
+    lazy val maybeHidden =
+      session.conf.getOption("spark.sql.functionResolution.sessionOrder").exists(_.equalsIgnoreCase("first"))
     parsed.exists {
       case function: UnresolvedFunction => maybeHidden || function.nameParts.length != 1 ||
-        FunctionRegistry.builtin.lookupFunction(FunctionIdentifier(function.nameParts.head.toLowerCase(Locale.ROOT))).isEmpty
+        FunctionRegistry.builtin.lookupFunction(
+          FunctionIdentifier(function.nameParts.head.toLowerCase(Locale.ROOT))).isEmpty
       case _ => false
     }
   }
@@ -96,7 +110,19 @@ object FilterWhere extends PredicateHelper {
   private object Simplify extends RuleExecutor[LogicalPlan] {
     override protected def batches: Seq[Batch] = Seq(
       Batch("Finish", Once, ReplaceExpressions, RewriteWithExpression),
-      Batch("Simplify", FixedPoint(20), ConstantFolding, NullPropagation, OptimizeIn, BooleanSimplification, SimplifyConditionals,
-        SimplifyBinaryComparison, SimplifyCasts, UnwrapCastInBinaryComparison, LikeSimplification))
+      Batch(
+        "Simplify",
+        FixedPoint(20),
+        ConstantFolding,
+        NullPropagation,
+        OptimizeIn,
+        BooleanSimplification,
+        SimplifyConditionals,
+        SimplifyBinaryComparison,
+        SimplifyCasts,
+        UnwrapCastInBinaryComparison,
+        LikeSimplification
+      )
+    )
   }
 }

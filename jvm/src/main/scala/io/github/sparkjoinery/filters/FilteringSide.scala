@@ -8,13 +8,17 @@ import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
 
 /**
- * A side of a join whose keys may filter the other side: a relation below nothing but projections and filters, so that its rows are
- * rows of the relation.
+ * A side of a join whose keys may filter the other side: a relation below nothing but projections and filters, so that
+ * its rows are rows of the relation.
  *
- * @param source     the relation
- * @param predicates that all of the side's rows satisfy, over the relation's columns
- * @param keys       columns of the relation, and the keys of the other side that they are equal to
- * @param other      the side to filter
+ * @param source
+ *   the relation
+ * @param predicates
+ *   that all of the side's rows satisfy, over the relation's columns
+ * @param keys
+ *   columns of the relation, and the keys of the other side that they are equal to
+ * @param other
+ *   the side to filter
  */
 case class FilteringSide(
     source: SourceRelation,
@@ -30,7 +34,7 @@ case class FilteringSide(
     val found = columns.zip(types).map { case (name, hashed) =>
       keys.find { case (column, key) =>
         column.name == name && HashedKey.typeOf(column.dataType).exists(_.catalogString == hashed) &&
-          HashedKey.typeOf(column.dataType) == HashedKey.typeOf(key.dataType)
+        HashedKey.typeOf(column.dataType) == HashedKey.typeOf(key.dataType)
       }.flatMap { case (_, key) => HashedKey.of(key) }
     }
     if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {
@@ -46,8 +50,9 @@ case class FilteringSide(
   }
 
   /**
-   * A filter moves down as far as its columns reach, perhaps to rows that the query would have dropped before it computed the key.
-   * That must not fail: columns and widening casts do not; whatever else is left where the same rows meet it.
+   * A filter moves down as far as its columns reach, perhaps to rows that the query would have dropped before it
+   * computed the key. That must not fail: columns and widening casts do not; whatever else is left where the same rows
+   * meet it.
    */
   private def isHarmless(key: Expression): Boolean = {
     def isChain(plan: LogicalPlan): Boolean = plan match {
@@ -55,14 +60,19 @@ case class FilteringSide(
       case Filter(_, child) => isChain(child)
       case leaf => leaf.isInstanceOf[LeafNode]
     }
-    isChain(other) || findExpressionAndTrackLineageDown(key, other).exists { case (below, _) => HashedKey.column(below).isDefined }
+    isChain(other) || findExpressionAndTrackLineageDown(key, other).exists { case (below, _) =>
+      HashedKey.column(below).isDefined
+    }
   }
 }
 
 object FilteringSide extends PredicateHelper {
+
   /**
-   * @param side  of the join
-   * @param other its other side
+   * @param side
+   *   of the join
+   * @param other
+   *   its other side
    */
   def of(join: Join, side: LogicalPlan, other: LogicalPlan): Option[FilteringSide] = side match {
     case PhysicalOperation(columns, predicates, relation) =>
@@ -71,7 +81,8 @@ object FilteringSide extends PredicateHelper {
         pairs = equalities(join, side, other)
         aliases = getAliasMap(columns)
         keys = pairs.flatMap { case (mine, others) =>
-          HashedKey.column(replaceAlias(mine, aliases)).filter(c => source.output.contains(c) && !isPadded(c)).map(column => (column, others))
+          HashedKey.column(replaceAlias(mine, aliases)).filter(c => source.output.contains(c) && !isPadded(c)).map(
+            column => (column, others))
         }
         if keys.nonEmpty
       } yield FilteringSide(source, predicates.flatMap(splitConjunctivePredicates), keys, other)

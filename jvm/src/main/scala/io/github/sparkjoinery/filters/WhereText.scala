@@ -9,21 +9,29 @@ import org.antlr.v4.runtime.{CharStreams, Token}
 import org.apache.spark.sql.catalyst.parser.{SqlBaseLexer, SqlBaseParser}
 
 /**
- * What the text of a `where` tells before it is parsed. Spark's parser makes a plain literal of `date'today'` at once, so that
- * nothing later can tell it from the day on which it was read. The jobs have the same rule (`spark_joinery.jobs.builders.predicate`);
- * `tests/golden/where_text.json` keeps both in step.
+ * What the text of a `where` tells before it is parsed. Spark's parser makes a plain literal of `date'today'` at once,
+ * so that nothing later can tell it from the day on which it was read. The jobs have the same rule
+ * (`spark_joinery.jobs.builders.predicate`); `tests/golden/where_text.json` keeps both in step.
  */
 object WhereText {
 
-  /** Longest text that is looked at: Spark's parser goes deeper with each operator, and longer texts are nobody's conditions. */
+  /**
+   * Longest text that is looked at: Spark's parser goes deeper with each operator, and longer texts are nobody's
+   * conditions.
+   */
   val MaxLength: Int = 4000
 
   private val Typed = Set("DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ")
 
-  /** Whether a day or time in it is `now`, `today`, `tomorrow` or `yesterday`, or a variable is put into it before it is parsed. */
+  /**
+   * Whether a day or time in it is `now`, `today`, `tomorrow` or `yesterday`, or a variable is put into it before it is
+   * parsed.
+   */
   def changes(text: String): Boolean = text.contains("${") || {
     val words = tokens(text)
-    words.zip(words.drop(1)).exists { case (word, value) => Typed(word.getText) && isString(value) && !isFixed(value.getText) }
+    words.zip(words.drop(1)).exists { case (word, value) =>
+      Typed(word.getText) && isString(value) && !isFixed(value.getText)
+    }
   }
 
   /** In upper case, which is what the lexer knows words in; without comments. */

@@ -20,7 +20,8 @@ import io.github.sparkjoinery.lastjoin.search.GroupedRowsSearch
  * finds its candidates by hash and binary search and tries them from the last backwards. The left side is streamed: it
  * keeps its partitioning and order. Memory: the right side once per executor, within Spark's broadcast limits.
  *
- * @param terms ON and ORDER BY
+ * @param terms
+ *   ON and ORDER BY
  */
 class BroadcastLastJoinExec(
     left: SparkPlan,
@@ -57,8 +58,12 @@ class BroadcastLastJoinExec(
     val relation = ctx.addReferenceObj("relation", right.executeBroadcast[GroupedRows]())
     val timeOrder = ctx.addReferenceObj("timeOrder", terms.timeOrder(right.output).orNull, classOf[TimeOrder].getName)
     val readerClass = classOf[GroupedRowsReader].getName
-    val reader = ctx.addMutableState(readerClass, "reader", name =>
-      s"$name = ((${classOf[GroupedRows].getName}) $relation.value()).reader($timeOrder);", forceInline = true)
+    val reader = ctx.addMutableState(
+      readerClass,
+      "reader",
+      name =>
+        s"$name = ((${classOf[GroupedRows].getName}) $relation.value()).reader($timeOrder);",
+      forceInline = true)
     val matched = ctx.freshName("matched")
     val searched = evaluateSearched(leftVars)
     s"""

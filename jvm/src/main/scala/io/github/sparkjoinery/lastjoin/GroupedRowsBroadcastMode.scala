@@ -15,7 +15,8 @@ case class GroupedRowsBroadcastMode(right: RowGrouping) extends BroadcastMode {
 
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): GroupedRows = {
     val builder = new GroupedRowsBuilder(right, new DriverBuildMemory(JoineryConf.maxBroadcast))
-    if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()).getOrElse(tooLarge()) else tooLarge()
+    if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()).getOrElse(tooLarge())
+    else tooLarge()
   }
 
   private def tooLarge(): Nothing = throw new SparkException(

@@ -3,7 +3,10 @@ package io.github.sparkjoinery.lastjoin
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
-/** Generated code of the search in `GroupedRows`: keys, times and conditions are evaluated on variables, without rows of their own. */
+/**
+ * Generated code of the search in `GroupedRows`: keys, times and conditions are evaluated on variables, without rows of
+ * their own.
+ */
 private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
 
   /** Code that evaluates, once, the left columns that the search needs. */
@@ -15,8 +18,10 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
   /**
    * Code that searches the match of a left row, whose variables [[evaluateSearched]] has evaluated.
    *
-   * @param reader  name of a `GroupedRowsReader`
-   * @param matched name of the variable to set; it is null before
+   * @param reader
+   *   name of a `GroupedRowsReader`
+   * @param matched
+   *   name of the variable to set; it is null before
    */
   protected def searchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], reader: String, matched: String): String = {
     def onLeft[T](generate: => T): T = {
@@ -24,9 +29,11 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
       ctx.INPUT_ROW = null
       generate
     }
-    def long(expression: Expression): ExprCode = onLeft(BindReferences.bindReference(expression, left.output).genCode(ctx))
+    def long(expression: Expression): ExprCode =
+      onLeft(BindReferences.bindReference(expression, left.output).genCode(ctx))
     def row(expressions: Seq[Expression]): (ExprCode, String) = {
-      val row = onLeft(GenerateUnsafeProjection.createCode(ctx, BindReferences.bindReferences(expressions, left.output)))
+      val row =
+        onLeft(GenerateUnsafeProjection.createCode(ctx, BindReferences.bindReferences(expressions, left.output)))
       (row, s"${row.value}.anyNull()")
     }
     def longOrRow(longs: Option[Expression], rows: Seq[Expression]): (ExprCode, String) =
@@ -66,11 +73,18 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
   /**
    * Code that tries candidates from the last backwards, until one passes.
    *
-   * @param first the place of the first
-   * @param place name of a variable with the place of the last
+   * @param first
+   *   the place of the first
+   * @param place
+   *   name of a variable with the place of the last
    */
   protected def candidatesCode(
-      ctx: CodegenContext, leftVars: Seq[ExprCode], reader: String, matched: String, first: String, place: String): String = {
+      ctx: CodegenContext,
+      leftVars: Seq[ExprCode],
+      reader: String,
+      matched: String,
+      first: String,
+      place: String): String = {
     val tried = metricTerm(ctx, "candidatesTried")
     if (!terms.hasConditions) {
       return s"""

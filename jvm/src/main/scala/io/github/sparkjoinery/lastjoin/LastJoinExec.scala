@@ -2,10 +2,10 @@ package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
-import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
+import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 import io.github.sparkjoinery.planning.ReportedOperator
@@ -27,7 +27,8 @@ trait LastJoinExec extends CodegenSupport with ReportedOperator {
   protected def commonMetrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "matchedRows" -> SQLMetrics.createMetric(sparkContext, "left rows with a match"),
-    "candidatesTried" -> SQLMetrics.createMetric(sparkContext, "candidates tried"))
+    "candidatesTried" -> SQLMetrics.createMetric(sparkContext, "candidates tried")
+  )
 
   /** For EXPLAIN FORMATTED: without it Spark's own description would hide keys, order and condition. */
   protected def describe: String = {
@@ -53,7 +54,8 @@ trait LastJoinExec extends CodegenSupport with ReportedOperator {
   /**
    * Generated code that passes on a left row and its match.
    *
-   * @param matched name of the variable that holds the match or null
+   * @param matched
+   *   name of the variable that holds the match or null
    */
   protected def consumeMatch(ctx: CodegenContext, leftVars: Seq[ExprCode], matched: String): String = {
     val rightVars = right.output.zipWithIndex.map { case (attribute, i) => columnOf(ctx, matched, attribute, i) }
@@ -85,9 +87,14 @@ trait LastJoinExec extends CodegenSupport with ReportedOperator {
   }
 }
 
-/** Where no code is generated: puts left rows and their matches together. It goes to the executors, the plan does not. */
+/**
+ * Where no code is generated: puts left rows and their matches together. It goes to the executors, the plan does not.
+ */
 private[lastjoin] case class JoinedRows(
-    output: Seq[Attribute], left: Seq[Attribute], right: Seq[Attribute], metrics: Map[String, SQLMetric]) {
+    output: Seq[Attribute],
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    metrics: Map[String, SQLMetric]) {
 
   /** @param find the match of a left row, or null */
   def apply(leftRows: Iterator[InternalRow])(find: InternalRow => InternalRow): Iterator[InternalRow] = {

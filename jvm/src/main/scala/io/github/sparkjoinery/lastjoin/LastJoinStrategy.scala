@@ -4,20 +4,27 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.lastjoin.logical.{CarryOver, LastJoin, LastJoinRight, LastJoinTerms, LastRowPerKey, OrderAfterOn}
+import io.github.sparkjoinery.lastjoin.logical.{
+  CarryOver,
+  LastJoin,
+  LastJoinRight,
+  LastJoinTerms,
+  LastRowPerKey,
+  OrderAfterOn
+}
 import io.github.sparkjoinery.lastjoin.skew.CarryOverExec
 import io.github.sparkjoinery.planning.{Decision, JoineryException}
 
 /**
  * Chooses the physical form of a LAST JOIN, once more on every re-plan of adaptive execution:
- *  1. a hint for the right side: BROADCAST, SHUFFLE_HASH or MERGE;
- *  1. `BroadcastLastJoin` when the right side has been broadcast already or is small enough to be;
- *  1. `ShuffledHashLastJoin` when a partition of the right side is small enough to be built in memory;
- *  1. `SortMergeLastJoin`.
+ *   1. a hint for the right side: BROADCAST, SHUFFLE_HASH or MERGE;
+ *   1. `BroadcastLastJoin` when the right side has been broadcast already or is small enough to be;
+ *   1. `ShuffledHashLastJoin` when a partition of the right side is small enough to be built in memory;
+ *   1. `SortMergeLastJoin`.
  */
 object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLConfHelper with Logging {
 
@@ -33,7 +40,8 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       Decision.record(join, Decision.LastJoin, why + OrderAfterOn.noteOn(join))
       val right = planLater(join.right)
       val left =
-        if (form != Broadcast && isMeasuredFirst(join, terms)) AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
+        if (form != Broadcast && isMeasuredFirst(join, terms))
+          AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
         else planLater(join.left)
       Seq(form match {
         case Broadcast => new BroadcastLastJoinExec(left, right, terms)
@@ -45,27 +53,38 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       Seq(LastRowPerKeyExec(last.keys, last.order ++ LastJoinTerms.tieBreaker(last.child), planLater(last.child)))
 
     case carry: CarryOver =>
-      Seq(CarryOverExec(carry.part, carry.time, carry.cuts, carry.labels, carry.order ++ LastJoinTerms.tieBreaker(carry.child),
+      Seq(CarryOverExec(
+        carry.part,
+        carry.time,
+        carry.cuts,
+        carry.labels,
+        carry.order ++ LastJoinTerms.tieBreaker(carry.child),
         planLater(carry.child)))
 
     case right: LastJoinRight => // CheckLastJoin cannot know whether a join is still to come
-      JoineryException.fail("MISPLACED_ORDER",
-        "The right side of a LAST JOIN is used without the join: left.join(right, on, 'left') is missing.", right.origin)
+      JoineryException.fail(
+        "MISPLACED_ORDER",
+        "The right side of a LAST JOIN is used without the join: left.join(right, on, 'left') is missing.",
+        right.origin)
 
     case _ => Nil
   }
 
   private def choose(join: LastJoin, terms: LastJoinTerms): (Form, String) = {
-    val tooLarge = s"the right side is too large to broadcast (${size(join)}, limit ${conf.autoBroadcastJoinThreshold} bytes)"
+    val tooLarge =
+      s"the right side is too large to broadcast (${size(join)}, limit ${conf.autoBroadcastJoinThreshold} bytes)"
     join.hint.rightHint.flatMap(_.strategy) match {
       case _ if isBroadcast(join.right) => (Broadcast, "the right side is broadcast already")
-      case Some(BROADCAST) if isMeasuredFirst(join, terms) => shuffled(join, s"hint BROADCAST: the right side is measured first (${size(join)})")
-      case Some(BROADCAST) if join.right.stats.sizeInBytes <= JoineryConf.maxBroadcast || isUnknown(join.right) => (Broadcast, "hint")
+      case Some(BROADCAST) if isMeasuredFirst(join, terms) =>
+        shuffled(join, s"hint BROADCAST: the right side is measured first (${size(join)})")
+      case Some(BROADCAST) if join.right.stats.sizeInBytes <= JoineryConf.maxBroadcast || isUnknown(join.right) =>
+        (Broadcast, "hint")
       case Some(BROADCAST) =>
         shuffled(join, s"hint BROADCAST: the right side is beyond spark.joinery.lastJoin.maxBroadcast (${size(join)})")
       case Some(SHUFFLE_MERGE) => (SortMerge, "hint")
       case Some(SHUFFLE_HASH) => (ShuffledHash, "hint")
-      case Some(SHUFFLE_REPLICATE_NL) => shuffled(join, s"hint ${SHUFFLE_REPLICATE_NL.displayName}: LAST JOIN has no such form")
+      case Some(SHUFFLE_REPLICATE_NL) =>
+        shuffled(join, s"hint ${SHUFFLE_REPLICATE_NL.displayName}: LAST JOIN has no such form")
       case Some(NO_BROADCAST_HASH | NO_BROADCAST_AND_REPLICATION) => shuffled(join, "hint against broadcast")
       case _ if canBroadcastBySize(join.right, conf) => (Broadcast, s"the right side is small (${size(join)})")
       case _ if terms.lastOfKey && terms.rightKeys.isEmpty => (Broadcast, "the right side is one row")
@@ -81,8 +100,9 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
   }
 
   /**
-   * Whether the right side is shuffled before the left, as its size is too uncertain to decide: reduced to a row per key it may be far
-   * smaller than anyone can tell now, and what a hint wants broadcast may be too large for the driver. Afterwards, adaptive execution knows.
+   * Whether the right side is shuffled before the left, as its size is too uncertain to decide: reduced to a row per
+   * key it may be far smaller than anyone can tell now, and what a hint wants broadcast may be too large for the
+   * driver. Afterwards, adaptive execution knows.
    */
   private def isMeasuredFirst(join: LastJoin, terms: LastJoinTerms): Boolean = {
     def isShuffled(plan: LogicalPlan) = plan.exists(_.isInstanceOf[LogicalQueryStage])
@@ -92,7 +112,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       case _ => false
     }
     isUncertain && terms.rightKeys.nonEmpty && conf.adaptiveExecutionEnabled && conf.exchangeReuseEnabled &&
-      !isShuffled(join.right) && !isShuffled(join.left)
+    !isShuffled(join.right) && !isShuffled(join.left)
   }
 
   /** Bytes: as shuffled, once that is known; before, as estimated. */

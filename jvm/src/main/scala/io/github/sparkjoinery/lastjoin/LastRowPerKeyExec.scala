@@ -4,17 +4,20 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TaskRowsBuilder}
 
 /**
- * The last row of each key among the rows of one partition, whole rows held as they are. It only saves work for those above, so it gives
- * way: when memory is short it passes on what it has and begins anew, and when most keys turn out to be distinct it lets the rest through.
+ * The last row of each key among the rows of one partition, whole rows held as they are. It only saves work for those
+ * above, so it gives way: when memory is short it passes on what it has and begins anew, and when most keys turn out to
+ * be distinct it lets the rest through.
  *
- * @param keys  the right side's join keys
- * @param order the join's ORDER BY and tie-breaker
+ * @param keys
+ *   the right side's join keys
+ * @param order
+ *   the join's ORDER BY and tie-breaker
  */
 case class LastRowPerKeyExec(keys: Seq[Expression], order: Seq[SortOrder], child: SparkPlan) extends UnaryExecNode {
 
@@ -24,20 +27,27 @@ case class LastRowPerKeyExec(keys: Seq[Expression], order: Seq[SortOrder], child
 
   override lazy val metrics = Map(
     "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+  )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val terms = RowGrouping(BindReferences.bindReferences(keys, child.output),
-      BindReferences.bindReferences(order, child.output), time = None, onlyLast = true, child.output.length)
+    val terms = RowGrouping(
+      BindReferences.bindReferences(keys, child.output),
+      BindReferences.bindReferences(order, child.output),
+      time = None,
+      onlyLast = true,
+      child.output.length)
     val (numInputRows, numOutputRows) = (longMetric("numInputRows"), longMetric("numOutputRows"))
-    child.execute().mapPartitions(rows => new LastRows(rows, terms, numInputRows).map { row => numOutputRows += 1; row })
+    child.execute().mapPartitions(rows =>
+      new LastRows(rows, terms, numInputRows).map { row => numOutputRows += 1; row })
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): LastRowPerKeyExec = copy(child = newChild)
 }
 
 /** @param rows of one partition */
-private[lastjoin] class LastRows(rows: Iterator[InternalRow], terms: RowGrouping, read: SQLMetric) extends Iterator[InternalRow] {
+private[lastjoin] class LastRows(rows: Iterator[InternalRow], terms: RowGrouping, read: SQLMetric)
+  extends Iterator[InternalRow] {
   private var builder: TaskRowsBuilder = _
   private var refused: InternalRow = _
   private var letThrough = false
@@ -76,6 +86,7 @@ private[lastjoin] class LastRows(rows: Iterator[InternalRow], terms: RowGrouping
 
 private object LastRows {
   val Sample: Int = 1 << 16
+
   /** The share of distinct keys beyond which looking for duplicates costs more than it saves. */
   val WorthIt = 0.6
 }

@@ -11,13 +11,15 @@ import io.github.sparkjoinery.execution.rows.GroupedRowsReader
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /**
- * LAST JOIN of two sides shuffled by key: each task groups its right rows by key, puts each key's rows in order, and streams
- * its left rows past them. Nothing is sorted but right rows of one key among themselves, and often they come sorted. The left
- * side keeps its partitioning and order. A task whose right rows are more than its memory goes on as a sort-merge join
- * that spills ([[ShuffledHashTask]]).
+ * LAST JOIN of two sides shuffled by key: each task groups its right rows by key, puts each key's rows in order, and
+ * streams its left rows past them. Nothing is sorted but right rows of one key among themselves, and often they come
+ * sorted. The left side keeps its partitioning and order. A task whose right rows are more than its memory goes on as a
+ * sort-merge join that spills ([[ShuffledHashTask]]).
  *
- * @param terms   ON and ORDER BY
- * @param isSplit whether skewed partitions are read in parts, so that rows of one key are in several tasks
+ * @param terms
+ *   ON and ORDER BY
+ * @param isSplit
+ *   whether skewed partitions are read in parts, so that rows of one key are in several tasks
  */
 case class ShuffledHashLastJoinExec(
     left: SparkPlan,
@@ -32,7 +34,8 @@ case class ShuffledHashLastJoinExec(
     "distinctKeys" -> SQLMetrics.createMetric(sparkContext, "distinct keys"),
     "buildTime" -> SQLMetrics.createTimingMetric(sparkContext, "time to build"),
     "buildSize" -> SQLMetrics.createSizeMetric(sparkContext, "data size of build side"),
-    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"))
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size")
+  )
 
   override protected def tasks: ShuffledHashTasks =
     ShuffledHashTasks(terms, left.output, right.output, left.outputOrdering, metrics)
@@ -46,12 +49,21 @@ case class ShuffledHashLastJoinExec(
     }
   }
 
-  override protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String = {
+  override protected def matchCode(
+      ctx: CodegenContext,
+      leftVars: Seq[ExprCode],
+      task: String,
+      matched: String): String = {
     if (!terms.hasConditions) return s"$matched = (UnsafeRow) $task.matched();"
-    val reader = ctx.addMutableState(classOf[GroupedRowsReader].getName, "reader", name => s"$name = $task.reader();", forceInline = true)
+    val reader = ctx.addMutableState(
+      classOf[GroupedRowsReader].getName,
+      "reader",
+      name => s"$name = $task.reader();",
+      forceInline = true)
     val place = ctx.freshName("place")
     val conditions = AttributeSet((terms.within ++ terms.residual).flatMap(_.references))
-    val evaluated = evaluateRequiredVariables(left.output, leftVars, conditions) // for what follows, too: outside of braces
+    val evaluated =
+      evaluateRequiredVariables(left.output, leftVars, conditions) // for what follows, too: outside of braces
     s"""
        |$evaluated
        |if ($task.isSpilled()) {

@@ -23,11 +23,12 @@ case class ShuffledHashTasks(
 }
 
 /**
- * One task of `ShuffledHashLastJoin`. Right rows are grouped in memory; the caller looks each left row up in `relation`. When
- * memory runs out on the way, both sides are sorted instead, spilling as need be, and merged: then the task itself has the
- * match of each left row.
+ * One task of `ShuffledHashLastJoin`. Right rows are grouped in memory; the caller looks each left row up in
+ * `relation`. When memory runs out on the way, both sides are sorted instead, spilling as need be, and merged: then the
+ * task itself has the match of each left row.
  */
-class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: ShuffledHashTasks) extends LastJoinTask {
+class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: ShuffledHashTasks)
+  extends LastJoinTask {
   import join._
 
   private var sortedRight: Iterator[InternalRow] = _
@@ -43,7 +44,8 @@ class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[Inte
   override def next(): InternalRow = if (isSpilled) merged.next() else batch.next()
 
   /** Where nothing is spilled, that is the last candidate, if conditions are left to be tested. */
-  override def matched: InternalRow = if (isSpilled) merged.matched else {
+  override def matched: InternalRow = if (isSpilled) merged.matched
+  else {
     val row = batch.lastRow
     if (row != null) tried += 1
     row

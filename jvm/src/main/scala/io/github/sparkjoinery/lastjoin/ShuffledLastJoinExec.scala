@@ -11,6 +11,7 @@ import io.github.sparkjoinery.execution.ChildrenInOwnStages
 
 /** The left rows of one task, one after the other, and what was found for the one at hand. */
 trait LastJoinTask extends Iterator[InternalRow] {
+
   /** The match of the row that `next` returned last, or null. */
   def matched: InternalRow
 }
@@ -21,8 +22,9 @@ trait LastJoinTasks extends Serializable {
 }
 
 /**
- * What the two forms share that shuffle both sides: distribution, and generated code that reads both sides as iterators. As with
- * Spark's own shuffled joins, neither side's code is fused with the join's; [[CodegenBoundary]] sees to that.
+ * What the two forms share that shuffle both sides: distribution, and generated code that reads both sides as
+ * iterators. As with Spark's own shuffled joins, neither side's code is fused with the join's; [[CodegenBoundary]] sees
+ * to that.
  */
 trait ShuffledLastJoinExec extends BinaryExecNode with LastJoinExec with ChildrenInOwnStages {
 
@@ -54,15 +56,21 @@ trait ShuffledLastJoinExec extends BinaryExecNode with LastJoinExec with Childre
   /**
    * Code that finds the match of the left row at hand.
    *
-   * @param task    name of the task
-   * @param matched name of the variable to set; it is null before
+   * @param task
+   *   name of the task
+   * @param matched
+   *   name of the variable to set; it is null before
    */
   protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String
 
   override protected def doProduce(ctx: CodegenContext): String = {
     val factory = ctx.addReferenceObj("lastJoin", tasks)
-    val task = ctx.addMutableState(taskClass.getName, "task", name =>
-      s"$name = (${taskClass.getName}) $factory.start(inputs[0], inputs[1]);", forceInline = true)
+    val task = ctx.addMutableState(
+      taskClass.getName,
+      "task",
+      name =>
+        s"$name = (${taskClass.getName}) $factory.start(inputs[0], inputs[1]);",
+      forceInline = true)
     val leftRow = ctx.freshName("leftRow")
     ctx.INPUT_ROW = leftRow
     ctx.currentVars = null

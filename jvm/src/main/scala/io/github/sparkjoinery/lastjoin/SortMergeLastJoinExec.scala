@@ -13,12 +13,15 @@ import io.github.sparkjoinery.lastjoin.search.{AsOfGroup, BufferedGroup, Candida
 /**
  * LAST JOIN of two sorted sides, one pass over each; without keys, in one partition. The left side keeps its
  * partitioning and order. Memory per key, by what ON says beyond the keys:
- *  - nothing: one row;
- *  - an as-of comparison (`r.ts <= l.ts`), with or without a tolerance: one row, as the left side is sorted by time, too;
- *  - anything else: the key's right rows, in a buffer that spills.
+ *   - nothing: one row;
+ *   - an as-of comparison (`r.ts <= l.ts`), with or without a tolerance: one row, as the left side is sorted by time,
+ *     too;
+ *   - anything else: the key's right rows, in a buffer that spills.
  *
- * @param terms   ON and ORDER BY
- * @param isSplit whether skewed partitions are read in parts, so that rows of one key are in several tasks
+ * @param terms
+ *   ON and ORDER BY
+ * @param isSplit
+ *   whether skewed partitions are read in parts, so that rows of one key are in several tasks
  */
 case class SortMergeLastJoinExec(
     left: SparkPlan,
@@ -44,7 +47,11 @@ case class SortMergeLastJoinExec(
     }
   }
 
-  override protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String =
+  override protected def matchCode(
+      ctx: CodegenContext,
+      leftVars: Seq[ExprCode],
+      task: String,
+      matched: String): String =
     s"$matched = (UnsafeRow) $task.matched();"
 
   override def withSplit(left: SparkPlan, right: SparkPlan): SortMergeLastJoinExec =
@@ -54,7 +61,11 @@ case class SortMergeLastJoinExec(
     copy(left = newLeft, right = newRight)
 }
 
-case class SortMergeTasks(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], metrics: Map[String, SQLMetric])
+case class SortMergeTasks(
+    terms: LastJoinTerms,
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    metrics: Map[String, SQLMetric])
   extends LastJoinTasks {
 
   override def start(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow]): SortMergeTask =
@@ -62,7 +73,8 @@ case class SortMergeTasks(terms: LastJoinTerms, left: Seq[Attribute], right: Seq
 }
 
 /** One task of `SortMergeLastJoin`: both sides sorted as its terms say. */
-class SortMergeTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: SortMergeTasks) extends LastJoinTask {
+class SortMergeTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: SortMergeTasks)
+  extends LastJoinTask {
   import join._
 
   private val leftKey = UnsafeProjection.create(terms.leftKeys, left)

@@ -6,12 +6,16 @@ import org.apache.spark.sql.joinery.SpillingSort
 import org.apache.spark.sql.types.BooleanType
 
 /**
- * The rest of a `ShuffledHashLastJoin` task whose right rows do not fit: a sort-merge join of both sides, and, where the left
- * side's order has to be kept, a sort of its result.
+ * The rest of a `ShuffledHashLastJoin` task whose right rows do not fit: a sort-merge join of both sides, and, where
+ * the left side's order has to be kept, a sort of its result.
  *
- * @param rightRows sorted
+ * @param rightRows
+ *   sorted
  */
-private[lastjoin] class SpilledMerge(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: ShuffledHashTasks)
+private[lastjoin] class SpilledMerge(
+    leftRows: Iterator[InternalRow],
+    rightRows: Iterator[InternalRow],
+    join: ShuffledHashTasks)
   extends LastJoinTask {
 
   import join._
@@ -22,7 +26,9 @@ private[lastjoin] class SpilledMerge(leftRows: Iterator[InternalRow], rightRows:
   override def next(): InternalRow = task.next()
   override def matched: InternalRow = task.matched
 
-  private def merge(): LastJoinTask = new SortMergeTask(SpilledMerge.sort(leftRows, terms.leftSort, left, join), rightRows,
+  private def merge(): LastJoinTask = new SortMergeTask(
+    SpilledMerge.sort(leftRows, terms.leftSort, left, join),
+    rightRows,
     SortMergeTasks(terms, left, right, metrics))
 
   private def inOrderOfLeft(merged: LastJoinTask): LastJoinTask = {
@@ -51,9 +57,12 @@ private[lastjoin] class SpilledMerge(leftRows: Iterator[InternalRow], rightRows:
 }
 
 private[lastjoin] object SpilledMerge {
+
   /** @param order may be empty: then the rows are as good as they come */
   def sort(
-      rows: Iterator[InternalRow], order: Seq[SortOrder], output: Seq[Attribute],
+      rows: Iterator[InternalRow],
+      order: Seq[SortOrder],
+      output: Seq[Attribute],
       join: ShuffledHashTasks): Iterator[InternalRow] = {
     if (order.isEmpty) return rows
     val sort = new SpillingSort(order, output, join.metrics("spillSize"))

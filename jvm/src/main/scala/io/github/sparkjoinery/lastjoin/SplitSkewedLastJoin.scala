@@ -15,13 +15,14 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoin
 import io.github.sparkjoinery.lastjoin.skew.{StoredTimes, TimeSliceExec, TimeSlices}
 
 /**
- * Under adaptive execution, once both sides of a LAST JOIN are shuffled and the sizes of their partitions known: has several tasks
- * read a skewed partition.
- *  - With an as-of comparison and no residual condition, split by time ([[TimeSliceExec]]): a hot key on either side is divided.
- *  - Else the left side is split as Spark splits skewed joins, and each part reads the whole of the right.
+ * Under adaptive execution, once both sides of a LAST JOIN are shuffled and the sizes of their partitions known: has
+ * several tasks read a skewed partition.
+ *   - With an as-of comparison and no residual condition, split by time ([[TimeSliceExec]]): a hot key on either side
+ *     is divided.
+ *   - Else the left side is split as Spark splits skewed joins, and each part reads the whole of the right.
  *
- * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`), from a smaller size on: a row of a join costs more here. A plan
- * whose other operators rely on how the join's output is partitioned stays as it is.
+ * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`), from a smaller size on: a row of a join costs more
+ * here. A plan whose other operators rely on how the join's output is partitioned stays as it is.
  */
 object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
 
@@ -38,34 +39,49 @@ object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
 
   private def unwrap(plan: SparkPlan): SparkPlan = plan.transform { case SkewJoinChildWrapper(child) => child }
 
-  private def splitJoin(join: ShuffledLastJoinExec): SparkPlan = (shuffleBelow(join.left), shuffleBelow(join.right)) match {
-    case (Some(left), Some(right)) =>
-      val (leftSkew, rightSkew) = (new Skew(left, JoineryConf.skewSplitMinPartition), new Skew(right, JoineryConf.skewSplitMinPartition))
-      val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass) yield (l, r)
-      times match {
-        case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>
-          val leftIsLarger = left.mapStats.get.bytesByPartitionId.sum >= right.mapStats.get.bytesByPartitionId.sum
-          val stored = storedTimes(join, left, right, leftTime, rightTime, leftIsLarger)
-          val slices = if (leftIsLarger) new TimeSlices(left, leftTime, stored) else new TimeSlices(right, rightTime, stored)
-          val specs = leftSkew.sizes.indices.flatMap { i =>
-            val parts = math.min(math.max(leftSkew.parts(i), rightSkew.parts(i)), maxParts)
-            Seq.fill(parts)((leftSkew.whole(i), rightSkew.whole(i)))
-          }
-          withSplit(join,
-            TimeSliceExec(leftTime, slices, None, AQEShuffleReadExec(left, specs.map(_._1))),
-            TimeSliceExec(rightTime, slices, Some(join.terms.grouping(right.output)), AQEShuffleReadExec(right, specs.map(_._2))))
-        case None if leftSkew.any =>
-          val specs = leftSkew.sizes.indices.flatMap(i => leftSkew.byMapper(i).map((_, rightSkew.whole(i))))
-          if (specs.length == leftSkew.sizes.length) join
-          else withSplit(join, AQEShuffleReadExec(left, specs.map(_._1)), AQEShuffleReadExec(right, specs.map(_._2)))
-        case _ => join
-      }
-    case _ => join
-  }
+  private def splitJoin(join: ShuffledLastJoinExec): SparkPlan =
+    (shuffleBelow(join.left), shuffleBelow(join.right)) match {
+      case (Some(left), Some(right)) =>
+        val (leftSkew, rightSkew) =
+          (new Skew(left, JoineryConf.skewSplitMinPartition), new Skew(right, JoineryConf.skewSplitMinPartition))
+        val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass) yield (l, r)
+        times match {
+          case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>
+            val leftIsLarger = left.mapStats.get.bytesByPartitionId.sum >= right.mapStats.get.bytesByPartitionId.sum
+            val stored = storedTimes(join, left, right, leftTime, rightTime, leftIsLarger)
+            val slices =
+              if (leftIsLarger) new TimeSlices(left, leftTime, stored) else new TimeSlices(right, rightTime, stored)
+            val specs = leftSkew.sizes.indices.flatMap { i =>
+              val parts = math.min(math.max(leftSkew.parts(i), rightSkew.parts(i)), maxParts)
+              Seq.fill(parts)((leftSkew.whole(i), rightSkew.whole(i)))
+            }
+            withSplit(
+              join,
+              TimeSliceExec(leftTime, slices, None, AQEShuffleReadExec(left, specs.map(_._1))),
+              TimeSliceExec(
+                rightTime,
+                slices,
+                Some(join.terms.grouping(right.output)),
+                AQEShuffleReadExec(right, specs.map(_._2)))
+            )
+          case None if leftSkew.any =>
+            val specs = leftSkew.sizes.indices.flatMap(i => leftSkew.byMapper(i).map((_, rightSkew.whole(i))))
+            if (specs.length == leftSkew.sizes.length) join
+            else withSplit(join, AQEShuffleReadExec(left, specs.map(_._1)), AQEShuffleReadExec(right, specs.map(_._2)))
+          case _ => join
+        }
+      case _ => join
+    }
 
   /** Of the larger side, else of the other. */
-  private def storedTimes(join: ShuffledLastJoinExec, left: ShuffleQueryStageExec, right: ShuffleQueryStageExec, leftTime: Expression,
-      rightTime: Expression, leftIsLarger: Boolean): Option[StoredTimes] = if (JoineryConf.store.isEmpty) None else {
+  private def storedTimes(
+      join: ShuffledLastJoinExec,
+      left: ShuffleQueryStageExec,
+      right: ShuffleQueryStageExec,
+      leftTime: Expression,
+      rightTime: Expression,
+      leftIsLarger: Boolean): Option[StoredTimes] = if (JoineryConf.store.isEmpty) None
+  else {
     val logical = join.logicalLink.collect { case logical: LastJoin => logical }
     def ofLeft = StoredTimes.of(left, logical.map(_.left), join.terms.leftKeys, leftTime)
     def ofRight = StoredTimes.of(right, logical.map(_.right), join.terms.rightKeys, rightTime)

@@ -5,8 +5,10 @@ package io.github.sparkjoinery.parser
  * many Unicode spaces among it, and it reads letters by their upper case: a long s, U+017F, is an S. So any character
  * beyond ASCII is taken for a space here, and letters are compared by Unicode's case.
  *
- * @param first  the first word
- * @param second the word after it
+ * @param first
+ *   the first word
+ * @param second
+ *   the word after it
  */
 private[parser] class AdjacentWords(first: String, second: String) {
 

@@ -1,25 +1,29 @@
 package io.github.sparkjoinery.parser
 
-import org.antlr.v4.runtime.{CommonToken, Token}
-
 import scala.collection.mutable
+
+import org.antlr.v4.runtime.{CommonToken, Token}
 
 import io.github.sparkjoinery.parser.LastJoinTokens.{fail, nameOf, retyped}
 
 /**
- * A statement's tokens with each `[INNER|LEFT] ASOF JOIN r MATCH_CONDITION (...)` turned into `INNER JOIN r` or `LEFT JOIN r`
- * with the same ON or USING, or with `ON true`.
+ * A statement's tokens with each `[INNER|LEFT] ASOF JOIN r MATCH_CONDITION (...)` turned into `INNER JOIN r` or `LEFT
+ * JOIN r` with the same ON or USING, or with `ON true`.
  *
- * @param rewritten tokens that Spark's grammar accepts, each still at its place in the user's text
- * @param joins     the ASOF JOINs found
+ * @param rewritten
+ *   tokens that Spark's grammar accepts, each still at its place in the user's text
+ * @param joins
+ *   the ASOF JOINs found
  */
 private[parser] case class AsOfJoinTokens(rewritten: IndexedSeq[Token], joins: Seq[AsOfJoinTokens.Found])
 
 private[parser] object AsOfJoinTokens {
 
   /**
-   * @param startIndex index of the join's first character
-   * @param condition  tokens between the parentheses, closed by an end-of-file token in the place of the second one
+   * @param startIndex
+   *   index of the join's first character
+   * @param condition
+   *   tokens between the parentheses, closed by an end-of-file token in the place of the second one
    */
   case class Found(startIndex: Int, condition: Seq[Token])
 
@@ -72,7 +76,8 @@ private[parser] object AsOfJoinTokens {
         case _ => 0
       }
       matchCondition(asOf + 2) match {
-        case None if prefix > 0 => fail(tokens(asOf), "ASOF JOIN needs MATCH_CONDITION (...) directly after its right side")
+        case None if prefix > 0 =>
+          fail(tokens(asOf), "ASOF JOIN needs MATCH_CONDITION (...) directly after its right side")
         case None => // `asof` is the alias of the table before it
         case Some(at) =>
           if (name(asOf + 2) == "LATERAL") fail(tokens(asOf + 2), "ASOF JOIN does not take LATERAL")

@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.parser
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, Literal}
-import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
 import org.apache.spark.sql.catalyst.parser.ParserUtils.withOrigin
+import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
 import org.apache.spark.sql.catalyst.plans.UsingJoin
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
@@ -11,8 +11,8 @@ import org.apache.spark.sql.execution.SparkSqlAstBuilder
 import io.github.sparkjoinery.lastjoin.logical.{AsOfMatch, AsOfRight, LastJoinRight}
 
 /**
- * Spark's AST builder, which then marks those joins that were LAST JOINs or ASOF JOINs in the user's text. They
- * are known by the place where they start: every plan node carries it as its origin.
+ * Spark's AST builder, which then marks those joins that were LAST JOINs or ASOF JOINs in the user's text. They are
+ * known by the place where they start: every plan node carries it as its origin.
  */
 private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
 
@@ -30,7 +30,8 @@ private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
     mark(super.visitOperatorPipeStatement(ctx))
 
   private def mark(plan: LogicalPlan): LogicalPlan = plan.transformDown {
-    case join @ Join(_, right, joinType, on, _) if start(join).exists(asOfJoins.contains) && !right.isInstanceOf[AsOfRight] =>
+    case join @ Join(_, right, joinType, on, _)
+        if start(join).exists(asOfJoins.contains) && !right.isInstanceOf[AsOfRight] =>
       CurrentOrigin.withOrigin(join.origin) {
         val tree = asOfJoins(start(join).get)
         val condition = withOrigin(tree)(AsOfMatch(expression(tree)))

@@ -3,8 +3,8 @@ package io.github.sparkjoinery.parser
 import scala.jdk.CollectionConverters._
 import scala.util.control.ControlThrowable
 
-import org.antlr.v4.runtime.{CommonTokenStream, ListTokenSource, Token, TokenStream}
 import org.antlr.v4.runtime.tree.ParseTree
+import org.antlr.v4.runtime.{CommonTokenStream, ListTokenSource, Token, TokenStream}
 
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser.{BooleanExpressionContext, QueryOrganizationContext}
@@ -47,7 +47,8 @@ private[parser] class LastJoinParser extends StatementParser {
     read(parser, condition)
     val tree = parser.booleanExpression()
     val next = parser.getCurrentToken
-    if (next.getType != Token.EOF) LastJoinTokens.fail(next, "expected one comparison between the parentheses of MATCH_CONDITION")
+    if (next.getType != Token.EOF)
+      LastJoinTokens.fail(next, "expected one comparison between the parentheses of MATCH_CONDITION")
     tree
   }
 

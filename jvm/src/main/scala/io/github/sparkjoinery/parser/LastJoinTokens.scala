@@ -1,26 +1,30 @@
 package io.github.sparkjoinery.parser
 
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
 import org.antlr.v4.runtime.{CommonToken, CommonTokenStream, Token}
 
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 import org.apache.spark.sql.catalyst.trees.Origin
 
-import scala.collection.mutable
-import scala.jdk.CollectionConverters._
-
 /**
  * A statement's tokens with each `LAST JOIN r ORDER BY terms ON ...` turned into `LEFT JOIN r ON ...`.
  *
- * @param rewritten tokens that Spark's grammar accepts, each still at its place in the user's text
- * @param joins     the LAST JOINs found
+ * @param rewritten
+ *   tokens that Spark's grammar accepts, each still at its place in the user's text
+ * @param joins
+ *   the LAST JOINs found
  */
 private[parser] case class LastJoinTokens(rewritten: Seq[Token], joins: Seq[LastJoinTokens.Found])
 
 private[parser] object LastJoinTokens {
 
   /**
-   * @param startIndex index of the join's first character (of NATURAL, if that stands before LAST)
-   * @param order      tokens of the ORDER BY clause, closed by an end-of-file token in the place of ON or USING
+   * @param startIndex
+   *   index of the join's first character (of NATURAL, if that stands before LAST)
+   * @param order
+   *   tokens of the ORDER BY clause, closed by an end-of-file token in the place of ON or USING
    */
   case class Found(startIndex: Int, order: Option[Seq[Token]])
 
@@ -31,13 +35,39 @@ private[parser] object LastJoinTokens {
 
   // Before these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`) or part of
   // NULLS LAST, not a join that has a left side.
-  val NotALeftSide = Set("FROM", "JOIN", "COMMA", "DOT", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL",
-    "USING", "INTO", "UPDATE")
+  val NotALeftSide =
+    Set("FROM", "JOIN", "COMMA", "DOT", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL", "USING", "INTO", "UPDATE")
 
   // What may follow a join without ON or USING. LEFT and RIGHT are functions, too, before a parenthesis.
-  val AfterJoin = Set("JOIN", "INNER", "CROSS", "FULL", "SEMI", "ANTI", "NATURAL", "LATERAL", "WHERE", "GROUP",
-    "HAVING", "UNION", "INTERSECT", "EXCEPT", "SETMINUS", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT",
-    "PIVOT", "UNPIVOT", "QUALIFY", "SEMICOLON", "OPERATOR_PIPE", "EOF")
+  val AfterJoin = Set(
+    "JOIN",
+    "INNER",
+    "CROSS",
+    "FULL",
+    "SEMI",
+    "ANTI",
+    "NATURAL",
+    "LATERAL",
+    "WHERE",
+    "GROUP",
+    "HAVING",
+    "UNION",
+    "INTERSECT",
+    "EXCEPT",
+    "SETMINUS",
+    "LIMIT",
+    "OFFSET",
+    "WINDOW",
+    "CLUSTER",
+    "DISTRIBUTE",
+    "SORT",
+    "PIVOT",
+    "UNPIVOT",
+    "QUALIFY",
+    "SEMICOLON",
+    "OPERATOR_PIPE",
+    "EOF"
+  )
 
   // After these, a word of AfterJoin is a name (`ORDER BY offset`).
   private val BeforeName = Set("BY", "COMMA")
@@ -101,8 +131,11 @@ private[parser] object LastJoinTokens {
       val natural = name(last - 1) == "NATURAL"
       val (orderBy, criteria) = clauses(last + 2)
       if (criteria.isEmpty && !natural) {
-        fail(last, "LAST JOIN needs ON or USING after its right side and ORDER BY (`ON true` takes every row). If `last` " +
-          "is meant as the alias of the table before it, write AS last, or set spark.joinery.lastJoin.enabled to false")
+        fail(
+          last,
+          "LAST JOIN needs ON or USING after its right side and ORDER BY (`ON true` takes every row). If `last` " +
+            "is meant as the alias of the table before it, write AS last, or set spark.joinery.lastJoin.enabled to false"
+        )
       }
       if (criteria.nonEmpty && natural) fail(criteria.get, "NATURAL LAST JOIN takes neither ON nor USING")
       val order = for (from <- orderBy.toSeq; to <- criteria.toSeq; i <- from until to) yield i
@@ -148,5 +181,6 @@ private[parser] object LastJoinTokens {
   /** A syntax error at a token, as Spark words it. */
   def fail(at: Token, hint: String): Nothing = throw SyntaxError(
     Origin(Some(at.getLine), Some(at.getCharPositionInLine), Some(at.getStartIndex), Some(at.getStopIndex)),
-    Map("error" -> s"'${at.getText}'", "hint" -> s": $hint"))
+    Map("error" -> s"'${at.getText}'", "hint" -> s": $hint")
+  )
 }

@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.trees.{TreeNode, TreeNodeTag}
 import org.apache.spark.sql.execution.SparkPlan
 
 /**
- * Why a capability of Joinery took a node as it did, or left it to Spark: one line for each capability that had something to say,
- * kept with the logical node or an expression of it.
+ * Why a capability of Joinery took a node as it did, or left it to Spark: one line for each capability that had
+ * something to say, kept with the logical node or an expression of it.
  */
 object Decision extends Logging {
   private val Tag = TreeNodeTag[ListMap[String, String]]("joinery_decision")
@@ -20,8 +20,10 @@ object Decision extends Logging {
   val Window = "window"
 
   /**
-   * @param capability whose decision it is
-   * @param reason     one line
+   * @param capability
+   *   whose decision it is
+   * @param reason
+   *   one line
    */
   def record(node: TreeNode[_], capability: String, reason: String): Unit = {
     val reasons = reasonsOf(node)

@@ -4,13 +4,18 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
- * A LAST JOIN, ASOF JOIN or SKEW_WINDOW that cannot be: an analysis error whose message starts with `[JOINERY_LAST_JOIN.<condition>]`
- * (or `JOINERY_ASOF_JOIN`, `JOINERY_SKEW_WINDOW`) and shows the place in the user's text as Spark's own errors do.
+ * A LAST JOIN, ASOF JOIN or SKEW_WINDOW that cannot be: an analysis error whose message starts with
+ * `[JOINERY_LAST_JOIN.<condition>]` (or `JOINERY_ASOF_JOIN`, `JOINERY_SKEW_WINDOW`) and shows the place in the user's
+ * text as Spark's own errors do.
  *
- * @param condition the kind of error, in capitals
- * @param text      what is wrong, what was expected and how to mend it
- * @param origin    the place in the statement
- * @param of        the kind of join, or the hint, in capitals
+ * @param condition
+ *   the kind of error, in capitals
+ * @param text
+ *   what is wrong, what was expected and how to mend it
+ * @param origin
+ *   the place in the statement
+ * @param of
+ *   the kind of join, or the hint, in capitals
  */
 class JoineryException(val condition: String, text: String, origin: Origin, of: String = "LAST_JOIN")
   extends AnalysisException(
@@ -20,7 +25,8 @@ class JoineryException(val condition: String, text: String, origin: Origin, of: 
     None,
     Some(JoineryException.ErrorClass),
     Map("errorMessage" -> JoineryException.message(of, condition, text, origin)),
-    origin.getQueryContext)
+    origin.getQueryContext
+  )
 
 object JoineryException {
   // PySpark and Connect look classes up in Spark's own list and break on one they do not find there, so ours stands in

@@ -10,13 +10,15 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions.AddInterval
 
 /**
- * Whether an expression rises or falls as one of its terms rises. Only where that is certain for each value of the type: what
- * wraps around, or depends on local time in a zone whose clocks are set back, is not. `date_add`, `date_sub` and
- * `datediff` wrap around in every mode, as do DATE + INTERVAL and the like, which Spark makes of them. What fails
+ * Whether an expression rises or falls as one of its terms rises. Only where that is certain for each value of the
+ * type: what wraps around, or depends on local time in a zone whose clocks are set back, is not. `date_add`, `date_sub`
+ * and `datediff` wrap around in every mode, as do DATE + INTERVAL and the like, which Spark makes of them. What fails
  * instead is certain.
  *
- * @param term   the ORDER BY term
- * @param others columns of the side that the term is on
+ * @param term
+ *   the ORDER BY term
+ * @param others
+ *   columns of the side that the term is on
  */
 class Monotone(term: Expression, others: AttributeSet) {
 
@@ -26,8 +28,10 @@ class Monotone(term: Expression, others: AttributeSet) {
     case _ if !e.references.exists(others.contains) => Some(0)
     case cast: Cast if Monotone.rises(cast.child.dataType, cast.dataType) => direction(cast.child)
     case minus: UnaryMinus if exact(minus.dataType, minus.failOnError) => direction(minus.child).map(-_)
-    case add: Add if exact(add.dataType, add.evalMode == EvalMode.ANSI) => sum(direction(add.left), direction(add.right))
-    case minus: Subtract if exact(minus.dataType, minus.evalMode == EvalMode.ANSI) => sum(direction(minus.left), direction(minus.right).map(-_))
+    case add: Add if exact(add.dataType, add.evalMode == EvalMode.ANSI) =>
+      sum(direction(add.left), direction(add.right))
+    case minus: Subtract if exact(minus.dataType, minus.evalMode == EvalMode.ANSI) =>
+      sum(direction(minus.left), direction(minus.right).map(-_))
     case diff: SubtractDates if !diff.legacyInterval => sum(direction(diff.left), direction(diff.right).map(-_))
     case diff: SubtractTimestamps if !diff.legacyInterval && Monotone.evenly(diff.left.dataType, diff.timeZoneId) =>
       sum(direction(diff.left), direction(diff.right).map(-_))
@@ -38,7 +42,8 @@ class Monotone(term: Expression, others: AttributeSet) {
   /**
    * Whether a comparison that is not true of a row is not true of any row before it either.
    *
-   * @param ascending whether the term rises from one row to the next
+   * @param ascending
+   *   whether the term rises from one row to the next
    */
   def staysFalseBackwards(comparison: Expression, ascending: Boolean): Boolean = {
     val rising = comparison match {
@@ -57,8 +62,8 @@ class Monotone(term: Expression, others: AttributeSet) {
   }
 
   /**
-   * Integers wrap around unless ANSI mode makes them fail. Floating-point numbers have NaN: the greatest value, and still the
-   * greatest when it is subtracted.
+   * Integers wrap around unless ANSI mode makes them fail. Floating-point numbers have NaN: the greatest value, and
+   * still the greatest when it is subtracted.
    */
   private def exact(dataType: DataType, failsOnOverflow: Boolean): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType | _: DecimalType => failsOnOverflow
@@ -66,7 +71,9 @@ class Monotone(term: Expression, others: AttributeSet) {
     case _ => false
   }
 
-  /** Intervals of less than a day move an instant; days move local time, which is the same where no clock is ever set. */
+  /**
+   * Intervals of less than a day move an instant; days move local time, which is the same where no clock is ever set.
+   */
   private def isFixed(interval: Expression, moved: DataType, zone: Option[String]): Boolean = interval match {
     case Literal(micros: Long, _: DayTimeIntervalType) => // the least of all intervals has no absolute value
       -MICROS_PER_DAY < micros && micros < MICROS_PER_DAY || Monotone.evenly(moved, zone)

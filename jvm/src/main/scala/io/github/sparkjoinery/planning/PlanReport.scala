@@ -3,22 +3,27 @@ package io.github.sparkjoinery.planning
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.module.scala.DefaultScalaModule
 
-import org.apache.spark.sql.catalyst.expressions.{BinaryComparison, Equality, Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Final, MinBy}
-import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
+import org.apache.spark.sql.catalyst.expressions.{BinaryComparison, Equality, Expression, PredicateHelper}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.joins._
 import org.apache.spark.sql.execution.window.WindowExecBase
+import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
 
 /**
  * One line of the report: a join or window of the physical plan.
  *
- * @param operator its name in EXPLAIN
- * @param kind     `join` or `window`
- * @param joinery  whether it is one of Joinery's operators
- * @param reason   why it was chosen, or why Joinery left it to Spark
- * @param detail   the operator with its arguments, as in EXPLAIN
+ * @param operator
+ *   its name in EXPLAIN
+ * @param kind
+ *   `join` or `window`
+ * @param joinery
+ *   whether it is one of Joinery's operators
+ * @param reason
+ *   why it was chosen, or why Joinery left it to Spark
+ * @param detail
+ *   the operator with its arguments, as in EXPLAIN
  */
 case class PlanReport(operator: String, kind: String, joinery: Boolean, reason: String, detail: String) {
   override def toString: String = s"$operator: $reason"
@@ -26,7 +31,10 @@ case class PlanReport(operator: String, kind: String, joinery: Boolean, reason: 
 
 object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
 
-  /** One line per join and window; one in all for as-of joins left to Spark for the same reason, which it may plan repeatedly. */
+  /**
+   * One line per join and window; one in all for as-of joins left to Spark for the same reason, which it may plan
+   * repeatedly.
+   */
   def of(plan: SparkPlan): Seq[PlanReport] = {
     val (rewritten, others) = entries(plan).partition(_.kind == AsOfJoin)
     others ++ rewritten.distinctBy(_.reason).map(_.copy(kind = "join"))
@@ -35,13 +43,19 @@ object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
   private val AsOfJoin = "as-of join"
 
   private def entries(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
-    case node: ReportedOperator => entry(node, node.reportedAs, joinery = true, Decision.of(node).getOrElse(node.usualReason))
+    case node: ReportedOperator =>
+      entry(node, node.reportedAs, joinery = true, Decision.of(node).getOrElse(node.usualReason))
     case node: BroadcastNestedLoopJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: CartesianProductExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
     case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
-    case node: BaseAggregateExec if asOfJoin(node).isDefined => entry(node, AsOfJoin, joinery = false, asOfJoin(node).get)
+    case node: BaseAggregateExec if asOfJoin(node).isDefined =>
+      entry(node, AsOfJoin, joinery = false, asOfJoin(node).get)
     case node: WindowExecBase =>
-      entry(node, "window", joinery = false, Decision.of(node).getOrElse("an ordinary window, which Spark's operator serves"))
+      entry(
+        node,
+        "window",
+        joinery = false,
+        Decision.of(node).getOrElse("an ordinary window, which Spark's operator serves"))
   }
 
   /** The report as a JSON array, for `joinery explain`. */
@@ -53,10 +67,11 @@ object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
     PlanReport(node.nodeName, kind, joinery, reason, node.simpleString(maxFields = 25))
 
   /** The reason why Joinery left the as-of join to Spark that became this aggregation: `min_by` of the distance. */
-  private def asOfJoin(node: BaseAggregateExec): Option[String] = node.aggregateExpressions.collectFirst(Function.unlift {
-    case AggregateExpression(nearest: MinBy, Final | Complete, _, _, _) => Decision.of(nearest.orderingExpr)
-    case _ => None
-  })
+  private def asOfJoin(node: BaseAggregateExec): Option[String] =
+    node.aggregateExpressions.collectFirst(Function.unlift {
+      case AggregateExpression(nearest: MinBy, Final | Complete, _, _, _) => Decision.of(nearest.orderingExpr)
+      case _ => None
+    })
 
   private def stockJoin(node: SparkPlan, condition: Option[Expression]): String = Decision.of(node).getOrElse {
     val comparisons = condition.toSeq.flatMap(splitConjunctivePredicates).exists {

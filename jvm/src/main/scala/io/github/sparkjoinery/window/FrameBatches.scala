@@ -6,14 +6,22 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
 
-import io.github.sparkjoinery.window.frames.{ColumnBounds, Columns, ForwardBounds, ForwardColumns, FrameBounds, PeerNumbers, ResultRow}
+import io.github.sparkjoinery.window.frames.{
+  ColumnBounds,
+  Columns,
+  ForwardBounds,
+  ForwardColumns,
+  FrameBounds,
+  PeerNumbers,
+  ResultRow
+}
 import io.github.sparkjoinery.window.kernels.{ColumnGuard, ForwardGuard, Kernel, Kernels}
 import io.github.sparkjoinery.window.program.{FrameProgram, WindowProgram}
 import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
 
 /**
- * Computes the rows of one partition after the other, a batch at a time: finds the frames and has the kernels compute them. An error
- * belongs to a row, and it is raised when that row is asked for, as Spark's operator would.
+ * Computes the rows of one partition after the other, a batch at a time: finds the frames and has the kernels compute
+ * them. An error belongs to a row, and it is raised when that row is asked for, as Spark's operator would.
  */
 private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[Attribute], rows: PartitionRows) {
   protected val kernels: Kernels
@@ -111,7 +119,10 @@ private[window] object FrameBatches {
 
 /** By columns, of the rows from the first that a frame still holds on, in memory. */
 private[window] final class ColumnBatches(
-    program: WindowProgram, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows,
+    program: WindowProgram,
+    order: Seq[SortOrder],
+    output: Seq[Attribute],
+    rows: PartitionRows,
     seed: (Int, InternalRow) => Unit)
   extends FrameBatches(program, output, rows) {
   import ColumnBatches._
@@ -123,7 +134,13 @@ private[window] final class ColumnBatches(
   private var isComplete = false // all rows of the partition are loaded
 
   override protected lazy val kernels: Kernels = new Kernels(
-    output, program.results, columns, new ColumnGuard(columns, _, _), rows.cursor, FrameBatches.Rows, seed)
+    output,
+    program.results,
+    columns,
+    new ColumnGuard(columns, _, _),
+    rows.cursor,
+    FrameBatches.Rows,
+    seed)
   override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
     new ColumnBounds(frame.lower, frame.upper, columns, FrameBatches.Rows, raise)
 
@@ -157,7 +174,10 @@ private[window] final class ColumnBatches(
       if (row == null) { isComplete = true; more = 0 }
       else if (!columns.hasRoom) return false
       else {
-        val of = if (columnsOf == null) null else try columnsOf(row) catch { case NonFatal(_) => return false }
+        val of = if (columnsOf == null) null
+        else
+          try columnsOf(row)
+          catch { case NonFatal(_) => return false }
         columns.add(of, if (peers == null) 0 else peers.of(row))
         more -= 1
       }
@@ -180,19 +200,32 @@ private object ColumnBatches {
 
 /** By the rows themselves, read once more at each end of each frame: where there is no memory for columns. */
 private[window] final class ForwardBatches(
-    program: WindowProgram, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows,
+    program: WindowProgram,
+    order: Seq[SortOrder],
+    output: Seq[Attribute],
+    rows: PartitionRows,
     seed: (Int, InternalRow) => Unit)
   extends FrameBatches(program, output, rows) {
 
   private def columns(needed: Set[Int], numbersPeers: Boolean): ForwardColumns =
     new ForwardColumns(program, needed, if (numbersPeers) order else Nil, output, rows.cursor)
 
-  override protected lazy val kernels: Kernels = new Kernels(output, program.results, null,
+  override protected lazy val kernels: Kernels = new Kernels(
+    output,
+    program.results,
+    null,
     (input, limit) => new ForwardGuard(columns(Set(input), numbersPeers = false), input, limit),
-    rows.cursor, FrameBatches.Rows, seed)
+    rows.cursor,
+    FrameBatches.Rows,
+    seed)
   override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
-    new ForwardBounds(frame.lower, frame.upper, () => rows.size, columns(_, numbersPeers = program.peers.isDefined),
-      FrameBatches.Rows, raise)
+    new ForwardBounds(
+      frame.lower,
+      frame.upper,
+      () => rows.size,
+      columns(_, numbersPeers = program.peers.isDefined),
+      FrameBatches.Rows,
+      raise)
 
   /** Begins with a row of a partition, in place of its first. */
   def begin(row: Int): Unit = {

@@ -9,14 +9,20 @@ import io.github.sparkjoinery.window.program.WindowPrograms
 import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
 
 /**
- * Computes partition after partition and gives each row out beside its results: by columns in memory, else, from the row on where
- * that ends, by the rows themselves.
+ * Computes partition after partition and gives each row out beside its results: by columns in memory, else, from the
+ * row on where that ends, by the rows themselves.
  *
- * @param programs of the window
- * @param part     what the task computes of its partition; null: all
+ * @param programs
+ *   of the window
+ * @param part
+ *   what the task computes of its partition; null: all
  */
 private[window] final class PartitionFrames(
-    programs: WindowPrograms, order: Seq[SortOrder], output: Seq[Attribute], rows: PartitionRows, part: PartRows) {
+    programs: WindowPrograms,
+    order: Seq[SortOrder],
+    output: Seq[Attribute],
+    rows: PartitionRows,
+    part: PartRows) {
 
   private val seed: (Int, InternalRow) => Unit = if (part == null) null else part.seed(_, rows, _)
   private val byColumns = new ColumnBatches(programs.byColumns, order, output, rows, seed)

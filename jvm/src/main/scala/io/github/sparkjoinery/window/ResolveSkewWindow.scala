@@ -7,11 +7,14 @@ import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.planning.JoineryException
 
-/** Reads the hint SKEW_WINDOW(parts) of a SELECT, and puts it on each window of that SELECT once Spark has found them. */
+/**
+ * Reads the hint SKEW_WINDOW(parts) of a SELECT, and puts it on each window of that SELECT once Spark has found them.
+ */
 object ResolveSkewWindow extends Rule[LogicalPlan] with Logging {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case hint @ UnresolvedHint(name, arguments, child) if name.equalsIgnoreCase(SkewWindow.Name) => SkewWindow(parts(hint, arguments), child)
+    case hint @ UnresolvedHint(name, arguments, child) if name.equalsIgnoreCase(SkewWindow.Name) =>
+      SkewWindow(parts(hint, arguments), child)
     case hint @ SkewWindow(parts, child) if child.resolved && !child.isInstanceOf[Window] =>
       val placed = place(parts, child)
       if (placed.fastEquals(child)) logWarning(s"hint ${SkewWindow.Name}($parts): its SELECT has no window")
@@ -21,9 +24,13 @@ object ResolveSkewWindow extends Rule[LogicalPlan] with Logging {
   private def parts(hint: UnresolvedHint, arguments: Seq[Any]): Int = arguments match {
     case Seq(Literal(parts: Int, _)) if parts >= 1 && parts <= Most => parts
     case Seq(parts: Int) if parts >= 1 && parts <= Most => parts
-    case _ => throw new JoineryException("INVALID_HINT",
-      s"The hint ${SkewWindow.Name} takes one number, of parts to split each hot key into, from 1 (none) to $Most: " +
-        s"/*+ ${SkewWindow.Name}(4) */. It has ${if (arguments.isEmpty) "none" else arguments.mkString(", ")}.", hint.origin, SkewWindow.Name)
+    case _ => throw new JoineryException(
+        "INVALID_HINT",
+        s"The hint ${SkewWindow.Name} takes one number, of parts to split each hot key into, from 1 (none) to $Most: " +
+          s"/*+ ${SkewWindow.Name}(4) */. It has ${if (arguments.isEmpty) "none" else arguments.mkString(", ")}.",
+        hint.origin,
+        SkewWindow.Name
+      )
   }
 
   private def place(parts: Int, plan: LogicalPlan): LogicalPlan = plan match {

@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 /**
  * The hint `SKEW_WINDOW(parts)`, above what it is for: first a SELECT, then each of its windows.
  *
- * @param parts that each hot key is to be split into; 1: none
+ * @param parts
+ *   that each hot key is to be split into; 1: none
  */
 case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output

@@ -4,7 +4,7 @@ import org.apache.spark.SparkException
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
@@ -12,22 +12,39 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import io.github.sparkjoinery.planning.ReportedOperator
 import io.github.sparkjoinery.window.frames.ResultRow
-import io.github.sparkjoinery.window.parts.{CutAtRead, CutAtWrite, KeyCuts, KeyPart, SplitTerms, TaskParts, WindowCuts, WindowPartsExec}
+import io.github.sparkjoinery.window.parts.{
+  CutAtRead,
+  CutAtWrite,
+  KeyCuts,
+  KeyPart,
+  SplitTerms,
+  TaskParts,
+  WindowCuts,
+  WindowPartsExec
+}
 import io.github.sparkjoinery.window.program.WindowPrograms
 
 /**
- * Window functions in constant amortised time per row, whatever the frame. Takes the place of both Spark's window operator and the sort
- * below it: rows are grouped and sorted in memory, else by Spark's own sort, unless they come sorted.
+ * Window functions in constant amortised time per row, whatever the frame. Takes the place of both Spark's window
+ * operator and the sort below it: rows are grouped and sorted in memory, else by Spark's own sort, unless they come
+ * sorted.
  *
  * A task's part is [[WindowTask]]; the algorithms are in `kernels`. (Article 2: OpenMLDB's native window.)
  *
- * @param windowExpression as in Spark's `WindowExec`, which is made of the same
- * @param parts            that a hint wants each hot key split into; 1: none
- * @param cuts             of hot keys, which are computed in parts
+ * @param windowExpression
+ *   as in Spark's `WindowExec`, which is made of the same
+ * @param parts
+ *   that a hint wants each hot key split into; 1: none
+ * @param cuts
+ *   of hot keys, which are computed in parts
  */
 case class SlidingWindowExec(
-    windowExpression: Seq[NamedExpression], partitionSpec: Seq[Expression], orderSpec: Seq[SortOrder], child: SparkPlan,
-    parts: Option[Int] = None, cuts: Option[WindowCuts] = None)
+    windowExpression: Seq[NamedExpression],
+    partitionSpec: Seq[Expression],
+    orderSpec: Seq[SortOrder],
+    child: SparkPlan,
+    parts: Option[Int] = None,
+    cuts: Option[WindowCuts] = None)
   extends UnaryExecNode with BlockingOperatorWithCodegen with ReportedOperator {
 
   override def reportedAs: String = "window"
@@ -59,7 +76,8 @@ case class SlidingWindowExec(
     "splitParts" -> SQLMetrics.createMetric(sparkContext, "split parts"),
     "hotKeys" -> SQLMetrics.createMetric(sparkContext, "hot keys"),
     "uncutKeys" -> SQLMetrics.createMetric(sparkContext, "hot keys not cut: on one value"),
-    "haloRows" -> SQLMetrics.createMetric(sparkContext, "halo rows"))
+    "haloRows" -> SQLMetrics.createMetric(sparkContext, "halo rows")
+  )
 
   /** What its parts would need, or why it has none. */
   def splitTerms: Either[String, SplitTerms] = SplitTerms.of(partitionSpec, orderSpec, functions)
@@ -82,20 +100,29 @@ case class SlidingWindowExec(
         val written = WindowPartsExec.behind(child).fold(cut)(_.cuts)
         report(written.hotKeys.values.map(_.cuts))
         val parts = written.taskParts
-        if (parts.isEmpty) (partitionSpec, None) else (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)))
+        if (parts.isEmpty) (partitionSpec, None)
+        else (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)))
       case Some(cut: CutAtRead) =>
         val parts = partsOfReaders(cut)
         (partitionSpec, Some((cut.terms, parts(_))))
       case Some(other) => throw SparkException.internalError(s"a window cut by $other")
     }
-    WindowTaskFactory(WindowPrograms.of(orderSpec, functions), keys, orderSpec, child.output,
-      WindowMetrics(longMetric("sortTime"), longMetric("spillSize"), longMetric("haloRows")), parts)
+    WindowTaskFactory(
+      WindowPrograms.of(orderSpec, functions),
+      keys,
+      orderSpec,
+      child.output,
+      WindowMetrics(longMetric("sortTime"), longMetric("spillSize"), longMetric("haloRows")),
+      parts
+    )
   }
 
   /** Tasks that read one partition compute a part of it each. */
   private def partsOfReaders(cut: CutAtRead): Array[Option[TaskParts]] = {
     val specs = child.collectFirst { case read: AQEShuffleReadExec => read.partitionSpecs }.get
-    val readings = specs.groupBy(identity).collect { case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length }
+    val readings = specs.groupBy(identity).collect {
+      case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length
+    }
     val hotKeys = cut.of(readings)
     report(hotKeys.values.flatMap(_.values))
     specs.zipWithIndex.map {
@@ -108,11 +135,15 @@ case class SlidingWindowExec(
   }
 
   private def report(hotKeys: Iterable[KeyCuts]): Unit = {
-    val counts = Map("hotKeys" -> hotKeys.size, "uncutKeys" -> hotKeys.count(_.times.isEmpty),
+    val counts = Map(
+      "hotKeys" -> hotKeys.size,
+      "uncutKeys" -> hotKeys.count(_.times.isEmpty),
       "splitParts" -> hotKeys.filter(_.times.nonEmpty).map(_.times.length + 1).sum)
     counts.foreach { case (name, count) => longMetric(name).set(count) }
     SQLMetrics.postDriverMetricUpdates(
-      sparkContext, sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY), counts.keys.toSeq.map(longMetric))
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      counts.keys.toSeq.map(longMetric))
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -151,13 +182,20 @@ case class SlidingWindowExec(
 
   override protected def doProduce(ctx: CodegenContext): String = {
     val factory = ctx.addReferenceObj("window", newTask, classOf[WindowTaskFactory].getName)
-    taskTerm = ctx.addMutableState(classOf[WindowTask].getName, "windowTask", term => s"$term = $factory.create(partitionIndex);", forceInline = true)
+    taskTerm = ctx.addMutableState(
+      classOf[WindowTask].getName,
+      "windowTask",
+      term => s"$term = $factory.create(partitionIndex);",
+      forceInline = true)
     val isTaken = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "rowsTaken")
     val takeRows = ctx.freshName("takeRows")
-    val takeRowsCall = ctx.addNewFunction(takeRows, s"""
+    val takeRowsCall = ctx.addNewFunction(
+      takeRows,
+      s"""
       private void $takeRows(int partitionIndex) throws java.io.IOException {
         ${child.asInstanceOf[CodegenSupport].produce(ctx, this)}
-      }""")
+      }"""
+    )
 
     val (row, results) = (ctx.freshName("row"), ctx.freshName("results"))
     def columns(from: String, expressions: Seq[Expression]): Seq[ExprCode] = {
@@ -165,10 +203,16 @@ case class SlidingWindowExec(
       ctx.INPUT_ROW = from
       expressions.map(_.genCode(ctx))
     }
-    val childColumns = columns(row, child.output.zipWithIndex.map { case (column, i) => BoundReference(i, column.dataType, column.nullable) })
-    val resultColumns = columns(results, added.map(_.transform {
-      case BoundReference(i, dataType, nullable) if i >= child.output.length => BoundReference(i - child.output.length, dataType, nullable)
-    }))
+    val childColumns = columns(
+      row,
+      child.output.zipWithIndex.map { case (column, i) => BoundReference(i, column.dataType, column.nullable) })
+    val resultColumns = columns(
+      results,
+      added.map(_.transform {
+        case BoundReference(i, dataType, nullable) if i >= child.output.length =>
+          BoundReference(i - child.output.length, dataType, nullable)
+      })
+    )
     s"""
       if (!$isTaken) {
         $takeRowsCall(partitionIndex);

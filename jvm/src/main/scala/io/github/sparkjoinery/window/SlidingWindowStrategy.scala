@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalWind
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Window}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
-import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.window.WindowExec
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.skew.Skew
@@ -17,9 +17,9 @@ import io.github.sparkjoinery.window.parts.{CutAtWrite, SplitTerms, WindowPartsE
 import io.github.sparkjoinery.window.program.WindowSupport
 
 /**
- * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row, and for those whose hot keys are to be split: because
- * a hint says so, or because their input, shuffled, turns out to be skewed. Functions that it cannot take stay with Spark's operator below
- * it, sorted once for both.
+ * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row, and for those whose hot keys
+ * are to be split: because a hint says so, or because their input, shuffled, turns out to be skewed. Functions that it
+ * cannot take stay with Spark's operator below it, sorted once for both.
  */
 object SlidingWindowStrategy extends SparkStrategy with Logging {
 
@@ -32,14 +32,22 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
     case SkewWindow(parts, child) =>
       windowBelow(child).foreach(_.setTagValue(Parts, parts))
       Seq(planLater(child))
-    case window @ PhysicalWindow(WindowFunctionType.SQL, columns, keys, order, child) if JoineryConf.slidingWindowEnabled =>
+    case window @ PhysicalWindow(WindowFunctionType.SQL, columns, keys, order, child)
+        if JoineryConf.slidingWindowEnabled =>
       val parts = window.getTagValue(Parts)
-      val reasons = columns.map(column => column -> functionsOf(column).flatMap(WindowSupport.reasonAgainst(_, order)).headOption)
+      val reasons =
+        columns.map(column => column -> functionsOf(column).flatMap(WindowSupport.reasonAgainst(_, order)).headOption)
       val taken = reasons.collect { case (column, None) => column }
       val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct
       val isMoving = taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)
-      val split = if (refused.nonEmpty) Left(refused.mkString("; ")) else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
-      val cut = split.toOption.flatMap(CutAtWrite.of(child, _, parts, onRequestOnly = window.getTagValue(ReliedOn).isDefined, maySample = isMoving))
+      val split =
+        if (refused.nonEmpty) Left(refused.mkString("; ")) else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
+      val cut = split.toOption.flatMap(CutAtWrite.of(
+        child,
+        _,
+        parts,
+        onRequestOnly = window.getTagValue(ReliedOn).isDefined,
+        maySample = isMoving))
       val why =
         if (isMoving) Some("a moving frame")
         else if (split.isRight && parts.exists(_ > 1)) Some("hint SKEW_WINDOW")
@@ -50,11 +58,16 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       val notBefore = split.toOption.filter(_ => parts.exists(_ > 1)).flatMap(CutAtWrite.reasonAgainst(child, _))
         .map(reason => s"hot keys not cut before the shuffle: $reason")
       val keeps = Option.when(refused.nonEmpty)(s"Spark's operator keeps ${refused.mkString("; ")}")
-      Decision.record(window, Decision.Window, why match {
-        case Some(why) => (Seq(why) ++ cut.map(cut => s"hot keys $cut") ++ notBefore ++ keeps ++ notSplit).mkString("; ")
-        case None if refused.nonEmpty => refused.mkString("; ")
-        case None => (Seq("its frames only grow, which Spark's operator is made for") ++ notSplit).mkString("; ")
-      })
+      Decision.record(
+        window,
+        Decision.Window,
+        why match {
+          case Some(why) =>
+            (Seq(why) ++ cut.map(cut => s"hot keys $cut") ++ notBefore ++ keeps ++ notSplit).mkString("; ")
+          case None if refused.nonEmpty => refused.mkString("; ")
+          case None => (Seq("its frames only grow, which Spark's operator is made for") ++ notSplit).mkString("; ")
+        }
+      )
       if (why.isEmpty) Nil
       else {
         val left = columns.filterNot(taken.contains)
@@ -93,9 +106,11 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
   }
 
   private def isSkewed(child: LogicalPlan, parts: Option[Int]): Boolean = child match {
-    case LogicalQueryStage(_, stage: ShuffleQueryStageExec) if Skew.isKnown(stage) => SplitSkewedWindow.partsOf(stage, parts).exists(_ > 1)
+    case LogicalQueryStage(_, stage: ShuffleQueryStageExec) if Skew.isKnown(stage) =>
+      SplitSkewedWindow.partsOf(stage, parts).exists(_ > 1)
     case _ => false
   }
 
-  private def functionsOf(column: NamedExpression): Seq[WindowExpression] = column.collect { case window: WindowExpression => window }
+  private def functionsOf(column: NamedExpression): Seq[WindowExpression] =
+    column.collect { case window: WindowExpression => window }
 }

@@ -13,9 +13,9 @@ import io.github.sparkjoinery.execution.skew.Skew
 import io.github.sparkjoinery.window.parts.{CutAtRead, StoredCuts}
 
 /**
- * Under adaptive execution, once the input of a `SlidingWindow` is shuffled: has several tasks read a skewed partition, each of which
- * computes a part of its hot keys, and some of the others. (Article 2: skewed windows, W1 to W4. Parts are told apart while they are
- * read, so that the shuffle itself shows what is skewed, and no row is shuffled twice.)
+ * Under adaptive execution, once the input of a `SlidingWindow` is shuffled: has several tasks read a skewed partition,
+ * each of which computes a part of its hot keys, and some of the others. (Article 2: skewed windows, W1 to W4. Parts
+ * are told apart while they are read, so that the shuffle itself shows what is skewed, and no row is shuffled twice.)
  */
 object SplitSkewedWindow extends Rule[SparkPlan] with Logging {
 
@@ -38,7 +38,9 @@ object SplitSkewedWindow extends Rule[SparkPlan] with Logging {
         val specs = sizes.zipWithIndex.flatMap { case (parts, i) => Seq.fill(parts)(skew.whole(i)) }
         val child = window.logicalLink.collect { case logical: Window => logical.child }
         val stored = if (JoineryConf.store.isEmpty) None else StoredCuts.byPartition(stage, child, terms)
-        window.copy(child = SkewJoinChildWrapper(AQEShuffleReadExec(stage, specs)), cuts = Some(new CutAtRead(stage, terms, stored)))
+        window.copy(
+          child = SkewJoinChildWrapper(AQEShuffleReadExec(stage, specs)),
+          cuts = Some(new CutAtRead(stage, terms, stored)))
       }
     case (_, Left(reason)) =>
       if (window.parts.exists(_ > 1)) logWarning(s"hint SKEW_WINDOW: the window is not split: $reason")
@@ -51,7 +53,8 @@ object SplitSkewedWindow extends Rule[SparkPlan] with Logging {
     val skew = new Skew(stage, JoineryConf.windowSkewSplitMinPartition)
     skew.sizes.toSeq.indices.map { i =>
       insisted match {
-        case Some(parts) => if (skew.sizes(i) > 0 && skew.sizes(i) * 2 >= skew.sizes.max) parts else 1 // small ones are not in the way
+        case Some(parts) =>
+          if (skew.sizes(i) > 0 && skew.sizes(i) * 2 >= skew.sizes.max) parts else 1 // small ones are not in the way
         case None if !JoineryConf.windowSkewSplitAtRead => 1
         case None => math.min(skew.parts(i), maxParts)
       }

@@ -15,17 +15,23 @@ import io.github.sparkjoinery.window.rows.{IndexedRows, PartitionRows, SortedRow
 /**
  * One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions.
  *
- * @param ofParts what it computes of its rows; None: all
+ * @param ofParts
+ *   what it computes of its rows; None: all
  */
 final class WindowTask private[window] (
-    programs: WindowPrograms, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute],
-    metrics: WindowMetrics, ofParts: Option[(TaskParts, SplitTerms)]) {
+    programs: WindowPrograms,
+    keys: Seq[Expression],
+    order: Seq[SortOrder],
+    output: Seq[Attribute],
+    metrics: WindowMetrics,
+    ofParts: Option[(TaskParts, SplitTerms)]) {
 
   private val part = ofParts.map { case (parts, terms) =>
     new PartRows(parts, terms, programs.byColumns, output, metrics.spillSize, take)
   }.orNull
   private var indexed =
-    if (keys.forall(key => IndexedRows.isKey(key.dataType))) new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)
+    if (keys.forall(key => IndexedRows.isKey(key.dataType)))
+      new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)
     else null
   private var sort: SpillingSort = _ // where there is no memory to index all
   private var partitions: PartitionFrames = _
@@ -77,6 +83,7 @@ final class WindowTask private[window] (
 
   /** Goes on to the next row. */
   def next(): Boolean = partitions.next()
+
   /** Good until the next. */
   def row: UnsafeRow = partitions.row
   def results: ResultRow = partitions.results
@@ -88,12 +95,22 @@ private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetr
 /**
  * Goes to the executors.
  *
- * @param parts what a task computes, by its number
+ * @param parts
+ *   what a task computes, by its number
  */
 case class WindowTaskFactory private[window] (
-    programs: WindowPrograms, keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute],
-    metrics: WindowMetrics, parts: Option[(SplitTerms, Int => Option[TaskParts])]) {
+    programs: WindowPrograms,
+    keys: Seq[Expression],
+    order: Seq[SortOrder],
+    output: Seq[Attribute],
+    metrics: WindowMetrics,
+    parts: Option[(SplitTerms, Int => Option[TaskParts])]) {
   def create(task: Int): WindowTask =
-    new WindowTask(programs, keys, order, output, metrics,
+    new WindowTask(
+      programs,
+      keys,
+      order,
+      output,
+      metrics,
       parts.flatMap { case (terms, ofTasks) => ofTasks(task).map((_, terms)) })
 }

@@ -5,10 +5,10 @@ import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
-import org.apache.logging.log4j.{Level, LogManager}
-import org.apache.logging.log4j.core.{LogEvent, Logger}
 import org.apache.logging.log4j.core.appender.AbstractAppender
 import org.apache.logging.log4j.core.config.Property
+import org.apache.logging.log4j.core.{LogEvent, Logger}
+import org.apache.logging.log4j.{Level, LogManager}
 
 import org.apache.spark.sql.functions.lit
 
@@ -69,32 +69,66 @@ class ArtifactStoreSuite extends StoredFilters {
   // damage
 
   private val Damages = Seq[(String, String, JavaPath => Unit)](
-      ("truncated data", "bytes instead of", v => {
+    (
+      "truncated data",
+      "bytes instead of",
+      v => {
         val file = dataOf(v)
         overwrite(file, JavaFiles.readAllBytes(file).dropRight(10))
       }),
-      ("a flipped bit", "wrong checksum", v => {
+    (
+      "a flipped bit",
+      "wrong checksum",
+      v => {
         val file = dataOf(v)
         val bytes = JavaFiles.readAllBytes(file)
         bytes(bytes.length / 2) = (bytes(bytes.length / 2) ^ 4).toByte
         overwrite(file, bytes)
       }),
-      ("missing data", "is missing", v => JavaFiles.delete(dataOf(v))),
-      ("a missing description", "version.json is missing", v => JavaFiles.delete(v.resolve("version.json"))),
-      ("a changed description", "version.json has a wrong checksum", v =>
-        write(v.resolve("version.json"), JavaFiles.readString(v.resolve("version.json")).replace("xxhash64", "xxhash65"))),
-      ("an empty pointer", "_current.json is not", v => write(artifactOf(v).resolve("_current.json"), "")),
-      ("half a pointer", "_current.json is not JSON", v => write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, ")),
-      ("a foreign pointer", "_current.json is not a JSON object", v => write(artifactOf(v).resolve("_current.json"), "[1, 2]")),
-      ("a pointer without format", "format version none", v => write(artifactOf(v).resolve("_current.json"), "{\"version\": \"x\"}")),
-      ("a pointer to elsewhere", "names no version", v =>
-        write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, \"version\": \"../../..\", \"version_sha256\": \"00\"}")),
-      ("a pointer to nothing", "is missing", v =>
-        write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, \"version\": \"2026-x\", \"version_sha256\": \"00\"}")),
-      ("a pointer that never ends", "bytes, more than 65536", v => {
+    ("missing data", "is missing", v => JavaFiles.delete(dataOf(v))),
+    ("a missing description", "version.json is missing", v => JavaFiles.delete(v.resolve("version.json"))),
+    (
+      "a changed description",
+      "version.json has a wrong checksum",
+      v =>
+        write(
+          v.resolve("version.json"),
+          JavaFiles.readString(v.resolve("version.json")).replace("xxhash64", "xxhash65"))),
+    ("an empty pointer", "_current.json is not", v => write(artifactOf(v).resolve("_current.json"), "")),
+    (
+      "half a pointer",
+      "_current.json is not JSON",
+      v => write(artifactOf(v).resolve("_current.json"), "{\"format_version\": 2, ")),
+    (
+      "a foreign pointer",
+      "_current.json is not a JSON object",
+      v => write(artifactOf(v).resolve("_current.json"), "[1, 2]")),
+    (
+      "a pointer without format",
+      "format version none",
+      v => write(artifactOf(v).resolve("_current.json"), "{\"version\": \"x\"}")),
+    (
+      "a pointer to elsewhere",
+      "names no version",
+      v =>
+        write(
+          artifactOf(v).resolve("_current.json"),
+          "{\"format_version\": 2, \"version\": \"../../..\", \"version_sha256\": \"00\"}")),
+    (
+      "a pointer to nothing",
+      "is missing",
+      v =>
+        write(
+          artifactOf(v).resolve("_current.json"),
+          "{\"format_version\": 2, \"version\": \"2026-x\", \"version_sha256\": \"00\"}")),
+    (
+      "a pointer that never ends",
+      "bytes, more than 65536",
+      v => {
         val pointer = artifactOf(v).resolve("_current.json")
         write(pointer, JavaFiles.readString(pointer) + " " * 70000)
-      }))
+      })
+  )
 
   for ((name, reason, harm) <- Damages) {
     test(s"damage: $name") {
@@ -125,9 +159,13 @@ class ArtifactStoreSuite extends StoredFilters {
 
   for ((name, reason, change) <- Seq[(String, String, ObjectNode => Unit)](
       ("does not cover all files", "is not covered", json => json.withObject("/fingerprint").putArray("files")),
-      ("was built from another schema", "the schema of the source has changed", json =>
-        json.withObject("/source").putArray("schema").addArray().add("k").add("int")),
-      ("has lost data", "filled blocks instead of 99", _.put("filled_blocks", 99)))) {
+      (
+        "was built from another schema",
+        "the schema of the source has changed",
+        json =>
+          json.withObject("/source").putArray("schema").addArray().add("k").add("int")),
+      ("has lost data", "filled blocks instead of 99", _.put("filled_blocks", 99))
+    )) {
     test(s"an older version that $name stands for none") {
       build(change)
       harmNewest()
@@ -138,7 +176,8 @@ class ArtifactStoreSuite extends StoredFilters {
   test("an older version whose description has changed, or has no checksum, stands for none") {
     for ((change, reason) <- Seq[(String => String, String)](
         (_.replace("\"blocks\":512", "\"blocks\":513"), "version.json has a wrong checksum"),
-        (_.replaceAll("\"own_sha256\":\"\\w+\"", "\"other\":0"), "version.json has no checksum"))) {
+        (_.replaceAll("\"own_sha256\":\"\\w+\"", "\"other\":0"), "version.json has no checksum")
+      )) {
       val description = build().resolve("version.json")
       val (before, after) = (JavaFiles.readString(description), change(JavaFiles.readString(description)))
       assert(after != before)
@@ -176,9 +215,13 @@ class ArtifactStoreSuite extends StoredFilters {
       ("fewer blocks than there are", "beyond the last", _.put("blocks", 3)),
       ("no fingerprint", "lacks 'fingerprint'", _.remove("fingerprint")),
       ("a fingerprint of another type", "no fingerprint", _.putObject("fingerprint").put("type", "magic")),
-      ("a file of the fingerprint without time", "lacks 'modified_ms'", json =>
-        json.withObject("/fingerprint").putArray("files").addObject().put("path", "x").put("length", 1)),
-      ("no source", "lacks the source", _.remove("source")))) {
+      (
+        "a file of the fingerprint without time",
+        "lacks 'modified_ms'",
+        json =>
+          json.withObject("/fingerprint").putArray("files").addObject().put("path", "x").put("length", 1)),
+      ("no source", "lacks the source", _.remove("source"))
+    )) {
     test(s"description: $name") {
       build(change)
       checkDeclined(query, reason)
@@ -188,15 +231,22 @@ class ArtifactStoreSuite extends StoredFilters {
   for ((name, reason, change) <- Seq[(String, String, ObjectNode => Unit)](
       ("no files", "lists no data", _.putArray("files")),
       ("state alone", "lists no data", json => setPath(json, "state/part-0.parquet")),
-      ("data in a folder of its own", "lists 'data/more/part-0.parquet'", json => setPath(json, "data/more/part-0.parquet")),
+      (
+        "data in a folder of its own",
+        "lists 'data/more/part-0.parquet'",
+        json => setPath(json, "data/more/part-0.parquet")),
       ("data elsewhere", "lists '../other/data/part-0.parquet'", json => setPath(json, "../other/data/part-0.parquet")),
       ("the folder above", "lists 'data/..'", json => setPath(json, "data/..")),
       ("data that Spark does not read", "lists 'data/_part-0.parquet'", json => setPath(json, "data/_part-0.parquet")),
-      ("a file twice", "lists a file twice", json => json.withArray[ArrayNode]("files").add(json.path("files").path(0))),
+      (
+        "a file twice",
+        "lists a file twice",
+        json => json.withArray[ArrayNode]("files").add(json.path("files").path(0))),
       ("no number of blocks", "cannot be proven complete", _.remove("filled_blocks")),
       ("no number of bits", "cannot be proven complete", _.remove("set_bits")),
       ("fewer blocks than were filled", "filled blocks instead of 99", _.put("filled_blocks", 99)),
-      ("fewer bits than were set", "set bits instead of 999999", _.put("set_bits", 999999)))) {
+      ("fewer bits than were set", "set bits instead of 999999", _.put("set_bits", 999999))
+    )) {
     test(s"a filter that has lost data: $name") {
       build(change)
       checkDeclined(query, reason)
@@ -214,14 +264,16 @@ class ArtifactStoreSuite extends StoredFilters {
     checkDeclined(query, "which is no file of its data")
   }
 
-  private def setPath(json: ObjectNode, path: String): Unit = json.path("files").path(0).asInstanceOf[ObjectNode].put("path", path)
+  private def setPath(json: ObjectNode, path: String): Unit =
+    json.path("files").path(0).asInstanceOf[ObjectNode].put("path", path)
 
   test("blocks that no job writes") {
     val half = (1L << 40) + 1
     for ((rows, reason) <- Seq(
         (s"VALUES (1, $half, $half, $half, bigint(NULL))", "block 1 that no key can have filled"),
         (s"VALUES (2, $half, 1L, $half, $half)", "block 2 that no key can have filled"),
-        (s"VALUES (3, $half, $half, $half, $half), (3, $half, $half, $half, $half)", "block 3 twice"))) {
+        (s"VALUES (3, $half, $half, $half, $half), (3, $half, $half, $half, $half)", "block 3 twice")
+      )) {
       val folder = JavaFiles.createTempDirectory("other").resolve("data")
       sql(s"SELECT * FROM $rows AS t(block, w0, w1, w2, w3)").coalesce(1).write.parquet(folder.toString)
       replaceData(JavaFiles.readAllBytes(dataOf(folder.getParent)))
@@ -232,8 +284,13 @@ class ArtifactStoreSuite extends StoredFilters {
   test("data with other columns, of other types, or that is no Parquet") {
     for ((rows, reason) <- Seq(
         (spark.range(3).toDF("block"), "no INT32 column block"),
-        (spark.range(3).selectExpr("int(id) AS block", "id AS w0", "id AS w1", "id AS w2", "'' AS w3"), "no INT64 column w3"),
-        (spark.range(3).selectExpr("int(id) - 1 AS block", "id AS w0", "id AS w1", "id AS w2", "id AS w3"), "beyond the last"))) {
+        (
+          spark.range(3).selectExpr("int(id) AS block", "id AS w0", "id AS w1", "id AS w2", "'' AS w3"),
+          "no INT64 column w3"),
+        (
+          spark.range(3).selectExpr("int(id) - 1 AS block", "id AS w0", "id AS w1", "id AS w2", "id AS w3"),
+          "beyond the last")
+      )) {
       val folder = JavaFiles.createTempDirectory("other").resolve("data")
       rows.coalesce(1).write.parquet(folder.toString)
       replaceData(JavaFiles.readAllBytes(dataOf(folder.getParent)))
@@ -249,13 +306,18 @@ class ArtifactStoreSuite extends StoredFilters {
     val file = dataOf(version)
     overwrite(file, bytes)
     val json = mapper.readTree(version.resolve("version.json").toFile).asInstanceOf[ObjectNode]
-    json.putArray("files").addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put("sha256", StoreLayout.sha256(bytes))
+    json.putArray("files").addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put(
+      "sha256",
+      StoreLayout.sha256(bytes))
     publish(version, json)
   }
 
   test("an artifact that is too large") {
     build()
-    checkDeclined(query, "more than spark.joinery.store.maxArtifactSize", "spark.joinery.store.maxArtifactSize" -> "1KB")
+    checkDeclined(
+      query,
+      "more than spark.joinery.store.maxArtifactSize",
+      "spark.joinery.store.maxArtifactSize" -> "1KB")
   }
 
   test("what is not there, or no store at all, is no trouble") {
@@ -365,9 +427,10 @@ class ArtifactStoreSuite extends StoredFilters {
     val level = logger.getLevel
     logger.setLevel(Level.WARN)
     try withStore("spark.joinery.store" -> root) {
-      (1 to 2).foreach(_ => sql(query).queryExecution.optimizedPlan)
-      lines.synchronized(lines.toSeq)
-    } finally {
+        (1 to 2).foreach(_ => sql(query).queryExecution.optimizedPlan)
+        lines.synchronized(lines.toSeq)
+      }
+    finally {
       logger.removeAppender(appender)
       logger.setLevel(level)
       logger.setAdditive(true)
@@ -376,7 +439,8 @@ class ArtifactStoreSuite extends StoredFilters {
 
   test("a store that is not there, or that no file system knows, is warned of once, and named as the reason") {
     for ((root, reason) <- Seq(
-        (s"$store/mistyped", s"there is no artifact store at $store/mistyped"), (s"sstore://$store", "No FileSystem for scheme \"sstore\""))) {
+        (s"$store/mistyped", s"there is no artifact store at $store/mistyped"),
+        (s"sstore://$store", "No FileSystem for scheme \"sstore\""))) {
       withStore("spark.joinery.store" -> root)(checkDecision(query, reason))
     }
     assert(warnings(s"$store/elsewhere").count(_.contains(s"there is no artifact store at $store/elsewhere")) == 1)
@@ -387,7 +451,9 @@ class ArtifactStoreSuite extends StoredFilters {
     val version = build()
     JavaFiles.delete(dataOf(version))
     val warned = warnings(store.toString)
-    assert(warned.count(line => line.contains(version.getFileName.toString) && line.contains("is missing")) == 1, warned)
+    assert(
+      warned.count(line => line.contains(version.getFileName.toString) && line.contains("is missing")) == 1,
+      warned)
     build()
   }
 }

@@ -42,7 +42,8 @@ class GoldenVectorsSuite extends AnyFunSuite {
   }
 
   test("a relative path is refused") {
-    assert(intercept[IllegalArgumentException](RelationIdentity.ofPath("data/flights")).getMessage.contains("data/flights"))
+    assert(
+      intercept[IllegalArgumentException](RelationIdentity.ofPath("data/flights")).getMessage.contains("data/flights"))
   }
 
   test("specification hashes") {

@@ -23,7 +23,8 @@ class TroubledFileSystem extends RawLocalFileSystem {
 
   private def trouble(path: Path): Unit = {
     Thread.sleep(delayMs.get)
-    forbidden.filter(path.toString.contains).foreach(name => throw new AccessControlException(s"Permission denied: $name"))
+    forbidden.filter(path.toString.contains).foreach(name =>
+      throw new AccessControlException(s"Permission denied: $name"))
   }
 }
 

@@ -54,7 +54,8 @@ class MightContainSuite extends JoinerySession {
 
   test("keys, NULL among them, interpreted and generated") {
     val filter = new BloomFilter("t", "t/1", 16, wordsOf((0 until 20).map(i => hashOf(s"N$i", i.toLong)), 16))
-    val keys = Seq(BoundReference(0, StringType, nullable = true), BoundReference(1, IntegerType, nullable = true)).map(HashedKey.of(_).get)
+    val keys = Seq(BoundReference(0, StringType, nullable = true), BoundReference(1, IntegerType, nullable = true)).map(
+      HashedKey.of(_).get)
     val expression = MightContain(keys, filter)
     assert(!expression.nullable && expression.deterministic && expression.foldable == false)
     def row(name: String, number: Any) = InternalRow(UTF8String.fromString(name), number)
@@ -67,8 +68,12 @@ class MightContainSuite extends JoinerySession {
     val filter = new BloomFilter("t", "t/2", 16, wordsOf(Seq(0.0, Double.NaN, 1.5).map(hashOf(_)), 16))
     val strangeNaN = java.lang.Float.intBitsToFloat(0x7fc12345)
     for (value <- Seq(-0.0f, 0.0f, Float.NaN, strangeNaN, 1.5f)) {
-      assert(test(MightContain(Seq(HashedKey.of(BoundReference(0, FloatType, nullable = false)).get), filter), InternalRow(value)))
-      assert(test(MightContain(Seq(HashedKey.of(BoundReference(0, DoubleType, nullable = true)).get), filter), InternalRow(value.toDouble)))
+      assert(test(
+        MightContain(Seq(HashedKey.of(BoundReference(0, FloatType, nullable = false)).get), filter),
+        InternalRow(value)))
+      assert(test(
+        MightContain(Seq(HashedKey.of(BoundReference(0, DoubleType, nullable = true)).get), filter),
+        InternalRow(value.toDouble)))
     }
   }
 
@@ -82,7 +87,8 @@ class MightContainSuite extends JoinerySession {
     (0 until FilterTester.Pause).foreach(_ => assert(tester.mightContain(absent)))
     assert(!tester.mightContain(absent))
     val useful = filter.newTester()
-    (0 until 10 * FilterTester.Window).foreach(i => assert(useful.mightContain(if (i % 10 < 8) present else absent) == (i % 10 < 8)))
+    (0 until 10 * FilterTester.Window).foreach(i =>
+      assert(useful.mightContain(if (i % 10 < 8) present else absent) == (i % 10 < 8)))
   }
 
   test("tasks get the words by broadcast, not with the plan") {
@@ -94,7 +100,8 @@ class MightContainSuite extends JoinerySession {
       bytes.toByteArray
     }
     assert(serialized.length < 1500, "the words themselves were written")
-    val copy = new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(serialized)).readObject().asInstanceOf[BloomFilter]
+    val copy =
+      new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(serialized)).readObject().asInstanceOf[BloomFilter]
     assert(copy == filter && copy.newTester().mightContain(hashOf(5L)))
     assert(new BloomFilter("t", "t/5", 64, new Array[Long](256)) != filter)
   }
@@ -103,6 +110,8 @@ class MightContainSuite extends JoinerySession {
     val filter = new BloomFilter("spark_catalog.raw.planes", "id", 64, new Array[Long](256))
     val key = AttributeReference("tailnum", StringType)()
     assert(MightContain(Seq(key), filter).toString == s"joinery_might_contain($key, spark_catalog.raw.planes)")
-    assert(MightContain(Seq(AttributeReference("k", LongType, nullable = false)()), filter).sql == "joinery_might_contain(k)")
+    assert(MightContain(
+      Seq(AttributeReference("k", LongType, nullable = false)()),
+      filter).sql == "joinery_might_contain(k)")
   }
 }

@@ -35,23 +35,39 @@ class ApplyBloomFiltersSuite extends StoredFilters {
   // by join type
 
   for ((join, columns, filters) <- Seq(
-      ("flights x JOIN planes y", "x.id, y.seats", 1), ("planes x JOIN flights y", "y.id, x.seats", 1),
-      ("flights x LEFT SEMI JOIN planes y", "x.id", 1), ("planes x LEFT SEMI JOIN flights y", "x.tailnum", 1),
-      ("flights x LEFT JOIN planes y", "x.id, y.seats", 0), ("planes x LEFT JOIN flights y", "x.tailnum, y.id", 1),
-      ("flights x RIGHT JOIN planes y", "x.id, y.seats", 1), ("planes x RIGHT JOIN flights y", "x.tailnum, y.id", 0),
-      ("flights x FULL JOIN planes y", "x.id, y.seats", 0), ("planes x FULL JOIN flights y", "y.id, x.seats", 0),
-      ("flights x LEFT ANTI JOIN planes y", "x.id", 0), ("planes x LEFT ANTI JOIN flights y", "x.tailnum", 0),
-      ("planes x JOIN planes y", "x.seats, y.manufacturer", 2));
-      adaptive <- Seq("true", "false")) {
+      ("flights x JOIN planes y", "x.id, y.seats", 1),
+      ("planes x JOIN flights y", "y.id, x.seats", 1),
+      ("flights x LEFT SEMI JOIN planes y", "x.id", 1),
+      ("planes x LEFT SEMI JOIN flights y", "x.tailnum", 1),
+      ("flights x LEFT JOIN planes y", "x.id, y.seats", 0),
+      ("planes x LEFT JOIN flights y", "x.tailnum, y.id", 1),
+      ("flights x RIGHT JOIN planes y", "x.id, y.seats", 1),
+      ("planes x RIGHT JOIN flights y", "x.tailnum, y.id", 0),
+      ("flights x FULL JOIN planes y", "x.id, y.seats", 0),
+      ("planes x FULL JOIN flights y", "y.id, x.seats", 0),
+      ("flights x LEFT ANTI JOIN planes y", "x.id", 0),
+      ("planes x LEFT ANTI JOIN flights y", "x.tailnum", 0),
+      ("planes x JOIN planes y", "x.seats, y.manufacturer", 2)
+    );
+    adaptive <- Seq("true", "false")) {
     test(s"$join; adaptive execution $adaptive") {
-      checkFilters(s"SELECT $columns FROM $join ON x.tailnum = y.tailnum", filters, "spark.sql.adaptive.enabled" -> adaptive)
+      checkFilters(
+        s"SELECT $columns FROM $join ON x.tailnum = y.tailnum",
+        filters,
+        "spark.sql.adaptive.enabled" -> adaptive)
     }
   }
 
   test("interpreted, and by generated code only") {
-    checkFilters(planes("JOIN"), 1, "spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+    checkFilters(
+      planes("JOIN"),
+      1,
+      "spark.sql.codegen.wholeStage" -> "false",
+      "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
     checkFilters(planes("JOIN"), 1, "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
-    checkFilters("SELECT f.id FROM flights f JOIN numbers n ON f.n = n.l AND date'2013-01-01' + int(f.id) = n.day", 1,
+    checkFilters(
+      "SELECT f.id FROM flights f JOIN numbers n ON f.n = n.l AND date'2013-01-01' + int(f.id) = n.day",
+      1,
       "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
   }
 
@@ -59,7 +75,8 @@ class ApplyBloomFiltersSuite extends StoredFilters {
     withStore() {
       val answer = sql(planes("JOIN"))
       assert(answer.collect().length == 266)
-      val passed = collect(plan(answer)) { case filter: FilterExec if filter.condition.toString.contains("joinery") => filter }
+      val passed =
+        collect(plan(answer)) { case filter: FilterExec if filter.condition.toString.contains("joinery") => filter }
       assert(passed.map(_.metrics("numOutputRows").value).sum < 400, plan(answer)) // of 3000
       checkDecision(planes("JOIN"), "rows are dropped by the bloom filter of spark_catalog.default.planes (tailnum)")
     }
@@ -71,13 +88,22 @@ class ApplyBloomFiltersSuite extends StoredFilters {
     def uses(condition: String, where: String): Unit = {
       val query = s"${planes("JOIN")} WHERE $condition"
       checkFilters(query, 1)
-      withStore()(checkDecision(query, s"rows are dropped by the bloom filter of spark_catalog.default.planes (tailnum$where)"))
+      withStore()(checkDecision(
+        query,
+        s"rows are dropped by the bloom filter of spark_catalog.default.planes (tailnum$where)"))
     }
-    for (condition <- Seq("p.manufacturer = 'CESSNA'", "'CESSNA' = p.manufacturer AND p.seats > 1", "p.manufacturer IN ('CESSNA')",
-        "p.seats > 2 AND p.manufacturer = concat('CESS', 'NA') AND f.n > 3")) {
+    for (condition <- Seq(
+        "p.manufacturer = 'CESSNA'",
+        "'CESSNA' = p.manufacturer AND p.seats > 1",
+        "p.manufacturer IN ('CESSNA')",
+        "p.seats > 2 AND p.manufacturer = concat('CESS', 'NA') AND f.n > 3"
+      )) {
       uses(condition, " where manufacturer = 'CESSNA'")
     }
-    for (condition <- Seq("p.manufacturer = 'BOEING'", "p.manufacturer LIKE 'CESS%'", "f.n > 3",
+    for (condition <- Seq(
+        "p.manufacturer = 'BOEING'",
+        "p.manufacturer LIKE 'CESS%'",
+        "f.n > 3",
         "(p.manufacturer = 'CESSNA' OR p.seats = 1)")) {
       uses(condition, "")
     }
@@ -96,7 +122,8 @@ class ApplyBloomFiltersSuite extends StoredFilters {
       ("date(ts) < current_date()", "date(y.ts) < current_date()", "depends on the session or the time"),
       ("n > rand()", "y.n > 1", "depends on the session or the time"),
       ("nothing = 1", "y.n > 1", "cannot be resolved"),
-      ("n = ", "y.n > 1", "cannot be resolved"))) {
+      ("n = ", "y.n > 1", "cannot be resolved")
+    )) {
     test(s"a filter where $where, and a query where $condition") {
       withTables("some") {
         sql("""CREATE TABLE some USING parquet AS SELECT concat('N', id) AS tail, int(id % 9) AS n,
@@ -114,43 +141,83 @@ class ApplyBloomFiltersSuite extends StoredFilters {
 
   test("below projections, filters, views and common table expressions") {
     sql("CREATE OR REPLACE TEMP VIEW fleet AS SELECT upper(manufacturer) AS maker, tailnum AS tail FROM planes WHERE seats > 1")
-    checkFilters("SELECT f.id, p.maker FROM (SELECT id, tailnum AS t FROM flights WHERE n > 5) f JOIN fleet p ON f.t = p.tail", 1)
-    checkFilters("WITH p AS (SELECT tailnum AS x FROM planes WHERE seats > 2) SELECT f.id FROM flights f JOIN p ON f.tailnum = p.x", 1)
-    checkFilters("SELECT f.tailnum, f.c, p.seats FROM (SELECT tailnum, count(*) AS c FROM flights GROUP BY 1) f JOIN planes p USING (tailnum)", 1)
-    checkFilters("SELECT f.id FROM (SELECT * FROM flights UNION ALL SELECT * FROM flights) f JOIN planes p USING (tailnum)", 2)
-    checkFilters("SELECT f.id, n.d FROM flights f JOIN numbers n ON f.n = n.l JOIN planes p ON f.tailnum = p.tailnum", 1)
-    checkFilters("SELECT f.id, n.i FROM flights f LEFT JOIN numbers n ON f.n = n.dec JOIN planes p ON f.tailnum = p.tailnum", 1)
-    checkFilters("SELECT f.id FROM flights f JOIN planes p ON f.tailnum = p.tailnum JOIN planes q ON f.tailnum = q.tailnum", 1)
+    checkFilters(
+      "SELECT f.id, p.maker FROM (SELECT id, tailnum AS t FROM flights WHERE n > 5) f JOIN fleet p ON f.t = p.tail",
+      1)
+    checkFilters(
+      "WITH p AS (SELECT tailnum AS x FROM planes WHERE seats > 2) SELECT f.id FROM flights f JOIN p ON f.tailnum = p.x",
+      1)
+    checkFilters(
+      "SELECT f.tailnum, f.c, p.seats FROM (SELECT tailnum, count(*) AS c FROM flights GROUP BY 1) f JOIN planes p USING (tailnum)",
+      1)
+    checkFilters(
+      "SELECT f.id FROM (SELECT * FROM flights UNION ALL SELECT * FROM flights) f JOIN planes p USING (tailnum)",
+      2)
+    checkFilters(
+      "SELECT f.id, n.d FROM flights f JOIN numbers n ON f.n = n.l JOIN planes p ON f.tailnum = p.tailnum",
+      1)
+    checkFilters(
+      "SELECT f.id, n.i FROM flights f LEFT JOIN numbers n ON f.n = n.dec JOIN planes p ON f.tailnum = p.tailnum",
+      1)
+    checkFilters(
+      "SELECT f.id FROM flights f JOIN planes p ON f.tailnum = p.tailnum JOIN planes q ON f.tailnum = q.tailnum",
+      1)
   }
 
   test("nothing that makes other rows of the relation's rows") {
-    for (side <- Seq("(SELECT max(tailnum) AS tailnum FROM planes GROUP BY seats)", "(SELECT * FROM planes LIMIT 5)",
-        "(SELECT tailnum FROM planes UNION ALL SELECT 'N999')", "(SELECT concat(tailnum, '0') AS tailnum FROM planes)",
+    for (side <- Seq(
+        "(SELECT max(tailnum) AS tailnum FROM planes GROUP BY seats)",
+        "(SELECT * FROM planes LIMIT 5)",
+        "(SELECT tailnum FROM planes UNION ALL SELECT 'N999')",
+        "(SELECT concat(tailnum, '0') AS tailnum FROM planes)",
         "(SELECT explode(array(tailnum, 'N998')) AS tailnum FROM planes)",
-        "(SELECT tailnum FROM planes TABLESAMPLE (50 PERCENT) REPEATABLE (1))")) {
+        "(SELECT tailnum FROM planes TABLESAMPLE (50 PERCENT) REPEATABLE (1))"
+      )) {
       checkFilters(s"SELECT f.id FROM flights f LEFT SEMI JOIN $side p ON f.tailnum = p.tailnum", 0)
     }
   }
 
   test("nothing that may come out otherwise when it is computed again") {
-    checkFilters("SELECT f.id, p.r > 2 FROM flights f JOIN (SELECT *, rand(5) AS r FROM planes) p ON f.tailnum = p.tailnum", 0)
+    checkFilters(
+      "SELECT f.id, p.r > 2 FROM flights f JOIN (SELECT *, rand(5) AS r FROM planes) p ON f.tailnum = p.tailnum",
+      0)
   }
 
   test("a subquery is filtered once") {
     checkFilters("SELECT (SELECT count(*) FROM flights f JOIN planes p USING (tailnum)) AS c FROM range(2)", 1)
-    checkFilters("SELECT id FROM flights WHERE n IN (SELECT f.n FROM flights f JOIN planes p USING (tailnum) WHERE p.seats = 1)", 1)
+    checkFilters(
+      "SELECT id FROM flights WHERE n IN (SELECT f.n FROM flights f JOIN planes p USING (tailnum) WHERE p.seats = 1)",
+      1)
     // here Spark infers the same of the other side, too
-    checkFilters("SELECT id FROM numbers t, LATERAL (SELECT f.id FROM flights f JOIN planes p USING (tailnum) WHERE f.n = t.dec) x", 2)
+    checkFilters(
+      "SELECT id FROM numbers t, LATERAL (SELECT f.id FROM flights f JOIN planes p USING (tailnum) WHERE f.n = t.dec) x",
+      2)
   }
 
   // keys
 
   for ((condition, filters) <- Seq(
-      ("f.n = n.i", 1), ("f.id = n.i", 1), ("smallint(f.n) = n.i", 1), ("tinyint(f.n % 100) = n.i", 1), ("f.n = n.l", 0),
-      ("f.n = n.d", 1), ("float(f.n) = n.d", 1), ("double(f.id) = n.d", 1), ("-f.n * 0.0D = n.d", 1), ("f.n = n.f", 0), ("f.n = n.dec", 0),
-      ("f.n = n.l AND n.day = date'2013-01-01' + f.n", 1), ("f.n = n.i AND n.odd", 1), ("f.n + 1 = n.i", 1), ("f.n = n.i + 1", 0),
-      ("f.n <=> n.i", 0), ("f.n <=> n.l AND n.day = date'2013-01-01' + f.n", 0), ("f.n = n.i AND f.id < n.l", 1), ("f.n = n.i OR f.id = n.i", 0),
-      ("f.n < n.i", 0))) {
+      ("f.n = n.i", 1),
+      ("f.id = n.i", 1),
+      ("smallint(f.n) = n.i", 1),
+      ("tinyint(f.n % 100) = n.i", 1),
+      ("f.n = n.l", 0),
+      ("f.n = n.d", 1),
+      ("float(f.n) = n.d", 1),
+      ("double(f.id) = n.d", 1),
+      ("-f.n * 0.0D = n.d", 1),
+      ("f.n = n.f", 0),
+      ("f.n = n.dec", 0),
+      ("f.n = n.l AND n.day = date'2013-01-01' + f.n", 1),
+      ("f.n = n.i AND n.odd", 1),
+      ("f.n + 1 = n.i", 1),
+      ("f.n = n.i + 1", 0),
+      ("f.n <=> n.i", 0),
+      ("f.n <=> n.l AND n.day = date'2013-01-01' + f.n", 0),
+      ("f.n = n.i AND f.id < n.l", 1),
+      ("f.n = n.i OR f.id = n.i", 0),
+      ("f.n < n.i", 0)
+    )) {
     test(s"keys: $condition") {
       checkFilters(s"SELECT f.id, n.i FROM flights f JOIN numbers n ON $condition WHERE f.id < 200", filters)
     }
@@ -159,7 +226,9 @@ class ApplyBloomFiltersSuite extends StoredFilters {
   test("a key that is computed above a join could fail on rows which that join drops") {
     val join = "(SELECT int(substr(f.tailnum, 2)) AS k, f.id FROM flights f JOIN numbers n ON f.n = n.f) x"
     checkDeclined(s"SELECT x.id FROM $join JOIN numbers y ON x.k = y.i", "computed above a join")
-    checkFilters("SELECT x.id FROM (SELECT int(substr(tailnum, 2)) AS k, id FROM flights) x JOIN numbers y ON x.k = y.i", 1)
+    checkFilters(
+      "SELECT x.id FROM (SELECT int(substr(tailnum, 2)) AS k, id FROM flights) x JOIN numbers y ON x.k = y.i",
+      1)
   }
 
   test("keys with a subquery, or a function of the user's") {
@@ -180,7 +249,10 @@ class ApplyBloomFiltersSuite extends StoredFilters {
   }
 
   test("a small side is left alone") {
-    checkDeclined(planes("JOIN"), "the side to filter is small", "spark.joinery.runtimeFilter.applicationSideMinSize" -> "10MB")
+    checkDeclined(
+      planes("JOIN"),
+      "the side to filter is small",
+      "spark.joinery.runtimeFilter.applicationSideMinSize" -> "10MB")
   }
 
   test("a filter with as many keys as there are to be filtered") {
@@ -203,13 +275,17 @@ class ApplyBloomFiltersSuite extends StoredFilters {
     assert(withStore()(optimized) != stock)
     assert(withStore("spark.joinery.runtimeFilter.enabled" -> "false")(optimized) == stock)
     assert(withStore("spark.joinery.store" -> store.resolve("nowhere").toString)(optimized) == stock)
-    withStore("spark.joinery.store" -> store.resolve("nowhere").toString)(checkDecision(planes("JOIN"), "there is no artifact store at"))
+    withStore("spark.joinery.store" -> store.resolve("nowhere").toString)(checkDecision(
+      planes("JOIN"),
+      "there is no artifact store at"))
   }
 
   test("EXPLAIN shows it, short") {
     withStore() {
       val shown = sql(s"EXPLAIN FORMATTED ${planes("JOIN")}").head().getString(0)
-      assert("""joinery_might_contain\(tailnum#\d+, spark_catalog.default.planes\)""".r.findFirstIn(shown).isDefined, shown)
+      assert(
+        """joinery_might_contain\(tailnum#\d+, spark_catalog.default.planes\)""".r.findFirstIn(shown).isDefined,
+        shown)
       assert(sql(s"EXPLAIN EXTENDED ${planes("JOIN")}").head().getString(0).linesIterator.forall(_.length < 2000))
     }
   }
@@ -232,7 +308,8 @@ class ApplyBloomFiltersSuite extends StoredFilters {
       withStore() {
         val answer = sql(query)
         assert(Answers.rows(answer) == expected && expected.length == 100)
-        val scans = collect(plan(answer)) { case scan: FileSourceScanExec => scan }.filter(_.relation.partitionSchema.nonEmpty)
+        val scans =
+          collect(plan(answer)) { case scan: FileSourceScanExec => scan }.filter(_.relation.partitionSchema.nonEmpty)
         assert(scans.map(_.metrics("numPartitions").value) == Seq(10), plan(answer)) // 40 to 49 of 40 to 59
       }
     }

@@ -12,7 +12,8 @@ import io.github.sparkjoinery.artifacts.{Files, ReadingSettings, RelationIdentit
 /** Settings, and clocks, by which the same files read as other values than when a filter was built. */
 class ReadingSettingsSuite extends StoredFilters {
 
-  private val Times = "SELECT TIMESTAMP'2013-06-01' + make_dt_interval(0, int(id)) AS t, date'1013-01-01' + int(id) AS d, concat('a', id) AS s"
+  private val Times =
+    "SELECT TIMESTAMP'2013-06-01' + make_dt_interval(0, int(id)) AS t, date'1013-01-01' + int(id) AS d, concat('a', id) AS s"
 
   override protected def beforeAll(): Unit = {
     Seq("dim", "facts").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
@@ -29,7 +30,8 @@ class ReadingSettingsSuite extends StoredFilters {
   private def inZone[T](zone: String)(body: => T): T = {
     val before = TimeZone.getDefault
     TimeZone.setDefault(TimeZone.getTimeZone(zone))
-    try body finally TimeZone.setDefault(before)
+    try body
+    finally TimeZone.setDefault(before)
   }
 
   test("ORC timestamps are read by the time zone of the JVM") {
@@ -52,8 +54,11 @@ class ReadingSettingsSuite extends StoredFilters {
       sql(raw"CREATE TABLE dim USING parquet AS SELECT id, concat('a', id) AS s, if(id < 9, 'x\\n', 'x\n') AS v FROM range(50)")
       buildTableFilter("dim", Seq("s"), Some(raw"v = 'x\n'"))()
       checkFilters(query("s") + raw" WHERE p.v = 'x\n'", 1)
-      checkDeclined(query("s") + raw" WHERE p.v = 'x\n'", "spark.sql.parser.escapedStringLiterals was false when it was built, and is true now",
-        "spark.sql.parser.escapedStringLiterals" -> "true")
+      checkDeclined(
+        query("s") + raw" WHERE p.v = 'x\n'",
+        "spark.sql.parser.escapedStringLiterals was false when it was built, and is true now",
+        "spark.sql.parser.escapedStringLiterals" -> "true"
+      )
     }
   }
 
@@ -62,7 +67,9 @@ class ReadingSettingsSuite extends StoredFilters {
       sql(s"CREATE TABLE dim USING parquet AS $Times, int(id) AS i FROM range(50)")
       buildTableFilter("dim", Seq("s"), Some("i + 1 > 3"))()
       checkFilters(query("s") + " WHERE p.i + 1 > 3", 1)
-      checkDeclined(query("s") + " WHERE p.i + 1 > 3", "spark.sql.ansi.enabled was true when it was built, and is false now",
+      checkDeclined(
+        query("s") + " WHERE p.i + 1 > 3",
+        "spark.sql.ansi.enabled was true when it was built, and is false now",
         "spark.sql.ansi.enabled" -> "false")
       buildTableFilter("dim", Seq("s"), Some("i > 3 AND s <> 'a4'"))()
       checkFilters(query("s") + " WHERE p.i > 3 AND p.s <> 'a4'", 1, "spark.sql.ansi.enabled" -> "false")
@@ -76,8 +83,11 @@ class ReadingSettingsSuite extends StoredFilters {
       sql(s"CREATE TABLE dim (d DATE) USING parquet LOCATION '$folder'")
       buildTableFilter("dim", Seq("d"))()
       checkFilters(query("d"), 1)
-      checkDeclined(query("d"), "spark.sql.parquet.datetimeRebaseModeInRead was CORRECTED when it was built, and is LEGACY now",
-        "spark.sql.parquet.datetimeRebaseModeInRead" -> "LEGACY")
+      checkDeclined(
+        query("d"),
+        "spark.sql.parquet.datetimeRebaseModeInRead was CORRECTED when it was built, and is LEGACY now",
+        "spark.sql.parquet.datetimeRebaseModeInRead" -> "LEGACY"
+      )
       val option = query("d").replace("dim p", "dim WITH ('datetimeRebaseMode' = 'LEGACY') p")
       checkDeclined(option, "the options of the source have changed")
       val path = new org.apache.hadoop.fs.Path(folder).toString
@@ -100,7 +110,8 @@ class ReadingSettingsSuite extends StoredFilters {
     val writer = ExampleParquetWriter.builder(file).withType(schema).build()
     val first = java.time.LocalDate.parse("1013-01-21").toEpochDay.toInt
     val rows = new SimpleGroupFactory(schema)
-    try (0 until 50).foreach(day => writer.write(rows.newGroup().append("d", first + day))) finally writer.close()
+    try (0 until 50).foreach(day => writer.write(rows.newGroup().append("d", first + day)))
+    finally writer.close()
     folder.toUri.toString
   }
 
@@ -109,7 +120,9 @@ class ReadingSettingsSuite extends StoredFilters {
       sql(s"CREATE TABLE dim USING parquet AS $Times FROM range(50)")
       buildTableFilter("dim", Seq("t"))()
       checkFilters(query("t"), 1, "spark.sql.session.timeZone" -> "Asia/Tokyo")
-      checkDeclined(query("t"), "spark.sql.parquet.int96TimestampConversion was false when it was built",
+      checkDeclined(
+        query("t"),
+        "spark.sql.parquet.int96TimestampConversion was false when it was built",
         "spark.sql.parquet.int96TimestampConversion" -> "true")
       withConf("spark.sql.parquet.int96TimestampConversion" -> "true") {
         buildTableFilter("dim", Seq("t"))()

@@ -16,7 +16,10 @@ import org.apache.spark.sql.functions.expr
 import io.github.sparkjoinery.artifacts.{ReadingSettings, SpecificationHash, StoreLayout}
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
-/** Stores as the jobs write them, made by plain Spark SQL; and the check of a query against its answer without the store. */
+/**
+ * Stores as the jobs write them, made by plain Spark SQL; and the check of a query against its answer without the
+ * store.
+ */
 trait StoredFilters extends LastJoinChecks {
 
   protected val mapper = new ObjectMapper()
@@ -34,13 +37,25 @@ trait StoredFilters extends LastJoinChecks {
   /**
    * Writes a version of a bloom filter and makes it the current one.
    *
-   * @param relation a table of the session catalog, or the URI of a path
-   * @param rows     what the relation reads as
-   * @param change   alters `version.json` before its checksum is taken
-   * @return the version's folder
+   * @param relation
+   *   a table of the session catalog, or the URI of a path
+   * @param rows
+   *   what the relation reads as
+   * @param change
+   *   alters `version.json` before its checksum is taken
+   * @return
+   *   the version's folder
    */
-  protected def buildFilter(relation: String, rows: DataFrame, folder: String, keys: Seq[String], where: Option[String] = None,
-      provider: String = "parquet", options: String = "", partitionColumns: Seq[String] = Nil, blocks: Int = 512)(
+  protected def buildFilter(
+      relation: String,
+      rows: DataFrame,
+      folder: String,
+      keys: Seq[String],
+      where: Option[String] = None,
+      provider: String = "parquet",
+      options: String = "",
+      partitionColumns: Seq[String] = Nil,
+      blocks: Int = 512)(
       change: ObjectNode => Unit = _ => ()): JavaPath = {
     val types = keys.map(key => rows.schema(key).dataType.simpleString).map {
       case "tinyint" | "smallint" | "int" | "bigint" => "bigint"
@@ -48,7 +63,8 @@ trait StoredFilters extends LastJoinChecks {
       case other => other
     }
     val hashed = keys.zip(types).map {
-      case (key, "double") => s"CASE WHEN isnan(`$key`) THEN double('NaN') WHEN `$key` = 0 THEN 0D ELSE double(`$key`) END"
+      case (key, "double") =>
+        s"CASE WHEN isnan(`$key`) THEN double('NaN') WHEN `$key` = 0 THEN 0D ELSE double(`$key`) END"
       case (key, "bigint") => s"bigint(`$key`)"
       case (key, _) => s"`$key`"
     }
@@ -70,7 +86,9 @@ trait StoredFilters extends LastJoinChecks {
     val written = version.resolve("data").toString
     val filled = withConf("spark.joinery.store" -> "") {
       data.coalesce(1).write.parquet(written)
-      spark.read.parquet(written).selectExpr("count(*)", s"coalesce(sum(${(0 to 3).map(i => s"bit_count(w$i)").mkString(" + ")}), 0L)").head()
+      spark.read.parquet(written).selectExpr(
+        "count(*)",
+        s"coalesce(sum(${(0 to 3).map(i => s"bit_count(w$i)").mkString(" + ")}), 0L)").head()
     }
 
     val json = mapper.createObjectNode().put("format_version", 2).put("kind", "bloom_filter").put("relation", relation)
@@ -87,14 +105,20 @@ trait StoredFilters extends LastJoinChecks {
     filesBelow(folder).foreach { case (path, length, modified) =>
       covered.addObject().put("path", path).put("length", length).put("modified_ms", modified)
     }
-    json.put("rows", rows.count()).put("keys", where.fold(rows)(rows.where(_)).select(keys.map(rows(_)): _*).distinct().count()).put("blocks", blocks).put("hash", "xxhash64")
+    json.put("rows", rows.count()).put(
+      "keys",
+      where.fold(rows)(rows.where(_)).select(keys.map(rows(_)): _*).distinct().count()).put("blocks", blocks).put(
+      "hash",
+      "xxhash64")
       .put("filled_blocks", filled.getLong(0)).put("set_bits", filled.getLong(1))
     val keyTypes = json.putArray("key_types")
     types.foreach(keyTypes.add(_))
     val files = json.putArray("files")
     JavaFiles.list(version.resolve("data")).iterator.asScala.filter(_.toString.endsWith(".parquet")).foreach { file =>
       val bytes = JavaFiles.readAllBytes(file)
-      files.addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put("sha256", StoreLayout.sha256(bytes))
+      files.addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put(
+        "sha256",
+        StoreLayout.sha256(bytes))
     }
     change(json)
     publish(version, json)
@@ -108,7 +132,9 @@ trait StoredFilters extends LastJoinChecks {
     JavaFiles.write(version.resolve("version.json"), text)
     val current = mapper.createObjectNode().put("format_version", 2).put("version", version.getFileName.toString)
       .put("version_sha256", StoreLayout.sha256(text))
-    JavaFiles.write(version.getParent.getParent.resolve("_current.json"), mapper.writeValueAsString(current).getBytes(UTF_8))
+    JavaFiles.write(
+      version.getParent.getParent.resolve("_current.json"),
+      mapper.writeValueAsString(current).getBytes(UTF_8))
   }
 
   protected def filesBelow(folder: String): Seq[(String, Long, Long)] = {
@@ -119,13 +145,28 @@ trait StoredFilters extends LastJoinChecks {
   }
 
   protected def locationOf(table: String): String =
-    spark.sessionState.catalog.getTableMetadata(spark.sessionState.sqlParser.parseTableIdentifier(table)).location.toString
+    spark.sessionState.catalog.getTableMetadata(
+      spark.sessionState.sqlParser.parseTableIdentifier(table)).location.toString
 
   /** Of a table of the session catalog. */
-  protected def buildTableFilter(table: String, keys: Seq[String], where: Option[String] = None, provider: String = "parquet",
-      options: String = "", partitionColumns: Seq[String] = Nil, blocks: Int = 512)(change: ObjectNode => Unit = _ => ()): JavaPath = {
+  protected def buildTableFilter(
+      table: String,
+      keys: Seq[String],
+      where: Option[String] = None,
+      provider: String = "parquet",
+      options: String = "",
+      partitionColumns: Seq[String] = Nil,
+      blocks: Int = 512)(change: ObjectNode => Unit = _ => ()): JavaPath = {
     spark.catalog.refreshTable(table)
-    buildFilter(s"spark_catalog.default.$table", spark.table(table), locationOf(table), keys, where, provider, options, partitionColumns,
+    buildFilter(
+      s"spark_catalog.default.$table",
+      spark.table(table),
+      locationOf(table),
+      keys,
+      where,
+      provider,
+      options,
+      partitionColumns,
       blocks)(change)
   }
 

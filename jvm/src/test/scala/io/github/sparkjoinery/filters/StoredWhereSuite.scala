@@ -26,8 +26,16 @@ class StoredWhereSuite extends StoredFilters {
 
   private def query(where: String) = s"SELECT v.id, d.d FROM visits v JOIN days d ON v.k = d.k WHERE $where"
 
-  for (where <- Seq("d < date'today'", "d < date'tomorrow'", "d < date 'Yesterday UTC'", "NOT d >= date r'today'",
-      "d < date('today')", "d < cast(concat('to', 'day') AS date)", "d < 'today'", "s < date'today'")) {
+  for (where <- Seq(
+      "d < date'today'",
+      "d < date'tomorrow'",
+      "d < date 'Yesterday UTC'",
+      "NOT d >= date r'today'",
+      "d < date('today')",
+      "d < cast(concat('to', 'day') AS date)",
+      "d < 'today'",
+      "s < date'today'"
+    )) {
     test(s"special days: $where") {
       buildThen(where)
       checkDeclined(query(where.replaceAll("\\b([ds]) ", "d.$1 ")), "depends on the session or the time")
@@ -51,8 +59,12 @@ class StoredWhereSuite extends StoredFilters {
   }
 
   test("words that only look like it") {
-    for ((where, condition) <- Seq(("status = 'now'", "d.status = 'now'"), ("d > date'epoch'", "d.d > date'epoch'"),
-        ("status <> 'date\\'today\\''", "d.status <> 'date\\'today\\''"), ("length(status) = 3", "length(d.status) = 3"))) {
+    for ((where, condition) <- Seq(
+        ("status = 'now'", "d.status = 'now'"),
+        ("d > date'epoch'", "d.d > date'epoch'"),
+        ("status <> 'date\\'today\\''", "d.status <> 'date\\'today\\''"),
+        ("length(status) = 3", "length(d.status) = 3")
+      )) {
       buildTableFilter("days", Seq("k"), Some(where))()
       checkFilters(query(condition), 1)
     }
@@ -61,16 +73,26 @@ class StoredWhereSuite extends StoredFilters {
   // malformed descriptions
 
   for ((name, reason, change) <- Seq[(String, String, ObjectNode => Unit)](
-      ("3,000 parentheses", "is not used", json => json.withObject("/spec").put("where", "(" * 3000 + "k >= 0" + ")" * 3000)),
-      ("a chain of 30,000 conditions", "is not used", json =>
-        json.withObject("/spec").put("where", Seq.fill(30000)("k >= 0").mkString(" AND "))),
-      ("a sum of 1,900 terms", "is not used", json =>
-        json.withObject("/spec").put("where", "k" + "+0" * 1900 + " >= 0")),
+      (
+        "3,000 parentheses",
+        "is not used",
+        json => json.withObject("/spec").put("where", "(" * 3000 + "k >= 0" + ")" * 3000)),
+      (
+        "a chain of 30,000 conditions",
+        "is not used",
+        json =>
+          json.withObject("/spec").put("where", Seq.fill(30000)("k >= 0").mkString(" AND "))),
+      (
+        "a sum of 1,900 terms",
+        "is not used",
+        json =>
+          json.withObject("/spec").put("where", "k" + "+0" * 1900 + " >= 0")),
       ("no specification", "lacks 'spec'", _.putNull("spec")),
       ("a specification that is a text", "is not used", _.put("spec", "k")),
       ("keys that are no list", "is not used", _.withObject("/spec").put("keys", 3)),
       ("a condition that is no text", "is not used", _.withObject("/spec").putArray("where")),
-      ("types that are no list", "is not used", _.put("key_types", 7)))) {
+      ("types that are no list", "is not used", _.put("key_types", 7))
+    )) {
     test(s"only the filter concerned is left aside: $name") {
       buildTableFilter("days", Seq("k"))()
       buildTableFilter("days", Seq("k"), Some("k >= 0"))(change)

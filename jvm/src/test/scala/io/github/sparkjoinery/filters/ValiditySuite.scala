@@ -1,13 +1,16 @@
 package io.github.sparkjoinery.filters
 
-import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 import java.nio.file.attribute.FileTime
+import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 
 import org.apache.hadoop.fs.Path
 
 import io.github.sparkjoinery.artifacts.{Files, RelationIdentity}
 
-/** Sources that change after their filter was built: it is used as long as it holds all that is read, and answers stay the same. */
+/**
+ * Sources that change after their filter was built: it is used as long as it holds all that is read, and answers stay
+ * the same.
+ */
 class ValiditySuite extends StoredFilters {
 
   private val Query = "SELECT f.id, p.k FROM fact f JOIN dim p ON f.k = p.k"
@@ -23,13 +26,15 @@ class ValiditySuite extends StoredFilters {
   }
 
   /** Keys from 0 to 60 in three files. */
-  private def withDim[T](create: String = "CREATE TABLE dim USING parquet AS SELECT id AS k, id % 3 AS v FROM range(0, 60, 1, 3)")(
+  private def withDim[T](create: String =
+    "CREATE TABLE dim USING parquet AS SELECT id AS k, id % 3 AS v FROM range(0, 60, 1, 3)")(
       body: => T): T = withTables("dim") {
     sql(create)
     body
   }
 
-  private def filesOf(table: String): Seq[JavaPath] = filesBelow(locationOf(table)).map(file => JavaPath.of(new Path(file._1).toUri.getPath)).sorted
+  private def filesOf(table: String): Seq[JavaPath] =
+    filesBelow(locationOf(table)).map(file => JavaPath.of(new Path(file._1).toUri.getPath)).sorted
 
   /** A file of other keys, beside the session's back. */
   private def foreignFile(query: String): JavaPath = {
@@ -44,7 +49,9 @@ class ValiditySuite extends StoredFilters {
         buildTableFilter("dim", Seq("k"))()
         checkFilters(Query, 1)
         if (refresh) sql("INSERT INTO dim SELECT id AS k, 0 AS v FROM range(100, 140)")
-        else JavaFiles.copy(foreignFile("SELECT id AS k, id AS v FROM range(100, 140)"), JavaPath.of(new Path(locationOf("dim")).toUri.getPath).resolve("new.parquet"))
+        else JavaFiles.copy(
+          foreignFile("SELECT id AS k, id AS v FROM range(100, 140)"),
+          JavaPath.of(new Path(locationOf("dim")).toUri.getPath).resolve("new.parquet"))
         checkDeclined(Query, "is not covered")
         spark.catalog.refreshTable("dim")
         checkDeclined(Query, "is not covered")
@@ -139,7 +146,8 @@ class ValiditySuite extends StoredFilters {
 
   // partitions
 
-  private val Partitioned = "CREATE TABLE dim USING parquet PARTITIONED BY (v) AS SELECT id AS k, id % 3 AS v FROM range(60)"
+  private val Partitioned =
+    "CREATE TABLE dim USING parquet PARTITIONED BY (v) AS SELECT id AS k, id % 3 AS v FROM range(60)"
 
   test("partitions dropped, added, and added elsewhere") {
     withDim(Partitioned) {
@@ -221,8 +229,10 @@ class ValiditySuite extends StoredFilters {
     sql("SELECT TIMESTAMP '2013-01-01' + make_dt_interval(int(id)) AS t FROM range(60)").write.csv(folder.toString)
     withDim(s"CREATE TABLE dim (t TIMESTAMP) USING csv LOCATION '${folder.toUri}'") {
       buildTableFilter("dim", Seq("t"), provider = "csv")()
-      checkDeclined("SELECT f.id FROM (SELECT id, TIMESTAMP '2013-01-01' + make_dt_interval(int(k)) AS t FROM fact) f JOIN dim p ON f.t = p.t",
-        "by the session's time zone")
+      checkDeclined(
+        "SELECT f.id FROM (SELECT id, TIMESTAMP '2013-01-01' + make_dt_interval(int(k)) AS t FROM fact) f JOIN dim p ON f.t = p.t",
+        "by the session's time zone"
+      )
     }
   }
 
@@ -242,7 +252,9 @@ class ValiditySuite extends StoredFilters {
     withDim("CREATE TABLE dim (k STRING COLLATE UTF8_LCASE, c CHAR(5)) USING parquet") {
       sql("INSERT INTO dim SELECT upper(concat('n', id)), string(id) FROM range(60)")
       buildTableFilter("dim", Seq("k"))(_.putArray("key_types").add("string"))
-      checkFilters("SELECT f.id FROM (SELECT id, concat('n', k) COLLATE UTF8_LCASE AS k FROM fact) f JOIN dim p ON f.k = p.k", 0)
+      checkFilters(
+        "SELECT f.id FROM (SELECT id, concat('n', k) COLLATE UTF8_LCASE AS k FROM fact) f JOIN dim p ON f.k = p.k",
+        0)
       buildTableFilter("dim", Seq("c"))(_.putArray("key_types").add("string"))
       checkFilters("SELECT f.id FROM (SELECT id, string(k) AS k FROM fact) f JOIN dim p ON f.k = p.c", 0)
     }
@@ -252,7 +264,8 @@ class ValiditySuite extends StoredFilters {
     withDim() {
       buildTableFilter("dim", Seq("k"))()
       sql("CACHE TABLE dim")
-      try checkFilters(Query, 0) finally sql("UNCACHE TABLE dim")
+      try checkFilters(Query, 0)
+      finally sql("UNCACHE TABLE dim")
     }
   }
 

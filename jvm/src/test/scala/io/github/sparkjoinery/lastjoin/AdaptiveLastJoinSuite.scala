@@ -2,14 +2,14 @@ package io.github.sparkjoinery.lastjoin
 
 import scala.collection.mutable
 
-import org.apache.logging.log4j.{Level, LogManager}
-import org.apache.logging.log4j.core.{LogEvent, Logger}
 import org.apache.logging.log4j.core.appender.AbstractAppender
 import org.apache.logging.log4j.core.config.Property
+import org.apache.logging.log4j.core.{LogEvent, Logger}
+import org.apache.logging.log4j.{Level, LogManager}
 
-import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, AQEShuffleReadExec}
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, AdaptiveSparkPlanExec}
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
+import org.apache.spark.sql.{DataFrame, Row}
 
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
@@ -26,7 +26,8 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     sql("CREATE TABLE big USING parquet AS SELECT int(id % 50) AS k, int(id) AS ts, repeat('x', 100) AS pad FROM range(0, 20000, 1, 2)")
     views(
       "small_at_run_time" -> "SELECT k, max(ts) AS ts, max(pad) AS pad FROM big WHERE ts % 100 < 50 AND pad LIKE 'x%' GROUP BY k",
-      "few" -> "SELECT int(id % 50) AS k, int(id * 3) AS ts FROM range(0, 300, 1, 2)")
+      "few" -> "SELECT int(id % 50) AS k, int(id * 3) AS ts FROM range(0, 300, 1, 2)"
+    )
   }
 
   override protected def afterAll(): Unit = {
@@ -39,7 +40,8 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     "spark.sql.adaptive.logLevel" -> "ERROR",
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "20KB",
-    "spark.sql.shuffle.partitions" -> "4")
+    "spark.sql.shuffle.partitions" -> "4"
+  )
 
   /** What adaptive execution logs while `body` runs. */
   private def adaptiveLog(body: => Unit): Seq[String] = {
@@ -53,7 +55,8 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     logger.addAppender(appender)
     val level = logger.getLevel
     logger.setLevel(Level.ERROR)
-    try body finally {
+    try body
+    finally {
       logger.removeAppender(appender)
       logger.setLevel(level)
       logger.setAdditive(true)
@@ -67,17 +70,19 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     }.get
 
   /** Runs the query; its answer is right, the plan has changed, and re-planning went on to the end. */
-  private def checkReplanned(text: String, changed: Boolean = true, conf: Seq[(String, String)] = Nil): DataFrame = withConf(Adaptive ++ conf: _*) {
-    val query = sql(text)
-    var rows = Seq.empty[String]
-    val log = adaptiveLog { rows = Answers.rows(query) }
-    assert(log.exists(_.contains("Final plan")), "nothing was logged")
-    assert(log.exists(_.contains("Plan changed")) == changed, log.mkString("\n"))
-    assert(!log.exists(_.contains("Invalid broadcast query stage")), log.mkString("\n"))
-    val answer = withConf("spark.sql.adaptive.enabled" -> "false", "spark.joinery.lastJoin.maxBroadcast" -> "1GB")(Answers.rows(sql(text)))
-    assert(rows.nonEmpty && rows == answer)
-    query
-  }
+  private def checkReplanned(text: String, changed: Boolean = true, conf: Seq[(String, String)] = Nil): DataFrame =
+    withConf(Adaptive ++ conf: _*) {
+      val query = sql(text)
+      var rows = Seq.empty[String]
+      val log = adaptiveLog { rows = Answers.rows(query) }
+      assert(log.exists(_.contains("Final plan")), "nothing was logged")
+      assert(log.exists(_.contains("Plan changed")) == changed, log.mkString("\n"))
+      assert(!log.exists(_.contains("Invalid broadcast query stage")), log.mkString("\n"))
+      val answer = withConf("spark.sql.adaptive.enabled" -> "false", "spark.joinery.lastJoin.maxBroadcast" -> "1GB")(
+        Answers.rows(sql(text)))
+      assert(rows.nonEmpty && rows == answer)
+      query
+    }
 
   private def stockJoinBesides(hint: String) =
     s"""SELECT /*+ $hint(w) */ f.id, w.ts, s.pad FROM facts f LAST JOIN few w ORDER BY w.ts ON f.k = w.k AND w.ts <= f.ts
@@ -106,11 +111,14 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     val query = checkReplanned(
       "SELECT f.id, w.ts, w.pad FROM facts f LAST JOIN small_at_run_time w ORDER BY w.ts ON f.k = w.k")
     assert(initialPlan(query).contains("ShuffledHashLastJoin"), "the premise")
-    assert(operators(query).contains("BroadcastLastJoin") && !operators(query).contains("ShuffledHashLastJoin"), plan(query))
+    assert(
+      operators(query).contains("BroadcastLastJoin") && !operators(query).contains("ShuffledHashLastJoin"),
+      plan(query))
   }
 
   test("without equality, too") {
-    val query = checkReplanned("SELECT f.id, w.ts FROM facts f LAST JOIN small_at_run_time w ORDER BY w.ts ON w.k < f.k")
+    val query =
+      checkReplanned("SELECT f.id, w.ts FROM facts f LAST JOIN small_at_run_time w ORDER BY w.ts ON w.k < f.k")
     assert(initialPlan(query).contains("ShuffledHashLastJoin"), "the premise")
     assert(operators(query).contains("BroadcastLastJoin"), plan(query))
   }
@@ -125,14 +133,15 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     assert(operators(query).contains("ReusedExchange"), plan(query))
   }
 
-  for ((hint, operator) <- LastJoinForms if hint != "BROADCAST") test(s"$operator reads coalesced partitions, the same ones on both sides") {
-    val query = checkReplanned(
-      s"SELECT /*+ $hint(w) */ f.k, count(w.ts) AS n FROM facts f LAST JOIN big w ORDER BY w.ts ON f.k = w.k AND w.ts <= f.ts GROUP BY f.k",
-      changed = false)
-    assert(operators(query).contains(operator))
-    val reads = collect(plan(query)) { case read: AQEShuffleReadExec => read.partitionSpecs.length }
-    assert(reads.size >= 2 && reads.distinct.size == 1 && reads.head < 4, plan(query))
-  }
+  for ((hint, operator) <- LastJoinForms if hint != "BROADCAST")
+    test(s"$operator reads coalesced partitions, the same ones on both sides") {
+      val query = checkReplanned(
+        s"SELECT /*+ $hint(w) */ f.k, count(w.ts) AS n FROM facts f LAST JOIN big w ORDER BY w.ts ON f.k = w.k AND w.ts <= f.ts GROUP BY f.k",
+        changed = false)
+      assert(operators(query).contains(operator))
+      val reads = collect(plan(query)) { case read: AQEShuffleReadExec => read.partitionSpecs.length }
+      assert(reads.size >= 2 && reads.distinct.size == 1 && reads.head < 4, plan(query))
+    }
 
   test("in a subquery, whose plan is adaptive in itself") {
     val query = checkReplanned(
@@ -160,18 +169,21 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     assert(initialPlan(query).contains("BroadcastLastJoin"))
   }
 
-  test("hinted, and found too large while it is built: an error that says what to do, before the driver's memory is full") {
+  test(
+    "hinted, and found too large while it is built: an error that says what to do, before the driver's memory is full") {
     withConf("spark.joinery.lastJoin.maxBroadcast" -> "512KB", "spark.sql.adaptive.enabled" -> "false") {
       val query = sql(hinted("big"))
       assert(operators(query).contains("BroadcastLastJoin"), "the premise: its files are small")
       val error = intercept[Exception](query.collect()).getMessage
-      assert(error.contains("[JOINERY_LAST_JOIN.BROADCAST_TOO_LARGE] The right side of a LAST JOIN takes more than 524288 bytes"))
+      assert(error.contains(
+        "[JOINERY_LAST_JOIN.BROADCAST_TOO_LARGE] The right side of a LAST JOIN takes more than 524288 bytes"))
       assert(error.contains("raise spark.joinery.lastJoin.maxBroadcast"))
     }
   }
 
   test("an empty side, known at run time only") {
-    for ((left, right) <- Seq("facts" -> "(SELECT * FROM few WHERE ts < 0)", "(SELECT * FROM facts WHERE ts < 0)" -> "few")) {
+    for ((left, right) <-
+        Seq("facts" -> "(SELECT * FROM few WHERE ts < 0)", "(SELECT * FROM facts WHERE ts < 0)" -> "few")) {
       withConf(Adaptive: _*) {
         val query = sql(s"SELECT f.id, w.ts FROM $left f LAST JOIN $right w ORDER BY w.ts ON f.k = w.k")
         var rows = Array.empty[Row]

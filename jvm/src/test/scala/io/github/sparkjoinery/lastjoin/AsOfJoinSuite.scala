@@ -10,10 +10,14 @@ import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
 
-/** What ASOF JOIN means, for both operators, over generated data. The oracle keeps all nearest matches of an ordinary join. */
+/**
+ * What ASOF JOIN means, for both operators, over generated data. The oracle keeps all nearest matches of an ordinary
+ * join.
+ */
 class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
 
-  override implicit val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 15)
+  override implicit val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 15)
 
   private case class Data(k: Option[Int], o: Option[Double], i: Option[Int], v: Int)
 
@@ -23,16 +27,31 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
     i <- Gen.option(Gen.choose(-3, 3))
     v <- Gen.choose(0, 3)
   } yield Data(k, o, i, v)
-  private val side = Gen.frequency(1 -> Gen.const(Nil), 1 -> data.map(List(_)), 10 -> Gen.choose(10, 40).flatMap(Gen.listOfN(_, data)))
+  private val side =
+    Gen.frequency(1 -> Gen.const(Nil), 1 -> data.map(List(_)), 10 -> Gen.choose(10, 40).flatMap(Gen.listOfN(_, data)))
 
   // Both sides of a comparison: columns of one type, of two types, expressions, with NULLs that turn into values.
-  private val operands = Gen.oneOf("l.o" -> "r.o", "l.i" -> "r.i", "l.i" -> "r.o", "l.o" -> "r.i", "l.i + 1L" -> "abs(r.i)",
-    "l.i" -> "coalesce(r.i, 0)", "CAST(l.i AS STRING)" -> "CAST(r.i AS STRING)", "DATE'2024-01-01' + l.i" -> "TIMESTAMP'2024-01-01' + make_interval(0, 0, 0, r.i)")
+  private val operands = Gen.oneOf(
+    "l.o" -> "r.o",
+    "l.i" -> "r.i",
+    "l.i" -> "r.o",
+    "l.o" -> "r.i",
+    "l.i + 1L" -> "abs(r.i)",
+    "l.i" -> "coalesce(r.i, 0)",
+    "CAST(l.i AS STRING)" -> "CAST(r.i AS STRING)",
+    "DATE'2024-01-01' + l.i" -> "TIMESTAMP'2024-01-01' + make_interval(0, 0, 0, r.i)"
+  )
   private val query = for {
     (left, right) <- operands
     op <- Gen.oneOf(">=", ">", "<=", "<")
     swapped <- Gen.oneOf(true, false)
-    on <- Gen.oneOf("l.k = r.k", "l.k <=> r.k", "l.k = r.k AND r.v <> l.v", "true", "r.v <= l.v", "l.k = r.k AND r.v > 1 AND l.v < 3")
+    on <- Gen.oneOf(
+      "l.k = r.k",
+      "l.k <=> r.k",
+      "l.k = r.k AND r.v <> l.v",
+      "true",
+      "r.v <= l.v",
+      "l.k = r.k AND r.v > 1 AND l.v < 3")
     kind <- Gen.oneOf("INNER", "LEFT")
   } yield Query(left, right, op, swapped, on, kind)
 
@@ -67,7 +86,9 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
       val rows = Answers.rowsById(joined)
       assert(rows.keySet == candidates.keySet, query.sql(hint))
       rows.foreach { case (id, found) =>
-        assert(found.size == 1 && candidates(id).contains(found.head), s"${query.sql(hint)}: $found of ${candidates(id)}")
+        assert(
+          found.size == 1 && candidates(id).contains(found.head),
+          s"${query.sql(hint)}: $found of ${candidates(id)}")
       }
       val operators = this.operators(joined)
       assert(operators.contains(operator) || operators == Seq("LocalTableScan"), query.sql(hint)) // an empty left side
@@ -83,7 +104,9 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
         // Spark's operator against ours, as far as the row is certain: not where the left value is infinite, as Spark takes the
         // distance between equal infinities, which is NaN, for the greatest of all
         val finite = left.indices.filterNot(id => left(id).o.exists(_.isInfinite)).toSet
-        val certain = Answers.rowsById(sql(query.candidates)).filter { case (id, rows) => rows.size == 1 && finite(id.asInstanceOf[Int]) }
+        val certain = Answers.rowsById(sql(query.candidates)).filter { case (id, rows) =>
+          rows.size == 1 && finite(id.asInstanceOf[Int])
+        }
         def only(rows: scala.collection.Map[Any, Seq[String]]) = rows.filter { case (id, _) => certain.contains(id) }
         val theirs = onSparkAsOf(Answers.rowsById(sql(query.sql("MERGE"))))
         assert(only(theirs) == only(Answers.rowsById(sql(query.sql("MERGE")))), query.toString)
@@ -94,10 +117,15 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
   test("empty sides, one row, NULLs only") {
     val one = Seq(Data(Some(1), Some(1), Some(1), 1))
     val nulls = Seq.fill(3)(Data(None, None, None, 0))
-    for ((left, right) <- Seq(Nil -> one, one -> Nil, Nil -> Nil, one -> one, nulls -> nulls, one -> nulls, nulls -> one)) {
+    for ((left, right) <-
+        Seq(Nil -> one, one -> Nil, Nil -> Nil, one -> one, nulls -> nulls, one -> nulls, nulls -> one)) {
       view("l", left)
       view("r", right)
-      for ((op, kind, right) <- Seq((">=", "INNER", "r.o"), ("<", "LEFT", "r.o"), ("<=", "INNER", "coalesce(r.o, 0D)"), (">", "LEFT", "r.i + 1"))) {
+      for ((op, kind, right) <- Seq(
+          (">=", "INNER", "r.o"),
+          ("<", "LEFT", "r.o"),
+          ("<=", "INNER", "coalesce(r.o, 0D)"),
+          (">", "LEFT", "r.i + 1"))) {
         check(Query("l.o", right, op, swapped = false, "l.k = r.k", kind))
       }
     }
@@ -115,7 +143,8 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
     view("l", Seq.tabulate(5)(i => Data(Some(0), Some(i), Some(i), i)))
     view("r", Seq.tabulate(5)(i => Data(Some(0), Some(i), Some(i), i)))
     withConf("spark.sql.adaptive.enabled" -> "false") {
-      for (kind <- Seq("INNER", "LEFT"); (left, right) <- Seq("l.i" -> "r.o", "l.o" -> "r.i", "l.i + 1L" -> "abs(r.i)"); op <- Seq(">=", "<")) {
+      for (kind <- Seq("INNER", "LEFT"); (left, right) <- Seq("l.i" -> "r.o", "l.o" -> "r.i", "l.i + 1L" -> "abs(r.i)");
+        op <- Seq(">=", "<")) {
         val joined = sql(Query(left, right, op, swapped = false, "l.k = r.k", kind).sql("MERGE"))
         val terms = collect(plan(joined)) { case join: LastJoinExec => join.terms }.head
         assert(terms.onePass && terms.strict == (op == "<"), plan(joined))
@@ -125,7 +154,9 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
 
   test("a filter above an inner ASOF JOIN decides about the row found") {
     view("l", Seq(Data(Some(0), Some(5), Some(1), 1)))
-    view("r", Seq(Data(Some(0), Some(1), Some(10), 1), Data(Some(0), Some(4), Some(20), 1), Data(Some(0), None, None, 1)))
+    view(
+      "r",
+      Seq(Data(Some(0), Some(1), Some(10), 1), Data(Some(0), Some(4), Some(20), 1), Data(Some(0), None, None, 1)))
     for (kind <- Seq("INNER", "LEFT"); right <- Seq("r.o", "coalesce(r.o, 0D)")) {
       val query = s"SELECT l.id, r.i FROM l $kind ASOF JOIN r MATCH_CONDITION (l.o >= $right) USING (k)"
       assert(Answers.rows(sql(query)) == Seq("(0, 20)"))

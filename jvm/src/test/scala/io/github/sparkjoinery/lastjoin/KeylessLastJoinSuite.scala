@@ -8,20 +8,29 @@ import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm
 /** As-of joins without a key whose right side is too large to broadcast: the part of time becomes the key. */
 class KeylessLastJoinSuite extends LastJoinChecks {
 
-  private val Settings = Seq("spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
+  private val Settings = Seq(
+    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+    "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
     "spark.sql.shuffle.partitions" -> "4")
 
   private def side(rows: Int, seed: Int, time: String = "int(pmod(hash(id, $), 100))"): String =
-    s"""SELECT int(id) AS id, int(id % 5) AS k, if(id % 7 = 0, NULL, ${time.replace("$", seed.toString)}) AS o, int(id % 3) AS v
+    s"""SELECT int(id) AS id, int(id % 5) AS k, if(id % 7 = 0, NULL, ${time.replace(
+        "$",
+        seed.toString)}) AS o, int(id % 3) AS v
        |FROM range(0, $rows, 1, 3)""".stripMargin
 
   /** @param split whether the rows are expected in more than one part */
   private def check(on: String, order: String = "", split: Boolean = true): Unit = {
     val query = LastJoinQuery(Seq(OrderTerm("r.o", order), OrderTerm("r.id")), on)
     val answer = Answers.rows(sql(query.candidates))
-    for ((adaptive, wholeStage, hint) <- Seq(("false", "true", "SHUFFLE_HASH"), ("false", "false", "MERGE"), ("true", "true", "MERGE"),
+    for ((adaptive, wholeStage, hint) <- Seq(
+        ("false", "true", "SHUFFLE_HASH"),
+        ("false", "false", "MERGE"),
+        ("true", "true", "MERGE"),
         ("true", "false", "SHUFFLE_HASH"))) {
-      withConf(Settings ++ Seq("spark.sql.adaptive.enabled" -> adaptive, "spark.sql.codegen.wholeStage" -> wholeStage): _*) {
+      withConf(Settings ++ Seq(
+        "spark.sql.adaptive.enabled" -> adaptive,
+        "spark.sql.codegen.wholeStage" -> wholeStage): _*) {
         val joined = sql(query.sql(hint))
         assert(Answers.rows(joined) == answer, s"$query $hint, adaptive $adaptive, generated code $wholeStage")
         if (adaptive == "false") {
@@ -36,9 +45,17 @@ class KeylessLastJoinSuite extends LastJoinChecks {
   private def partitionsUsed(joined: DataFrame): Long =
     joined.queryExecution.toRdd.mapPartitions(rows => Iterator(rows.size)).filter(_ > 0).count()
 
-  private val Comparisons = Seq("r.o <= l.o" -> "", "r.o < l.o" -> "", "r.o >= l.o" -> "DESC", "r.o > l.o" -> "DESC",
-    "r.o <= l.o" -> "ASC NULLS LAST", "r.o >= l.o" -> "DESC NULLS FIRST", "r.o <= l.o AND r.o >= l.o - 2" -> "",
-    "r.o < l.o AND l.o - r.o < 2" -> "", "r.o >= l.o AND r.o <= l.o + 2" -> "DESC")
+  private val Comparisons = Seq(
+    "r.o <= l.o" -> "",
+    "r.o < l.o" -> "",
+    "r.o >= l.o" -> "DESC",
+    "r.o > l.o" -> "DESC",
+    "r.o <= l.o" -> "ASC NULLS LAST",
+    "r.o >= l.o" -> "DESC NULLS FIRST",
+    "r.o <= l.o AND r.o >= l.o - 2" -> "",
+    "r.o < l.o AND l.o - r.o < 2" -> "",
+    "r.o >= l.o AND r.o <= l.o + 2" -> "DESC"
+  )
 
   for ((on, order) <- Comparisons) test(s"$on, ordered $order") {
     views("l" -> side(150, 1), "r" -> side(120, 2))
@@ -51,14 +68,19 @@ class KeylessLastJoinSuite extends LastJoinChecks {
   }
 
   test("left rows before and after all right rows, and in parts without right rows") {
-    views("l" -> "SELECT int(id) AS id, 0 AS k, int(id * 40 - 2000) AS o, 0 AS v FROM range(100)",
-      "r" -> "SELECT int(id) AS id, 0 AS k, int(if(id < 50, id - 500, id + 500)) AS o, 0 AS v FROM range(100)")
+    views(
+      "l" -> "SELECT int(id) AS id, 0 AS k, int(id * 40 - 2000) AS o, 0 AS v FROM range(100)",
+      "r" -> "SELECT int(id) AS id, 0 AS k, int(if(id < 50, id - 500, id + 500)) AS o, 0 AS v FROM range(100)"
+    )
     check("r.o <= l.o")
     check("r.o > l.o", "DESC")
   }
 
   test("doubles, timestamps and dates") {
-    for (time <- Seq("if(id % 11 = 0, double('NaN'), id % 13)", "timestamp_micros(id * 1000003 % 997)", "date'2024-02-25' + int(id % 13)")) {
+    for (time <- Seq(
+        "if(id % 11 = 0, double('NaN'), id % 13)",
+        "timestamp_micros(id * 1000003 % 997)",
+        "date'2024-02-25' + int(id % 13)")) {
       views("l" -> side(60, 1, time), "r" -> side(60, 2, time))
       check("r.o <= l.o")
       check("r.o > l.o", "DESC")
@@ -86,19 +108,26 @@ class KeylessLastJoinSuite extends LastJoinChecks {
     views("l" -> side(50, 1), "r" -> side(50, 2))
     withConf(Settings :+ "spark.sql.adaptive.enabled" -> "false": _*) {
       val joined = sql("SELECT * FROM l LAST JOIN r ORDER BY r.o ON r.o <= l.o")
-      assert(operators(joined).contains("CarryOver") && operators(joined).contains("ShuffledHashLastJoin"), plan(joined))
+      assert(
+        operators(joined).contains("CarryOver") && operators(joined).contains("ShuffledHashLastJoin"),
+        plan(joined))
       assert(joined.schema == sql("SELECT * FROM l LEFT JOIN r ON r.o <= l.o").schema)
     }
   }
 
   test("not rewritten: a residual condition, a string, a right side small enough to broadcast") {
-    views("l" -> side(50, 1), "r" -> side(50, 2), "ls" -> s"SELECT id, string(o) AS o FROM (${side(50, 1)})",
+    views(
+      "l" -> side(50, 1),
+      "r" -> side(50, 2),
+      "ls" -> s"SELECT id, string(o) AS o FROM (${side(50, 1)})",
       "rs" -> s"SELECT id, string(o) AS o FROM (${side(50, 2)})")
     def lastJoin(left: String, right: String, on: String) =
       sql(s"SELECT l.id, r.id AS rid FROM $left l LAST JOIN $right r ORDER BY r.o, r.id ON $on")
     withConf(Settings :+ "spark.sql.adaptive.enabled" -> "false": _*) {
       for (joined <- Seq(lastJoin("l", "r", "r.o <= l.o AND r.v <> l.v"), lastJoin("ls", "rs", "r.o <= l.o"))) {
-        assert(!operators(joined).contains("CarryOver") && operators(joined).contains("ShuffledHashLastJoin"), plan(joined))
+        assert(
+          !operators(joined).contains("CarryOver") && operators(joined).contains("ShuffledHashLastJoin"),
+          plan(joined))
         assert(joined.rdd.getNumPartitions == 1)
       }
     }

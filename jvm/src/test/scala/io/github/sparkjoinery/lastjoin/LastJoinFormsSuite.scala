@@ -4,13 +4,18 @@ import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodege
 
 import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm}
 
-/** Each form, in generated code and without, over what each form treats in a way of its own: times and keys that are a long, or are none. */
+/**
+ * Each form, in generated code and without, over what each form treats in a way of its own: times and keys that are a
+ * long, or are none.
+ */
 class LastJoinFormsSuite extends LastJoinChecks {
 
   private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.shuffle.partitions" -> "2")
 
-  private val Interpreted = Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
-  private val Generated = Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
+  private val Interpreted =
+    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+  private val Generated =
+    Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
 
   private val Integers = "0, 3, 5, 7, 9, 12"
   private val Doubles = "double('NaN'), -0.0D, 0.0D, double('-Infinity'), 1.5D, double('Infinity')"
@@ -23,7 +28,12 @@ class LastJoinFormsSuite extends LastJoinChecks {
     s"""SELECT int(id) AS id, try_element_at(array($keys), int(pmod(hash(id, $seed), 7)) + 1) AS k,
        |try_element_at(array($times), int(pmod(hash(id, $seed + 1), 7)) + 1) AS o, int(id % 3) AS v FROM range(0, $rows, 1, 2)""".stripMargin
 
-  private def check(name: String, on: String, order: String = "ASC", keys: String = Integers, times: String = Integers): Unit = test(name) {
+  private def check(
+      name: String,
+      on: String,
+      order: String = "ASC",
+      keys: String = Integers,
+      times: String = Integers): Unit = test(name) {
     for ((name, query) <- Seq("l" -> side(40, 1, keys, times), "r" -> side(70, 5, keys, times))) {
       val rows = sql(query) // here and now, so that each query below has little to compile but the join
       spark.createDataFrame(rows.collectAsList(), rows.schema).createOrReplaceTempView(name)
@@ -31,13 +41,14 @@ class LastJoinFormsSuite extends LastJoinChecks {
     val query = LastJoinQuery(Seq(OrderTerm("r.o", order), OrderTerm("r.id")), on)
     val answer = Answers.rows(sql(query.candidates))
     assert(answer.size == 40 && answer.distinct.size == 40)
-    for ((hint, operator) <- LastJoinForms; generated <- Seq(true, false)) withConf(Settings ++ (if (generated) Generated else Interpreted): _*) {
-      val joined = sql(query.sql(hint))
-      val shown = s"$operator, generated code: $generated\n${plan(joined)}"
-      assert(Answers.rows(joined) == answer, shown)
-      assert(operators(joined).count(_ == operator) == 1, shown)
-      assert(inGeneratedCode(plan(joined)).exists(_.nodeName == operator) == generated, shown)
-    }
+    for ((hint, operator) <- LastJoinForms; generated <- Seq(true, false))
+      withConf(Settings ++ (if (generated) Generated else Interpreted): _*) {
+        val joined = sql(query.sql(hint))
+        val shown = s"$operator, generated code: $generated\n${plan(joined)}"
+        assert(Answers.rows(joined) == answer, shown)
+        assert(operators(joined).count(_ == operator) == 1, shown)
+        assert(inGeneratedCode(plan(joined)).exists(_.nodeName == operator) == generated, shown)
+      }
   }
 
   /** What is between a stage of generated code and its inputs. */
@@ -55,10 +66,17 @@ class LastJoinFormsSuite extends LastJoinChecks {
   check("as of, NULLs last", "l.k = r.k AND r.o <= l.o", "ASC NULLS LAST")
   check("strictly as of", "l.k = r.k AND r.o < l.o")
   check("strictly as of, descending", "l.k = r.k AND r.o > l.o", "DESC")
-  check("strictly as of the ends of a long", "l.k = r.k AND r.o < l.o",
-    times = "-9223372036854775808L, -9223372036854775807L, -1L, 0L, 9223372036854775806L, 9223372036854775807L")
-  check("strictly as of the ends of a long, descending", "l.k = r.k AND r.o > l.o", "DESC",
-    times = "-9223372036854775808L, -9223372036854775807L, -1L, 0L, 9223372036854775806L, 9223372036854775807L")
+  check(
+    "strictly as of the ends of a long",
+    "l.k = r.k AND r.o < l.o",
+    times = "-9223372036854775808L, -9223372036854775807L, -1L, 0L, 9223372036854775806L, 9223372036854775807L"
+  )
+  check(
+    "strictly as of the ends of a long, descending",
+    "l.k = r.k AND r.o > l.o",
+    "DESC",
+    times = "-9223372036854775808L, -9223372036854775807L, -1L, 0L, 9223372036854775806L, 9223372036854775807L"
+  )
   check("within a tolerance", "l.k = r.k AND r.o <= l.o AND r.o >= l.o - 3")
   check("within a tolerance, descending", "l.k = r.k AND r.o >= l.o AND r.o <= l.o + 3", "DESC")
   check("within a tolerance that subtracts", "l.k = r.k AND r.o <= l.o AND l.o - r.o < 3")

@@ -36,7 +36,8 @@ class LastJoinPlanSuite extends LastJoinChecks {
 
   // output
 
-  for (criteria <- Seq("ON f.k = w.k", "USING (k)", "USING (k, ts)", "ON true"); list <- Seq("*", "f.*, w.k AS wk, w.v")) {
+  for (criteria <- Seq("ON f.k = w.k", "USING (k)", "USING (k, ts)", "ON true");
+    list <- Seq("*", "f.*, w.k AS wk, w.v")) {
     test(s"columns, types and nullability of SELECT $list ... $criteria are those of LEFT JOIN") {
       def schema(join: String) = sql(s"SELECT $list FROM flights f $join weather w $criteria").schema
       assert(schema("LAST JOIN") == schema("LEFT JOIN"))
@@ -71,10 +72,26 @@ class LastJoinPlanSuite extends LastJoinChecks {
     assert(operators(sql(s"SELECT f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) ==
       Seq("Project", "BroadcastLastJoin", "ColumnarToRow", "Scan", "BroadcastExchange", "ColumnarToRow", "Scan"))
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
-      assert(operators(sql(s"SELECT f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) == Seq("Project", "ShuffledHashLastJoin",
-        "Exchange", "ColumnarToRow", "Scan", "Exchange", "ColumnarToRow", "Scan"))
-      assert(operators(sql(s"SELECT /*+ MERGE(w) */ f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) == Seq("Project", "SortMergeLastJoin",
-        "Sort", "Exchange", "ColumnarToRow", "Scan", "Sort", "Exchange", "ColumnarToRow", "Scan"))
+      assert(operators(sql(s"SELECT f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) == Seq(
+        "Project",
+        "ShuffledHashLastJoin",
+        "Exchange",
+        "ColumnarToRow",
+        "Scan",
+        "Exchange",
+        "ColumnarToRow",
+        "Scan"))
+      assert(operators(sql(s"SELECT /*+ MERGE(w) */ f.id, w.v $asOf")).map(_.takeWhile(_ != ' ')) == Seq(
+        "Project",
+        "SortMergeLastJoin",
+        "Sort",
+        "Exchange",
+        "ColumnarToRow",
+        "Scan",
+        "Sort",
+        "Exchange",
+        "ColumnarToRow",
+        "Scan"))
     }
   }
 
@@ -83,9 +100,14 @@ class LastJoinPlanSuite extends LastJoinChecks {
         ("BROADCAST(w)", "-1", "BroadcastLastJoin", "hint"),
         ("MERGE(w)", "10MB", "SortMergeLastJoin", "hint"),
         ("SHUFFLE_HASH(w)", "10MB", "ShuffledHashLastJoin", "hint"),
-        ("SHUFFLE_REPLICATE_NL(w)", "10MB", "ShuffledHashLastJoin", "hint shuffle_replicate_nl: LAST JOIN has no such form"),
+        (
+          "SHUFFLE_REPLICATE_NL(w)",
+          "10MB",
+          "ShuffledHashLastJoin",
+          "hint shuffle_replicate_nl: LAST JOIN has no such form"),
         ("BROADCAST(f)", "10MB", "BroadcastLastJoin", "the right side is small"),
-        ("BROADCAST(f)", "-1", "ShuffledHashLastJoin", "the right side is too large to broadcast"))) {
+        ("BROADCAST(f)", "-1", "ShuffledHashLastJoin", "the right side is too large to broadcast")
+      )) {
       withConf("spark.sql.autoBroadcastJoinThreshold" -> threshold) {
         val query = s"SELECT /*+ $hint */ f.id, w.v $asOf"
         checkLastJoin(query, s"SELECT f.id, w.v $asOfOracle", operator)
@@ -109,7 +131,10 @@ class LastJoinPlanSuite extends LastJoinChecks {
       val query = s"SELECT f.id, w.v $asOf"
       checkLastJoin(query, s"SELECT f.id, w.v $asOfOracle", "SortMergeLastJoin")
       checkDecision(query, "a partition of it is too large to hash")
-      checkLastJoin(query.replace("SELECT", "SELECT /*+ SHUFFLE_HASH(w) */"), s"SELECT f.id, w.v $asOfOracle", "ShuffledHashLastJoin")
+      checkLastJoin(
+        query.replace("SELECT", "SELECT /*+ SHUFFLE_HASH(w) */"),
+        s"SELECT f.id, w.v $asOfOracle",
+        "ShuffledHashLastJoin")
     }
   }
 
@@ -129,13 +154,17 @@ class LastJoinPlanSuite extends LastJoinChecks {
   // pushing down
 
   test("columns that nobody needs are not read") {
-    val scans = collect(plan(sql(s"SELECT f.id, w.v $asOf"))) { case scan: FileSourceScanExec => scan.output.map(_.name).toSet }
+    val scans = collect(plan(sql(s"SELECT f.id, w.v $asOf"))) { case scan: FileSourceScanExec =>
+      scan.output.map(_.name).toSet
+    }
     assert(scans.toSet == Set(Set("id", "k", "ts"), Set("k", "ts", "v")))
   }
 
   /** Column names of each filter below the left and the right side. */
   private def filters(join: LastJoin): (Seq[String], Seq[String]) = {
-    def below(side: LogicalPlan) = side.collect { case Filter(condition, _) => condition.references.map(_.name) }.flatten.distinct
+    def below(side: LogicalPlan) = side.collect { case Filter(condition, _) =>
+      condition.references.map(_.name)
+    }.flatten.distinct
     (below(join.left), below(join.right))
   }
 
@@ -152,19 +181,37 @@ class LastJoinPlanSuite extends LastJoinChecks {
     assert(join.condition.get.references.map(_.name).toSet == Set("k", "id"))
   }
 
-  for (threshold <- Seq("10MB", "-1")) test(s"a filter above never changes which row is last, broadcast threshold $threshold") {
-    withConf("spark.sql.autoBroadcastJoinThreshold" -> threshold) {
-      val operator = if (threshold == "-1") "ShuffledHashLastJoin" else "BroadcastLastJoin"
-      for (filter <- Seq("w.v % 2 = 0", "w.v IS NOT NULL", "w.v IS NULL", "w.v IN (1, 2, 3)", "w.k = f.k", "w.ts > 10 AND f.id > 3",
-          "coalesce(w.v, 0) = 0", "w.v > (SELECT avg(v) FROM weather) - 15", "EXISTS (SELECT 1 FROM planes p WHERE p.k = w.v)")) {
-        checkLastJoin(s"SELECT f.id, w.v $asOf WHERE $filter", s"SELECT f.id, w.v $asOfOracle WHERE $filter", operator)
+  for (threshold <- Seq("10MB", "-1"))
+    test(s"a filter above never changes which row is last, broadcast threshold $threshold") {
+      withConf("spark.sql.autoBroadcastJoinThreshold" -> threshold) {
+        val operator = if (threshold == "-1") "ShuffledHashLastJoin" else "BroadcastLastJoin"
+        for (filter <- Seq(
+            "w.v % 2 = 0",
+            "w.v IS NOT NULL",
+            "w.v IS NULL",
+            "w.v IN (1, 2, 3)",
+            "w.k = f.k",
+            "w.ts > 10 AND f.id > 3",
+            "coalesce(w.v, 0) = 0",
+            "w.v > (SELECT avg(v) FROM weather) - 15",
+            "EXISTS (SELECT 1 FROM planes p WHERE p.k = w.v)"
+          )) {
+          checkLastJoin(
+            s"SELECT f.id, w.v $asOf WHERE $filter",
+            s"SELECT f.id, w.v $asOfOracle WHERE $filter",
+            operator)
+        }
+        checkLastJoin(
+          s"SELECT f.id, w.v, p.name $asOf JOIN planes p ON p.k = w.v",
+          s"SELECT f.id, w.v, p.name $asOfOracle JOIN planes p ON p.k = w.v",
+          operator)
       }
-      checkLastJoin(s"SELECT f.id, w.v, p.name $asOf JOIN planes p ON p.k = w.v", s"SELECT f.id, w.v, p.name $asOfOracle JOIN planes p ON p.k = w.v", operator)
     }
-  }
 
   test("a predicate of ON on left columns does not remove left rows") {
-    checkLastJoin(s"SELECT f.id, w.v ${from("w.ts", "f.k = w.k AND f.id > 20")}", s"SELECT f.id, w.v ${oracle("f.k = k AND f.id > 20")}",
+    checkLastJoin(
+      s"SELECT f.id, w.v ${from("w.ts", "f.k = w.k AND f.id > 20")}",
+      s"SELECT f.id, w.v ${oracle("f.k = k AND f.id > 20")}",
       "BroadcastLastJoin")
   }
 
@@ -176,9 +223,11 @@ class LastJoinPlanSuite extends LastJoinChecks {
   }
 
   test("a column of the right side that is the same in each row is still NULL where nothing matches") {
-    checkLastJoin("SELECT f.id, w.c FROM flights f LAST JOIN (SELECT k, ts, 'x' AS c FROM weather) w ORDER BY w.ts ON f.k = w.k AND w.ts < f.ts - 20",
+    checkLastJoin(
+      "SELECT f.id, w.c FROM flights f LAST JOIN (SELECT k, ts, 'x' AS c FROM weather) w ORDER BY w.ts ON f.k = w.k AND w.ts < f.ts - 20",
       "SELECT id, w.c FROM flights f LEFT JOIN LATERAL (SELECT 'x' AS c FROM weather WHERE f.k = k AND ts < f.ts - 20 LIMIT 1) w",
-      "BroadcastLastJoin")
+      "BroadcastLastJoin"
+    )
   }
 
   // statistics, reuse
@@ -188,13 +237,15 @@ class LastJoinPlanSuite extends LastJoinChecks {
       sql("ANALYZE TABLE flights COMPUTE STATISTICS")
       val join = lastJoin(optimized("SELECT * FROM flights f LAST JOIN weather w ORDER BY w.ts ON f.k = w.k"))
       assert(join.stats.rowCount.contains(BigInt(30)))
-      assert(join.stats.sizeInBytes > join.left.stats.sizeInBytes && join.stats.sizeInBytes < join.left.stats.sizeInBytes * 4)
+      assert(
+        join.stats.sizeInBytes > join.left.stats.sizeInBytes && join.stats.sizeInBytes < join.left.stats.sizeInBytes * 4)
       assert(join.maxRows == join.left.maxRows)
     }
   }
 
   test("the same right side twice is broadcast once") {
-    val query = sql("""SELECT f.id, a.v, b.v FROM flights f LAST JOIN weather a ORDER BY a.ts ON f.k = a.k AND a.ts <= f.ts
+    val query =
+      sql("""SELECT f.id, a.v, b.v FROM flights f LAST JOIN weather a ORDER BY a.ts ON f.k = a.k AND a.ts <= f.ts
                       |LAST JOIN weather b ORDER BY b.ts ON f.k + 0 = b.k AND b.ts <= f.ts""".stripMargin)
     val operators = plan(query)
     assert(collect(operators) { case exchange: BroadcastExchangeExec => exchange }.size == 1, operators)
@@ -224,7 +275,8 @@ class LastJoinPlanSuite extends LastJoinChecks {
       val again = sql(s"SELECT f.id, w.v $asOf") // the same query, in another plan
       assert(Answers.rows(again) == answer)
       assert(readsCache(again) && !operators(again).contains("BroadcastLastJoin"))
-      assert(operators(sql(s"SELECT f.id, w.v ${asOf.replace("w.ts ON", "w.ts DESC ON")}")).contains("BroadcastLastJoin"))
+      assert(
+        operators(sql(s"SELECT f.id, w.v ${asOf.replace("w.ts ON", "w.ts DESC ON")}")).contains("BroadcastLastJoin"))
     } finally cached.unpersist(blocking = true)
   }
 
@@ -238,8 +290,13 @@ class LastJoinPlanSuite extends LastJoinChecks {
       val all = from("w.ts", "f.k = w.k AND w.ts <= f.ts AND w.ts >= f.ts - 5 AND w.v > f.k")
       val shown = sql(s"EXPLAIN FORMATTED SELECT /*+ $hint(w) */ f.id, w.v $all").head().getString(0)
       val details = shown.linesIterator.dropWhile(!_.matches(s"\\(\\d+\\) $operator.*")).take(7).toSeq
-      for ((label, content) <- Seq("Left keys" -> "k", "Right keys" -> "k", "Order" -> "ts ASC NULLS FIRST", "As of" -> "ts <= ",
-          "Within" -> "ts >= ", "Residual condition" -> "v > ")) {
+      for ((label, content) <- Seq(
+          "Left keys" -> "k",
+          "Right keys" -> "k",
+          "Order" -> "ts ASC NULLS FIRST",
+          "As of" -> "ts <= ",
+          "Within" -> "ts >= ",
+          "Residual condition" -> "v > ")) {
         assert(details.exists(line => line.startsWith(s"$label: ") && line.contains(content)), shown)
       }
     }

@@ -8,8 +8,8 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoin
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
 /**
- * The DataFrame form, and both sides from the same data. Spark tells the sides of its own joins apart where its optimizer
- * removes aliases; `LastJoin` is not among those joins, so attributes of the sides must never meet.
+ * The DataFrame form, and both sides from the same data. Spark tells the sides of its own joins apart where its
+ * optimizer removes aliases; `LastJoin` is not among those joins, so attributes of the sides must never meet.
  */
 class LastJoinSelfJoinSuite extends LastJoinChecks {
 
@@ -28,7 +28,9 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
         val query = joined
         assert(Answers.rows(query) == answer)
         val optimized = query.asInstanceOf[classic.DataFrame].queryExecution.optimizedPlan
-        val sides = optimized.collectWithSubqueries { case join: LastJoin => join.left.outputSet.intersect(join.right.outputSet) }
+        val sides = optimized.collectWithSubqueries { case join: LastJoin =>
+          join.left.outputSet.intersect(join.right.outputSet)
+        }
         assert(sides.nonEmpty && sides.forall(_.isEmpty), optimized)
       }
     }
@@ -46,7 +48,9 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
   }
   check("columns of the frames themselves") {
     val (left, right) = (t, t)
-    left.join(right.filter(order(right("ts"), right("id"))), left("k") === right("k"), "left").select(left("id"), right("id").as("rid"))
+    left.join(right.filter(order(right("ts"), right("id"))), left("k") === right("k"), "left").select(
+      left("id"),
+      right("id").as("rid"))
   }
   check("USING") {
     val right = t.withColumnRenamed("id", "rid").filter(order(col("ts"), col("rid")))
@@ -77,7 +81,10 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
   check("a projection on the left")(join(t.select(t.columns.map(c => col(c).as(c)).toSeq: _*), t))
   check("projections of projections of the same frame") {
     val frame = t.cache()
-    try join(frame.withColumn("id", col("id")).select("id", "k"), frame.withColumn("ts", col("ts")).select("k", "ts", "id")) finally frame.unpersist()
+    try join(
+        frame.withColumn("id", col("id")).select("id", "k"),
+        frame.withColumn("ts", col("ts")).select("k", "ts", "id"))
+    finally frame.unpersist()
   }
   check("a union of the frame with itself") {
     val frame = t
@@ -143,7 +150,8 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
     s"SELECT l.id, r.id AS rid FROM (SELECT * FROM t INTERSECT SELECT * FROM t) l LAST JOIN (SELECT * FROM t EXCEPT SELECT *, 1, 1 FROM range(0)) r $lastJoin"
       .replace("SELECT *, 1, 1 FROM range(0)", "SELECT * FROM t WHERE false"))
   checkSql("a view twice") {
-    spark.range(12).select(col("id"), (col("id") % 3).as("k"), (col("id") * 7 % 5).as("ts")).createOrReplaceTempView("base")
+    spark.range(12).select(col("id"), (col("id") % 3).as("k"), (col("id") * 7 % 5).as("ts")).createOrReplaceTempView(
+      "base")
     sql("CREATE OR REPLACE TEMPORARY VIEW v AS SELECT id AS id, k AS k, ts AS ts FROM base")
     s"SELECT l.id, r.id AS rid FROM v l LAST JOIN v r $lastJoin"
   }
@@ -160,7 +168,8 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
 
   test("in a correlated scalar subquery") {
     t.createOrReplaceTempView("t")
-    assert(Answers.rows(sql(s"SELECT o.id, (SELECT max(r.id) FROM t l LAST JOIN t r $lastJoin WHERE l.id = o.id) AS rid FROM t o")) == answer)
+    assert(Answers.rows(sql(
+      s"SELECT o.id, (SELECT max(r.id) FROM t l LAST JOIN t r $lastJoin WHERE l.id = o.id) AS rid FROM t o")) == answer)
   }
 
   test("in a lateral subquery") {
@@ -171,7 +180,8 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
 
   test("in EXISTS") {
     t.createOrReplaceTempView("t")
-    val own = sql(s"SELECT id, id FROM t o WHERE EXISTS (SELECT 1 FROM t l LAST JOIN t r $lastJoin WHERE r.id = o.id AND l.id = o.id)")
+    val own =
+      sql(s"SELECT id, id FROM t o WHERE EXISTS (SELECT 1 FROM t l LAST JOIN t r $lastJoin WHERE r.id = o.id AND l.id = o.id)")
     assert(Answers.rows(own) == answer.filter(_.matches("""\((\d+), \1\)""")))
   }
 }

@@ -13,19 +13,23 @@ import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm
 /** What LAST JOIN means, for all its operators, over generated data. */
 class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
 
-  override implicit val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 25)
+  override implicit val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 25)
 
   /** A row but for its id: NULL is None. */
   private case class Data(k: Option[Int], o: Option[Double], v: Int)
 
   // Few values, so that keys meet and order values tie, the odd ones among them; one key has most of the rows.
   private val key = Gen.frequency(1 -> Gen.const(None), 6 -> Gen.const(Some(0)), 4 -> Gen.choose(1, 6).map(Some(_)))
-  private val orderValue = Gen.frequency(1 -> Gen.const(None), 5 -> Gen.oneOf(-0.0, 0.0, 1.5, 2, 3, 4, Double.NaN,
-    Double.PositiveInfinity, Double.NegativeInfinity).map(Some(_)))
+  private val orderValue = Gen.frequency(
+    1 -> Gen.const(None),
+    5 -> Gen.oneOf(-0.0, 0.0, 1.5, 2, 3, 4, Double.NaN, Double.PositiveInfinity, Double.NegativeInfinity).map(Some(_)))
   private val data = for { k <- key; o <- orderValue; v <- Gen.choose(0, 3) } yield Data(k, o, v)
-  private val side = Gen.frequency(1 -> Gen.const(Nil), 1 -> data.map(List(_)), 10 -> Gen.choose(20, 60).flatMap(Gen.listOfN(_, data)))
+  private val side =
+    Gen.frequency(1 -> Gen.const(Nil), 1 -> data.map(List(_)), 10 -> Gen.choose(20, 60).flatMap(Gen.listOfN(_, data)))
 
-  private val suffix = Gen.oneOf("", "ASC", "DESC", "ASC NULLS FIRST", "ASC NULLS LAST", "DESC NULLS FIRST", "DESC NULLS LAST")
+  private val suffix =
+    Gen.oneOf("", "ASC", "DESC", "ASC NULLS FIRST", "ASC NULLS LAST", "DESC NULLS FIRST", "DESC NULLS LAST")
   private val terms = for {
     first <- Gen.option(suffix.map(OrderTerm("r.o", _)))
     second <- Gen.option(suffix.map(OrderTerm("r.v", _)))
@@ -36,20 +40,31 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
     op <- Gen.oneOf("<", "<=", ">", ">="); left <- Gen.oneOf("l.o", "l.o + 1"); flip <- Gen.oneOf(true, false)
   } yield if (flip) s"$left $op r.o" else s"r.o $op $left"
   private val residual = Gen.frequency(
-    2 -> Gen.const("true"), 5 -> asOf, 2 -> asOf.map(_ + " AND r.v <> l.v"),
-    1 -> Gen.oneOf("r.v >= l.v", "r.o < l.o OR r.v > l.v", "l.v > 1", "r.v > 1 AND l.o IS NOT NULL", "NOT (r.o <=> l.o)", "r.o = l.o"))
+    2 -> Gen.const("true"),
+    5 -> asOf,
+    2 -> asOf.map(_ + " AND r.v <> l.v"),
+    1 -> Gen.oneOf(
+      "r.v >= l.v",
+      "r.o < l.o OR r.v > l.v",
+      "l.v > 1",
+      "r.v > 1 AND l.o IS NOT NULL",
+      "NOT (r.o <=> l.o)",
+      "r.o = l.o")
+  )
   private val query = for (t <- terms; e <- equality; c <- residual) yield LastJoinQuery(t, s"$e AND $c")
 
-  private val mode = for {
-    adaptive <- Gen.oneOf("true", "false")
-    codegen <- Gen.oneOf("CODEGEN_ONLY", "NO_CODEGEN")
-    spill <- Gen.frequency(1 -> Gen.const("4"), 4 -> Gen.const("2147483632"))
-  } yield Seq(
-    "spark.sql.adaptive.enabled" -> adaptive,
-    "spark.sql.codegen.wholeStage" -> (codegen == "CODEGEN_ONLY").toString,
-    "spark.sql.codegen.factoryMode" -> codegen,
-    "spark.sql.sortMergeJoinExec.buffer.in.memory.threshold" -> spill,
-    "spark.sql.sortMergeJoinExec.buffer.spill.threshold" -> (if (spill == "4") "20" else spill))
+  private val mode =
+    for {
+      adaptive <- Gen.oneOf("true", "false")
+      codegen <- Gen.oneOf("CODEGEN_ONLY", "NO_CODEGEN")
+      spill <- Gen.frequency(1 -> Gen.const("4"), 4 -> Gen.const("2147483632"))
+    } yield Seq(
+      "spark.sql.adaptive.enabled" -> adaptive,
+      "spark.sql.codegen.wholeStage" -> (codegen == "CODEGEN_ONLY").toString,
+      "spark.sql.codegen.factoryMode" -> codegen,
+      "spark.sql.sortMergeJoinExec.buffer.in.memory.threshold" -> spill,
+      "spark.sql.sortMergeJoinExec.buffer.spill.threshold" -> (if (spill == "4") "20" else spill)
+    )
 
   private def view(name: String, rows: Seq[Data], partitions: Int): Unit = {
     val schema = StructType.fromDDL("id INT, k INT, o DOUBLE, v INT")
@@ -61,36 +76,42 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
   /** All operators give one of the candidates for each left row, and the same one. */
   private def check(query: LastJoinQuery, modes: Seq[Seq[(String, String)]], leftRows: Int): Unit = {
     val candidates = Answers.rowsById(sql(query.candidates))
-    val answers = for ((hint, operator) <- LastJoinForms; mode <- modes) yield withConf(mode: _*) {
-      val joined = sql(query.sql(hint))
-      val rows = Answers.rowsById(joined)
-      val shown = s"$query $hint $mode"
-      assert(rows.size == leftRows && rows.values.forall(_.size == 1), s"$shown: each left row once")
-      rows.foreach { case (id, found) => assert(candidates(id).contains(found.head), shown) }
-      if (query.terms.exists(_.column == "r.id")) assert(candidates.values.forall(_.size == 1), shown)
-      val operators = this.operators(joined)
-      assert(operators.contains(operator) || operators == Seq("LocalTableScan"), shown) // an empty left side
-      rows
-    }
+    val answers =
+      for ((hint, operator) <- LastJoinForms; mode <- modes) yield withConf(mode: _*) {
+        val joined = sql(query.sql(hint))
+        val rows = Answers.rowsById(joined)
+        val shown = s"$query $hint $mode"
+        assert(rows.size == leftRows && rows.values.forall(_.size == 1), s"$shown: each left row once")
+        rows.foreach { case (id, found) => assert(candidates(id).contains(found.head), shown) }
+        if (query.terms.exists(_.column == "r.id")) assert(candidates.values.forall(_.size == 1), shown)
+        val operators = this.operators(joined)
+        assert(operators.contains(operator) || operators == Seq("LocalTableScan"), shown) // an empty left side
+        rows
+      }
     assert(answers.distinct.size == 1, s"$query: operators or modes differ in the row they choose among ties")
   }
 
   test("each left row once, beside the last of the right rows that pass the whole condition") {
-    forAll(Gen.zip(side, side, query, mode, mode, Gen.choose(1, 4))) { case (left, right, query, mode1, mode2, partitions) =>
-      view("l", left, partitions)
-      view("r", right, partitions)
-      check(query, Seq(mode1, mode2), left.size)
+    forAll(Gen.zip(side, side, query, mode, mode, Gen.choose(1, 4))) {
+      case (left, right, query, mode1, mode2, partitions) =>
+        view("l", left, partitions)
+        view("r", right, partitions)
+        check(query, Seq(mode1, mode2), left.size)
     }
   }
 
   test("an empty side, a side of one row, and NULL keys only, in every mode") {
     val one = Seq(Data(Some(1), Some(1), 1))
     val nulls = Seq.fill(3)(Data(None, None, 0))
-    for ((left, right) <- Seq(Nil -> one, one -> Nil, Nil -> Nil, one -> one, nulls -> nulls, one -> nulls, nulls -> one)) {
+    for ((left, right) <-
+        Seq(Nil -> one, one -> Nil, Nil -> Nil, one -> one, nulls -> nulls, one -> nulls, nulls -> one)) {
       view("l", left, 2)
       view("r", right, 2)
       for (on <- Seq("l.k = r.k", "l.k <=> r.k", "r.o <= l.o", "l.k = r.k AND r.o <= l.o AND r.v <= l.v")) {
-        check(LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), on), Seq(Seq("spark.sql.adaptive.enabled" -> "true")), left.size)
+        check(
+          LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), on),
+          Seq(Seq("spark.sql.adaptive.enabled" -> "true")),
+          left.size)
       }
     }
   }
@@ -99,8 +120,10 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
     view("l", Seq.tabulate(10)(i => Data(Some(i % 2), Some(i * 2), i % 4)), 2)
     view("r", Seq.tabulate(60)(i => Data(Some(0), Some((i / 3).toDouble), i % 5)), 2)
     withConf(
-      "spark.sql.sortMergeJoinExec.buffer.in.memory.threshold" -> "1", "spark.sql.sortMergeJoinExec.buffer.spill.threshold" -> "10",
-      "spark.sql.adaptive.enabled" -> "false") {
+      "spark.sql.sortMergeJoinExec.buffer.in.memory.threshold" -> "1",
+      "spark.sql.sortMergeJoinExec.buffer.spill.threshold" -> "10",
+      "spark.sql.adaptive.enabled" -> "false"
+    ) {
       for (on <- Seq("l.k = r.k AND r.v > l.v", "r.o < l.o AND r.v <> l.v")) {
         val query = LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), on)
         checkLastJoin(query.sql("MERGE"), query.candidates, "SortMergeLastJoin")
@@ -129,14 +152,22 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
   }
 
   test("an order by nothing but NULLs and NaN") {
-    view("l", Seq(Data(Some(1), Some(Double.NaN), 0), Data(Some(1), None, 0), Data(Some(1), Some(Double.PositiveInfinity), 0)), 1)
-    view("r", Seq(None, Some(Double.NaN), Some(Double.NaN), Some(Double.PositiveInfinity), None).zipWithIndex.map {
-      case (o, i) => Data(Some(1), o, i)
-    }, 2)
+    view(
+      "l",
+      Seq(Data(Some(1), Some(Double.NaN), 0), Data(Some(1), None, 0), Data(Some(1), Some(Double.PositiveInfinity), 0)),
+      1)
+    view(
+      "r",
+      Seq(None, Some(Double.NaN), Some(Double.NaN), Some(Double.PositiveInfinity), None).zipWithIndex.map {
+        case (o, i) => Data(Some(1), o, i)
+      },
+      2)
     for (suffix <- Seq("ASC NULLS FIRST", "ASC NULLS LAST", "DESC NULLS FIRST", "DESC NULLS LAST");
-         on <- Seq("r.o <= l.o", "r.o < l.o", "r.o >= l.o", "r.o > l.o", "r.o <=> l.o", "true")) {
-      check(LastJoinQuery(Seq(OrderTerm("r.o", suffix), OrderTerm("r.id", "DESC")), s"l.k = r.k AND $on"),
-        Seq(Seq("spark.sql.adaptive.enabled" -> "false")), 3)
+      on <- Seq("r.o <= l.o", "r.o < l.o", "r.o >= l.o", "r.o > l.o", "r.o <=> l.o", "true")) {
+      check(
+        LastJoinQuery(Seq(OrderTerm("r.o", suffix), OrderTerm("r.id", "DESC")), s"l.k = r.k AND $on"),
+        Seq(Seq("spark.sql.adaptive.enabled" -> "false")),
+        3)
     }
   }
 }

@@ -28,7 +28,8 @@ class LastJoinTypesSuite extends LastJoinChecks {
     "struct of collated strings" -> """named_struct('x', 'a' COLLATE UTF8_LCASE), named_struct('x', 'A' COLLATE UTF8_LCASE), named_struct('x', 'b' COLLATE UTF8_LCASE),
                   |named_struct('x', CAST(NULL AS STRING COLLATE UTF8_LCASE)), named_struct('x', 'C' COLLATE UTF8_LCASE)""".stripMargin,
     "array" -> "array(), array(1), array(1, NULL), array(CAST(NULL AS INT)), array(1, 2)",
-    "array of doubles" -> "array(double('0.0')), array(double('-0.0')), array(double('NaN')), array(), array(1D, 2D)")
+    "array of doubles" -> "array(double('0.0')), array(double('-0.0')), array(double('NaN')), array(), array(1D, 2D)"
+  )
 
   /** Five values and, as the sixth, NULL, in a random but fixed order. */
   private def side(values: String, rows: Int, seed: Int): String =
@@ -58,32 +59,41 @@ class LastJoinTypesSuite extends LastJoinChecks {
     val days = Seq(Int.MinValue, Int.MinValue + 1, -1, Int.MaxValue)
     val ends = days.map(day => s"date_from_unix_date($day)").mkString(", ")
     views("l" -> side(ends, 20, 1), "r" -> side(ends, 30, 3))
-    for ((direction, on) <- Seq("" -> "date_add(r.o, 3) <= l.o", "DESC" -> "date_sub(r.o, 3) >= l.o",
-        "" -> "r.o + INTERVAL '3' DAY >= l.o", "" -> "r.o <= l.o AND datediff(l.o, r.o) <= 3")) {
+    for ((direction, on) <- Seq(
+        "" -> "date_add(r.o, 3) <= l.o",
+        "DESC" -> "date_sub(r.o, 3) >= l.o",
+        "" -> "r.o + INTERVAL '3' DAY >= l.o",
+        "" -> "r.o <= l.o AND datediff(l.o, r.o) <= 3")) {
       // such dates cannot be collected
       everyForm(LastJoinQuery(Seq(OrderTerm("r.o", direction), OrderTerm("r.id")), s"l.v = r.v AND $on"), "id, rid")
     }
   }
 
   test("a difference that overflows between rows which ON does not compare") {
-    views("l" -> "SELECT 1 AS id, 1 AS k, INTERVAL '1' DAY AS o, 1 AS v",
+    views(
+      "l" -> "SELECT 1 AS id, 1 AS k, INTERVAL '1' DAY AS o, 1 AS v",
       "r" -> """SELECT 1 AS id, k, o, k AS v
-               |FROM VALUES (1, DATE'2024-01-01'), (2, date_from_unix_date(2147483647)) AS t(k, o)""".stripMargin)
+               |FROM VALUES (1, DATE'2024-01-01'), (2, date_from_unix_date(2147483647)) AS t(k, o)""".stripMargin
+    )
     everyForm(LastJoinQuery(Seq(OrderTerm("r.o")), "l.k = r.k AND r.o - DATE'2023-12-31' <= l.o"))
   }
 
   test("keys of two types meet in the type that Spark coerces them to") {
     val keys = Seq("1, 2, 3", "1L, 2L, 3L", "1.0D, 2.0D, 2.5D", "1.0BD, 2.0BD, 2.5BD", "'1', '2', '3'")
     for ((left, right) <- keys.zip(keys.tail :+ keys.head) ++ keys.tail.map(_ -> keys.head)) {
-      views("l" -> s"SELECT id, k, 1 AS o, 1 AS v FROM (SELECT posexplode(array($left)) AS (id, k))",
-        "r" -> s"SELECT id, k, 2 AS o, 2 AS v FROM (SELECT posexplode(array($right)) AS (id, k))")
+      views(
+        "l" -> s"SELECT id, k, 1 AS o, 1 AS v FROM (SELECT posexplode(array($left)) AS (id, k))",
+        "r" -> s"SELECT id, k, 2 AS o, 2 AS v FROM (SELECT posexplode(array($right)) AS (id, k))"
+      )
       everyForm(LastJoinQuery(Seq(OrderTerm("r.id")), "l.k = r.k"))
     }
   }
 
   test("order and as-of columns of two types") {
-    views("l" -> "SELECT id, k, o, k AS v FROM VALUES (1, 1, DATE'2024-01-02'), (2, 1, DATE'2024-01-01') AS t(id, k, o)",
-      "r" -> "SELECT id, k, o, k AS v FROM VALUES (1, 1, TIMESTAMP'2024-01-01 12:00:00'), (2, 1, TIMESTAMP'2024-01-01') AS t(id, k, o)")
+    views(
+      "l" -> "SELECT id, k, o, k AS v FROM VALUES (1, 1, DATE'2024-01-02'), (2, 1, DATE'2024-01-01') AS t(id, k, o)",
+      "r" -> "SELECT id, k, o, k AS v FROM VALUES (1, 1, TIMESTAMP'2024-01-01 12:00:00'), (2, 1, TIMESTAMP'2024-01-01') AS t(id, k, o)"
+    )
     for (suffix <- Seq("", "DESC"); op <- Seq("<=", "<", ">", ">=")) {
       everyForm(LastJoinQuery(Seq(OrderTerm("r.o", suffix)), s"l.k = r.k AND r.o $op l.o"))
     }

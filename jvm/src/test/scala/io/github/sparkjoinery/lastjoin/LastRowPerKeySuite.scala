@@ -19,7 +19,8 @@ class LastRowPerKeySuite extends LastJoinChecks {
                |FROM range(0, 3000, 1, 3)""".stripMargin,
       // beyond what is looked at before it is decided whether most keys are distinct
       "distinct_at_first" -> "SELECT int(id) AS id, int(if(id < 65536, id, 0)) AS k, int(id) AS o FROM range(0, 80000, 1, 1)",
-      "repeated" -> "SELECT int(id) AS id, int(id % 1000) AS k, int(id) AS o FROM range(0, 80000, 1, 1)")
+      "repeated" -> "SELECT int(id) AS id, int(id % 1000) AS k, int(id) AS o FROM range(0, 80000, 1, 1)"
+    )
   }
 
   override protected def afterAll(): Unit = {
@@ -27,33 +28,43 @@ class LastRowPerKeySuite extends LastJoinChecks {
     super.afterAll()
   }
 
-  private def query(right: String = "r", order: String = "r.o, r.id", on: String = "l.k = r.k", hint: String = "SHUFFLE_HASH"): String =
+  private def query(
+      right: String = "r",
+      order: String = "r.o, r.id",
+      on: String = "l.k = r.k",
+      hint: String = "SHUFFLE_HASH"): String =
     s"SELECT /*+ $hint(r) */ l.id, r.id AS rid, r.o FROM l LAST JOIN $right r ORDER BY $order ON $on"
 
   private def oracle(right: String = "r", best: String = "max(struct(o, id))"): String =
     s"SELECT l.id, m.id AS rid, m.o FROM l LEFT JOIN (SELECT k, $best AS m FROM $right GROUP BY k) r ON l.k = r.k"
 
-  private def reduced(query: DataFrame): Seq[LastRowPerKeyExec] = collect(plan(query)) { case last: LastRowPerKeyExec => last }
-
-  for ((hint, operator) <- LastJoinForms; wholeStage <- Seq("true", "false")) test(s"below the exchange of $operator, generated code $wholeStage") {
-    withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
-      val joined = sql(query(hint = hint))
-      assert(Answers.rows(joined) == Answers.rows(sql(oracle())))
-      assert(operators(joined).contains(operator))
-      val exchanges = collect(plan(joined)) {
-        case shuffle: ShuffleExchangeExec => shuffle
-        case broadcast: BroadcastExchangeExec => broadcast
-      }
-      assert(exchanges.count(exchange => collect(exchange) { case last: LastRowPerKeyExec => last }.size == 1) == 1, plan(joined))
-      val metrics = reduced(joined).head.metrics
-      assert(metrics("numInputRows").value == 3000)
-      assert(metrics("numOutputRows").value == 90, "30 keys in each of 3 tasks")
-    }
+  private def reduced(query: DataFrame): Seq[LastRowPerKeyExec] = collect(plan(query)) { case last: LastRowPerKeyExec =>
+    last
   }
+
+  for ((hint, operator) <- LastJoinForms; wholeStage <- Seq("true", "false"))
+    test(s"below the exchange of $operator, generated code $wholeStage") {
+      withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
+        val joined = sql(query(hint = hint))
+        assert(Answers.rows(joined) == Answers.rows(sql(oracle())))
+        assert(operators(joined).contains(operator))
+        val exchanges = collect(plan(joined)) {
+          case shuffle: ShuffleExchangeExec => shuffle
+          case broadcast: BroadcastExchangeExec => broadcast
+        }
+        assert(
+          exchanges.count(exchange => collect(exchange) { case last: LastRowPerKeyExec => last }.size == 1) == 1,
+          plan(joined))
+        val metrics = reduced(joined).head.metrics
+        assert(metrics("numInputRows").value == 3000)
+        assert(metrics("numOutputRows").value == 90, "30 keys in each of 3 tasks")
+      }
+    }
 
   for ((name, order, best) <- Seq(
       ("descending", "r.o DESC NULLS FIRST, r.id DESC", "min_by(struct(o, id), struct(o IS NULL, o, id))"),
-      ("NULLs last", "r.o NULLS LAST, r.id", "max_by(struct(o, id), struct(o IS NULL, o, id))"))) test(s"the order decides: $name") {
+      ("NULLs last", "r.o NULLS LAST, r.id", "max_by(struct(o, id), struct(o IS NULL, o, id))")
+    )) test(s"the order decides: $name") {
     withConf(Settings: _*) {
       val joined = sql(query(order = order))
       assert(Answers.rows(joined) == Answers.rows(sql(oracle(best = best))))
@@ -62,8 +73,12 @@ class LastRowPerKeySuite extends LastJoinChecks {
   }
 
   test("under adaptive execution, and in a chain") {
-    withConf(Settings.last, "spark.sql.adaptive.enabled" -> "true", "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1") {
-      val joined = sql(s"SELECT a.id, a.rid, r.o FROM (${query()}) a LAST JOIN r ORDER BY r.o, r.id ON a.id % 40 = r.k AND a.id % 9 <> 0")
+    withConf(
+      Settings.last,
+      "spark.sql.adaptive.enabled" -> "true",
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1") {
+      val joined =
+        sql(s"SELECT a.id, a.rid, r.o FROM (${query()}) a LAST JOIN r ORDER BY r.o, r.id ON a.id % 40 = r.k AND a.id % 9 <> 0")
       val expected = sql(s"SELECT id, rid, o FROM (${oracle()}) WHERE id % 9 <> 0")
       assert(Answers.rows(joined.where("id % 9 <> 0")) == Answers.rows(expected))
       assert(Answers.rows(sql(query())) == Answers.rows(sql(oracle())))
@@ -74,14 +89,15 @@ class LastRowPerKeySuite extends LastJoinChecks {
     withTables("wide") {
       sql("CREATE TABLE wide USING parquet AS SELECT int(id) AS id, int(id % 30) AS k, int(id) AS o, repeat('x', 100) AS pad FROM range(0, 20000, 1, 2)")
       val settings = Seq("spark.sql.adaptive.enabled" -> "true", "spark.sql.autoBroadcastJoinThreshold" -> "20KB")
-      for ((rows, operator, shuffles) <- Seq((30, "BroadcastLastJoin", 1), (19999, "ShuffledHashLastJoin", 2))) withConf(settings: _*) {
-        val right = s"(SELECT id, id % $rows AS k, o, pad FROM wide)"
-        val joined = sql(query(right).replace("/*+ SHUFFLE_HASH(r) */", "").replace("r.o FROM", "r.o, r.pad FROM"))
-        assert(Answers.rows(joined.drop("pad")) == Answers.rows(sql(oracle(right))))
-        assert(Answers.rows(joined).forall(row => row.contains("NULL, NULL") || row.contains("xxx")))
-        assert(operators(joined).contains(operator), plan(joined))
-        assert(collect(plan(joined)) { case shuffle: ShuffleExchangeExec => shuffle }.size == shuffles, plan(joined))
-      }
+      for ((rows, operator, shuffles) <- Seq((30, "BroadcastLastJoin", 1), (19999, "ShuffledHashLastJoin", 2)))
+        withConf(settings: _*) {
+          val right = s"(SELECT id, id % $rows AS k, o, pad FROM wide)"
+          val joined = sql(query(right).replace("/*+ SHUFFLE_HASH(r) */", "").replace("r.o FROM", "r.o, r.pad FROM"))
+          assert(Answers.rows(joined.drop("pad")) == Answers.rows(sql(oracle(right))))
+          assert(Answers.rows(joined).forall(row => row.contains("NULL, NULL") || row.contains("xxx")))
+          assert(operators(joined).contains(operator), plan(joined))
+          assert(collect(plan(joined)) { case shuffle: ShuffleExchangeExec => shuffle }.size == shuffles, plan(joined))
+        }
     }
   }
 
@@ -111,8 +127,12 @@ class LastRowPerKeySuite extends LastJoinChecks {
     }
   }
 
-  for ((name, on) <- Seq("an inequality" -> "l.k = r.k AND r.o <= l.id", "a lower bound" -> "l.k = r.k AND r.o >= l.id",
-      "a residual condition" -> "l.k = r.k AND r.s <> l.s", "either key" -> "l.k = r.k OR l.id = r.id")) {
+  for ((name, on) <- Seq(
+      "an inequality" -> "l.k = r.k AND r.o <= l.id",
+      "a lower bound" -> "l.k = r.k AND r.o >= l.id",
+      "a residual condition" -> "l.k = r.k AND r.s <> l.s",
+      "either key" -> "l.k = r.k OR l.id = r.id"
+    )) {
     test(s"not used when ON has $name") {
       withConf(Settings: _*)(assert(reduced(sql(query(on = on))).isEmpty))
     }

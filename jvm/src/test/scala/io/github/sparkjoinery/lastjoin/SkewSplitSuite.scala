@@ -4,9 +4,9 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.execution.{LeafExecNode, PartialReducerPartitionSpec}
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
+import org.apache.spark.sql.execution.{LeafExecNode, PartialReducerPartitionSpec}
 
 import io.github.sparkjoinery.lastjoin.skew.TimeSliceExec
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
@@ -22,17 +22,20 @@ class SkewSplitSuite extends LastJoinChecks {
     "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "2KB")
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "2KB"
+  )
 
   /** Nine rows out of ten have the key 0 if it is hot; some have no key, or no time. */
   private def side(rows: Int, seed: Int, hot: Boolean): String =
-    s"""SELECT int(id) AS id, if(id % 97 = 0, NULL, int(if(${if (hot) "id % 10 < 9" else "id % 11 = 0"}, 0, id % 11))) AS k,
+    s"""SELECT int(id) AS id, if(id % 97 = 0, NULL, int(if(${if (hot) "id % 10 < 9"
+      else "id % 11 = 0"}, 0, id % 11))) AS k,
        |if(id % 31 = 0, NULL, int(pmod(hash(id, $seed), 900))) AS o, int(id % 3) AS v FROM range(0, $rows, 1, 4)""".stripMargin
 
   private val Sides = Seq(
     "the left" -> (side(5000, 1, hot = true), side(400, 2, hot = false)),
     "the right" -> (side(400, 3, hot = false), side(5000, 4, hot = true)),
-    "both sides" -> (side(3000, 5, hot = true), side(3000, 6, hot = true)))
+    "both sides" -> (side(3000, 5, hot = true), side(3000, 6, hot = true))
+  )
 
   private def withSides[T](sides: (String, String), settings: (String, String)*)(body: => T): T = {
     views("l" -> sides._1, "r" -> sides._2)
@@ -41,14 +44,20 @@ class SkewSplitSuite extends LastJoinChecks {
 
   private type Data = (Int, Option[Int], Option[Int], Int)
   private def rows(view: String): Seq[Data] = spark.table(view).collect().toSeq.map(row =>
-    (row.getInt(0), Option(row.get(1)).map(_.asInstanceOf[Int]), Option(row.get(2)).map(_.asInstanceOf[Int]), row.getInt(3)))
+    (
+      row.getInt(0),
+      Option(row.get(1)).map(_.asInstanceOf[Int]),
+      Option(row.get(2)).map(_.asInstanceOf[Int]),
+      row.getInt(3)))
 
   /** Of each left row the id of its match, found by looking at all right rows of its key. */
   private def oracle(descending: Boolean, passes: (Data, Data) => Boolean): Seq[String] = {
     val byKey = rows("r").filter(_._2.isDefined).groupBy(_._2)
     rows("l").map { l =>
       val found = byKey.getOrElse(l._2, Nil).filter(passes(l, _))
-      val last = found.maxByOption { case (id, _, time, _) => (time.map(t => if (descending) -t else t).getOrElse(Int.MinValue), id) }
+      val last = found.maxByOption { case (id, _, time, _) =>
+        (time.map(t => if (descending) -t else t).getOrElse(Int.MinValue), id)
+      }
       s"(${l._1}, ${last.fold("NULL")(_._1.toString)})"
     }.sorted
   }
@@ -59,8 +68,11 @@ class SkewSplitSuite extends LastJoinChecks {
     s"SELECT /*+ $hint(r) */ l.id, r.id AS rid FROM l LAST JOIN r ORDER BY r.o $order NULLS FIRST, r.id ON l.k = r.k AND $comparison"
 
   private def slices(query: DataFrame): Seq[TimeSliceExec] = collect(plan(query)) { case slice: TimeSliceExec => slice }
-  private def reads(query: DataFrame): Seq[AQEShuffleReadExec] = collect(plan(query)) { case read: AQEShuffleReadExec => read }
-  private def joins(query: DataFrame): Seq[ShuffledLastJoinExec] = collect(plan(query)) { case join: ShuffledLastJoinExec => join }
+  private def reads(query: DataFrame): Seq[AQEShuffleReadExec] = collect(plan(query)) { case read: AQEShuffleReadExec =>
+    read
+  }
+  private def joins(query: DataFrame): Seq[ShuffledLastJoinExec] =
+    collect(plan(query)) { case join: ShuffledLastJoinExec => join }
 
   private def checkSliced(query: DataFrame, answer: Seq[String]): Unit = {
     assert(Answers.rows(query) == answer)
@@ -80,7 +92,8 @@ class SkewSplitSuite extends LastJoinChecks {
     ("r.o >= l.o", "DESC", (l, r) => r >= l),
     ("r.o > l.o", "DESC", (l, r) => r > l),
     ("r.o <= l.o AND r.o >= l.o - 5", "ASC", (l, r) => r <= l && r >= l - 5),
-    ("r.o > l.o AND r.o - l.o < 5", "DESC", (l, r) => r > l && r - l < 5))
+    ("r.o > l.o AND r.o - l.o < 5", "DESC", (l, r) => r > l && r - l < 5)
+  )
 
   for ((where, sides) <- Sides; (hint, operator) <- LastJoinForms if hint != "BROADCAST") {
     test(s"a hot key on $where, split by time below $operator") {
@@ -102,8 +115,13 @@ class SkewSplitSuite extends LastJoinChecks {
 
   test("beside partitions that are coalesced") {
     for ((hint, _) <- LastJoinForms if hint != "BROADCAST"; (_, sides) <- Sides) {
-      withSides(sides, "spark.sql.adaptive.coalescePartitions.enabled" -> "true", "spark.sql.shuffle.partitions" -> "40",
-        "spark.sql.adaptive.coalescePartitions.minPartitionSize" -> "1KB", "spark.sql.adaptive.coalescePartitions.parallelismFirst" -> "false") {
+      withSides(
+        sides,
+        "spark.sql.adaptive.coalescePartitions.enabled" -> "true",
+        "spark.sql.shuffle.partitions" -> "40",
+        "spark.sql.adaptive.coalescePartitions.minPartitionSize" -> "1KB",
+        "spark.sql.adaptive.coalescePartitions.parallelismFirst" -> "false"
+      ) {
         val joined = sql(query("r.o <= l.o", hint = hint))
         assert(Answers.rows(joined) == asOfAnswer)
         assert(slices(joined).map(_.metrics("splitParts").value).forall(_ >= 2), plan(joined))
@@ -122,7 +140,9 @@ class SkewSplitSuite extends LastJoinChecks {
 
   test("a time with a subquery") {
     withSides(Sides.last._2) {
-      checkSliced(sql(query("r.o <= l.o - (SELECT max(v) FROM l)")), oracle(descending = false, on((l, r) => r <= l - 2)))
+      checkSliced(
+        sql(query("r.o <= l.o - (SELECT max(v) FROM l)")),
+        oracle(descending = false, on((l, r) => r <= l - 2)))
     }
   }
 
@@ -136,13 +156,15 @@ class SkewSplitSuite extends LastJoinChecks {
   }
 
   test("no time at all on a side, or on both") {
-    val none = "SELECT id, k, int(if(id < 0, 1, NULL)) AS o, v FROM" // not a constant, which the optimizer would see through
+    val none =
+      "SELECT id, k, int(if(id < 0, 1, NULL)) AS o, v FROM" // not a constant, which the optimizer would see through
     val (left, right) = Sides.last._2
-    for (sides <- Seq((s"$none ($left)", right), (left, s"$none ($right)"), (s"$none ($left)", s"$none ($right)"))) withSides(sides) {
-      val joined = sql(query("r.o <= l.o"))
-      assert(Answers.rows(joined) == oracle(descending = false, (_, _) => false))
-      assert(slices(joined).size == 2 && joins(joined).forall(_.isSplit), plan(joined))
-    }
+    for (sides <- Seq((s"$none ($left)", right), (left, s"$none ($right)"), (s"$none ($left)", s"$none ($right)")))
+      withSides(sides) {
+        val joined = sql(query("r.o <= l.o"))
+        assert(Answers.rows(joined) == oracle(descending = false, (_, _) => false))
+        assert(slices(joined).size == 2 && joins(joined).forall(_.isSplit), plan(joined))
+      }
   }
 
   test("another extension has replaced Spark's reads of the shuffles") {
@@ -163,7 +185,8 @@ class SkewSplitSuite extends LastJoinChecks {
   for ((name, comparison, passes) <- Seq[(String, String, (Data, Data) => Boolean)](
       ("a residual condition", "r.o <= l.o AND r.v <> l.v", (l, r) => on((a, b) => b <= a)(l, r) && r._4 != l._4),
       ("no as-of comparison", "r.v <> l.v", (l, r) => r._4 != l._4),
-      ("equalities only", "true", (_, _) => true))) {
+      ("equalities only", "true", (_, _) => true)
+    )) {
     for ((hint, operator) <- LastJoinForms if hint != "BROADCAST") test(s"$name: split by mapper below $operator") {
       withSides(Sides.head._2) {
         val joined = sql(query(comparison, hint = hint))
@@ -187,26 +210,34 @@ class SkewSplitSuite extends LastJoinChecks {
   private val asOf = query("r.o <= l.o")
   private def asOfAnswer: Seq[String] = oracle(descending = false, on((l, r) => r <= l))
 
-  for (switch <- Seq("spark.joinery.lastJoin.skewSplit.enabled", "spark.sql.adaptive.skewJoin.enabled")) test(s"switched off by $switch") {
-    withSides(Sides.last._2, switch -> "false")(checkWhole(asOf, asOfAnswer))
-  }
+  for (switch <- Seq("spark.joinery.lastJoin.skewSplit.enabled", "spark.sql.adaptive.skewJoin.enabled"))
+    test(s"switched off by $switch") {
+      withSides(Sides.last._2, switch -> "false")(checkWhole(asOf, asOfAnswer))
+    }
 
   test("no partition is skewed by Spark's thresholds") {
-    withSides(Sides.last._2, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB")(checkWhole(asOf, asOfAnswer))
+    withSides(Sides.last._2, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB")(checkWhole(
+      asOf,
+      asOfAnswer))
   }
 
   test("from a smaller size on than Spark's") {
-    withSides(Sides.last._2, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB",
+    withSides(
+      Sides.last._2,
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB",
       "spark.joinery.lastJoin.skewSplit.minPartition" -> "2KB")(checkSliced(sql(asOf), asOfAnswer))
   }
 
   test("an aggregate above relies on the partitioning: no split, and no shuffle besides") {
     withSides(Sides.last._2) {
-      val joined = sql(asOf.replace("l.id, r.id AS rid", "l.k, count(*) AS n, count(r.id) AS matches") + " GROUP BY l.k")
+      val joined =
+        sql(asOf.replace("l.id, r.id AS rid", "l.k, count(*) AS n, count(r.id) AS matches") + " GROUP BY l.k")
       val ids = rows("l").map(l => l._1 -> l._2).toMap
-      val answer = asOfAnswer.map(_.stripPrefix("(").stripSuffix(")").split(", ")).groupBy(pair => ids(pair(0).toInt)).map { case (k, pairs) =>
-        s"(${k.fold("NULL")(_.toString)}, ${pairs.length}, ${pairs.count(_(1) != "NULL")})"
-      }
+      val answer =
+        asOfAnswer.map(_.stripPrefix("(").stripSuffix(")").split(", ")).groupBy(pair => ids(pair(0).toInt)).map {
+          case (k, pairs) =>
+            s"(${k.fold("NULL")(_.toString)}, ${pairs.length}, ${pairs.count(_(1) != "NULL")})"
+        }
       assert(Answers.rows(joined) == answer.toSeq.sorted)
       assert(joins(joined).map(_.isSplit) == Seq(false) && slices(joined).isEmpty, plan(joined))
       assert(collect(plan(joined)) { case shuffle: ShuffleExchangeLike => shuffle }.size == 2, plan(joined))

@@ -9,14 +9,17 @@ import io.github.sparkjoinery.{Answers, LastJoinChecks}
 class SpilledMergeSuite extends LastJoinChecks {
 
   private val Rows = 4000
-  private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.shuffle.partitions" -> "1",
+  private val Settings = Seq(
+    "spark.sql.adaptive.enabled" -> "false",
+    "spark.sql.shuffle.partitions" -> "1",
     "spark.sql.autoBroadcastJoinThreshold" -> "-1")
 
   override protected def beforeAll(): Unit = {
     spark.udf.register("scarce", (value: Int, left: Int) => { ScarceMemory.take(left); value })
     views(
       "l" -> s"SELECT int(id) AS id, if(id % 9 = 0, NULL, int(id % 20)) AS k, if(id % 11 = 0, NULL, int(hash(id) % 500)) AS o FROM range($Rows)",
-      "r" -> s"SELECT int(id) AS id, int(id % 25) AS k, if(id % 13 = 0, NULL, int(hash(id + 7) % 500)) AS o, int(id % 3) AS v FROM range($Rows)")
+      "r" -> s"SELECT int(id) AS id, int(id % 25) AS k, if(id % 13 = 0, NULL, int(hash(id + 7) % 500)) AS o, int(id % 3) AS v FROM range($Rows)"
+    )
   }
 
   override protected def afterAll(): Unit = {
@@ -32,8 +35,8 @@ class SpilledMergeSuite extends LastJoinChecks {
   }
 
   /**
-   * Runs the query until its right rows did find memory scarce, each time with the right answer: others in the JVM (broadcasts that are
-   * cleaned up, for one) may give memory back at that very moment.
+   * Runs the query until its right rows did find memory scarce, each time with the right answer: others in the JVM
+   * (broadcasts that are cleaned up, for one) may give memory back at that very moment.
    */
   private def runSpilled(text: String)(checkAnswer: DataFrame => Unit): DataFrame =
     Iterator.fill(10) { val query = sql(text); checkAnswer(query); query }
@@ -49,15 +52,19 @@ class SpilledMergeSuite extends LastJoinChecks {
     "with a residual condition" -> "l.k = r.k AND r.o <= l.o AND r.v <> l.id % 3",
     "the last of each key" -> "l.k = r.k",
     "without a key" -> "r.o <= l.o",
-    "without a key, with a residual condition" -> "r.v <> l.id % 3")
+    "without a key, with a residual condition" -> "r.v <> l.id % 3"
+  )
 
   // 0: not one row fits
-  for ((name, on) <- conditions; wholeStage <- Seq("true", "false"); bytes <- Seq(0, 60000) if bytes == 0 || name != "the last of each key") {
+  for ((name, on) <- conditions; wholeStage <- Seq("true", "false"); bytes <- Seq(0, 60000)
+    if bytes == 0 || name != "the last of each key") {
     test(s"$name, generated code $wholeStage, $bytes bytes left") {
       withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
         val answer = Answers.rows(sql(query(on)))
         ScarceMemory.withSpills(rows = 1000) {
-          val metrics = join(runSpilled(query(on, bytes = Some(bytes))) { scarce => assert(Answers.rows(scarce) == answer) }).metrics
+          val metrics = join(runSpilled(query(on, bytes = Some(bytes))) { scarce =>
+            assert(Answers.rows(scarce) == answer)
+          }).metrics
           assert(metrics("distinctKeys").value == 0, "it was built in memory")
           assert(metrics("numOutputRows").value == Rows)
           assert(metrics("matchedRows").value == answer.count(!_.contains("NULL, NULL)")))
@@ -66,17 +73,20 @@ class SpilledMergeSuite extends LastJoinChecks {
     }
   }
 
-  for ((name, on) <- conditions; wholeStage <- Seq("true", "false")) test(s"the left side's order is kept: $name, generated code $wholeStage") {
-    withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
-      val sorted = "(SELECT * FROM (SELECT /*+ REPARTITION(1, k) */ * FROM l) SORT BY o DESC NULLS FIRST, id)"
-      val answer = sql(query(on, sorted)).collect().toSeq
-      ScarceMemory.withSpills(rows = 1000) {
-        val spilled = runSpilled(query(on, sorted, bytes = Some(0))) { scarce => assert(scarce.collect().toSeq == answer) }
-        assert(join(spilled).outputOrdering.nonEmpty, "the premise")
+  for ((name, on) <- conditions; wholeStage <- Seq("true", "false"))
+    test(s"the left side's order is kept: $name, generated code $wholeStage") {
+      withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
+        val sorted = "(SELECT * FROM (SELECT /*+ REPARTITION(1, k) */ * FROM l) SORT BY o DESC NULLS FIRST, id)"
+        val answer = sql(query(on, sorted)).collect().toSeq
+        ScarceMemory.withSpills(rows = 1000) {
+          val spilled = runSpilled(query(on, sorted, bytes = Some(0))) { scarce =>
+            assert(scarce.collect().toSeq == answer)
+          }
+          assert(join(spilled).outputOrdering.nonEmpty, "the premise")
+        }
+        assert(answer.length == Rows && answer.head.isNullAt(1))
       }
-      assert(answer.length == Rows && answer.head.isNullAt(1))
     }
-  }
 
   // the right rows cannot be told apart by hash, so that no tie-breaker is sorted by either
   for (wholeStage <- Seq("true", "false")) test(s"nothing to sort by on either side, generated code $wholeStage") {

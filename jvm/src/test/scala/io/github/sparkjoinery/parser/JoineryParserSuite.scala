@@ -19,9 +19,11 @@ class JoineryParserSuite extends JoinerySession {
     val spark = new SparkSqlParser
     val forward: java.lang.reflect.InvocationHandler = (_, method, arguments) => {
       calls += method.getName -> arguments.head.asInstanceOf[String]
-      try method.invoke(spark, arguments: _*) catch { case e: InvocationTargetException => throw e.getCause }
+      try method.invoke(spark, arguments: _*)
+      catch { case e: InvocationTargetException => throw e.getCause }
     }
-    Proxy.newProxyInstance(getClass.getClassLoader, Array(classOf[ParserInterface]), forward).asInstanceOf[ParserInterface]
+    Proxy.newProxyInstance(getClass.getClassLoader, Array(classOf[ParserInterface]), forward).asInstanceOf[
+      ParserInterface]
   }
   private val parser = new JoineryParser(recording)
 
@@ -40,7 +42,8 @@ class JoineryParserSuite extends JoinerySession {
       "SET some.key=a LAST JOIN b",
       "SELECT last (v) FROM t JOIN u",
       "SELECT 'l ASOF JOIN r MATCH_CONDITION (l.t >= r.t)' FROM l asof JOIN r ON asof.t = r.t",
-      "SELECT * FROM asof JOIN r")) {
+      "SELECT * FROM asof JOIN r"
+    )) {
     test(s"reaches the delegate byte for byte: $text") {
       val asked = recorded(parser.parsePlan(text))
       assert(asked == Seq("parsePlan" -> text))
@@ -80,7 +83,8 @@ class JoineryParserSuite extends JoinerySession {
   }
 
   test("a delegate's syntax error is passed on unchanged") {
-    def messageOf(parser: ParserInterface): String = intercept[Exception](parser.parsePlan("SELECT * FROM (t")).getMessage
+    def messageOf(parser: ParserInterface): String =
+      intercept[Exception](parser.parsePlan("SELECT * FROM (t")).getMessage
     assert(messageOf(parser) == messageOf(new SparkSqlParser))
   }
 }

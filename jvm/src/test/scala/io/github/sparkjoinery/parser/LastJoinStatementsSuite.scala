@@ -9,7 +9,8 @@ class LastJoinStatementsSuite extends LastJoinChecks {
 
   override protected def beforeAll(): Unit = views(
     "l" -> "SELECT * FROM VALUES (1, 'a'), (2, 'b'), (3, 'c') AS t(id, k)",
-    "r" -> "SELECT * FROM VALUES ('a', 1), ('a', 2), ('b', 3), ('b', NULL) AS t(k, ts)")
+    "r" -> "SELECT * FROM VALUES ('a', 1), ('a', 2), ('b', 3), ('b', NULL) AS t(k, ts)"
+  )
 
   private val query = "SELECT l.id, r.ts FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k"
   private val answer = Seq("(1, 2)", "(2, 3)", "(3, NULL)")
@@ -105,7 +106,8 @@ class LastJoinStatementsSuite extends LastJoinChecks {
       sql("CREATE TABLE rt USING parquet AS SELECT * FROM r")
       sql("""CREATE FUNCTION last_of(n INT) RETURNS TABLE(id INT, ts INT) RETURN
             |SELECT l.id, r.ts FROM lt l LAST JOIN rt r ORDER BY r.ts ON l.k = r.k WHERE l.id <= n""".stripMargin)
-      try check("SELECT * FROM last_of(3)") finally sql("DROP FUNCTION last_of")
+      try check("SELECT * FROM last_of(3)")
+      finally sql("DROP FUNCTION last_of")
     }
   }
 

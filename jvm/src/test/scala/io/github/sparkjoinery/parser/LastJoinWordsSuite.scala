@@ -16,7 +16,8 @@ class LastJoinWordsSuite extends LastJoinChecks {
 
   override protected def beforeAll(): Unit = views(
     "l" -> "SELECT * FROM VALUES (1, 'a'), (2, 'b'), (3, 'c') AS t(id, k)",
-    "r" -> "SELECT * FROM VALUES ('a', 1), ('a', 2), ('b', 3), ('b', NULL) AS t(k, ts)")
+    "r" -> "SELECT * FROM VALUES ('a', 1), ('a', 2), ('b', 3), ('b', NULL) AS t(k, ts)"
+  )
 
   private val answer = Seq("(1, 2)", "(2, 3)", "(3, NULL)")
 
@@ -42,7 +43,7 @@ class LastJoinWordsSuite extends LastJoinChecks {
   }
 
   private val whiteSpace: Seq[String] =
-    (0 to 0xFFFF).map(_.toChar).filterNot(_.isSurrogate).map(_.toString).filter { space =>
+    (0 to 0xffff).map(_.toChar).filterNot(_.isSurrogate).map(_.toString).filter { space =>
       lexed(s"LAST${space}JOIN").map(_.getType) == Seq(SqlBaseLexer.LAST, SqlBaseLexer.JOIN)
     }
 
@@ -58,7 +59,12 @@ class LastJoinWordsSuite extends LastJoinChecks {
   }
 
   test("comments in and beside such white space") {
-    for (between <- Seq("/**/", "\u00A0/* JOIN */\u2003", "--\n", "-- \u2028 x\r\n", "\u00A0--\\\n still\n",
+    for (between <- Seq(
+        "/**/",
+        "\u00A0/* JOIN */\u2003",
+        "--\n",
+        "-- \u2028 x\r\n",
+        "\u00A0--\\\n still\n",
         "/* /* nested */ */")) {
       assert(count(ambiguous(s"LAST${between}JOIN")) == 3, between)
       assert(count(asOfJoin(s"ASOF${between}JOIN")) == 3, between)
@@ -72,8 +78,11 @@ class LastJoinWordsSuite extends LastJoinChecks {
   }
 
   test("words that come from variables") {
-    withConf("first.word" -> "LAST", "second.word" -> "JOIN", "both.words" -> "ASOF\u00A0JOIN",
-        "nested.word" -> "${first.word}") {
+    withConf(
+      "first.word" -> "LAST",
+      "second.word" -> "JOIN",
+      "both.words" -> "ASOF\u00A0JOIN",
+      "nested.word" -> "${first.word}") {
       assert(count(ambiguous("${first.word} JOIN")) == 3)
       assert(count(ambiguous("LAST ${second.word}")) == 3)
       assert(count(ambiguous("${spark:first.word}${no.such.variable} ${hiveconf:second.word}")) == 3)
@@ -81,7 +90,8 @@ class LastJoinWordsSuite extends LastJoinChecks {
       assert(count(asOfJoin("${both.words}")) == 3)
       assert(Answers.rows(sql(lastJoin("l ${first.word}", "${second.word}", " "))) == answer)
       assert(Answers.rows(spark.sql(
-        "SELECT id, ts FROM l l ${first.word} JOIN r ORDER BY ts ON l.k = r.k AND id < :n", Map("n" -> 9))) == answer)
+        "SELECT id, ts FROM l l ${first.word} JOIN r ORDER BY ts ON l.k = r.k AND id < :n",
+        Map("n" -> 9))) == answer)
       sql(s"CREATE OR REPLACE TEMPORARY VIEW v AS ${lastJoin("l ${first.word}", "JOIN", " ")}")
     }
     assert(Answers.rows(sql("SELECT * FROM v")) == answer)

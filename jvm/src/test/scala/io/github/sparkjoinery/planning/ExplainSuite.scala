@@ -25,7 +25,8 @@ class ExplainSuite extends LastJoinChecks {
           val shown = explained(lastJoin)
           assert("JoineryReport".r.findAllIn(shown).size == 1, shown)
           assert(shown.contains("[BroadcastLastJoin: the right side is small ("), shown)
-          val stock = explained("SELECT l.id, sum(r.ts) OVER (PARTITION BY l.k ORDER BY r.ts) AS s FROM l JOIN r ON l.ts < r.ts")
+          val stock =
+            explained("SELECT l.id, sum(r.ts) OVER (PARTITION BY l.k ORDER BY r.ts) AS s FROM l JOIN r ON l.ts < r.ts")
           assert(stock.contains("BroadcastNestedLoopJoin: this version has no range join operator"), stock)
           assert(stock.contains("Window: its frames only grow"), stock)
           assert(!explained("SELECT count(*) FROM l").contains("JoineryReport"))
@@ -46,7 +47,8 @@ class ExplainSuite extends LastJoinChecks {
             assert(Answers.rows(spark.table("t")) == answer)
           }
           val cached = sql(lastJoin).persist()
-          try assert(Answers.rows(cached) == answer) finally cached.unpersist(blocking = true)
+          try assert(Answers.rows(cached) == answer)
+          finally cached.unpersist(blocking = true)
         }
       }
     }
@@ -62,7 +64,8 @@ class ExplainSuite extends LastJoinChecks {
   }
 
   test("the report as JSON, before and after the query has run") {
-    val query = sql(s"SELECT x.id, y.k FROM ($lastJoin) x JOIN r y ON x.ts = y.ts WHERE x.id < (SELECT max(r.ts) FROM l l LAST JOIN r ON l.k = r.k)")
+    val query =
+      sql(s"SELECT x.id, y.k FROM ($lastJoin) x JOIN r y ON x.ts = y.ts WHERE x.id < (SELECT max(r.ts) FROM l l LAST JOIN r ON l.k = r.k)")
     def entries: Seq[JsonNode] = {
       val json = new ObjectMapper().readTree(PlanReport.json(query.queryExecution))
       (0 until json.size).map(json.get)
@@ -88,15 +91,22 @@ class ExplainSuite extends LastJoinChecks {
     val note = "it has no ORDER BY of its own, so any match is taken; the ORDER BY after ON sorts the result"
     def reasons(query: String): Seq[String] = PlanReport.of(plan(sql(query))).map(_.reason)
     val select = "SELECT l.id, r.ts, r.k FROM l l LAST JOIN r"
-    for (suspicious <- Seq(s"$select ON l.k = r.k ORDER BY r.ts", s"$select USING (k) ORDER BY r.ts DESC, l.id LIMIT 3",
+    for (suspicious <- Seq(
+        s"$select ON l.k = r.k ORDER BY r.ts",
+        s"$select USING (k) ORDER BY r.ts DESC, l.id LIMIT 3",
         s"SELECT * FROM (SELECT l.id, r.k FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts + l.id) WHERE id > 1",
         s"SELECT /*+ MERGE(r) */ l.id, r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts",
-        s"SELECT * FROM l WHERE id IN (SELECT r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts LIMIT 2)")) {
+        s"SELECT * FROM l WHERE id IN (SELECT r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts LIMIT 2)"
+      )) {
       checkDecision(suspicious, note)
     }
-    for (plain <- Seq(s"$select ORDER BY r.ts ON l.k = r.k ORDER BY r.ts", s"$select ON l.k = r.k",
-        s"$select ON l.k = r.k ORDER BY l.id", s"$select ON l.k = r.k WHERE r.ts > 1 ORDER BY r.ts",
-        s"$select ON l.k = r.k JOIN r s ON s.ts = l.id ORDER BY r.ts")) {
+    for (plain <- Seq(
+        s"$select ORDER BY r.ts ON l.k = r.k ORDER BY r.ts",
+        s"$select ON l.k = r.k",
+        s"$select ON l.k = r.k ORDER BY l.id",
+        s"$select ON l.k = r.k WHERE r.ts > 1 ORDER BY r.ts",
+        s"$select ON l.k = r.k JOIN r s ON s.ts = l.id ORDER BY r.ts"
+      )) {
       assert(!reasons(plain).exists(_.contains(note)), plain)
     }
   }

@@ -6,10 +6,11 @@ import scala.util.Random
 import io.github.sparkjoinery.window.Pairwise._
 
 /**
- * Few queries over many dimensions in which every two values still meet. A query has one value of each of `common`, and many
- * columns that have one of each of `own`.
+ * Few queries over many dimensions in which every two values still meet. A query has one value of each of `common`, and
+ * many columns that have one of each of `own`.
  *
- * @param allowed whether some values may meet; every two that may must fit into some query
+ * @param allowed
+ *   whether some values may meet; every two that may must fit into some query
  */
 class Pairwise(common: Seq[Dimension], own: Seq[Dimension], allowed: Case => Boolean, seed: Long) {
   private val random = new Random(seed)
@@ -24,7 +25,8 @@ class Pairwise(common: Seq[Dimension], own: Seq[Dimension], allowed: Case => Boo
       val cases = mutable.ArrayBuffer.empty[Case]
       var stuck = false
       while (cases.size < columns && !stuck) {
-        val start = open.iterator.map(shared ++ _).find(values => values.size > shared.size && agrees(values, shared) && allowed(values))
+        val start = open.iterator.map(shared ++ _).find(values =>
+          values.size > shared.size && agrees(values, shared) && allowed(values))
         stuck = start.isEmpty && cases.nonEmpty
         if (!stuck) {
           val column = fill(start.getOrElse(shared), common ++ own, open)
@@ -53,20 +55,23 @@ class Pairwise(common: Seq[Dimension], own: Seq[Dimension], allowed: Case => Boo
     mutable.LinkedHashSet.from(random.shuffle(all))
   }
 
-  private def agrees(values: Case, shared: Case): Boolean = shared.forall { case (name, value) => values(name) == value }
+  private def agrees(values: Case, shared: Case): Boolean = shared.forall { case (name, value) =>
+    values(name) == value
+  }
 
   private def fill(start: Case, dimensions: Seq[Dimension], open: collection.Set[Pair]): Case = {
     val missing = random.shuffle(dimensions.filterNot(dimension => start.contains(dimension._1)))
     complete(start, missing.toList, open).getOrElse(sys.error(s"nothing goes with $start"))
   }
 
-  private def complete(values: Case, missing: List[Dimension], open: collection.Set[Pair]): Option[Case] = missing match {
-    case Nil => Some(values)
-    case (name, choices) :: rest =>
-      random.shuffle(choices.filter(choice => allowed(values + (name -> choice))))
-        .sortBy(choice => -values.count(item => open.contains(ordered(item, name -> choice))))
-        .iterator.flatMap(choice => complete(values + (name -> choice), rest, open)).nextOption()
-  }
+  private def complete(values: Case, missing: List[Dimension], open: collection.Set[Pair]): Option[Case] =
+    missing match {
+      case Nil => Some(values)
+      case (name, choices) :: rest =>
+        random.shuffle(choices.filter(choice => allowed(values + (name -> choice))))
+          .sortBy(choice => -values.count(item => open.contains(ordered(item, name -> choice))))
+          .iterator.flatMap(choice => complete(values + (name -> choice), rest, open)).nextOption()
+    }
 
   private def pairs(values: Case): Seq[Pair] =
     values.toSeq.combinations(2).map(pair => ordered(pair.head, pair(1))).toSeq
@@ -75,6 +80,7 @@ class Pairwise(common: Seq[Dimension], own: Seq[Dimension], allowed: Case => Boo
 }
 
 object Pairwise {
+
   /** The values of some dimensions, by their names. */
   type Case = Map[String, String]
   type Dimension = (String, Seq[String])

@@ -7,44 +7,76 @@ import org.apache.spark.sql.catalyst.expressions.WindowExpression
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.window.program.{Bound, FunctionProgram, WindowCompiler}
 
-/** Sums, and bounds of frames, that their type cannot hold: the error, NULL or wrapped value that Spark's own operator has, in the same rows. */
+/**
+ * Sums, and bounds of frames, that their type cannot hold: the error, NULL or wrapped value that Spark's own operator
+ * has, in the same rows.
+ */
 class SlidingWindowOverflowSuite extends WindowChecks {
 
   private val Settings = Seq("spark.sql.adaptive.enabled" -> "false")
 
   /** Makes a view of rows, all in one partition, so that no shuffle fails and logs that it did. */
   private def load(rows: Seq[String], columns: String): Unit =
-    sql(s"SELECT * FROM VALUES ${rows.mkString(", ")} AS t($columns)").coalesce(1).localCheckpoint().createOrReplaceTempView("t")
+    sql(s"SELECT * FROM VALUES ${rows.mkString(", ")} AS t($columns)").coalesce(
+      1).localCheckpoint().createOrReplaceTempView("t")
 
   private def seconds(micros: String): String = s"INTERVAL '0 00:00:00.000001' DAY TO SECOND * ${micros}L"
 
   // sums
 
   private val Sums = Seq(
-    "bigint" -> Seq("9223372036854775807L", "-9223372036854775808L", "4611686018427387904L", "-4611686018427387905L", "1L", "-1L", "NULL"),
-    "decimal(38, 0)" -> Seq("9e37", "-9e37", "5e37", "-5e37", "1", "-1", "NULL").map(x => s"CAST($x AS DECIMAL(38, 0))"),
-    "decimal(38, 10)" -> Seq("9e27", "-9e27", "5e27", "0.5", "-0.0000000001", "NULL").map(x => s"CAST($x AS DECIMAL(38, 10))"),
-    "interval year to month" -> Seq("2147483647", "-2147483648", "1073741824", "1", "-1", "NULL").map(x => s"make_ym_interval(0, $x)"),
-    "interval day to second" -> (Seq("9223372036854775807", "-9223372036854775808", "4611686018427387904", "1", "-1").map(seconds) :+ "NULL"))
+    "bigint" -> Seq(
+      "9223372036854775807L",
+      "-9223372036854775808L",
+      "4611686018427387904L",
+      "-4611686018427387905L",
+      "1L",
+      "-1L",
+      "NULL"),
+    "decimal(38, 0)" -> Seq("9e37", "-9e37", "5e37", "-5e37", "1", "-1", "NULL").map(x =>
+      s"CAST($x AS DECIMAL(38, 0))"),
+    "decimal(38, 10)" -> Seq("9e27", "-9e27", "5e27", "0.5", "-0.0000000001", "NULL").map(x =>
+      s"CAST($x AS DECIMAL(38, 10))"),
+    "interval year to month" -> Seq("2147483647", "-2147483648", "1073741824", "1", "-1", "NULL").map(x =>
+      s"make_ym_interval(0, $x)"),
+    "interval day to second" -> (Seq(
+      "9223372036854775807",
+      "-9223372036854775808",
+      "4611686018427387904",
+      "1",
+      "-1").map(seconds) :+ "NULL")
+  )
   private val Infinite = Seq("1e308D", "-1e308D", "1.5e308D", "1D", "NULL")
 
-  private val Frames = Seq("2 PRECEDING AND CURRENT ROW", "1 PRECEDING AND 1 FOLLOWING", "CURRENT ROW AND UNBOUNDED FOLLOWING", "3 PRECEDING AND 1 PRECEDING",
-    "CURRENT ROW AND 1 FOLLOWING", "5 PRECEDING AND 5 FOLLOWING")
-  private def over(function: String, frame: String): String = s"$function OVER (PARTITION BY k ORDER BY id ROWS BETWEEN $frame)"
+  private val Frames = Seq(
+    "2 PRECEDING AND CURRENT ROW",
+    "1 PRECEDING AND 1 FOLLOWING",
+    "CURRENT ROW AND UNBOUNDED FOLLOWING",
+    "3 PRECEDING AND 1 PRECEDING",
+    "CURRENT ROW AND 1 FOLLOWING",
+    "5 PRECEDING AND 5 FOLLOWING"
+  )
+  private def over(function: String, frame: String): String =
+    s"$function OVER (PARTITION BY k ORDER BY id ROWS BETWEEN $frame)"
 
   /** Short ones, many of which can be added up from the left but not from the right, or the other way round. */
   private def loadSequences(values: Seq[String], seed: Int): Unit = {
     val random = new Random(seed)
-    load(for (k <- 0 until 40; i <- 0 until random.between(1, 8)) yield s"(${k * 10 + i}, $k, ${values(random.nextInt(values.length))})", "id, k, v")
+    load(
+      for (k <- 0 until 40; i <- 0 until random.between(1, 8))
+        yield s"(${k * 10 + i}, $k, ${values(random.nextInt(values.length))})",
+      "id, k, v")
   }
 
-  for ((name, values) <- Sums; ansi <- Seq("true", "false")) test(s"sums of $name that wrap, or are NULL, ANSI mode $ansi") {
-    loadSequences(values, seed = 3)
-    withConf(Settings :+ "spark.sql.ansi.enabled" -> ansi: _*) {
-      val functions = Seq("try_sum(v)", "try_avg(v)") ++ (if (ansi == "true" || name.startsWith("interval")) Nil else Seq("sum(v)", "avg(v)"))
-      checkWindows(for (function <- functions; frame <- Frames) yield over(function, frame), "FROM t")
+  for ((name, values) <- Sums; ansi <- Seq("true", "false"))
+    test(s"sums of $name that wrap, or are NULL, ANSI mode $ansi") {
+      loadSequences(values, seed = 3)
+      withConf(Settings :+ "spark.sql.ansi.enabled" -> ansi: _*) {
+        val functions = Seq("try_sum(v)", "try_avg(v)") ++ (if (ansi == "true" || name.startsWith("interval")) Nil
+                                                            else Seq("sum(v)", "avg(v)"))
+        checkWindows(for (function <- functions; frame <- Frames) yield over(function, frame), "FROM t")
+      }
     }
-  }
 
   for ((name, values) <- Sums) test(s"sums of $name that fail") {
     loadSequences(values, seed = 5)
@@ -68,22 +100,31 @@ class SlidingWindowOverflowSuite extends WindowChecks {
 
   /** By name, values of 9,000 rows and what is computed of them. */
   private val Long9000 = Seq(
-    ("sums near the ends of bigint", "if(id % 2 = 0, 9223372036854775807L, -9223372036854775807L)",
+    (
+      "sums near the ends of bigint",
+      "if(id % 2 = 0, 9223372036854775807L, -9223372036854775807L)",
       Seq("sum(v)", "avg(v)", "try_sum(v)")),
     ("sums beyond the ends of bigint", "9223372036854775L * (id % 3 + 1)", Seq("try_sum(v)", "avg(v)")),
     ("averages of nanoseconds", "1700000000000000000L + id", Seq("avg(v)", "count(v)")),
     ("sums near the ends of double", "if(id % 2 = 0, 1e308D, -1e308D)", Seq("sum(v)", "avg(v)")),
     ("one infinity", "if(id = 8000, double('Infinity'), double(id))", Seq("max(v)", "stddev(v)", "sum(v)")),
-    ("sums near the ends of decimal", "CAST(if(id % 2 = 0, '9e37', '-9e37') AS DECIMAL(38, 0))",
-      Seq("sum(v)", "try_sum(v)")))
+    (
+      "sums near the ends of decimal",
+      "CAST(if(id % 2 = 0, '9e37', '-9e37') AS DECIMAL(38, 0))",
+      Seq("sum(v)", "try_sum(v)"))
+  )
 
   for ((name, value, functions) <- Long9000; ansi <- Seq("true", "false")) {
     test(s"growing frames beside moving ones: $name, ANSI mode $ansi") {
       sql(s"SELECT int(id) AS id, 0 AS k, $value AS v FROM range(0, 9000, 1, 1)")
         .localCheckpoint().createOrReplaceTempView("t")
       withConf(Settings :+ "spark.sql.ansi.enabled" -> ansi: _*) {
-        val growing = Seq("UNBOUNDED PRECEDING AND CURRENT ROW", "UNBOUNDED PRECEDING AND 3 FOLLOWING",
-          "UNBOUNDED PRECEDING AND 7 PRECEDING", "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING")
+        val growing = Seq(
+          "UNBOUNDED PRECEDING AND CURRENT ROW",
+          "UNBOUNDED PRECEDING AND 3 FOLLOWING",
+          "UNBOUNDED PRECEDING AND 7 PRECEDING",
+          "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+        )
         val columns = for (function <- functions; frame <- growing) yield over(function, frame)
         val moving = over("max(v)", "3 PRECEDING AND CURRENT ROW")
         checkWindow(s"SELECT id, ${(columns :+ moving).mkString(", ")} FROM t")
@@ -133,25 +174,56 @@ class SlidingWindowOverflowSuite extends WindowChecks {
     ("int", Seq("2147483647", "2147483646", "-2147483648", "0"), "5"),
     ("bigint", Seq("9223372036854775807L", "9223372036854775806L", "-9223372036854775808L", "0L"), "5L"),
     ("double", Seq("1.7e308D", "1.6e308D", "-1.7e308D", "0D"), "1e308D"),
-    ("decimal(10, 2)", Seq("99999999.99BD", "-99999999.99BD", "99999999BD", "0BD").map(x => s"CAST($x AS DECIMAL(10, 2))"), "5.50"),
-    ("decimal(38, 0)", Seq("'99999999999999999999999999999999999999'", "'-99999999999999999999999999999999999999'", "0").map(x => s"CAST($x AS DECIMAL(38, 0))"), "5"),
+    (
+      "decimal(10, 2)",
+      Seq("99999999.99BD", "-99999999.99BD", "99999999BD", "0BD").map(x => s"CAST($x AS DECIMAL(10, 2))"),
+      "5.50"),
+    (
+      "decimal(38, 0)",
+      Seq("'99999999999999999999999999999999999999'", "'-99999999999999999999999999999999999999'", "0").map(x =>
+        s"CAST($x AS DECIMAL(38, 0))"),
+      "5"),
     ("date and days", Seq("DATE'9999-12-31'", "DATE'0001-01-01'", "DATE'2024-02-29'"), "INTERVAL '5' DAY"),
     ("date and months", Seq("DATE'9999-12-31'", "DATE'0001-01-01'", "DATE'2024-02-29'"), "INTERVAL '5' MONTH"),
     ("date and many days", Seq("DATE'9999-12-31'", "DATE'0001-01-01'", "DATE'2024-02-29'"), "2147483647"),
-    ("timestamp", Seq("timestamp_micros(9223372036854775807L)", "timestamp_micros(-9223372036854775808L)", "timestamp_micros(0L)"), "INTERVAL '5' SECOND"),
-    ("timestamp and months", Seq("timestamp_micros(9223372036854775807L)", "timestamp_micros(0L)"), "INTERVAL '5' MONTH"),
-    ("interval year to month", Seq("make_ym_interval(0, 2147483647)", "make_ym_interval(0, -2147483648)", "make_ym_interval(0, 0)"), "INTERVAL '0-5' YEAR TO MONTH"),
-    ("interval day to second", Seq("9223372036854775807", "-9223372036854775808", "0").map(seconds), "INTERVAL '0 00:00:05' DAY TO SECOND"))
+    (
+      "timestamp",
+      Seq("timestamp_micros(9223372036854775807L)", "timestamp_micros(-9223372036854775808L)", "timestamp_micros(0L)"),
+      "INTERVAL '5' SECOND"),
+    (
+      "timestamp and months",
+      Seq("timestamp_micros(9223372036854775807L)", "timestamp_micros(0L)"),
+      "INTERVAL '5' MONTH"),
+    (
+      "interval year to month",
+      Seq("make_ym_interval(0, 2147483647)", "make_ym_interval(0, -2147483648)", "make_ym_interval(0, 0)"),
+      "INTERVAL '0-5' YEAR TO MONTH"),
+    (
+      "interval day to second",
+      Seq("9223372036854775807", "-9223372036854775808", "0").map(seconds),
+      "INTERVAL '0 00:00:05' DAY TO SECOND")
+  )
 
-  private val RangeFrames = Seq("x PRECEDING AND CURRENT ROW", "CURRENT ROW AND x FOLLOWING", "x FOLLOWING AND UNBOUNDED FOLLOWING", "x PRECEDING AND x PRECEDING")
+  private val RangeFrames = Seq(
+    "x PRECEDING AND CURRENT ROW",
+    "CURRENT ROW AND x FOLLOWING",
+    "x FOLLOWING AND UNBOUNDED FOLLOWING",
+    "x PRECEDING AND x PRECEDING")
 
-  for ((name, values, offset) <- Orders; ansi <- Seq("true", "false")) test(s"bounds beyond the ends of $name, ANSI mode $ansi") {
-    load((values :+ "NULL").zipWithIndex.flatMap { case (v, k) => (0 until 3).map(i => s"(${k * 3 + i}, $i, $v)") }, "id, k, o")
-    withConf(Settings ++ Interpreted :+ "spark.sql.ansi.enabled" -> ansi: _*) {
-      for (direction <- Seq("ASC", "DESC"); where <- Seq("true", "k = 0 AND o IS NOT NULL", "id < 3")) {
-        checkWindows(RangeFrames.map(frame => s"count(*) OVER (PARTITION BY k ORDER BY o $direction RANGE BETWEEN ${frame.replace("x", offset)})"),
-          s"FROM t WHERE $where", sliding = name != "decimal(38, 0)" && !name.startsWith("interval"))
+  for ((name, values, offset) <- Orders; ansi <- Seq("true", "false"))
+    test(s"bounds beyond the ends of $name, ANSI mode $ansi") {
+      load(
+        (values :+ "NULL").zipWithIndex.flatMap { case (v, k) => (0 until 3).map(i => s"(${k * 3 + i}, $i, $v)") },
+        "id, k, o")
+      withConf(Settings ++ Interpreted :+ "spark.sql.ansi.enabled" -> ansi: _*) {
+        for (direction <- Seq("ASC", "DESC"); where <- Seq("true", "k = 0 AND o IS NOT NULL", "id < 3")) {
+          checkWindows(
+            RangeFrames.map(frame =>
+              s"count(*) OVER (PARTITION BY k ORDER BY o $direction RANGE BETWEEN ${frame.replace("x", offset)})"),
+            s"FROM t WHERE $where",
+            sliding = name != "decimal(38, 0)" && !name.startsWith("interval")
+          )
+        }
       }
     }
-  }
 }

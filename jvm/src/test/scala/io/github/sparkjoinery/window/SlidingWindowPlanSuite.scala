@@ -1,10 +1,10 @@
 package io.github.sparkjoinery.window
 
-import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
-import org.apache.spark.sql.execution.{InputAdapter, SortExec, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.execution.{InputAdapter, SortExec, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.expressions.{Aggregator, Window}
 import org.apache.spark.sql.functions.{col, product, udaf}
+import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 
 import io.github.sparkjoinery.Answers
 
@@ -18,7 +18,8 @@ class SlidingWindowPlanSuite extends WindowChecks {
     spark.udf.register("longest", udaf(Longest, Encoders.STRING))
     sql(s"""SELECT int(id) AS id, if(id % 10 = 3, NULL, int(id % 7)) AS k, int(pmod(hash(id), 90)) AS o, if(id % 6 = 1, NULL, int(pmod(hash(id + 5), 50))) AS v,
            |concat('s', id % 13) AS s, named_struct('a', id, 'b', array(string(id))) AS nested, CAST(id % 9 AS DECIMAL(30, 2)) AS wide,
-           |make_ym_interval(0, int(id % 40)) AS months FROM range(0, $Rows, 1, 3)""".stripMargin).localCheckpoint().createOrReplaceTempView("t")
+           |make_ym_interval(0, int(id % 40)) AS months FROM range(0, $Rows, 1, 3)""".stripMargin).localCheckpoint().createOrReplaceTempView(
+      "t")
   }
 
   override protected def afterAll(): Unit = {
@@ -39,7 +40,8 @@ class SlidingWindowPlanSuite extends WindowChecks {
       case _: InputAdapter => Nil
       case other => other +: other.children.flatMap(fused)
     }
-    collect(plan(query)) { case stage: WholeStageCodegenExec => fused(stage.child) }.flatten.exists(_.nodeName == Operator)
+    collect(plan(query)) { case stage: WholeStageCodegenExec => fused(stage.child) }.flatten.exists(
+      _.nodeName == Operator)
   }
 
   /** The query gives Spark's answer, with these numbers of operators. */
@@ -60,14 +62,20 @@ class SlidingWindowPlanSuite extends WindowChecks {
     onStockWindows { assert(names(sql(query)) == Seq("Project", "Window", "Sort", "Exchange", "Project", "Scan")) }
   }
 
-  for (adaptive <- Seq("true", "false"); (wholeStage, factory) <- Seq("true" -> "CODEGEN_ONLY", "false" -> "CODEGEN_ONLY", "false" -> "NO_CODEGEN")) {
+  for (adaptive <- Seq("true", "false");
+    (wholeStage, factory) <- Seq("true" -> "CODEGEN_ONLY", "false" -> "CODEGEN_ONLY", "false" -> "NO_CODEGEN")) {
     test(s"generated code: whole stages $wholeStage, $factory, adaptive execution $adaptive") {
-      withConf("spark.sql.adaptive.enabled" -> adaptive, "spark.sql.codegen.wholeStage" -> wholeStage, "spark.sql.codegen.factoryMode" -> factory) {
+      withConf(
+        "spark.sql.adaptive.enabled" -> adaptive,
+        "spark.sql.codegen.wholeStage" -> wholeStage,
+        "spark.sql.codegen.factoryMode" -> factory) {
         checkWindow(query)
         val answer = sql(query)
         answer.collect()
         assert(inGeneratedCode(answer) == wholeStage.toBoolean, plan(answer))
-        assert("""\*\(\d+\) SlidingWindow""".r.findFirstIn(plan(answer).toString).isDefined == wholeStage.toBoolean, plan(answer))
+        assert(
+          """\*\(\d+\) SlidingWindow""".r.findFirstIn(plan(answer).toString).isDefined == wholeStage.toBoolean,
+          plan(answer))
       }
     }
   }
@@ -75,7 +83,8 @@ class SlidingWindowPlanSuite extends WindowChecks {
   test("it counts its rows") {
     val answer = sql(query)
     answer.collect()
-    assert(collect(plan(answer)) { case window: SlidingWindowExec => window.metrics("numOutputRows").value } == Seq(Rows))
+    assert(
+      collect(plan(answer)) { case window: SlidingWindowExec => window.metrics("numOutputRows").value } == Seq(Rows))
   }
 
   test("run twice, cached, written, limited") {
@@ -83,54 +92,92 @@ class SlidingWindowPlanSuite extends WindowChecks {
     val rows = Answers.rows(answer)
     assert(Answers.rows(answer) == rows)
     val cached = sql(query).persist()
-    try assert(Answers.rows(cached) == rows) finally cached.unpersist(blocking = true)
+    try assert(Answers.rows(cached) == rows)
+    finally cached.unpersist(blocking = true)
     withTables("written") {
       sql(s"CREATE TABLE written USING parquet AS $query")
       assert(Answers.rows(spark.table("written")) == rows)
     }
     val limited = sql(s"$query LIMIT 5")
-    assert(limited.collect().map(Answers.text).toSet.subsetOf(rows.toSet) && limited.collect().length == 5 && isSliding(limited))
+    assert(limited.collect().map(Answers.text).toSet.subsetOf(rows.toSet) && limited.collect().length == 5 && isSliding(
+      limited))
   }
 
   // between other operators
 
   test("a result within an expression, and the same function twice") {
-    checkPlan(s"SELECT id, sum(v) OVER $Last3 / count(v) OVER $Last3 + 1 AS f, sum(v) OVER $Last3 AS g FROM t WHERE o > 3", Operator -> 1)
-    checkPlan(s"SELECT id FROM (SELECT id, v, avg(v) OVER $Last3 AS f FROM t) WHERE v > f", Operator -> 1, "Filter" -> 1)
+    checkPlan(
+      s"SELECT id, sum(v) OVER $Last3 / count(v) OVER $Last3 + 1 AS f, sum(v) OVER $Last3 AS g FROM t WHERE o > 3",
+      Operator -> 1)
+    checkPlan(
+      s"SELECT id FROM (SELECT id, v, avg(v) OVER $Last3 AS f FROM t) WHERE v > f",
+      Operator -> 1,
+      "Filter" -> 1)
   }
 
   test("columns of every shape pass through") {
-    checkPlan(s"SELECT id, nested, wide, s, sum(v) OVER $Last3 AS f, last(nested) OVER $Last3 AS g, max(wide) OVER $Last3 AS h FROM t", Operator -> 1)
+    checkPlan(
+      s"SELECT id, nested, wide, s, sum(v) OVER $Last3 AS f, last(nested) OVER $Last3 AS g, max(wide) OVER $Last3 AS h FROM t",
+      Operator -> 1)
   }
 
   test("rows that are kept by the operator above: broadcast, sorted, exploded") {
     val w = s"(SELECT id, nested, sum(v) OVER $Last3 AS f FROM t)"
-    checkPlan(s"SELECT /*+ BROADCAST(w) */ t.id, w.nested, w.f FROM t JOIN $w w ON t.id = w.id", Operator -> 1, "BroadcastHashJoin" -> 1)
+    checkPlan(
+      s"SELECT /*+ BROADCAST(w) */ t.id, w.nested, w.f FROM t JOIN $w w ON t.id = w.id",
+      Operator -> 1,
+      "BroadcastHashJoin" -> 1)
     checkPlan(s"SELECT id, f, nested FROM $w ORDER BY f, id", Operator -> 1)
     checkPlan(s"SELECT id * 10 + i AS place, f, i FROM (SELECT *, explode(array(1, 2, 3)) AS i FROM $w)", Operator -> 1)
-    checkPlan(s"SELECT k, sum(f), count(*) FROM (SELECT k, sum(v) OVER $Last3 AS f FROM t) GROUP BY k", Operator -> 1, "Exchange" -> 1)
+    checkPlan(
+      s"SELECT k, sum(f), count(*) FROM (SELECT k, sum(v) OVER $Last3 AS f FROM t) GROUP BY k",
+      Operator -> 1,
+      "Exchange" -> 1)
   }
 
   test("a window over another with the same order is not sorted again") {
     val inner = s"(SELECT id, k, o, sum(v) OVER $Last3 AS f FROM t)"
-    for (outer <- Seq(Last3, "(PARTITION BY k ORDER BY o, id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)", "(PARTITION BY k ORDER BY o RANGE 5 PRECEDING)")) {
+    for (outer <- Seq(
+        Last3,
+        "(PARTITION BY k ORDER BY o, id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+        "(PARTITION BY k ORDER BY o RANGE 5 PRECEDING)")) {
       checkPlan(s"SELECT id, max(f) OVER $outer AS g, f FROM $inner", Operator -> 2, "Sort" -> 0, "Exchange" -> 1)
     }
-    checkPlan(s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o, id) AS g, f FROM $inner", Operator -> 1, "Window" -> 1, "Sort" -> 0, "Exchange" -> 1)
+    checkPlan(
+      s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o, id) AS g, f FROM $inner",
+      Operator -> 1,
+      "Window" -> 1,
+      "Sort" -> 0,
+      "Exchange" -> 1)
     val growing = "(SELECT id, k, o, sum(v) OVER (PARTITION BY k ORDER BY o, id) AS f FROM t)"
-    checkPlan(s"SELECT id, sum(f) OVER $Last3 AS g, f FROM $growing", Operator -> 1, "Window" -> 1, "Sort" -> 1, "Exchange" -> 1)
-    checkPlan(s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o DESC, id ROWS 2 PRECEDING) AS g, f FROM $inner", Operator -> 2, "Exchange" -> 1)
+    checkPlan(
+      s"SELECT id, sum(f) OVER $Last3 AS g, f FROM $growing",
+      Operator -> 1,
+      "Window" -> 1,
+      "Sort" -> 1,
+      "Exchange" -> 1)
+    checkPlan(
+      s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o DESC, id ROWS 2 PRECEDING) AS g, f FROM $inner",
+      Operator -> 2,
+      "Exchange" -> 1)
   }
 
   test("a chain of windows: the same keys, more keys, none") {
-    checkPlan(s"""SELECT id, min(g) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS h FROM (
+    checkPlan(
+      s"""SELECT id, min(g) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS h FROM (
                  |  SELECT id, sum(f) OVER (PARTITION BY k, o ORDER BY id ROWS 1 PRECEDING) AS g FROM (
-                 |    SELECT id, k, o, sum(v) OVER $Last3 AS f FROM t))""".stripMargin, Operator -> 3, "Exchange" -> 2)
+                 |    SELECT id, k, o, sum(v) OVER $Last3 AS f FROM t))""".stripMargin,
+      Operator -> 3,
+      "Exchange" -> 2
+    )
   }
 
   test("a merge join above needs no sort of the window's rows") {
-    val joined = checkPlan(s"SELECT /*+ MERGE(r) */ w.id * 1000 + r.id AS id, w.f FROM (SELECT id, k, sum(v) OVER $Last3 AS f FROM t) w JOIN t r ON w.k = r.k AND r.id < 20",
-      Operator -> 1, "SortMergeJoin" -> 1)
+    val joined = checkPlan(
+      s"SELECT /*+ MERGE(r) */ w.id * 1000 + r.id AS id, w.f FROM (SELECT id, k, sum(v) OVER $Last3 AS f FROM t) w JOIN t r ON w.k = r.k AND r.id < 20",
+      Operator -> 1,
+      "SortMergeJoin" -> 1
+    )
     assert(sorts(joined) == 1, plan(joined)) // the other side's
   }
 
@@ -144,8 +191,11 @@ class SlidingWindowPlanSuite extends WindowChecks {
   }
 
   test("several windows of a query: each by itself") {
-    checkPlan(s"SELECT id, sum(v) OVER $Last3 AS a, sum(v) OVER (PARTITION BY s ORDER BY id ROWS 1 PRECEDING) AS b, rank() OVER (ORDER BY id) AS c FROM t",
-      Operator -> 2, "Window" -> 1)
+    checkPlan(
+      s"SELECT id, sum(v) OVER $Last3 AS a, sum(v) OVER (PARTITION BY s ORDER BY id ROWS 1 PRECEDING) AS b, rank() OVER (ORDER BY id) AS c FROM t",
+      Operator -> 2,
+      "Window" -> 1
+    )
   }
 
   // what is left to Spark, and why
@@ -180,11 +230,17 @@ class SlidingWindowPlanSuite extends WindowChecks {
   decline(s"percentile(v, 0.5) OVER $Last3", "percentile")
   decline(s"approx_count_distinct(v) OVER $Last3", "approx_count_distinct")
   decline(s"longest(s) OVER $Last3", "longest")
-  decline("count(*) OVER (PARTITION BY k ORDER BY wide RANGE 2 PRECEDING)", "RANGE with an offset of type DECIMAL(30,2)")
-  decline("count(*) OVER (PARTITION BY k ORDER BY months RANGE INTERVAL '0-2' YEAR TO MONTH PRECEDING)", "RANGE with an offset of type INTERVAL YEAR TO MONTH")
+  decline(
+    "count(*) OVER (PARTITION BY k ORDER BY wide RANGE 2 PRECEDING)",
+    "RANGE with an offset of type DECIMAL(30,2)")
+  decline(
+    "count(*) OVER (PARTITION BY k ORDER BY months RANGE INTERVAL '0-2' YEAR TO MONTH PRECEDING)",
+    "RANGE with an offset of type INTERVAL YEAR TO MONTH")
 
   test("left to Spark: product, which is in DataFrames alone") {
-    val products = spark.table("t").withColumn("f", product(col("v") % 3).over(Window.partitionBy("k").orderBy("id").rowsBetween(-2, 0)))
+    val products = spark.table("t").withColumn(
+      "f",
+      product(col("v") % 3).over(Window.partitionBy("k").orderBy("id").rowsBetween(-2, 0)))
     products.createOrReplaceTempView("products")
     checkDecision("SELECT id, f FROM products", "product")
     checkWindow("SELECT id, f FROM products", sliding = false)
@@ -197,9 +253,14 @@ class SlidingWindowPlanSuite extends WindowChecks {
   }
 
   test("functions that Spark keeps, next to those it does not") {
-    for ((function, name) <- Seq(s"collect_list(v) OVER $Last3" -> "collect_list", s"percentile(v, 0.5) OVER $Last3" -> "percentile",
-        s"nth_value(v, 2) OVER $Last3" -> "nth_value", s"longest(s) OVER $Last3" -> "longest", "ntile(3) OVER (PARTITION BY k ORDER BY o, id)" -> "ntile",
-        "lag(v) IGNORE NULLS OVER (PARTITION BY k ORDER BY o, id)" -> "lag")) {
+    for ((function, name) <- Seq(
+        s"collect_list(v) OVER $Last3" -> "collect_list",
+        s"percentile(v, 0.5) OVER $Last3" -> "percentile",
+        s"nth_value(v, 2) OVER $Last3" -> "nth_value",
+        s"longest(s) OVER $Last3" -> "longest",
+        "ntile(3) OVER (PARTITION BY k ORDER BY o, id)" -> "ntile",
+        "lag(v) IGNORE NULLS OVER (PARTITION BY k ORDER BY o, id)" -> "lag"
+      )) {
       val text = s"SELECT id, $function AS f, sum(v) OVER $Last3 AS g, nested, count(*) OVER $Last3 AS h FROM t"
       checkPlan(text, Operator -> 1, "Window" -> 1, "Exchange" -> 1, "Sort" -> 1)
       checkDecision(text, s"a moving frame; Spark's operator keeps $name")
@@ -210,11 +271,14 @@ class SlidingWindowPlanSuite extends WindowChecks {
     checkPlan(
       s"""SELECT id, sum(v) OVER $Last3 AS a, row_number() OVER w AS b, rank() OVER w AS c, dense_rank() OVER w AS d, lag(v, 2) OVER w AS e,
          |lead(s, 1, 'none') OVER w AS f, sum(v) OVER w AS g, max(s) OVER (PARTITION BY k) AS h, first(v) OVER w AS i
-         |FROM t WINDOW w AS (PARTITION BY k ORDER BY o, id)""".stripMargin, Operator -> 1)
+         |FROM t WINDOW w AS (PARTITION BY k ORDER BY o, id)""".stripMargin,
+      Operator -> 1
+    )
   }
 
   test("an expression of a function that is left and one that is taken") {
-    checkWindow(s"SELECT id, size(collect_list(v) OVER $Last3) - count(v) OVER $Last3 AS f, count(*) OVER $Last3 AS g FROM t")
+    checkWindow(
+      s"SELECT id, size(collect_list(v) OVER $Last3) - count(v) OVER $Last3 AS f, count(*) OVER $Last3 AS g FROM t")
   }
 }
 

@@ -4,8 +4,9 @@ import scala.concurrent.duration._
 import scala.util.Random
 
 /**
- * Any window over generated data gives what Spark's own operator gives. Here every two values of the dimensions meet, and then some are
- * drawn from the whole product, for `JOINERY_RANDOM_SECONDS`. The seed is printed, and taken from `JOINERY_SEED`.
+ * Any window over generated data gives what Spark's own operator gives. Here every two values of the dimensions meet,
+ * and then some are drawn from the whole product, for `JOINERY_RANDOM_SECONDS`. The seed is printed, and taken from
+ * `JOINERY_SEED`.
  */
 class SlidingWindowSuite extends WindowChecks {
 
@@ -13,7 +14,8 @@ class SlidingWindowSuite extends WindowChecks {
   private val seed = sys.env.get("JOINERY_SEED").map(_.toLong).getOrElse(Random.nextInt().toLong.abs)
   private val seconds = sys.env.get("JOINERY_RANDOM_SECONDS").map(_.toDouble).getOrElse(10.0)
 
-  private def pairwise(seed: Long) = new Pairwise(WindowDimensions.Common, WindowDimensions.Own, WindowDimensions.allowed, seed)
+  private def pairwise(seed: Long) =
+    new Pairwise(WindowDimensions.Common, WindowDimensions.Own, WindowDimensions.allowed, seed)
 
   test("every two values together") {
     load(FixedSeed)
@@ -21,10 +23,20 @@ class SlidingWindowSuite extends WindowChecks {
   }
 
   test("moments of equal values among NULLs: no deviation, not a small one") {
-    val functions = Seq("skewness(x)", "kurtosis(x)", "stddev(x)", "var_pop(x)", "covar_samp(x, x)", "corr(x, x)", "regr_slope(x, x)", "regr_r2(x, x)")
-    val frames = Seq("2 PRECEDING AND UNBOUNDED FOLLOWING", "40 PRECEDING AND CURRENT ROW", "7 FOLLOWING AND 90 FOLLOWING")
+    val functions = Seq(
+      "skewness(x)",
+      "kurtosis(x)",
+      "stddev(x)",
+      "var_pop(x)",
+      "covar_samp(x, x)",
+      "corr(x, x)",
+      "regr_slope(x, x)",
+      "regr_r2(x, x)")
+    val frames =
+      Seq("2 PRECEDING AND UNBOUNDED FOLLOWING", "40 PRECEDING AND CURRENT ROW", "7 FOLLOWING AND 90 FOLLOWING")
     withConf("spark.sql.ansi.enabled" -> "false")(for (value <- Seq("0.1D", "7.7D", "1e10D / 3")) { // or they divide by zero
-      val columns = for (function <- functions; frame <- frames) yield s"$function OVER (ORDER BY id ROWS BETWEEN $frame) AS c${function.take(7).hashCode.abs}_${frame.hashCode.abs}"
+      val columns = for (function <- functions; frame <- frames)
+        yield s"$function OVER (ORDER BY id ROWS BETWEEN $frame) AS c${function.take(7).hashCode.abs}_${frame.hashCode.abs}"
       checkWindow(s"SELECT id, ${columns.mkString(", ")} FROM (SELECT id, if(id % 3 = 0, NULL, $value) AS x FROM range(0, 300, 1, 1))")
     })
   }
@@ -34,7 +46,9 @@ class SlidingWindowSuite extends WindowChecks {
     load(seed)
     val end = seconds.seconds.fromNow
     val generator = pairwise(seed)
-    val random = Iterator.continually(generator.draw(columns = 6)).map { case (common, own) => WindowQuery(common, own) }
+    val random = Iterator.continually(generator.draw(columns = 6)).map { case (common, own) =>
+      WindowQuery(common, own)
+    }
     info(s"${check(random.take(1) ++ random.takeWhile(_ => end.hasTimeLeft()))} queries")
   }
 }

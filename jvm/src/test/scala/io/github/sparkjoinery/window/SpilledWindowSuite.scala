@@ -15,12 +15,15 @@ class SpilledWindowSuite extends WindowChecks {
 
   private val Rows = 4000
   private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.shuffle.partitions" -> "1")
-  private val SmallBuffer = Seq("spark.sql.windowExec.buffer.in.memory.threshold" -> "50", "spark.sql.windowExec.buffer.spill.threshold" -> "120")
+  private val SmallBuffer = Seq(
+    "spark.sql.windowExec.buffer.in.memory.threshold" -> "50",
+    "spark.sql.windowExec.buffer.spill.threshold" -> "120")
 
   override protected def beforeAll(): Unit = {
     spark.udf.register("scarce", (value: Int, left: Int) => { ScarceMemory.take(left); value })
     sql(s"""SELECT int(id) AS id, if(id % 9 = 0, NULL, int(id % 7)) AS k, if(id % 11 = 0, NULL, int(hash(id) % 500)) AS o, int(id % 91) AS v,
-           |concat('s', id % 13) AS s FROM range(0, $Rows, 1, 2)""".stripMargin).localCheckpoint().createOrReplaceTempView("t")
+           |concat('s', id % 13) AS s FROM range(0, $Rows, 1, 2)""".stripMargin).localCheckpoint().createOrReplaceTempView(
+      "t")
   }
 
   override protected def afterAll(): Unit = {
@@ -38,7 +41,9 @@ class SpilledWindowSuite extends WindowChecks {
     val partition = if (keys.isEmpty) "" else s"PARTITION BY $keys"
     s"""SELECT id, sum(v) OVER (w ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING) AS a, min(s) OVER (w ROWS 5 PRECEDING) AS b,
        |avg(v) OVER (w RANGE BETWEEN CURRENT ROW AND CURRENT ROW) AS c, max_by(s, v) OVER (w ROWS BETWEEN 40 FOLLOWING AND 60 FOLLOWING) AS d,
-       |row_number() OVER w AS e FROM ${input(bytes, keys)} WINDOW w AS ($partition ORDER BY o, id)""".stripMargin.replace("(w ", s"($partition ORDER BY o, id ")
+       |row_number() OVER w AS e FROM ${input(
+        bytes,
+        keys)} WINDOW w AS ($partition ORDER BY o, id)""".stripMargin.replace("(w ", s"($partition ORDER BY o, id ")
   }
 
   private def spillSize(query: DataFrame): Long =
@@ -47,14 +52,18 @@ class SpilledWindowSuite extends WindowChecks {
   private def partsOf(query: DataFrame): Long =
     collect(plan(query)) { case window: SlidingWindowExec => window.metrics("splitParts").value }.sum
 
-  /** Others in the JVM may give memory back at the very moment, so until it was scarce; each time with the right answer. */
+  /**
+   * Others in the JVM may give memory back at the very moment, so until it was scarce; each time with the right answer.
+   */
   private def checkSpilled(text: String, answer: Seq[String]): Unit =
-    assert(Iterator.fill(10) {
-      val query = sql(text)
-      assert(Answers.rows(query) == answer)
-      assert(isSliding(query))
-      query
-    }.exists(spillSize(_) > 0), "nothing was spilled")
+    assert(
+      Iterator.fill(10) {
+        val query = sql(text)
+        assert(Answers.rows(query) == answer)
+        assert(isSliding(query))
+        query
+      }.exists(spillSize(_) > 0),
+      "nothing was spilled")
 
   // 0: not one row fits
   for (keys <- Seq("k", "k, s", ""); bytes <- Seq(0, 100000); wholeStage <- Seq("true", "false")) {
@@ -70,17 +79,23 @@ class SpilledWindowSuite extends WindowChecks {
   // one row or none, or some of a task's, fit into its share
   for (cores <- Seq(100000000, 20000); wholeStage <- Seq("true", "false"); hint <- Seq("", "/*+ SKEW_WINDOW(4) */")) {
     test(s"a small share of memory, $cores cores, hint $hint, generated code $wholeStage") {
-      withConf("spark.sql.adaptive.enabled" -> "true", "spark.sql.shuffle.partitions" -> "1", "spark.sql.codegen.wholeStage" -> wholeStage) {
+      withConf(
+        "spark.sql.adaptive.enabled" -> "true",
+        "spark.sql.shuffle.partitions" -> "1",
+        "spark.sql.codegen.wholeStage" -> wholeStage) {
         val window = "PARTITION BY k ORDER BY o, id"
-        for (last <- Seq("row_number()" /* cut behind the shuffle */, "lag(s, 2)" /* before it */)) {
-          val columns = s"""id, sum(v) OVER ($window ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING) AS a, min(s) OVER ($window ROWS 5 PRECEDING) AS b,
+        for (last <- Seq("row_number()" /* cut behind the shuffle */, "lag(s, 2)" /* before it */ )) {
+          val columns =
+            s"""id, sum(v) OVER ($window ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING) AS a, min(s) OVER ($window ROWS 5 PRECEDING) AS b,
             max_by(s, v) OVER ($window ROWS BETWEEN 40 FOLLOWING AND 60 FOLLOWING) AS c, $last OVER ($window) AS d FROM t"""
           val answer = onStockWindows(Answers.rows(sql(s"SELECT $columns")))
           ScarceMemory.withSpills(rows = 300)(ScarceMemory.withShareOf(cores) {
             checkSpilled(s"SELECT $hint $columns", answer)
             val query = sql(s"SELECT $hint $columns")
             query.collect()
-            val parts = collect(plan(query)) { case sliding: SlidingWindowExec => sliding.metrics("splitParts").value }.sum
+            val parts = collect(plan(query)) { case sliding: SlidingWindowExec =>
+              sliding.metrics("splitParts").value
+            }.sum
             assert((parts > 0) == hint.nonEmpty, plan(query))
           })
         }
@@ -90,7 +105,8 @@ class SpilledWindowSuite extends WindowChecks {
 
   test("sorted rows of a partition larger than the buffer") {
     val inner = "(SELECT id, k, o, v, sum(v) OVER (PARTITION BY k ORDER BY o, id) AS f FROM t)"
-    val text = s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o, id ROWS BETWEEN 300 PRECEDING AND 20 FOLLOWING) AS g FROM $inner"
+    val text =
+      s"SELECT id, sum(f) OVER (PARTITION BY k ORDER BY o, id ROWS BETWEEN 300 PRECEDING AND 20 FOLLOWING) AS g FROM $inner"
     withConf(Settings: _*) {
       val answer = onStockWindows(Answers.rows(sql(text)))
       withConf(SmallBuffer: _*)(checkSpilled(text, answer))
@@ -120,14 +136,16 @@ class SpilledWindowSuite extends WindowChecks {
     spark.udf.register("probe", (id: Int) => { OpenFiles.look(); id })
     val before = OpenFiles.now
     OpenFiles.most.set(before)
-    try body finally sql("DROP TEMPORARY FUNCTION probe")
+    try body
+    finally sql("DROP TEMPORARY FUNCTION probe")
     OpenFiles.most.get - before
   }
 
   test("spilled rows are read through few open files, however often they are read") {
     sql(s"""SELECT id, k, o, if(id = 17, double('Infinity'), double(v)) AS v, CAST(v * 1e36BD AS DECIMAL(38, 0)) AS n
            |FROM t""".stripMargin).localCheckpoint().createOrReplaceTempView("spilled")
-    val inner = "(SELECT id, k, o, v, n, lag(id) OVER (PARTITION BY k ORDER BY o, id) AS f FROM spilled)" // comes sorted
+    val inner =
+      "(SELECT id, k, o, v, n, lag(id) OVER (PARTITION BY k ORDER BY o, id) AS f FROM spilled)" // comes sorted
     val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING"
     val text = s"""SELECT probe(id) AS id, f, stddev(v) OVER ($frame) AS a, try_sum(n) OVER ($frame) AS b,
       stddev(v) OVER (PARTITION BY k ORDER BY o, id) AS c, lag(f, 2000) OVER (PARTITION BY k ORDER BY o, id) AS d
@@ -142,9 +160,13 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
-  for (frame <- Seq("ROWS BETWEEN 5000 PRECEDING AND 100 FOLLOWING", "ROWS BETWEEN 3000 FOLLOWING AND UNBOUNDED FOLLOWING",
-      "RANGE BETWEEN 4000 PRECEDING AND 1000 FOLLOWING", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING");
-      (order, ansi) <- Seq("o" -> "true", "o DESC" -> "false")) {
+  for (frame <- Seq(
+      "ROWS BETWEEN 5000 PRECEDING AND 100 FOLLOWING",
+      "ROWS BETWEEN 3000 FOLLOWING AND UNBOUNDED FOLLOWING",
+      "RANGE BETWEEN 4000 PRECEDING AND 1000 FOLLOWING",
+      "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"
+    );
+    (order, ansi) <- Seq("o" -> "true", "o DESC" -> "false")) {
     test(s"a frame longer than memory: $frame, ORDER BY $order, ANSI mode $ansi") {
       sql("""SELECT int(id) AS id, int(id % 2) AS k, if(id = 92, NULL, int(pmod(id * 7919, 12007))) AS o,
             |pmod(hash(id), 1000) AS v, double(pmod(hash(id), 1000)) / 4 AS x, concat('s', id % 13) AS s,
@@ -152,7 +174,9 @@ class SpilledWindowSuite extends WindowChecks {
         .localCheckpoint().createOrReplaceTempView("long")
       val functions = Seq("sum(v)", "avg(v)", "sum(x)", "min(x)", "max(v)", "count(*)", "min(s)", "sum(d)")
       val columns = (functions.map(f => s"$f OVER (PARTITION BY k ORDER BY $order $frame)") :+
-        s"row_number() OVER (PARTITION BY k ORDER BY $order)").zipWithIndex.map { case (column, i) => s"$column AS c$i" }
+        s"row_number() OVER (PARTITION BY k ORDER BY $order)").zipWithIndex.map { case (column, i) =>
+        s"$column AS c$i"
+      }
       // `scarce` runs in the task that computes the window.
       def text(scarce: String) = s"""SELECT id, y, ${columns.mkString(", ")}
         FROM (SELECT id, k, o, v, x, s, d, $scarce AS y FROM (SELECT /*+ REPARTITION(1, k) */ * FROM long))"""

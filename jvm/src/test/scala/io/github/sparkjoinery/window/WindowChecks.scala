@@ -3,9 +3,9 @@ package io.github.sparkjoinery.window
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.{DataFrame, Row}
 
 import io.github.sparkjoinery.window.WindowDimensions._
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
@@ -18,7 +18,8 @@ trait WindowChecks extends LastJoinChecks {
   protected def onStockWindows[T](body: => T): T = withConf("spark.joinery.slidingWindow.enabled" -> "false")(body)
 
   /** Where nothing has to be compiled, queries over few rows take a fraction of the time. */
-  protected val Interpreted = Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+  protected val Interpreted =
+    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
 
   /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
@@ -41,10 +42,14 @@ trait WindowChecks extends LastJoinChecks {
   private def condition(error: Throwable): String = {
     val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toSeq.reverse
     causes.collectFirst { case spark: SparkThrowable if spark.getCondition != null => spark.getCondition }
-      .getOrElse("""executor driver\): (.*)""".r.findFirstMatchIn(causes.head.toString).fold(causes.head.toString)(_.group(1)))
+      .getOrElse(
+        """executor driver\): (.*)""".r.findFirstMatchIn(causes.head.toString).fold(causes.head.toString)(_.group(1)))
   }
 
-  /** A query, whose first column is unique, gives the rows that Spark's own operator gives, bit for bit, or the same class of error. */
+  /**
+   * A query, whose first column is unique, gives the rows that Spark's own operator gives, bit for bit, or the same
+   * class of error.
+   */
   protected def checkWindow(text: String, sliding: Boolean = true): Unit = {
     val expected = withConf(Interpreted: _*)(onStockWindows(shown(outcome(sql(text)))))
     val answer = sql(text)
@@ -54,9 +59,11 @@ trait WindowChecks extends LastJoinChecks {
 
   /** The same for each of some columns; in one query where none of them fails. */
   protected def checkWindows(columns: Seq[String], from: String, sliding: Boolean = true): Unit = {
-    def query(list: Seq[String]) = s"SELECT id, ${list.zipWithIndex.map { case (column, i) => s"$column AS c$i" }.mkString(",\n  ")}\n$from"
+    def query(list: Seq[String]) =
+      s"SELECT id, ${list.zipWithIndex.map { case (column, i) => s"$column AS c$i" }.mkString(",\n  ")}\n$from"
     val fails = onStockWindows(outcome(sql(query(columns)))).isLeft
-    if (fails) columns.foreach(column => checkWindow(query(Seq(column)), sliding)) else checkWindow(query(columns), sliding)
+    if (fails) columns.foreach(column => checkWindow(query(Seq(column)), sliding))
+    else checkWindow(query(columns), sliding)
   }
 
   private def shown(outcome: Either[String, Map[Any, Row]]): String =
@@ -88,7 +95,8 @@ trait WindowChecks extends LastJoinChecks {
       val found = outcome(answer)
       val wrong = (expected, found) match {
         case (Right(right), Right(rows)) => different(query, right, rows)
-        case (left, right) => if (left == right) Nil else Seq(s"expected ${left.left.getOrElse("rows")}, found ${right.left.getOrElse("rows")}")
+        case (left, right) => if (left == right) Nil
+          else Seq(s"expected ${left.left.getOrElse("rows")}, found ${right.left.getOrElse("rows")}")
       }
       val operators = Seq(
         "it is not in the plan" -> (query.moves && !isSliding(answer)),
@@ -99,7 +107,8 @@ trait WindowChecks extends LastJoinChecks {
   }
 
   private def different(query: WindowQuery, expected: Map[Any, Row], found: Map[Any, Row]): Seq[String] =
-    if (expected.keySet != found.keySet) Seq(s"rows missing ${expected.keySet -- found.keySet}, too many ${found.keySet -- expected.keySet}")
+    if (expected.keySet != found.keySet)
+      Seq(s"rows missing ${expected.keySet -- found.keySet}, too many ${found.keySet -- expected.keySet}")
     else query.columns.zipWithIndex.flatMap { case (column, i) =>
       val name = s"c$i"
       val wrong = expected.toSeq.filterNot { case (id, right) =>
@@ -117,12 +126,14 @@ trait WindowChecks extends LastJoinChecks {
     case _ => 0
   }
 
-  private def agree(expected: Any, found: Any, precision: Precision, bound: Double): Boolean = (expected, found, precision) match {
-    case (a: Double, b: Double, Rounding(_)) if finite(a) && finite(b) => (a - b).abs <= bound || (a * a - b * b).abs <= bound
-    case (a: Double, b: Double, Relative) if finite(a) && finite(b) => (a - b).abs <= 1e-9 * (1 + a.abs)
-    case (a: Double, b: Double, Rounding(_) | Relative) => a.equals(b)
-    case _ => Answers.text(expected) == Answers.text(found)
-  }
+  private def agree(expected: Any, found: Any, precision: Precision, bound: Double): Boolean =
+    (expected, found, precision) match {
+      case (a: Double, b: Double, Rounding(_)) if finite(a) && finite(b) =>
+        (a - b).abs <= bound || (a * a - b * b).abs <= bound
+      case (a: Double, b: Double, Relative) if finite(a) && finite(b) => (a - b).abs <= 1e-9 * (1 + a.abs)
+      case (a: Double, b: Double, Rounding(_) | Relative) => a.equals(b)
+      case _ => Answers.text(expected) == Answers.text(found)
+    }
 
   private def finite(x: Double): Boolean = !x.isNaN && !x.isInfinity
 }

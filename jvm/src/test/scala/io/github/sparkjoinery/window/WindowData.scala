@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.window
 
 /**
- * Rows to put windows over: `id`; the keys `k`, `s`, `c`, `d` and `hot`; a filter `p`; `y`, which has ties; an input `v_...` of every type; and
- * of every order type a column `u_...` without ties and one `o_...` with ties.
+ * Rows to put windows over: `id`; the keys `k`, `s`, `c`, `d` and `hot`; a filter `p`; `y`, which has ties; an input
+ * `v_...` of every type; and of every order type a column `u_...` without ties and one `o_...` with ties.
  */
 object WindowData {
 
@@ -29,7 +29,8 @@ object WindowData {
     "months" -> "INTERVAL '-1-3' YEAR TO MONTH, INTERVAL '0-0' YEAR TO MONTH, INTERVAL '7-5' YEAR TO MONTH",
     "seconds" -> "INTERVAL '-1 02:03:04.000005' DAY TO SECOND, INTERVAL '0 00:00:00' DAY TO SECOND, INTERVAL '3 01:00:00' DAY TO SECOND",
     "struct" -> "named_struct('a', 1, 'b', 'x'), named_struct('a', 1, 'b', CAST(NULL AS STRING)), named_struct('a', CAST(NULL AS INT), 'b', 'y')",
-    "array" -> "array(1, 2), array(1), array(), array(CAST(NULL AS INT))")
+    "array" -> "array(1, 2), array(1), array(), array(CAST(NULL AS INT))"
+  )
 
   /** The type of an order column, as SQL of a whole number. */
   private val Orders: Seq[(String, String => String)] = Seq(
@@ -45,10 +46,12 @@ object WindowData {
     "ntz" -> (x => s"TIMESTAMP_NTZ'2024-01-30 20:00:00' + make_dt_interval(0, int($x) * 13)"),
     "months" -> (x => s"make_ym_interval(0, int($x - 20))"),
     "seconds" -> (x => s"make_dt_interval(0, 0, 0, $x - 20)"),
-    "string" -> (x => s"lpad($x, 5, '0')"))
+    "string" -> (x => s"lpad($x, 5, '0')")
+  )
 
   private def special(order: String, row: String): String = order match {
-    case "float" | "double" => s"WHEN $row = 5 THEN $order('NaN') WHEN $row = 6 THEN $order('Infinity') WHEN $row = 7 THEN $order('-Infinity')"
+    case "float" | "double" =>
+      s"WHEN $row = 5 THEN $order('NaN') WHEN $row = 6 THEN $order('Infinity') WHEN $row = 7 THEN $order('-Infinity')"
     case _ => ""
   }
 
@@ -59,13 +62,21 @@ object WindowData {
   /** @param step a prime larger than `rows` */
   def sql(rows: Int, step: Int, seed: Long): String = {
     val inputs = Inputs.zipWithIndex.map { case ((name, values), i) => s"${any(values, seed + i)} AS v_$name" }
-    val orders = Orders.flatMap { case (name, value) => Seq(
-      s"CASE WHEN id = 4 THEN NULL ${special(name, "id")} ELSE ${value("x")} END AS u_$name",
-      s"CASE WHEN id % 9 = 4 THEN NULL ${special(name, "id % 17")} ELSE ${value("(x div 4)")} END AS o_$name")
+    val orders = Orders.flatMap { case (name, value) =>
+      Seq(
+        s"CASE WHEN id = 4 THEN NULL ${special(name, "id")} ELSE ${value("x")} END AS u_$name",
+        s"CASE WHEN id % 9 = 4 THEN NULL ${special(name, "id % 17")} ELSE ${value("(x div 4)")} END AS o_$name"
+      )
     }
-    s"""SELECT int(id) AS id, ${any("0, 1, 2, 3", seed - 1)} AS k, ${any("'x', 'y'", seed - 2)} AS s, ${any("'x' COLLATE UTF8_LCASE, 'X' COLLATE UTF8_LCASE, 'y' COLLATE UTF8_LCASE", seed - 5)} AS c, ${any("-0.0D, 0.0D, double('NaN')", seed - 6)} AS d,
-       |if(id % 10 < 8, 0, ${any("0, 1, 2, 3", seed - 1)}) AS hot, ${any("true, false, true", seed - 3)} AS p, ${any("0, 1, 2, 3, 4", seed - 4)} AS y,
+    s"""SELECT int(id) AS id, ${any("0, 1, 2, 3", seed - 1)} AS k, ${any("'x', 'y'", seed - 2)} AS s, ${any(
+        "'x' COLLATE UTF8_LCASE, 'X' COLLATE UTF8_LCASE, 'y' COLLATE UTF8_LCASE",
+        seed - 5)} AS c, ${any("-0.0D, 0.0D, double('NaN')", seed - 6)} AS d,
+       |if(id % 10 < 8, 0, ${any("0, 1, 2, 3", seed - 1)}) AS hot, ${any("true, false, true", seed - 3)} AS p, ${any(
+        "0, 1, 2, 3, 4",
+        seed - 4)} AS y,
        |${(inputs ++ orders).mkString(",\n")}
-       |FROM (SELECT id, pmod(id * 7919 + ${math.floorMod(seed, step)}L, ${step}L) AS x FROM range(0, $rows, 1, 2))""".stripMargin
+       |FROM (SELECT id, pmod(id * 7919 + ${math.floorMod(
+        seed,
+        step)}L, ${step}L) AS x FROM range(0, $rows, 1, 2))""".stripMargin
   }
 }

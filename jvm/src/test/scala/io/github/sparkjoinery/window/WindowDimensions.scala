@@ -9,23 +9,33 @@ object WindowDimensions {
 
   /** Which differences to stock Spark are allowed. */
   sealed trait Precision
+
   /** None, bit for bit. */
   case object Exact extends Precision
+
   /** n * eps * sum|x| of what `terms` gives for the inputs. */
   case class Rounding(terms: String => String) extends Precision
+
   /** Of numbers that are known not to cancel out. */
   case object Relative extends Precision
 
   /** @param ordered whether the answer depends on the order of rows with the same place in ORDER BY */
-  case class Function(name: String, sql: String => String, types: Seq[String], ordered: String => Boolean, precision: String => Precision)
+  case class Function(
+      name: String,
+      sql: String => String,
+      types: Seq[String],
+      ordered: String => Boolean,
+      precision: String => Precision)
 
   private val Integers = Seq("tinyint", "smallint", "int", "bigint")
   private val Floats = Seq("float", "double", "halves", "constant")
   private val Numbers = Integers ++ Floats ++ Seq("decimal5", "decimal20", "decimal38")
   private val Summable = Numbers ++ Seq("months", "seconds")
   private val Comparable = WindowData.Inputs.map(_._1)
+
   /** Equal values of these can differ. */
   private val Alike = Seq("float", "double", "lcase")
+
   /** An infinite value makes a covariance infinite or NaN, by whether it comes first. */
   private val Infinite = Seq("float", "double")
 
@@ -33,7 +43,11 @@ object WindowDimensions {
   private val never = (_: String) => false
   private val exact = (_: String) => Exact
 
-  private def function(name: String, types: Seq[String], ordered: String => Boolean = never, precision: String => Precision = exact)(
+  private def function(
+      name: String,
+      types: Seq[String],
+      ordered: String => Boolean = never,
+      precision: String => Precision = exact)(
       sql: String => String): Function = Function(name, sql, types, ordered, precision)
 
   private def moment(name: String, terms: String => String): Function =
@@ -41,7 +55,8 @@ object WindowDimensions {
   private def ofTwo(name: String, precision: String => Precision, types: Seq[String]): Function =
     function(name, types, ordered = Infinite.contains, precision = precision)(v => s"$name($v, y)")
   private val square = (v: String) => s"double($v) * double($v)"
-  private def rounded(types: Seq[String]): String => Precision = v => if (types.contains(v)) Rounding(v => s"double($v)") else Exact
+  private def rounded(types: Seq[String]): String => Precision =
+    v => if (types.contains(v)) Rounding(v => s"double($v)") else Exact
 
   val Functions: Seq[Function] = Seq(
     function("count(*)", Seq("int"))(_ => "count(*)"),
@@ -77,11 +92,13 @@ object WindowDimensions {
     function("bool_or", Seq("boolean"))(v => s"bool_or($v)"),
     function("bit_and", Integers)(v => s"bit_and($v)"),
     function("bit_or", Integers)(v => s"bit_or($v)"),
-    function("bit_xor", Integers)(v => s"bit_xor($v)"))
+    function("bit_xor", Integers)(v => s"bit_xor($v)")
+  )
 
   /** @param column of the data, without `u_` or `o_` */
   case class OrderType(name: String, column: String, near: String, far: String) {
     def hasOffsets: Boolean = near.nonEmpty
+
     /** Frames by value over wider types than a long are left to Spark's operator. */
     def isLong: Boolean = !Seq("decimal38", "months", "seconds", "string").contains(name)
   }
@@ -105,28 +122,52 @@ object WindowDimensions {
     OrderType("ntz and calendar", "ntz", "INTERVAL 2 DAYS 3 HOURS", "INTERVAL 1 MONTH 1 DAY 2 HOURS"),
     OrderType("months", "months", "INTERVAL '0-4' YEAR TO MONTH", "INTERVAL '0-9' YEAR TO MONTH"),
     OrderType("seconds", "seconds", "INTERVAL '0 00:00:04' DAY TO SECOND", "INTERVAL '0 00:00:09' DAY TO SECOND"),
-    OrderType("string", "string", "", ""))
+    OrderType("string", "string", "", "")
+  )
 
   private val Rows: Seq[String] = Seq(
-    "3 PRECEDING AND CURRENT ROW", "2 PRECEDING AND 2 FOLLOWING", "1 FOLLOWING AND 4 FOLLOWING", "5 PRECEDING AND 2 PRECEDING",
-    "CURRENT ROW AND CURRENT ROW", "CURRENT ROW AND 3 FOLLOWING", "2 FOLLOWING AND 2 FOLLOWING", "1000 PRECEDING AND CURRENT ROW",
-    "2147483647 PRECEDING AND 2147483647 FOLLOWING", "CURRENT ROW AND UNBOUNDED FOLLOWING", "2 FOLLOWING AND UNBOUNDED FOLLOWING",
-    "2 PRECEDING AND UNBOUNDED FOLLOWING", "UNBOUNDED PRECEDING AND 2 PRECEDING", "UNBOUNDED PRECEDING AND CURRENT ROW",
-    "UNBOUNDED PRECEDING AND 2 FOLLOWING", "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING")
+    "3 PRECEDING AND CURRENT ROW",
+    "2 PRECEDING AND 2 FOLLOWING",
+    "1 FOLLOWING AND 4 FOLLOWING",
+    "5 PRECEDING AND 2 PRECEDING",
+    "CURRENT ROW AND CURRENT ROW",
+    "CURRENT ROW AND 3 FOLLOWING",
+    "2 FOLLOWING AND 2 FOLLOWING",
+    "1000 PRECEDING AND CURRENT ROW",
+    "2147483647 PRECEDING AND 2147483647 FOLLOWING",
+    "CURRENT ROW AND UNBOUNDED FOLLOWING",
+    "2 FOLLOWING AND UNBOUNDED FOLLOWING",
+    "2 PRECEDING AND UNBOUNDED FOLLOWING",
+    "UNBOUNDED PRECEDING AND 2 PRECEDING",
+    "UNBOUNDED PRECEDING AND CURRENT ROW",
+    "UNBOUNDED PRECEDING AND 2 FOLLOWING",
+    "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+  )
 
   private val Values: Seq[String] = Seq(
-    "far PRECEDING AND CURRENT ROW", "near PRECEDING AND near FOLLOWING", "near FOLLOWING AND far FOLLOWING", "far PRECEDING AND near PRECEDING",
-    "CURRENT ROW AND far FOLLOWING", "near PRECEDING AND near PRECEDING", "far PRECEDING AND UNBOUNDED FOLLOWING",
-    "near FOLLOWING AND UNBOUNDED FOLLOWING", "UNBOUNDED PRECEDING AND near PRECEDING", "UNBOUNDED PRECEDING AND far FOLLOWING")
+    "far PRECEDING AND CURRENT ROW",
+    "near PRECEDING AND near FOLLOWING",
+    "near FOLLOWING AND far FOLLOWING",
+    "far PRECEDING AND near PRECEDING",
+    "CURRENT ROW AND far FOLLOWING",
+    "near PRECEDING AND near PRECEDING",
+    "far PRECEDING AND UNBOUNDED FOLLOWING",
+    "near FOLLOWING AND UNBOUNDED FOLLOWING",
+    "UNBOUNDED PRECEDING AND near PRECEDING",
+    "UNBOUNDED PRECEDING AND far FOLLOWING"
+  )
 
   private val Peers: Seq[String] = Seq(
-    "CURRENT ROW AND CURRENT ROW", "CURRENT ROW AND UNBOUNDED FOLLOWING", "UNBOUNDED PRECEDING AND CURRENT ROW")
+    "CURRENT ROW AND CURRENT ROW",
+    "CURRENT ROW AND UNBOUNDED FOLLOWING",
+    "UNBOUNDED PRECEDING AND CURRENT ROW")
 
   /** The name of a frame, from which [[WindowQuery]] makes its SQL; `near` and `far` are of the order type. */
   val Frames: Seq[String] = Rows.map("ROWS " + _) ++ Values.map("RANGE " + _) ++ Peers.map("RANGE " + _) :+ "default"
 
   /** Its rows do not all begin with the partition's first. */
   def moves(frame: String): Boolean = frame != "default" && !frame.contains(" UNBOUNDED PRECEDING")
+
   /** Its bounds are values. */
   def isByValue(frame: String): Boolean = frame.contains("near") || frame.contains("far")
 
@@ -142,7 +183,8 @@ object WindowDimensions {
     "data" -> Seq("no row", "one row", "rows", "many rows"),
     "adaptive" -> Seq("true", "false"),
     "generated" -> Seq("all", "expressions", "nothing"),
-    "ansi" -> Seq("true", "false"))
+    "ansi" -> Seq("true", "false")
+  )
 
   /** What each of its columns has of its own. */
   val Own: Seq[Dimension] = Seq(
@@ -161,12 +203,14 @@ object WindowDimensions {
   def allowed(values: Case): Boolean = {
     val terms = values.get("terms")
     val function = values.get("function").map(functions)
-    val tiesAllowed = function.forall(f => values.get("type").map(f.ordered).getOrElse(f.types.forall(f.ordered)) == false)
+    val tiesAllowed =
+      function.forall(f => values.get("type").map(f.ordered).getOrElse(f.types.forall(f.ordered)) == false)
     val frame = values.get("frame")
     val byValue = frame.exists(isByValue)
     terms.forall { t =>
-      (t == "unique" || t == "tied, id" || tiesAllowed && !frame.exists(_.startsWith("ROWS"))) && (!byValue || !t.contains(","))
+      (t == "unique" || t == "tied, id" || tiesAllowed && !frame.exists(
+        _.startsWith("ROWS"))) && (!byValue || !t.contains(","))
     } && (!byValue || values.get("order").forall(order => orderTypes(order).hasOffsets)) &&
-      function.forall(f => values.get("type").forall(f.types.contains))
+    function.forall(f => values.get("type").forall(f.types.contains))
   }
 }

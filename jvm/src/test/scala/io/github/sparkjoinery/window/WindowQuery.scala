@@ -6,8 +6,10 @@ import io.github.sparkjoinery.window.WindowDimensions._
 /**
  * Columns over one window of the view `data`.
  *
- * @param common a value of each of [[WindowDimensions.Common]]
- * @param own    for each column a value of each of [[WindowDimensions.Own]]
+ * @param common
+ *   a value of each of [[WindowDimensions.Common]]
+ * @param own
+ *   for each column a value of each of [[WindowDimensions.Own]]
  */
 case class WindowQuery(common: Case, own: Seq[Case]) {
   val columns: Seq[WindowColumn] = own.map(WindowColumn(common, _))
@@ -20,17 +22,20 @@ case class WindowQuery(common: Case, own: Seq[Case]) {
   })
 
   def settings: Seq[(String, String)] = Seq(
-    "spark.sql.legacy.interval.enabled" -> common("order").endsWith("calendar").toString, // or months and days do not mix
+    "spark.sql.legacy.interval.enabled" -> common("order").endsWith(
+      "calendar").toString, // or months and days do not mix
     "spark.sql.ansi.enabled" -> common("ansi"),
     "spark.sql.adaptive.enabled" -> common("adaptive"),
     "spark.sql.codegen.wholeStage" -> (common("generated") == "all").toString,
-    "spark.sql.codegen.factoryMode" -> (if (common("generated") == "nothing") "NO_CODEGEN" else "CODEGEN_ONLY"))
+    "spark.sql.codegen.factoryMode" -> (if (common("generated") == "nothing") "NO_CODEGEN" else "CODEGEN_ONLY")
+  )
 
   /** Spark's own operator is faster at few rows if nothing has to be compiled, and at many if its expressions are. */
   def oracleSettings: Seq[(String, String)] = settings ++ Seq(
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.codegen.wholeStage" -> "false",
-    "spark.sql.codegen.factoryMode" -> (if (common("data") == "many rows") "CODEGEN_ONLY" else "NO_CODEGEN"))
+    "spark.sql.codegen.factoryMode" -> (if (common("data") == "many rows") "CODEGEN_ONLY" else "NO_CODEGEN")
+  )
 
   /** Whether Joinery's operator must run it. */
   def moves: Boolean = columns.exists(_.moves)
@@ -57,7 +62,8 @@ case class WindowColumn(common: Case, own: Case) {
 
   /** How many numbers are added up for each row, and the sum of their absolute values. */
   def bounds: Seq[String] = precision match {
-    case Rounding(terms) => Seq(over("count(*)"), over(s"sum(if(abs(${terms(input)}) < double('Infinity'), abs(${terms(input)}), 0D))"))
+    case Rounding(terms) =>
+      Seq(over("count(*)"), over(s"sum(if(abs(${terms(input)}) < double('Infinity'), abs(${terms(input)}), 0D))"))
     case _ => Nil
   }
 

@@ -3,19 +3,23 @@ package io.github.sparkjoinery.execution.rows
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The search of [[GroupedRows]] for many left rows at a time, step by step, each step for all of them. In a large relation nearly
- * every step waits for memory; those of different rows, in a loop with nothing else in it, wait together. (Group prefetching:
- * S. Chen, A. Ailamaki, P. B. Gibbons, T. C. Mowry, "Improving Hash Join Performance through Prefetching", ICDE 2004.)
+ * The search of [[GroupedRows]] for many left rows at a time, step by step, each step for all of them. In a large
+ * relation nearly every step waits for memory; those of different rows, in a loop with nothing else in it, wait
+ * together. (Group prefetching: S. Chen, A. Ailamaki, P. B. Gibbons, T. C. Mowry, "Improving Hash Join Performance
+ * through Prefetching", ICDE 2004.)
  *
  * Who calls fills in `groups` (-1 for none; or `ToBeFound`, and `keys`) and `times`, then calls `find` and `fetch`.
  *
- * @param hasTimes whether the candidates of a row end at its time; else they are all rows of its key
- * @param strict   whether they end before it
+ * @param hasTimes
+ *   whether the candidates of a row end at its time; else they are all rows of its key
+ * @param strict
+ *   whether they end before it
  */
 final class BatchedLookup(relation: GroupedRows, hasTimes: Boolean, strict: Boolean, size: Int) {
   val groups = new Array[Int](size)
   val keys = new Array[Long](size)
   val times = new Array[Long](size)
+
   /** Places of the first and the last candidate; the last is before the first if there is none. */
   val firsts = new Array[Int](size)
   val lasts = new Array[Int](size)
@@ -95,6 +99,7 @@ final class BatchedLookup(relation: GroupedRows, hasTimes: Boolean, strict: Bool
 }
 
 object BatchedLookup {
+
   /** In `groups`: by `keys`. */
   val ToBeFound: Int = -3
   private val Rounds = 2

@@ -11,8 +11,10 @@ import org.apache.spark.sql.joinery.{BuildMemory, SpilledRows}
  * needs memory before gets that of the pages still to be read: their rows go to disk. So what is held is what is
  * accounted for, and yet it stands in nobody's way.
  *
- * @param pages  nobody else may use them any more
- * @param memory of these pages; what it has acquired beyond them is released at once
+ * @param pages
+ *   nobody else may use them any more
+ * @param memory
+ *   of these pages; what it has acquired beyond them is released at once
  */
 final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) extends Iterator[UnsafeRow] {
   private val context = TaskContext.get()
@@ -72,20 +74,22 @@ final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) ex
   private def countOf(from: Int, until: Int): Int = (from until until).iterator.map(pages.addressesOf(_).length).sum
 
   /** Spills at least so many bytes, of what there is; and a good part of it, so that there are few files. */
-  private[sparkjoinery] def give(bytes: Long): Long = if (lock.isHeldByCurrentThread || !lock.tryLock()) 0 else try {
-    val unread = page + 1
-    if (unread >= until) 0
-    else {
-      val wanted = math.max(bytes, bytesOf(unread, until) / DrainedRows.FewestFiles)
-      var from = until - 1
-      while (from > unread && bytesOf(from, until) < wanted) from -= 1
-      val rows = (from until until).iterator.flatMap(rowsOf)
-      spilled ::= SpilledRows.write(context, rows, countOf(from, until), bytesOf(from, until))
-      val given = dropPages(from, until)
-      until = from
-      given
-    }
-  } finally lock.unlock()
+  private[sparkjoinery] def give(bytes: Long): Long = if (lock.isHeldByCurrentThread || !lock.tryLock()) 0
+  else
+    try {
+      val unread = page + 1
+      if (unread >= until) 0
+      else {
+        val wanted = math.max(bytes, bytesOf(unread, until) / DrainedRows.FewestFiles)
+        var from = until - 1
+        while (from > unread && bytesOf(from, until) < wanted) from -= 1
+        val rows = (from until until).iterator.flatMap(rowsOf)
+        spilled ::= SpilledRows.write(context, rows, countOf(from, until), bytesOf(from, until))
+        val given = dropPages(from, until)
+        until = from
+        given
+      }
+    } finally lock.unlock()
 }
 
 private object DrainedRows {

@@ -8,9 +8,12 @@ import org.apache.spark.sql.execution.joinery.ShippedRelation
  * Rows in memory: key after key, each key's rows in their order, with their times in an array of their own, so that a
  * search touches no row. Read-only; shared by the tasks of an executor when broadcast.
  *
- * @param starts    key number -> place of its first row; one more at the end
- * @param addresses place -> row
- * @param times     place -> the time as a long; null if it is none
+ * @param starts
+ *   key number -> place of its first row; one more at the end
+ * @param addresses
+ *   place -> row
+ * @param times
+ *   place -> the time as a long; null if it is none
  */
 final class GroupedRows private[sparkjoinery] (
     val numFields: Int,
@@ -23,7 +26,8 @@ final class GroupedRows private[sparkjoinery] (
   def numRows: Int = starts(index.size)
 
   override def estimatedSize: Long =
-    pages.bytes + index.bytes + starts.length * 4L + addresses.length * 8L + (if (times == null) 0 else times.length * 8L)
+    pages.bytes + index.bytes + starts.length * 4L + addresses.length * 8L + (if (times == null) 0
+                                                                              else times.length * 8L)
 
   /** @param timeOrder how times are searched; null: they are not */
   def reader(timeOrder: TimeOrder): GroupedRowsReader = new GroupedRowsReader(this, timeOrder)
@@ -56,7 +60,8 @@ final class GroupedRowsReader(relation: GroupedRows, timeOrder: TimeOrder) {
 
   private lazy val timeOf = UnsafeProjection.create(Seq(timeOrder.order.child))
   private lazy val ordering = RowOrdering.create(
-    Seq(timeOrder.order.copy(child = BoundReference(0, timeOrder.order.dataType, nullable = true))), Nil)
+    Seq(timeOrder.order.copy(child = BoundReference(0, timeOrder.order.dataType, nullable = true))),
+    Nil)
 
   /** The same where times are not longs. */
   def lastUpTo(group: Int, time: InternalRow): Int = {

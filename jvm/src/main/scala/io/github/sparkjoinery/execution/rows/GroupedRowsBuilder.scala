@@ -38,7 +38,9 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
 
   private def isAfter(row: UnsafeRow, group: Int): Boolean =
     probe.time > times(group) ||
-      probe.time == times(group) && probe.fullOrder != null && probe.fullOrder.compare(row, pages.read(addresses(group), rowScratch)) > 0
+      probe.time == times(group) && probe.fullOrder != null && probe.fullOrder.compare(
+        row,
+        pages.read(addresses(group), rowScratch)) > 0
 
   private def replace(group: Int, row: UnsafeRow): Boolean = {
     val address = pages.replace(addresses(group), row)
@@ -110,7 +112,13 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
     i = 0
     while (i < keys.size) { order.sort(starts(i), starts(i + 1)); i += 1 }
     memory.release(scratch)
-    new GroupedRows(terms.numFields, keys, pages, starts, sortedAddresses, if (terms.longTime.isDefined) sortedTimes else null)
+    new GroupedRows(
+      terms.numFields,
+      keys,
+      pages,
+      starts,
+      sortedAddresses,
+      if (terms.longTime.isDefined) sortedTimes else null)
   }
 
   /**
@@ -155,6 +163,7 @@ private[sparkjoinery] class RowProbe(terms: RowGrouping) {
   var matchesNothing: Boolean = _
 
   def longKey: Long = found.getLong(0)
+
   /** Equal ones are no harm: `fullOrder` decides then. */
   def time: Long = if (found.isNullAt(1)) nullTime else found.getLong(1)
 

@@ -79,7 +79,7 @@ final class LongKeyIndex(@transient private val memory: BuildMemory) extends Key
 
 object LongKeyIndex {
   private val Smallest = 2 * 16 // not accounted for
-  private val GoldenRatio = 0x9E3779B97F4A7C15L
+  private val GoldenRatio = 0x9e3779b97f4a7c15L
 }
 
 /** Keys of any type that equals itself byte by byte. */

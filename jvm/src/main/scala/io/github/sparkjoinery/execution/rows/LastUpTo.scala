@@ -1,17 +1,19 @@
 package io.github.sparkjoinery.execution.rows
 
 /**
- * Search in stretches of ascending longs. A long stretch is searched around a guess, where the bound would be if the values were spread
- * evenly: times of one key mostly are, and then the search touches a few cache lines where bisection would touch ten far apart. Where
- * they are not, it takes twice as many looks as bisection.
+ * Search in stretches of ascending longs. A long stretch is searched around a guess, where the bound would be if the
+ * values were spread evenly: times of one key mostly are, and then the search touches a few cache lines where bisection
+ * would touch ten far apart. Where they are not, it takes twice as many looks as bisection.
  */
 private[sparkjoinery] object LastUpTo {
   private val LeastToGuess = 512
   private val FirstStep = 8
 
   /**
-   * @param from,until the stretch to search
-   * @return the place of the last value up to `bound`; `from - 1` if there is none
+   * @param from,until
+   *   the stretch to search
+   * @return
+   *   the place of the last value up to `bound`; `from - 1` if there is none
    */
   def search(values: Array[Long], from: Int, until: Int, bound: Long): Int =
     around(values, from, until, bound, improve(values, from, until, bound, guess(values, from, until, bound)))

@@ -8,11 +8,18 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.util.collection.unsafe.sort.RadixSort
 
 /**
- * Sorts stretches of two arrays, of times and of row addresses, in place: by time, and rows of one time by a comparator.
+ * Sorts stretches of two arrays, of times and of row addresses, in place: by time, and rows of one time by a
+ * comparator.
  *
- * @param ties null if their order does not matter
+ * @param ties
+ *   null if their order does not matter
  */
-private[sparkjoinery] class OrderedRows(times: Array[Long], addresses: Array[Long], pages: RowPages, ties: Comparator[UnsafeRow], numFields: Int) {
+private[sparkjoinery] class OrderedRows(
+    times: Array[Long],
+    addresses: Array[Long],
+    pages: RowPages,
+    ties: Comparator[UnsafeRow],
+    numFields: Int) {
   private val a = new UnsafeRow(numFields)
   private val b = new UnsafeRow(numFields)
 
@@ -62,7 +69,9 @@ private[sparkjoinery] class OrderedRows(times: Array[Long], addresses: Array[Lon
 
   private def median(i: Int, j: Int, k: Int): Int =
     if (times(i) < times(j)) { if (times(j) < times(k)) j else if (times(i) < times(k)) k else i }
-    else if (times(i) < times(k)) i else if (times(j) < times(k)) k else j
+    else if (times(i) < times(k)) i
+    else if (times(j) < times(k)) k
+    else j
 
   private def insertionSort(first: Int, last: Int): Unit = {
     var i = first + 1
@@ -90,7 +99,8 @@ private[sparkjoinery] class OrderedRows(times: Array[Long], addresses: Array[Lon
       pairs(2 * i + 1) = times(from + i)
       i += 1
     }
-    val sorted = RadixSort.sortKeyPrefixArray(new LongArray(MemoryBlock.fromLongArray(pairs)), 0, size, 0, 7, false, true)
+    val sorted =
+      RadixSort.sortKeyPrefixArray(new LongArray(MemoryBlock.fromLongArray(pairs)), 0, size, 0, 7, false, true)
     i = 0
     while (i < size) {
       addresses(from + i) = pairs(sorted + 2 * i)

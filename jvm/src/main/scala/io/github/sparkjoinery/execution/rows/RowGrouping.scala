@@ -9,11 +9,16 @@ import io.github.sparkjoinery.expressions.OrderedLong
 /**
  * How rows are grouped by key and put in order, bound to their places in the row.
  *
- * @param keys      of a group; a row in which one is NULL is left out
- * @param order     of the rows of a group
- * @param time      rows in which it is NULL are left out; it rises, or falls, with the first term of the order
- * @param onlyLast  whether only the last row of each group is kept
- * @param numFields of a row
+ * @param keys
+ *   of a group; a row in which one is NULL is left out
+ * @param order
+ *   of the rows of a group
+ * @param time
+ *   rows in which it is NULL are left out; it rises, or falls, with the first term of the order
+ * @param onlyLast
+ *   whether only the last row of each group is kept
+ * @param numFields
+ *   of a row
  */
 case class RowGrouping(
     keys: Seq[Expression],
@@ -36,6 +41,7 @@ case class RowGrouping(
 }
 
 object RowGrouping {
+
   /** Keys as one long, where that is possible: the same for both sides of a join, as pairs of keys have one type. */
   def longKey(keys: Seq[Expression]): Option[Expression] = keys match {
     case Seq() => Some(Literal(0L))
@@ -52,7 +58,9 @@ object RowGrouping {
 /**
  * How a search compares the times of grouped rows with the time that it is given.
  *
- * @param order  the rows' time, bound to its place in the row, and its direction
- * @param strict whether a row of just that time is not wanted
+ * @param order
+ *   the rows' time, bound to its place in the row, and its direction
+ * @param strict
+ *   whether a row of just that time is not wanted
  */
 case class TimeOrder(order: SortOrder, strict: Boolean)

@@ -7,7 +7,8 @@ import org.apache.spark.unsafe.Platform
 /**
  * Rows one behind the other in a few byte arrays: no object per row, and quick to ship.
  *
- * @param memory asked before each growth
+ * @param memory
+ *   asked before each growth
  */
 final class RowPages(@transient private val memory: BuildMemory) extends Serializable {
   private var pages = new Array[Array[Byte]](4)
@@ -30,7 +31,8 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
   /**
    * Puts a row in another's place if it is as long, else beside it.
    *
-   * @return where the row is now; or -1 if there is no memory for it, and then the other is still there
+   * @return
+   *   where the row is now; or -1 if there is no memory for it, and then the other is still there
    */
   def replace(address: Long, row: UnsafeRow): Long =
     if (sizeAt(address) == row.getSizeInBytes) { put(address, row); address }
@@ -100,7 +102,12 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
   private def put(address: Long, row: UnsafeRow): Unit = {
     val page = pageOf(address)
     Platform.putInt(page, offset(address), row.getSizeInBytes)
-    Platform.copyMemory(row.getBaseObject, row.getBaseOffset, page, offset(address) + RowPages.Header, row.getSizeInBytes)
+    Platform.copyMemory(
+      row.getBaseObject,
+      row.getBaseOffset,
+      page,
+      offset(address) + RowPages.Header,
+      row.getSizeInBytes)
   }
 
   private def pageOf(address: Long): Array[Byte] = pages((address >>> 32).toInt)
@@ -110,7 +117,8 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
   private def offset(address: Long): Long = Platform.BYTE_ARRAY_OFFSET + (address & 0xffffffffL)
 
   private def addPage(atLeast: Int): Boolean = {
-    val wanted = if (count == 0) RowPages.FirstPage else math.min(pages(count - 1).length.toLong * 2, RowPages.LargestPage).toInt
+    val wanted =
+      if (count == 0) RowPages.FirstPage else math.min(pages(count - 1).length.toLong * 2, RowPages.LargestPage).toInt
     val size = math.max(wanted, atLeast)
     if (!memory.acquire(size)) return false
     if (count == pages.length) {

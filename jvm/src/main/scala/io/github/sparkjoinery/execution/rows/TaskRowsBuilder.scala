@@ -45,7 +45,8 @@ private[sparkjoinery] final class TaskRowsBuilder(terms: RowGrouping) {
   }
 
   /** In another thread the builder might be changing at this moment. */
-  private def give(bytes: Long): Long = if (Thread.currentThread ne thread) 0 else {
+  private def give(bytes: Long): Long = if (Thread.currentThread ne thread) 0
+  else {
     val before = memory.acquired
     drain()
     val given = before - memory.acquired

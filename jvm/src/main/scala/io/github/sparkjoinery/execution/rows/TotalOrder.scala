@@ -21,7 +21,8 @@ object TotalOrder {
     var i = 0
     while (compared == 0 && i < size) {
       compared = java.lang.Long.compare(
-        Platform.getLong(a.getBaseObject, a.getBaseOffset + i), Platform.getLong(b.getBaseObject, b.getBaseOffset + i))
+        Platform.getLong(a.getBaseObject, a.getBaseOffset + i),
+        Platform.getLong(b.getBaseObject, b.getBaseOffset + i))
       i += 8
     }
     compared

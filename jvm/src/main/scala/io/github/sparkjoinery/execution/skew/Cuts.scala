@@ -3,15 +3,16 @@ package io.github.sparkjoinery.execution.skew
 import scala.collection.mutable
 
 /**
- * Where times are cut into parts: cuts are ascending, and part i holds the times from the i-th cut on, before the next. A bad cut
- * costs balance, never a result.
+ * Where times are cut into parts: cuts are ascending, and part i holds the times from the i-th cut on, before the next.
+ * A bad cut costs balance, never a result.
  */
 object Cuts {
 
   /**
    * The part that a time belongs to: how many cuts there are up to it.
    *
-   * @param cuts ascending
+   * @param cuts
+   *   ascending
    */
   def partOf(time: Long, cuts: Array[Long]): Int = {
     var low = 0
@@ -26,8 +27,10 @@ object Cuts {
   /**
    * Cuts at quantiles.
    *
-   * @param sample times, ascending, each with the number of rows that it stands for
-   * @param parts  how many there are to be; there are fewer where one time stands for more rows than a part has
+   * @param sample
+   *   times, ascending, each with the number of rows that it stands for
+   * @param parts
+   *   how many there are to be; there are fewer where one time stands for more rows than a part has
    */
   def quantiles(sample: Seq[(Long, Double)], parts: Int): Array[Long] = {
     val total = sample.map(_._2).sum

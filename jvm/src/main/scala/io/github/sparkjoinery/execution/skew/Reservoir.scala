@@ -5,11 +5,12 @@ import scala.reflect.ClassTag
 import scala.util.Random
 
 /**
- * An even sample of rows of which nobody knows how many there will be. It tells before a row is looked at whether it is wanted, so
- * that most rows cost a comparison. (Li's algorithm L: K.-H. Li, "Reservoir-Sampling Algorithms of Time Complexity O(n(1 +
- * log(N/n)))", ACM TOMS 1994.) The same rows in the same order give the same sample.
+ * An even sample of rows of which nobody knows how many there will be. It tells before a row is looked at whether it is
+ * wanted, so that most rows cost a comparison. (Li's algorithm L: K.-H. Li, "Reservoir-Sampling Algorithms of Time
+ * Complexity O(n(1 + log(N/n)))", ACM TOMS 1994.) The same rows in the same order give the same sample.
  *
- * @param size most that are kept
+ * @param size
+ *   most that are kept
  */
 final class Reservoir[T: ClassTag](size: Int) {
   private val rows = new mutable.ArrayBuffer[T]
@@ -20,7 +21,9 @@ final class Reservoir[T: ClassTag](size: Int) {
   /** How many rows there have been. */
   var count = 0L
 
-  /** Whether the row at hand is wanted; if so it is to be given to [[keep]] at once, else to be passed over by [[skip]]. */
+  /**
+   * Whether the row at hand is wanted; if so it is to be given to [[keep]] at once, else to be passed over by [[skip]].
+   */
   def wantsNext: Boolean = count == next
 
   def skip(): Unit = count += 1

@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.execution.skew
 
-import org.apache.spark.sql.execution.{ShufflePartitionSpec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
+import org.apache.spark.sql.execution.{ShufflePartitionSpec, SparkPlan}
 
 /** What the tasks of a stage read of a shuffle. Adaptive execution may say it anew until the stage runs. */
 private[sparkjoinery] object ShuffleReads {

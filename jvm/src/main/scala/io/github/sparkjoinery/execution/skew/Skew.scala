@@ -6,9 +6,11 @@ import org.apache.spark.sql.execution.exchange.ENSURE_REQUIREMENTS
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * How Spark's own rule for skewed joins looks at one side: which partitions of a shuffle are skewed (`spark.sql.adaptive.skewJoin.*`).
+ * How Spark's own rule for skewed joins looks at one side: which partitions of a shuffle are skewed
+ * (`spark.sql.adaptive.skewJoin.*`).
  *
- * @param minPartition bytes, in place of Spark's threshold
+ * @param minPartition
+ *   bytes, in place of Spark's threshold
  */
 private[sparkjoinery] class Skew(stage: ShuffleQueryStageExec, minPartition: Long) {
   private val conf = SQLConf.get
@@ -26,12 +28,14 @@ private[sparkjoinery] class Skew(stage: ShuffleQueryStageExec, minPartition: Lon
   def parts(i: Int): Int = if (isSkewed(i)) math.max(2, ((sizes(i) + target - 1) / target).min(1 << 16).toInt) else 1
   def whole(i: Int): CoalescedPartitionSpec = CoalescedPartitionSpec(i, i + 1, sizes(i))
   def byMapper(i: Int): Seq[ShufflePartitionSpec] = {
-    val split = if (isSkewed(i)) ShufflePartitionsUtil.createSkewPartitionSpecs(stage.mapStats.get.shuffleId, i, target) else None
+    val split =
+      if (isSkewed(i)) ShufflePartitionsUtil.createSkewPartitionSpecs(stage.mapStats.get.shuffleId, i, target) else None
     split.getOrElse(Seq(whole(i)))
   }
 }
 
 private[sparkjoinery] object Skew {
+
   /**
    * Whether the sizes of a shuffle's partitions are known, nobody asked for just these partitions, and it is one of
    * rows.

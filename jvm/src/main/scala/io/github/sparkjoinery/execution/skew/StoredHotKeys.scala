@@ -16,38 +16,47 @@ object StoredHotKeys extends AliasHelper with Logging {
   /**
    * The boundaries of the hot keys in a distribution.
    *
-   * @param columns over the side's, of which they may use the keys and those of the time
-   * @return the relation's identity; and for each boundary the values of the columns, and the number of rows that it stands for
+   * @param columns
+   *   over the side's, of which they may use the keys and those of the time
+   * @return
+   *   the relation's identity; and for each boundary the values of the columns, and the number of rows that it stands
+   *   for
    */
-  def boundaries(side: Option[LogicalPlan], keys: Seq[Expression], time: Expression,
-      columns: Seq[Expression]): Option[(String, Seq[(Seq[Any], Double)])] = try {
-    for {
-      access <- StoreAccess.of(SparkSession.active)
-      plan <- side
-      (source, aliases) <- relationBelow(plan)
-      distribution <- find(access, source, keys.map(replaceAlias(_, aliases)), replaceAlias(time, aliases))
-    } yield {
-      def value(expression: Expression, of: Map[String, Any]): Any = replaceAlias(expression, aliases).transform {
-        case column: AttributeReference => Literal(of(column.name), column.dataType)
-      }.eval()
-      val rows = for (hot <- distribution.hot; key = distribution.keys.zip(hot.key).toMap; at <- hot.boundaries) yield {
-        val row = key + (distribution.time -> at)
-        (columns.map(value(_, row)), hot.rows.toDouble / (hot.boundaries.length + 1))
+  def boundaries(
+      side: Option[LogicalPlan],
+      keys: Seq[Expression],
+      time: Expression,
+      columns: Seq[Expression]): Option[(String, Seq[(Seq[Any], Double)])] =
+    try {
+      for {
+        access <- StoreAccess.of(SparkSession.active)
+        plan <- side
+        (source, aliases) <- relationBelow(plan)
+        distribution <- find(access, source, keys.map(replaceAlias(_, aliases)), replaceAlias(time, aliases))
+      } yield {
+        def value(expression: Expression, of: Map[String, Any]): Any = replaceAlias(expression, aliases).transform {
+          case column: AttributeReference => Literal(of(column.name), column.dataType)
+        }.eval()
+        val rows =
+          for (hot <- distribution.hot; key = distribution.keys.zip(hot.key).toMap; at <- hot.boundaries) yield {
+            val row = key + (distribution.time -> at)
+            (columns.map(value(_, row)), hot.rows.toDouble / (hot.boundaries.length + 1))
+          }
+        (source.identity, rows)
       }
-      (source.identity, rows)
+    } catch {
+      case StoreAccess.Trouble(failure) =>
+        logInfo("no stored distribution for a skewed shuffle", failure)
+        None
     }
-  } catch {
-    case StoreAccess.Trouble(failure) =>
-      logInfo("no stored distribution for a skewed shuffle", failure)
-      None
-  }
 
   /** The partition of a shuffle that a key goes to. */
-  def partitioner(stage: ShuffleQueryStageExec, keys: Seq[Expression]): Option[Expression] = stage.shuffle.outputPartitioning match {
-    case hashed: HashPartitioning => Some(HashPartitioning(keys, hashed.numPartitions).partitionIdExpression)
-    case SinglePartition if keys.isEmpty => Some(Literal(0))
-    case _ => None
-  }
+  def partitioner(stage: ShuffleQueryStageExec, keys: Seq[Expression]): Option[Expression] =
+    stage.shuffle.outputPartitioning match {
+      case hashed: HashPartitioning => Some(HashPartitioning(keys, hashed.numPartitions).partitionIdExpression)
+      case SinglePartition if keys.isEmpty => Some(Literal(0))
+      case _ => None
+    }
 
   private def relationBelow(side: LogicalPlan): Option[(SourceRelation, AttributeMap[Alias])] = side match {
     case stage: LogicalQueryStage => relationBelow(stage.logicalPlan)
@@ -56,7 +65,11 @@ object StoredHotKeys extends AliasHelper with Logging {
   }
 
   /** The distribution by just these columns. */
-  private def find(access: StoreAccess, source: SourceRelation, keys: Seq[Expression], time: Expression): Option[Distribution] = {
+  private def find(
+      access: StoreAccess,
+      source: SourceRelation,
+      keys: Seq[Expression],
+      time: Expression): Option[Distribution] = {
     def columnsOf(expressions: Seq[Expression]): Set[String] =
       AttributeSet.fromAttributeSets(expressions.map(_.references)).filter(source.output.contains).map(_.name).toSet
     val loaded = access.begin(s"${Distribution.Kind} ${source.identity}") {

@@ -6,10 +6,13 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 /**
  * A comparison of an ASOF JOIN whose operands' sides are known.
  *
- * @param left     the operand over the left side
- * @param right    the operand over the right side
- * @param backward whether the right row wanted is the latest at or before the left one (`left >= right`, or `>`), and
- *                 not the earliest at or after it
+ * @param left
+ *   the operand over the left side
+ * @param right
+ *   the operand over the right side
+ * @param backward
+ *   whether the right row wanted is the latest at or before the left one (`left >= right`, or `>`), and not the
+ *   earliest at or after it
  */
 case class AsOfComparison(left: Expression, right: Expression, backward: Boolean)
 
@@ -21,16 +24,18 @@ object AsOfComparison {
   /** The comparison with its sides, or nothing if either operand is not over one side alone, or both are over one. */
   def of(expression: Expression, left: LogicalPlan, right: LogicalPlan): Option[AsOfComparison] = expression match {
     case comparison: BinaryComparison => backward(comparison).flatMap { backward =>
-      def over(operand: Expression, side: LogicalPlan): Boolean = operand.references.subsetOf(side.outputSet)
-      val (first, second) = (comparison.left, comparison.right)
-      if (over(first, left) && over(second, right)) {
-        Some(AsOfComparison(first, second, backward))
-      } else if (over(first, right) && over(second, left) && first.references.nonEmpty && second.references.nonEmpty) {
-        Some(AsOfComparison(second, first, !backward))
-      } else {
-        None
+        def over(operand: Expression, side: LogicalPlan): Boolean = operand.references.subsetOf(side.outputSet)
+        val (first, second) = (comparison.left, comparison.right)
+        if (over(first, left) && over(second, right)) {
+          Some(AsOfComparison(first, second, backward))
+        } else if (over(first, right) && over(
+            second,
+            left) && first.references.nonEmpty && second.references.nonEmpty) {
+          Some(AsOfComparison(second, first, !backward))
+        } else {
+          None
+        }
       }
-    }
     case _ => None
   }
 

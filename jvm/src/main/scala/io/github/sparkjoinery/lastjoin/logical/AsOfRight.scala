@@ -7,18 +7,22 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
  * Marks the right child of an INNER or LEFT OUTER `Join` that is really an ASOF JOIN, from the parser to
- * [[io.github.sparkjoinery.lastjoin.rules.PlanAsOfJoin]]. The MATCH_CONDITION is an [[AsOfMatch]] in the join's condition, where the
- * analyzer resolves it against both sides.
+ * [[io.github.sparkjoinery.lastjoin.rules.PlanAsOfJoin]]. The MATCH_CONDITION is an [[AsOfMatch]] in the join's
+ * condition, where the analyzer resolves it against both sides.
  *
- * @param stage where the MATCH_CONDITION of a join with USING is: Spark drops the condition of such a join when it puts
- *              the equalities in its place
+ * @param stage
+ *   where the MATCH_CONDITION of a join with USING is: Spark drops the condition of such a join when it puts the
+ *   equalities in its place
  */
 case class AsOfRight(child: LogicalPlan, stage: AsOfRight.Stage) extends UnaryNode {
   override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
   override def output: Seq[Attribute] = child.output
   override def maxRows: Option[Long] = child.maxRows
 
-  /** Not before [[io.github.sparkjoinery.lastjoin.rules.KeepMatchCondition]] has the condition safe: USING waits for that. */
+  /**
+   * Not before [[io.github.sparkjoinery.lastjoin.rules.KeepMatchCondition]] has the condition safe: USING waits for
+   * that.
+   */
   override lazy val resolved: Boolean = childrenResolved && stage != AsOfRight.BeforeUsing
 
   override protected def withNewChildInternal(newChild: LogicalPlan): AsOfRight = copy(child = newChild)
@@ -33,7 +37,10 @@ object AsOfRight {
   /** It is there, and Spark has not resolved USING yet. */
   case object BeforeUsing extends Stage
 
-  /** It is here while Spark resolves USING; being part of no expression, it is not resolved against the right side alone. */
+  /**
+   * It is here while Spark resolves USING; being part of no expression, it is not resolved against the right side
+   * alone.
+   */
   case class Held(condition: Expression) extends Stage
 }
 

@@ -6,15 +6,18 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 
 /**
- * `left LAST JOIN right ORDER BY order ON condition`: each left row exactly once, beside the last right row
- * that passes the whole condition, or NULLs. Introduced by OpenMLDB; see docs/reference/last-join.md.
+ * `left LAST JOIN right ORDER BY order ON condition`: each left row exactly once, beside the last right row that passes
+ * the whole condition, or NULLs. Introduced by OpenMLDB; see docs/reference/last-join.md.
  *
- * Only its left side decides how many rows there are and which constraints hold; ColumnPruning and
- * friends treat it like any binary node.
+ * Only its left side decides how many rows there are and which constraints hold; ColumnPruning and friends treat it
+ * like any binary node.
  *
- * @param order     terms over the right side; the last row in this order wins. Empty: any match
- * @param condition boolean expression over both sides; None: every right row passes
- * @param hint      join hints the user gave for either side
+ * @param order
+ *   terms over the right side; the last row in this order wins. Empty: any match
+ * @param condition
+ *   boolean expression over both sides; None: every right row passes
+ * @param hint
+ *   join hints the user gave for either side
  */
 case class LastJoin(
     left: LogicalPlan,
@@ -54,9 +57,10 @@ case class LastJoin(
 }
 
 object LastJoin {
+
   /**
-   * Lets our rules pass by plans without LAST JOIN at the cost of one look at a bit. Spark's list of patterns is closed, so
-   * this is the one of its closest relative, whose own rules then look at the node's class.
+   * Lets our rules pass by plans without LAST JOIN at the cost of one look at a bit. Spark's list of patterns is
+   * closed, so this is the one of its closest relative, whose own rules then look at the node's class.
    */
   val Pattern: TreePattern = TreePattern.AS_OF_JOIN
 

@@ -10,7 +10,8 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
  * first ORDER BY term of the LAST JOIN whose left side this is must not lie after `time` (under DESC: before), nor
  * further away than `tolerance`. A marker on each side, rather than a condition, because `on` may be names only.
  *
- * @param children the left row's time, and the tolerance if there is one
+ * @param children
+ *   the left row's time, and the tolerance if there is one
  */
 case class LastJoinAsOf(children: Seq[Expression]) extends Expression with Unevaluable {
   def time: Expression = children.head
@@ -32,7 +33,8 @@ object LastJoinAsOf {
 
 /**
  * What [[LastJoinAsOf]] became in the condition of the join, from the analyzer to
- * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]: the analyzer sees the same join more than once, and must add it once.
+ * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]: the analyzer sees the same join more than once, and must add
+ * it once.
  */
 case class LastJoinAsOfCondition(child: Expression) extends UnaryExpression with Unevaluable {
   override def dataType: DataType = BooleanType

@@ -8,8 +8,10 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
  * Marks the left child of a LEFT OUTER `Join` that is really a LAST JOIN as of a time, from [[LastJoinAsOf]] to
  * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]; as [[LastJoinRight]] marks the right one.
  *
- * @param time      what the first ORDER BY term is compared with
- * @param tolerance how far apart the two may be, at most
+ * @param time
+ *   what the first ORDER BY term is compared with
+ * @param tolerance
+ *   how far apart the two may be, at most
  */
 case class LastJoinLeft(time: Expression, tolerance: Option[Expression], child: LogicalPlan) extends UnaryNode {
   override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)

@@ -12,18 +12,25 @@ import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
 import io.github.sparkjoinery.planning.Monotone
 
 /**
- * The ON and ORDER BY of a LAST JOIN, taken apart for execution. A right row is a match of a left row if their keys are equal, the
- * as-of comparison holds, and so do `within` and `residual`.
+ * The ON and ORDER BY of a LAST JOIN, taken apart for execution. A right row is a match of a left row if their keys are
+ * equal, the as-of comparison holds, and so do `within` and `residual`.
  *
- * @param leftKeys  keys of the left side; equal, pair by pair, to `rightKeys` on every match
- * @param rightKeys keys of the right side
- * @param order     ORDER BY and a tie-breaker, over the right side
- * @param asOf      the `l` of an as-of comparison such as `r <= l`: the candidates of a left row are those up to a place in
- *                  the order
- * @param asOfTerm  its `r`, which rises with the first ORDER BY term, or falls if that is descending
- * @param strict    whether the comparison is `<` or `>`
- * @param within    the tolerance: where it is not true of a row, it is of no row before that
- * @param residual  everything else in ON
+ * @param leftKeys
+ *   keys of the left side; equal, pair by pair, to `rightKeys` on every match
+ * @param rightKeys
+ *   keys of the right side
+ * @param order
+ *   ORDER BY and a tie-breaker, over the right side
+ * @param asOf
+ *   the `l` of an as-of comparison such as `r <= l`: the candidates of a left row are those up to a place in the order
+ * @param asOfTerm
+ *   its `r`, which rises with the first ORDER BY term, or falls if that is descending
+ * @param strict
+ *   whether the comparison is `<` or `>`
+ * @param within
+ *   the tolerance: where it is not true of a row, it is of no row before that
+ * @param residual
+ *   everything else in ON
  */
 case class LastJoinTerms(
     leftKeys: Seq[Expression],
@@ -51,7 +58,8 @@ case class LastJoinTerms(
       asOf = one(asOf),
       asOfTerm = one(asOfTerm),
       within = one(within),
-      residual = one(residual))
+      residual = one(residual)
+    )
   }
 
   /** Whether the order alone decides among the rows of a key, so that only one of them matters. */
@@ -76,21 +84,25 @@ case class LastJoinTerms(
   def leftSort: Seq[SortOrder] = leftKeys.map(SortOrder(_, Ascending)) ++
     asOf.filter(_ => onePass).map(SortOrder(_, order.head.direction, order.head.nullOrdering, Nil))
 
-  /** How a merge wants its right rows: for one pass forwards, else backwards, so that the first that passes is the last. */
+  /**
+   * How a merge wants its right rows: for one pass forwards, else backwards, so that the first that passes is the last.
+   */
   def rightSort: Seq[SortOrder] =
     rightKeys.map(SortOrder(_, Ascending)) ++ (if (onePass) order else order.map(LastJoinTerms.backwards))
 
   /**
    * How right rows are grouped.
    *
-   * @param output columns of the right side
+   * @param output
+   *   columns of the right side
    */
   def grouping(output: Seq[Attribute]): RowGrouping = RowGrouping(
     BindReferences.bindReferences(rightKeys, output),
     BindReferences.bindReferences(order, output),
     asOfTerm.map(BindReferences.bindReference(_, output)),
     onlyLast = lastOfKey,
-    output.length)
+    output.length
+  )
 
   /** How the as-of comparison looks at grouped right rows, if there is one. */
   def timeOrder(output: Seq[Attribute]): Option[TimeOrder] =
@@ -125,7 +137,8 @@ object LastJoinTerms extends PredicateHelper {
       asOfTerm = asOf.map(_.right),
       strict = asOf.exists(_.strict),
       within = within.reduceOption(And),
-      residual = residual.reduceOption(And))
+      residual = residual.reduceOption(And)
+    )
   }
 
   private case class AsOf(comparison: Expression, left: Expression, right: Expression, strict: Boolean)
@@ -147,19 +160,25 @@ object LastJoinTerms extends PredicateHelper {
   }
 
   /**
-   * Keys are hashed by their bytes and sorted: types for which either means something else are compared by ON itself. So are
-   * keys with a subquery, whose result need not be there yet when the right side is sorted for its broadcast.
+   * Keys are hashed by their bytes and sorted: types for which either means something else are compared by ON itself.
+   * So are keys with a subquery, whose result need not be there yet when the right side is sorted for its broadcast.
    */
   private def isKey(key: Expression): Boolean =
     UnsafeRowUtils.isBinaryStable(key.dataType) && RowOrdering.isOrderable(key.dataType) &&
       !SubqueryExpression.hasSubquery(key)
 
-  private def asOfBound(join: LastJoin, ascending: Boolean, rightOrder: Monotone)(comparison: Expression): Option[AsOf] = {
+  private def asOfBound(
+      join: LastJoin,
+      ascending: Boolean,
+      rightOrder: Monotone)(comparison: Expression): Option[AsOf] = {
     def bound(right: Expression, left: Expression, strict: Boolean): Option[AsOf] =
       Option.when(right.dataType == left.dataType && canEvaluate(right, join.right) &&
         isHarmless(right, join.order.head.child) && !mayFail(left) &&
-        rightOrder.direction(right).contains(1) && left.references.nonEmpty && canEvaluate(left, join.left)
-      )(AsOf(comparison, left, right, strict))
+        rightOrder.direction(right).contains(1) && left.references.nonEmpty && canEvaluate(left, join.left))(AsOf(
+        comparison,
+        left,
+        right,
+        strict))
 
     comparison match {
       case LessThanOrEqual(a, b) => if (ascending) bound(a, b, strict = false) else bound(b, a, strict = false)
@@ -171,8 +190,8 @@ object LastJoinTerms extends PredicateHelper {
   }
 
   /**
-   * Whether an expression may fail where ON itself would not have computed it: it is computed for each left row, also for those whose
-   * key no right row has, or for which another part of ON is false.
+   * Whether an expression may fail where ON itself would not have computed it: it is computed for each left row, also
+   * for those whose key no right row has, or for which another part of ON is false.
    */
   private def mayFail(left: Expression): Boolean = left.exists {
     case sum: BinaryArithmetic => sum.evalMode == EvalMode.ANSI && isExact(sum.dataType)
@@ -198,11 +217,12 @@ object LastJoinTerms extends PredicateHelper {
   }
 
   /**
-   * Rows that ORDER BY leaves tied arrive in any order after a shuffle. A hash of the whole row decides, so
-   * that a retried task picks the same row; it is evaluated only where rows are tied.
+   * Rows that ORDER BY leaves tied arrive in any order after a shuffle. A hash of the whole row decides, so that a
+   * retried task picks the same row; it is evaluated only where rows are tied.
    */
   def tieBreaker(right: LogicalPlan): Option[SortOrder] = {
-    val hashed = right.output.filter(a => UnsafeRowUtils.isBinaryStable(a.dataType) && RowOrdering.isOrderable(a.dataType))
+    val hashed =
+      right.output.filter(a => UnsafeRowUtils.isBinaryStable(a.dataType) && RowOrdering.isOrderable(a.dataType))
     Option.when(hashed.nonEmpty)(SortOrder(new XxHash64(hashed), Ascending))
   }
 }

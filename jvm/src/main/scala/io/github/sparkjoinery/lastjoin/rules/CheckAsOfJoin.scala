@@ -10,8 +10,8 @@ import io.github.sparkjoinery.lastjoin.logical.{AsOfComparison, AsOfMatch, AsOfR
 import io.github.sparkjoinery.planning.JoineryException
 
 /**
- * Refuses what ASOF JOIN cannot mean. A post-hoc resolution rule rather than a check, so that its errors come before Spark's,
- * which would speak of an ordinary join.
+ * Refuses what ASOF JOIN cannot mean. A post-hoc resolution rule rather than a check, so that its errors come before
+ * Spark's, which would speak of an ordinary join.
  */
 object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -31,33 +31,58 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   private def checkSides(left: LogicalPlan, right: LogicalPlan, origin: Origin): Unit = {
     if (left.isStreaming || right.isStreaming) {
-      reject("STREAMING", "ASOF JOIN of a streaming source is not supported: which row is nearest is only known when all are.", origin)
+      reject(
+        "STREAMING",
+        "ASOF JOIN of a streaming source is not supported: which row is nearest is only known when all are.",
+        origin)
     }
     if (SubExprUtils.hasOuterReferences(left) || SubExprUtils.hasOuterReferences(right)) {
-      reject("CORRELATED", "A side of an ASOF JOIN in a subquery refers to a column of the outer query, which is not supported. " +
-        "Move that condition to WHERE, after the join, if it is about the left side.", origin)
+      reject(
+        "CORRELATED",
+        "A side of an ASOF JOIN in a subquery refers to a column of the outer query, which is not supported. " +
+          "Move that condition to WHERE, after the join, if it is about the left side.",
+        origin
+      )
     }
   }
 
   private def checkMatch(comparison: Expression, origin: Origin, left: LogicalPlan, right: LogicalPlan): Unit = {
     def text = comparison.sql
     if (!AsOfComparison.is(comparison)) {
-      reject("OPERATOR", s"MATCH_CONDITION is one comparison by >=, >, <= or <, but here it is $text. Further conditions belong " +
-        "into ON.", origin)
+      reject(
+        "OPERATOR",
+        s"MATCH_CONDITION is one comparison by >=, >, <= or <, but here it is $text. Further conditions belong " +
+          "into ON.",
+        origin)
     }
     if (comparison.children.forall(_.resolved)) {
-      comparison.children.foreach(_.foreach(operand => notAllowed(operand).foreach(what =>
-        reject("OPERAND", s"An operand of MATCH_CONDITION is an expression over columns, not $what: ${operand.sql}.", operand.origin))))
+      comparison.children.foreach(_.foreach(operand =>
+        notAllowed(operand).foreach(what =>
+          reject(
+            "OPERAND",
+            s"An operand of MATCH_CONDITION is an expression over columns, not $what: ${operand.sql}.",
+            operand.origin))))
       comparison.children.filterNot(_.deterministic).foreach(operand =>
-        reject("OPERAND", s"An operand of MATCH_CONDITION must be deterministic, but it is ${operand.sql}.", operand.origin))
+        reject(
+          "OPERAND",
+          s"An operand of MATCH_CONDITION must be deterministic, but it is ${operand.sql}.",
+          operand.origin))
       val types = comparison.children.map(_.dataType)
       if (!comparison.resolved || !types.forall(RowOrdering.isOrderable)) {
-        reject("OPERAND_TYPE", "The operands of MATCH_CONDITION must be of one type that can be sorted, but they are " +
-          s"${types.map(_.sql).mkString(" and ")}: $text.", origin)
+        reject(
+          "OPERAND_TYPE",
+          "The operands of MATCH_CONDITION must be of one type that can be sorted, but they are " +
+            s"${types.map(_.sql).mkString(" and ")}: $text.",
+          origin
+        )
       }
       if (AsOfComparison.of(comparison, left, right).isEmpty) {
-        reject("OPERAND_SIDE", s"One operand of MATCH_CONDITION is over columns of the left side, the other over columns of the " +
-          s"right side, but here it is $text.", origin)
+        reject(
+          "OPERAND_SIDE",
+          s"One operand of MATCH_CONDITION is over columns of the left side, the other over columns of the " +
+            s"right side, but here it is $text.",
+          origin
+        )
       }
     }
   }
@@ -65,14 +90,19 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
   private def checkOn(condition: Expression): Unit = {
     condition.foreach {
       case subquery: ScalarSubquery if !subquery.isCorrelated =>
-      case e: SubqueryExpression => reject("ON", "ON of ASOF JOIN takes no subquery but an uncorrelated scalar one.", e.origin)
+      case e: SubqueryExpression =>
+        reject("ON", "ON of ASOF JOIN takes no subquery but an uncorrelated scalar one.", e.origin)
       case e: PythonUDF =>
-        reject("ON", s"ON of ASOF JOIN cannot call the Python function ${e.sql}; compute it in a column first.", e.origin)
+        reject(
+          "ON",
+          s"ON of ASOF JOIN cannot call the Python function ${e.sql}; compute it in a column first.",
+          e.origin)
       case e: OuterReference =>
         reject("ON", s"ON of ASOF JOIN cannot refer to a column of an outer query: ${e.sql}.", condition.origin)
       case _ =>
     }
-    if (!condition.deterministic) reject("ON", s"ON of ASOF JOIN must be deterministic, but it is ${condition.sql}.", condition.origin)
+    if (!condition.deterministic)
+      reject("ON", s"ON of ASOF JOIN must be deterministic, but it is ${condition.sql}.", condition.origin)
   }
 
   private def notAllowed(operand: Expression): Option[String] = operand match {

@@ -19,25 +19,40 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
   private def check(plan: LogicalPlan): Unit = plan match {
     case join @ Join(left, right: LastJoinRight, LeftOuter, condition, _) =>
       if (left.isStreaming || right.isStreaming) {
-        fail("STREAMING", "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",
+        fail(
+          "STREAMING",
+          "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",
           join.origin)
       }
       if (SubExprUtils.hasOuterReferences(left)) { // Spark's decorrelation knows its own nodes only
-        fail("CORRELATED_LEFT", "The left side of a LAST JOIN in a subquery refers to a column of the outer query, which is not " +
-          "supported. Move that condition to WHERE, after the LAST JOIN: it means the same there.", join.origin)
+        fail(
+          "CORRELATED_LEFT",
+          "The left side of a LAST JOIN in a subquery refers to a column of the outer query, which is not " +
+            "supported. Move that condition to WHERE, after the LAST JOIN: it means the same there.",
+          join.origin
+        )
       }
       condition.foreach(checkCondition)
     case join @ Join(_, _: LastJoinRight, other, _, _) =>
-      fail("JOIN_TYPE", s"${LastJoinOrder.Name} marks the right side of a left join, but this is a join of type $other.",
+      fail(
+        "JOIN_TYPE",
+        s"${LastJoinOrder.Name} marks the right side of a left join, but this is a join of type $other.",
         join.origin)
     case node =>
       node.expressions.foreach(_.foreach {
         case marker: LastJoinOrder =>
-          fail("MISPLACED_ORDER", s"${LastJoinOrder.Name} stands alone in the filter of a left join's right side: " +
-            s"left.join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.", marker.origin)
+          fail(
+            "MISPLACED_ORDER",
+            s"${LastJoinOrder.Name} stands alone in the filter of a left join's right side: " +
+              s"left.join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.",
+            marker.origin
+          )
         case marker: LastJoinAsOf =>
-          fail("MISPLACED_AS_OF", s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side. " +
-            "Use last_join(), which writes it.", marker.origin)
+          fail(
+            "MISPLACED_AS_OF",
+            s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side. " +
+              "Use last_join(), which writes it.",
+            marker.origin)
         case _ =>
       })
   }
@@ -45,11 +60,17 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
   private def checkCondition(condition: Expression): Unit = {
     condition.foreach {
       case outer: OuterReference => // no WHERE can stand for it: ON decides which row is last
-        fail("CORRELATED_ON", "ON of a LAST JOIN in a subquery refers to a column of the outer query, " +
-          s"${outer.sql}, which is not supported. Give the left side that column by an ordinary join inside the " +
-          "subquery, or do the LAST JOIN outside.", outer.origin)
+        fail(
+          "CORRELATED_ON",
+          "ON of a LAST JOIN in a subquery refers to a column of the outer query, " +
+            s"${outer.sql}, which is not supported. Give the left side that column by an ordinary join inside the " +
+            "subquery, or do the LAST JOIN outside.",
+          outer.origin
+        )
       case udf: PythonUDF =>
-        fail("PYTHON_UDF_ON", s"ON of LAST JOIN cannot call the Python function ${udf.sql}; compute it in a column first.",
+        fail(
+          "PYTHON_UDF_ON",
+          s"ON of LAST JOIN cannot call the Python function ${udf.sql}; compute it in a column first.",
           udf.origin)
       case subquery: ScalarSubquery if !subquery.isCorrelated =>
       case subquery: SubqueryExpression =>

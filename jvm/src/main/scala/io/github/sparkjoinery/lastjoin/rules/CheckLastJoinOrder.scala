@@ -10,9 +10,9 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinRight}
 import io.github.sparkjoinery.planning.JoineryException.fail
 
 /**
- * Refuses ORDER BY terms that LAST JOIN cannot mean, and a non-deterministic ON. A post-hoc resolution rule rather than a
- * check: by the time of the checks the analyzer has pulled non-deterministic terms out into a projection, and Spark has
- * refused that ON with an error of its own.
+ * Refuses ORDER BY terms that LAST JOIN cannot mean, and a non-deterministic ON. A post-hoc resolution rule rather than
+ * a check: by the time of the checks the analyzer has pulled non-deterministic terms out into a projection, and Spark
+ * has refused that ON with an error of its own.
  */
 object CheckLastJoinOrder extends Rule[LogicalPlan] {
 
@@ -28,8 +28,11 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
 
   private def check(term: SortOrder): Unit = {
     def refuse(kind: String, what: Expression): Nothing =
-      fail(s"ORDER_BY_$kind", s"ORDER BY of LAST JOIN takes expressions over columns of its right side, " +
-        s"not ${describe(kind)}: ${what.sql}.", what.origin)
+      fail(
+        s"ORDER_BY_$kind",
+        s"ORDER BY of LAST JOIN takes expressions over columns of its right side, " +
+          s"not ${describe(kind)}: ${what.sql}.",
+        what.origin)
 
     term.foreach {
       case e: AggregateExpression => refuse("AGGREGATE", e)

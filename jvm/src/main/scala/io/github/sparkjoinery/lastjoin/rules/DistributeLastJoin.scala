@@ -12,8 +12,8 @@ import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.lastjoin.logical.{CarryOver, LastJoin, LastJoinTerms}
 
 /**
- * An as-of join without keys, whose right side is too large to broadcast, stays distributed: time is cut into parts, at quantiles of
- * the right side, and the part becomes the key.
+ * An as-of join without keys, whose right side is too large to broadcast, stays distributed: time is cut into parts, at
+ * quantiles of the right side, and the part becomes the key.
  * {{{
  *   LastJoin r.t <= l.t            Project
  *   :- left                        +- LastJoin r.part = l.part AND r.t <= l.t
@@ -25,19 +25,21 @@ import io.github.sparkjoinery.lastjoin.logical.{CarryOver, LastJoin, LastJoinTer
  */
 object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
-    case join: LastJoin if isCandidate(join) =>
-      val terms = LastJoinTerms.of(join)
-      (terms.leftLongTime, terms.rightLongTime) match {
-        case (Some(leftTime), Some(rightTime)) if terms.leftKeys.isEmpty && terms.onePass => distribute(join, leftTime, rightTime)
-        case _ => join
-      }
-  }
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
+      case join: LastJoin if isCandidate(join) =>
+        val terms = LastJoinTerms.of(join)
+        (terms.leftLongTime, terms.rightLongTime) match {
+          case (Some(leftTime), Some(rightTime)) if terms.leftKeys.isEmpty && terms.onePass =>
+            distribute(join, leftTime, rightTime)
+          case _ => join
+        }
+    }
 
   private def isCandidate(join: LastJoin): Boolean = {
     val hint = join.hint.rightHint.flatMap(_.strategy)
     conf.numShufflePartitions > 1 && join.condition.exists(_.references.nonEmpty) && !hint.contains(BROADCAST) &&
-      !canBroadcastBySize(join.right, conf)
+    !canBroadcastBySize(join.right, conf)
   }
 
   private def distribute(join: LastJoin, leftTime: Expression, rightTime: Expression): LogicalPlan = {
@@ -49,12 +51,14 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     val keyed = join.copy(
       left = Project(join.left.output :+ leftPart, join.left),
       right = CarryOver(rightPart, rightTime, cuts, labels, join.order, join.right),
-      condition = Some(And(EqualTo(leftPart.toAttribute, rightPart), join.condition.get)))
+      condition = Some(And(EqualTo(leftPart.toAttribute, rightPart), join.condition.get))
+    )
     Project(join.output.map(column => keyed.output.find(_.exprId == column.exprId).get), keyed)
   }
 
   private def quantiles(time: Expression, parts: Int, right: LogicalPlan): LogicalPlan = {
-    val percentages = Literal.create((1 until parts).map(_.toDouble / parts), ArrayType(DoubleType, containsNull = false))
+    val percentages =
+      Literal.create((1 until parts).map(_.toDouble / parts), ArrayType(DoubleType, containsNull = false))
     val times = Alias(time, "time")()
     val quantiles = new ApproximatePercentile(times.toAttribute, percentages, Literal(Accuracy)).toAggregateExpression()
     val aggregate = Aggregate(Nil, Seq(Alias(quantiles, "cuts")()), Project(Seq(times), right))
@@ -76,6 +80,7 @@ private[rules] object TimePartLabels {
     val labels = Iterator.from(0).filter { label =>
       free.remove(Pmod(new Murmur3Hash(Seq(Literal(label))), Literal(partitions)).eval().asInstanceOf[Int])
     }.take(parts).toArray
-    labels.sortBy(label => Pmod(new Murmur3Hash(Seq(Literal(label))), Literal(partitions)).eval().asInstanceOf[Int]).toSeq
+    labels.sortBy(label =>
+      Pmod(new Murmur3Hash(Seq(Literal(label))), Literal(partitions)).eval().asInstanceOf[Int]).toSeq
   }
 }

@@ -1,16 +1,16 @@
 package io.github.sparkjoinery.lastjoin.rules
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
-import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter, UsingJoin}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter, UsingJoin}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 import io.github.sparkjoinery.lastjoin.logical.{AsOfMatch, AsOfRight, LastJoin}
 
 /**
- * Carries the MATCH_CONDITION of an ASOF JOIN over the resolution of USING, for which Spark makes a new join without it.
- * Parameters are bound first: in there they would not be found.
+ * Carries the MATCH_CONDITION of an ASOF JOIN over the resolution of USING, for which Spark makes a new join without
+ * it. Parameters are bound first: in there they would not be found.
  */
 object KeepMatchCondition extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -20,6 +20,8 @@ object KeepMatchCondition extends Rule[LogicalPlan] {
         join.copy(right = AsOfRight(right, AsOfRight.Held(condition)), condition = None)
 
       case join @ Join(_, AsOfRight(right, AsOfRight.Held(held: AsOfMatch)), Inner | LeftOuter, equalities, _) =>
-        join.copy(right = AsOfRight(right, AsOfRight.Ready), condition = Some(equalities.foldLeft[Expression](held)(And(_, _))))
+        join.copy(
+          right = AsOfRight(right, AsOfRight.Ready),
+          condition = Some(equalities.foldLeft[Expression](held)(And(_, _))))
     }
 }

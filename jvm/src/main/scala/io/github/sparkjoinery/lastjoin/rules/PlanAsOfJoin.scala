@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.lastjoin.rules
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.joinery.JoineryConf
 
@@ -16,8 +16,8 @@ import io.github.sparkjoinery.planning.Decision
  *   +- AsOfRight                               +- right
  *      +- right
  * }}}
- * and the same for an `AsOfJoin` of Spark's own, which its DataFrames make. An inner join is the left one without the rows that
- * have no match. It runs where [[PlanLastJoin]] does, for the same reasons.
+ * and the same for an `AsOfJoin` of Spark's own, which its DataFrames make. An inner join is the left one without the
+ * rows that have no match. It runs where [[PlanLastJoin]] does, for the same reasons.
  */
 object PlanAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 

@@ -5,7 +5,14 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinAsOf, LastJoinAsOfCondition, LastJoinLeft, LastJoinOrder, LastJoinRight}
+import io.github.sparkjoinery.lastjoin.logical.{
+  LastJoin,
+  LastJoinAsOf,
+  LastJoinAsOfCondition,
+  LastJoinLeft,
+  LastJoinOrder,
+  LastJoinRight
+}
 import io.github.sparkjoinery.planning.JoineryException
 
 /**
@@ -16,9 +23,9 @@ import io.github.sparkjoinery.planning.JoineryException
  *      +- right
  * }}}
  *
- * It runs between analyzer and optimizer (docs/decisions/0002-when-a-join-becomes-a-last-join.md): any later, and a filter
- * above turns the outer join into an inner one whose right side it then filters, which changes which row is last;
- * any earlier, and `DataFrame.join`, which expects to get back the `Join` that it asked for, fails.
+ * It runs between analyzer and optimizer (docs/decisions/0002-when-a-join-becomes-a-last-join.md): any later, and a
+ * filter above turns the outer join into an inner one whose right side it then filters, which changes which row is
+ * last; any earlier, and `DataFrame.join`, which expects to get back the `Join` that it asked for, fails.
  */
 object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -26,7 +33,8 @@ object PlanLastJoin extends Rule[LogicalPlan] {
       case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
         val join = HintsInJoin(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint))
         LastJoin(join.left, join.right, order, join.condition, join.hint)
-    })) else plan
+    }))
+    else plan
 
   private def unmarked(left: LogicalPlan): LogicalPlan = left match {
     case LastJoinLeft(_, _, child) => child
@@ -40,9 +48,12 @@ object PlanLastJoin extends Rule[LogicalPlan] {
   /** A mark on the left is checked as late as here, because until now its join might have been still to come. */
   private def checked(plan: LogicalPlan): LogicalPlan = {
     plan.foreachWithSubqueries {
-      case left: LastJoinLeft => JoineryException.fail("MISPLACED_AS_OF",
-        s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side: left.filter(${LastJoinAsOf.Name}(...))" +
-          s".join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.", left.time.origin)
+      case left: LastJoinLeft => JoineryException.fail(
+          "MISPLACED_AS_OF",
+          s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side: left.filter(${LastJoinAsOf.Name}(...))" +
+            s".join(right.filter(${LastJoinOrder.Name}(...)), on, 'left'). Use last_join(), which writes it.",
+          left.time.origin
+        )
       case _ =>
     }
     plan

@@ -6,7 +6,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types._
 
-import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinAsOf, LastJoinAsOfCondition, LastJoinLeft, LastJoinRight}
+import io.github.sparkjoinery.lastjoin.logical.{
+  LastJoin,
+  LastJoinAsOf,
+  LastJoinAsOfCondition,
+  LastJoinLeft,
+  LastJoinRight
+}
 import io.github.sparkjoinery.planning.JoineryException
 
 /**
@@ -19,8 +25,8 @@ import io.github.sparkjoinery.planning.JoineryException
  *   :- LastJoinLeft time, tolerance                 ==>    :- LastJoinLeft time, tolerance
  *   +- LastJoinRight [r ASC, ...]                          +- LastJoinRight [r ASC, ...]
  * }}}
- * The right side stands bare in both comparisons, which is the form that operators can search by. The mark stays on
- * the left, because `DataFrame.join` by names takes the sides out of an analyzed join and joins them anew.
+ * The right side stands bare in both comparisons, which is the form that operators can search by. The mark stays on the
+ * left, because `DataFrame.join` by names takes the sides out of an analyzed join and joins them anew.
  */
 object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
 
@@ -29,7 +35,10 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
       case filter @ Filter(marker: LastJoinAsOf, child) if marker.resolved =>
         // at once: before it checks, the analyzer pulls what is not deterministic out into a projection
         marker.children.find(!_.deterministic).foreach { e =>
-          JoineryException.fail("NONDETERMINISTIC_ON", s"as_of of LAST JOIN must be deterministic, but it is ${e.sql}.", e.origin)
+          JoineryException.fail(
+            "NONDETERMINISTIC_ON",
+            s"as_of of LAST JOIN must be deterministic, but it is ${e.sql}.",
+            e.origin)
         }
         val left = LastJoinLeft(marker.time, marker.tolerance, child)
         left.copyTagsFrom(filter)
@@ -38,8 +47,10 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
       case join @ Join(left: LastJoinLeft, right: LastJoinRight, LeftOuter, condition, _)
           if left.resolved && right.resolved && left.outputSet.intersect(right.outputSet).isEmpty &&
             !condition.exists(_.exists(_.isInstanceOf[LastJoinAsOfCondition])) =>
-        val first = right.order.headOption.getOrElse(JoineryException.fail("AS_OF_WITHOUT_ORDER",
-          "as_of is compared with the first ORDER BY term of the LAST JOIN, but there is none.", left.time.origin))
+        val first = right.order.headOption.getOrElse(JoineryException.fail(
+          "AS_OF_WITHOUT_ORDER",
+          "as_of is compared with the first ORDER BY term of the LAST JOIN, but there is none.",
+          left.time.origin))
         val asOf = LastJoinAsOfCondition(comparison(first, left))
         join.copy(condition = Some(condition.map(And(_, asOf)).getOrElse(asOf)))
     }
@@ -73,11 +84,13 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
 
   private sealed trait Shift
   private case object Plain extends Shift
+
   /**
    * Whole days: a date minus any other interval is a timestamp, for which the right side would need a cast. Dates stop
    * at the ends of their type, too, beyond which Spark's wrap around.
    */
   private case class Days(days: Int) extends Shift
+
   /** Integers stop at the ends of their type: beyond them there is no right value, and the sum would overflow. */
   private case class Clamped(time: Expression, amount: Expression, min: Literal, max: Literal) extends Shift
 
@@ -89,11 +102,15 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
       val (min, max) = Ends(common)
       Clamped(cast(time, common), cast(tolerance, common), Literal.create(min, common), Literal.create(max, common))
     case (_: NumericType, _: NumericType) => Plain
-    case (DateType | TimestampType | TimestampNTZType,
-        _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType) => Plain
-    case (t, a) => JoineryException.fail("TOLERANCE_TYPE",
-      s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates and timestamps, " +
-        "a number for numbers; other types have no distance.", tolerance.origin)
+    case (
+          DateType | TimestampType | TimestampNTZType,
+          _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType) => Plain
+    case (t, a) => JoineryException.fail(
+        "TOLERANCE_TYPE",
+        s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates and timestamps, " +
+          "a number for numbers; other types have no distance.",
+        tolerance.origin
+      )
   }
 
   private def date(days: Int): Literal = Literal.create(days, DateType)
@@ -104,13 +121,15 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
     ByteType -> ((Byte.MinValue, Byte.MaxValue)),
     ShortType -> ((Short.MinValue, Short.MaxValue)),
     IntegerType -> ((Int.MinValue, Int.MaxValue)),
-    LongType -> ((Long.MinValue, Long.MaxValue)))
+    LongType -> ((Long.MinValue, Long.MaxValue))
+  )
 
   private def cast(e: Expression, to: DataType): Expression = if (e.dataType == to) e else Cast(e, to)
 
   /** Whether a constant is no wider than a type, so that the time, and the right side with it, need no cast. */
   private def fits(constant: Expression, to: DataType): Boolean = constant.foldable && (constant.eval() match {
-    case n: Number => (Ends(to)._2: @unchecked) match { case max: Number => n.longValue <= max.longValue && n.longValue >= 0 }
+    case n: Number =>
+      (Ends(to)._2: @unchecked) match { case max: Number => n.longValue <= max.longValue && n.longValue >= 0 }
     case _ => false
   })
 }

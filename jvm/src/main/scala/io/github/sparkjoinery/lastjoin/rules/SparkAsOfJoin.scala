@@ -8,7 +8,9 @@ import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.lastjoin.logical.AsOfComparison
 
-/** What Joinery makes of Spark's own logical as-of join, from `DataFrame._joinAsOf` or pandas-on-Spark's `merge_asof`. */
+/**
+ * What Joinery makes of Spark's own logical as-of join, from `DataFrame._joinAsOf` or pandas-on-Spark's `merge_asof`.
+ */
 object SparkAsOfJoin extends PredicateHelper {
 
   /**
@@ -33,7 +35,8 @@ object SparkAsOfJoin extends PredicateHelper {
         "Spark compares local times")
     } else {
       sides.filter(known => isMeasured(known.left) && isMeasured(known.right))
-        .toRight("an as-of join by operands that are not a number or time of each side, which Spark may sort in another order")
+        .toRight(
+          "an as-of join by operands that are not a number or time of each side, which Spark may sort in another order")
     }
   }
 
@@ -46,14 +49,17 @@ object SparkAsOfJoin extends PredicateHelper {
   private def isLocalTime(dataType: DataType): Boolean =
     dataType == TimestampType && !DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone).getRules.isFixedOffset
 
-  /** Spark takes the row of the least difference; where differences exist, that is the order of the values themselves. */
+  /**
+   * Spark takes the row of the least difference; where differences exist, that is the order of the values themselves.
+   */
   private def isMeasured(operand: Expression): Boolean = operand match {
     case cast: Cast => isMeasured(cast.dataType) && isMeasured(cast.child)
     case other => isMeasured(other.dataType)
   }
 
   private def isMeasured(dataType: DataType): Boolean = dataType match {
-    case _: NumericType | DateType | TimestampType | TimestampNTZType | _: YearMonthIntervalType | _: DayTimeIntervalType => true
+    case _: NumericType | DateType | TimestampType | TimestampNTZType | _: YearMonthIntervalType | _: DayTimeIntervalType =>
+      true
     case _ => false
   }
 }

@@ -13,13 +13,14 @@ object WarnOfOrderAfterOn extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreachWithSubqueries {
-      case sort: Sort if sort.global => joinBelow(sort.child).foreach { join =>
-        if (join.order.isEmpty && sort.order.exists(_.references.intersect(join.right.outputSet).nonEmpty)) {
-          OrderAfterOn.mark(join)
-          val place = join.origin.getQueryContext.headOption.map(context => "\n" + context.summary).getOrElse("")
-          logWarning(s"LAST JOIN: ${OrderAfterOn.Note}$place")
+      case sort: Sort if sort.global =>
+        joinBelow(sort.child).foreach { join =>
+          if (join.order.isEmpty && sort.order.exists(_.references.intersect(join.right.outputSet).nonEmpty)) {
+            OrderAfterOn.mark(join)
+            val place = join.origin.getQueryContext.headOption.map(context => "\n" + context.summary).getOrElse("")
+            logWarning(s"LAST JOIN: ${OrderAfterOn.Note}$place")
+          }
         }
-      }
       case _ =>
     }
     plan

@@ -8,10 +8,15 @@ import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsReader}
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /** Whether a candidate is the match, and if not, whether to go on with the one before it. */
-private[lastjoin] class CandidateCheck(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], tried: SQLMetric) {
+private[lastjoin] class CandidateCheck(
+    terms: LastJoinTerms,
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    tried: SQLMetric) {
   private val within = terms.within.map(e => UnsafeProjection.create(Seq(e), left ++ right))
   private val residual = terms.residual.map(Predicate.create(_, left ++ right))
   private val joined = new JoinedRow
+
   /** Set by `passes`: no candidate before this one can pass. */
   var stop = false
 
@@ -26,7 +31,11 @@ private[lastjoin] class CandidateCheck(terms: LastJoinTerms, left: Seq[Attribute
 
 /** Tries candidates in [[GroupedRows]] where no code is generated. */
 private[lastjoin] class CandidateSearch(
-    reader: GroupedRowsReader, terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], tried: SQLMetric) {
+    reader: GroupedRowsReader,
+    terms: LastJoinTerms,
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    tried: SQLMetric) {
 
   private val check = new CandidateCheck(terms, left, right, tried)
 
@@ -45,7 +54,11 @@ private[lastjoin] class CandidateSearch(
 
 /** The search in [[GroupedRows]] where no code is generated; `GroupedRowsCodegen` generates the same. */
 private[lastjoin] class GroupedRowsSearch(
-    relation: GroupedRows, terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute], tried: SQLMetric) {
+    relation: GroupedRows,
+    terms: LastJoinTerms,
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    tried: SQLMetric) {
 
   private val reader: GroupedRowsReader = relation.reader(terms.timeOrder(right).orNull)
   private val candidates = new CandidateSearch(reader, terms, left, right, tried)

@@ -10,10 +10,15 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 /**
  * The left rows of a task, read ahead by a batch, each with the places of its candidates in [[GroupedRows]].
  *
- * @param relation the right rows
+ * @param relation
+ *   the right rows
  */
 private[lastjoin] class LeftBatch(
-    leftRows: Iterator[InternalRow], relation: GroupedRows, terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute])
+    leftRows: Iterator[InternalRow],
+    relation: GroupedRows,
+    terms: LastJoinTerms,
+    left: Seq[Attribute],
+    right: Seq[Attribute])
   extends Iterator[UnsafeRow] {
 
   private val rows = Array.fill(LeftBatch.Rows)(new UnsafeRow(left.length))
@@ -23,11 +28,14 @@ private[lastjoin] class LeftBatch(
   private var current = -1
 
   private val longs = UnsafeProjection.create(
-    Seq(terms.leftLongKey.getOrElse(Literal(0L)), terms.leftLongTime.getOrElse(Literal(0L))), left)
+    Seq(terms.leftLongKey.getOrElse(Literal(0L)), terms.leftLongTime.getOrElse(Literal(0L))),
+    left)
   private val rowKey = Option.when(terms.leftLongKey.isEmpty)(UnsafeProjection.create(terms.leftKeys, left))
-  private val rowTime = terms.asOf.filter(_ => terms.leftLongTime.isEmpty).map(time => UnsafeProjection.create(Seq(time), left))
+  private val rowTime =
+    terms.asOf.filter(_ => terms.leftLongTime.isEmpty).map(time => UnsafeProjection.create(Seq(time), left))
   private val reader = relation.reader(terms.timeOrder(right).orNull)
-  private val lookup = new BatchedLookup(relation, hasTimes = terms.leftLongTime.isDefined, terms.strict, LeftBatch.Rows)
+  private val lookup =
+    new BatchedLookup(relation, hasTimes = terms.leftLongTime.isDefined, terms.strict, LeftBatch.Rows)
   private val matchedRow = new UnsafeRow(right.length)
 
   override def hasNext: Boolean = current + 1 < count || readAhead()
@@ -43,6 +51,7 @@ private[lastjoin] class LeftBatch(
   /** Places of the first and the last candidate; the last is before the first if there is none. */
   def first: Int = lookup.firsts(current)
   def last: Int = lookup.lasts(current)
+
   /** The last candidate, or null. */
   def lastRow: UnsafeRow = lookup.row(current, matchedRow)
 
@@ -54,7 +63,9 @@ private[lastjoin] class LeftBatch(
     lookup.find(count)
     if (rowTime.isDefined) {
       i = 0
-      while (i < count) { if (lookup.groups(i) >= 0) lookup.lasts(i) = lastUpTo(rowTime.get(rows(i)), lookup.groups(i)); i += 1 }
+      while (i < count) {
+        if (lookup.groups(i) >= 0) lookup.lasts(i) = lastUpTo(rowTime.get(rows(i)), lookup.groups(i)); i += 1
+      }
     }
     lookup.fetch(count)
     count > 0

@@ -11,7 +11,8 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expression], output: Seq[Attribute]) {
   private val keyOf = UnsafeProjection.create(keys, output)
   private val ordering = RowOrdering.create(
-    keys.zipWithIndex.map { case (key, i) => SortOrder(BoundReference(i, key.dataType, nullable = true), Ascending) }, Nil)
+    keys.zipWithIndex.map { case (key, i) => SortOrder(BoundReference(i, key.dataType, nullable = true), Ascending) },
+    Nil)
   private var key: UnsafeRow = _
 
   /** The row at hand, good until the next `advance`; null at the end. */
@@ -58,7 +59,11 @@ private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cu
 
 /** As of a time: both sides move forwards together; the prevailing right row is all that is kept. */
 private[lastjoin] class AsOfGroup(
-    cursor: RightCursor, terms: LastJoinTerms, check: CandidateCheck, left: Seq[Attribute], right: Seq[Attribute])
+    cursor: RightCursor,
+    terms: LastJoinTerms,
+    check: CandidateCheck,
+    left: Seq[Attribute],
+    right: Seq[Attribute])
   extends RightGroup(cursor) {
 
   private val asOf = new AsOfComparison(terms, left, right)
@@ -81,8 +86,10 @@ private[lastjoin] class AsOfGroup(
 private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) {
   private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
   private val rightTime = UnsafeProjection.create(terms.asOfTerm.toSeq, right)
-  private val ordering = RowOrdering.create(terms.asOfOrder.toSeq.map(order =>
-    order.copy(child = BoundReference(0, order.dataType, nullable = true))), Nil)
+  private val ordering = RowOrdering.create(
+    terms.asOfOrder.toSeq.map(order =>
+      order.copy(child = BoundReference(0, order.dataType, nullable = true))),
+    Nil)
   private var time: UnsafeRow = _
   private var candidate: UnsafeRow = _
 
@@ -108,7 +115,12 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
 
 /** Any condition: the key's right rows, last first, are tried one after the other. They are buffered, and spill. */
 private[lastjoin] class BufferedGroup(
-    cursor: RightCursor, terms: LastJoinTerms, check: CandidateCheck, left: Seq[Attribute], right: Seq[Attribute], spillSize: SQLMetric)
+    cursor: RightCursor,
+    terms: LastJoinTerms,
+    check: CandidateCheck,
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    spillSize: SQLMetric)
   extends RightGroup(cursor) {
 
   private val asOf = terms.asOf.map(_ => new AsOfComparison(terms, left, right))

@@ -4,18 +4,26 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.ArrayData
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetrics
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 import io.github.sparkjoinery.execution.skew.Cuts
 
 /**
- * See [[io.github.sparkjoinery.lastjoin.logical.CarryOver]]. What each task carries over is one row per part, the prevailing one among
- * its own rows; where several tasks carry a row into one part, the join takes the last of them, as of any rows.
+ * See [[io.github.sparkjoinery.lastjoin.logical.CarryOver]]. What each task carries over is one row per part, the
+ * prevailing one among its own rows; where several tasks carry a row into one part, the join takes the last of them, as
+ * of any rows.
  *
- * @param order ORDER BY and tie-breaker
+ * @param order
+ *   ORDER BY and tie-breaker
  */
-case class CarryOverExec(part: Attribute, time: Expression, cuts: Expression, labels: Seq[Int], order: Seq[SortOrder], child: SparkPlan)
+case class CarryOverExec(
+    part: Attribute,
+    time: Expression,
+    cuts: Expression,
+    labels: Seq[Int],
+    order: Seq[SortOrder],
+    child: SparkPlan)
   extends UnaryExecNode {
 
   override def nodeName: String = "CarryOver"
@@ -25,7 +33,8 @@ case class CarryOverExec(part: Attribute, time: Expression, cuts: Expression, la
   override lazy val metrics = Map(
     "splitParts" -> SQLMetrics.createMetric(sparkContext, "split parts"),
     "carriedRows" -> SQLMetrics.createMetric(sparkContext, "rows carried over a cut"),
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+  )
 
   override protected def doExecute(): RDD[InternalRow] = {
     val boundaries = cuts.eval() match { case array: ArrayData => array.toLongArray(); case _ => Array.empty[Long] }
@@ -48,10 +57,12 @@ case class CarryOverExec(part: Attribute, time: Expression, cuts: Expression, la
       }
       val own = rows.flatMap { row =>
         val time = timeOf(row)
-        if (time.isNullAt(0)) None else {
+        if (time.isNullAt(0)) None
+        else {
           val part = Cuts.partOf(time.getLong(0), boundaries)
           // the last part's rows are carried nowhere
-          if (part < boundaries.length && (last(part) == null || ordering.compare(row, last(part)) > 0)) last(part) = row.copy()
+          if (part < boundaries.length && (last(part) == null || ordering.compare(row, last(part)) > 0))
+            last(part) = row.copy()
           Some(labelled(row, part))
         }
       }

@@ -11,17 +11,24 @@ import io.github.sparkjoinery.execution.rows.{RowGrouping, TaskRowsBuilder}
 import io.github.sparkjoinery.execution.skew.{Cuts, ShuffleReads}
 
 /**
- * Reads each skewed partition as often as it has parts, and of each reading lets pass the rows of one part: a slice of time. Of a right
- * side, also the prevailing row of each key at the beginning of the slice, carried over from before, so that the left rows of the
- * slice find all that they could find in the whole.
+ * Reads each skewed partition as often as it has parts, and of each reading lets pass the rows of one part: a slice of
+ * time. Of a right side, also the prevailing row of each key at the beginning of the slice, carried over from before,
+ * so that the left rows of the slice find all that they could find in the whole.
  *
- * @param time   a long over the child's output; rows in which it is NULL match nothing
- * @param slices common to both sides
- * @param carry  terms of the right side, for the right side
- * @param reads  what each task reads of the shuffle, as the child said it last
+ * @param time
+ *   a long over the child's output; rows in which it is NULL match nothing
+ * @param slices
+ *   common to both sides
+ * @param carry
+ *   terms of the right side, for the right side
+ * @param reads
+ *   what each task reads of the shuffle, as the child said it last
  */
 case class TimeSliceExec(
-    time: Expression, slices: TimeSlices, carry: Option[RowGrouping], child: SparkPlan,
+    time: Expression,
+    slices: TimeSlices,
+    carry: Option[RowGrouping],
+    child: SparkPlan,
     reads: Option[Seq[ShufflePartitionSpec]] = None)
   extends UnaryExecNode {
 
@@ -33,13 +40,15 @@ case class TimeSliceExec(
     "splitParts" -> SQLMetrics.createMetric(sparkContext, "split parts"),
     "storedCuts" -> SQLMetrics.createMetric(sparkContext, "partitions cut by a stored distribution"),
     "carriedRows" -> SQLMetrics.createMetric(sparkContext, "rows carried over a cut"),
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+  )
 
   override protected def doExecute(): RDD[InternalRow] = {
     val rdd = child.execute()
     val slice = partsOfTasks(rdd.getNumPartitions) // by task
     val bound = BindReferences.bindReference(time, child.output)
-    val (terms, parts, carried, numOutputRows) = (carry, longMetric("splitParts"), longMetric("carriedRows"), longMetric("numOutputRows"))
+    val (terms, parts, carried, numOutputRows) =
+      (carry, longMetric("splitParts"), longMetric("carriedRows"), longMetric("numOutputRows"))
     rdd.mapPartitionsWithIndex { (task, rows) =>
       val passed = slice(task).fold(rows) { case (part, cuts) =>
         parts += 1
@@ -49,16 +58,24 @@ case class TimeSliceExec(
     }
   }
 
-  /** Of each task, its part and the cuts, fewer than parts where all times are the same or NULL; None if its partition is whole. */
+  /**
+   * Of each task, its part and the cuts, fewer than parts where all times are the same or NULL; None if its partition
+   * is whole.
+   */
   private def partsOfTasks(count: Int): Array[Option[(Int, Array[Long])]] = {
     val asked = ShuffleReads.of(child).orElse(reads)
     val specs = asked.filter(_.length == count).getOrElse(throw new IllegalStateException(
       s"A LAST JOIN is split by time, but ${child.nodeName} below it reads the shuffle in $count parts, not in the " +
         s"${asked.fold(0)(_.length)} that were asked for. Set spark.joinery.lastJoin.skewSplit.enabled=false."))
-    val readings = specs.groupBy(identity).collect { case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length }
+    val readings = specs.groupBy(identity).collect {
+      case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length
+    }
     val cuts = slices.of(readings)
     longMetric("storedCuts").set(slices.storedAmong(readings.keys))
-    SQLMetrics.postDriverMetricUpdates(sparkContext, sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY), Seq(longMetric("storedCuts")))
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      Seq(longMetric("storedCuts")))
     specs.zipWithIndex.map { case (spec, i) =>
       val part = i - specs.indexOf(spec) // readings of one partition stand together
       spec match {
@@ -75,7 +92,12 @@ case class TimeSliceExec(
 
 /** The rows of one part; then, where terms are given, what is carried over into it. */
 private class Slice(
-    rows: Iterator[InternalRow], timeOf: UnsafeProjection, part: Int, cuts: Array[Long], carry: Option[RowGrouping], carried: SQLMetric)
+    rows: Iterator[InternalRow],
+    timeOf: UnsafeProjection,
+    part: Int,
+    cuts: Array[Long],
+    carry: Option[RowGrouping],
+    carried: SQLMetric)
   extends Iterator[InternalRow] {
 
   // Only the last row of each key matters. What finds no memory is let through, which does no harm.
@@ -87,7 +109,8 @@ private class Slice(
     while (next_ == null && rows.hasNext) {
       val row = rows.next()
       val time = timeOf(row)
-      val at = if (time.isNullAt(0)) { if (carry.isEmpty) 0 else Slice.Nowhere } else Cuts.partOf(time.getLong(0), cuts)
+      val at = if (time.isNullAt(0)) { if (carry.isEmpty) 0 else Slice.Nowhere }
+      else Cuts.partOf(time.getLong(0), cuts)
       if (at == part) next_ = row
       else if (at < part && at != Slice.Nowhere && before.exists(!_.add(row.asInstanceOf[UnsafeRow]))) next_ = row
     }

@@ -9,40 +9,54 @@ import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQuery
 import io.github.sparkjoinery.execution.skew.{Cuts, Reservoir}
 
 /**
- * Where the time of skewed partitions is cut, the same for both sides of a join: by the distribution of their hot keys in the artifact
- * store; where there is none, at quantiles of a sample of the larger side, taken when they are first asked for. A bad cut costs balance,
- * never a result.
+ * Where the time of skewed partitions is cut, the same for both sides of a join: by the distribution of their hot keys
+ * in the artifact store; where there is none, at quantiles of a sample of the larger side, taken when they are first
+ * asked for. A bad cut costs balance, never a result.
  *
- * @param side   the larger side
- * @param time   a long over its output
- * @param stored of either side
+ * @param side
+ *   the larger side
+ * @param time
+ *   a long over its output
+ * @param stored
+ *   of either side
  */
-class TimeSlices(@transient private val side: ShuffleQueryStageExec, time: Expression, @transient private val stored: Option[StoredTimes])
+class TimeSlices(
+    @transient private val side: ShuffleQueryStageExec,
+    time: Expression,
+    @transient private val stored: Option[StoredTimes])
   extends Serializable {
 
   // Only the driver asks; but Spark's sort, with whatever is below it, goes to the executors.
   @transient private lazy val known = mutable.Map.empty[Map[Int, Int], Map[Int, Array[Long]]]
 
   /**
-   * @param parts how many there are to be of each partition of the shuffle
-   * @return by partition, ascending, fewer than parts; a row belongs to as many parts after the first as there are cuts up to its time
+   * @param parts
+   *   how many there are to be of each partition of the shuffle
+   * @return
+   *   by partition, ascending, fewer than parts; a row belongs to as many parts after the first as there are cuts up to
+   *   its time
    */
   def of(parts: Map[Int, Int]): Map[Int, Array[Long]] = synchronized {
-    known.getOrElseUpdate(parts, {
-      val fromStore = parts.keys.flatMap(partition => stored.flatMap(_.partitions.get(partition)).map(partition -> _)).toMap
-      val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
-      val times = if (others.isEmpty) fromStore else fromStore ++ sample(others).groupMap(_._1)(_._2)
-      parts.map { case (partition, count) =>
-        partition -> Cuts.quantiles(times.getOrElse(partition, Nil).sortBy(_._1), count)
+    known.getOrElseUpdate(
+      parts, {
+        val fromStore =
+          parts.keys.flatMap(partition => stored.flatMap(_.partitions.get(partition)).map(partition -> _)).toMap
+        val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
+        val times = if (others.isEmpty) fromStore else fromStore ++ sample(others).groupMap(_._1)(_._2)
+        parts.map { case (partition, count) =>
+          partition -> Cuts.quantiles(times.getOrElse(partition, Nil).sortBy(_._1), count)
+        }
       }
-    })
+    )
   }
 
   /** How many of these partitions are cut by a stored distribution. */
-  def storedAmong(partitions: Iterable[Int]): Int = partitions.count(partition => stored.exists(_.partitions.contains(partition)))
+  def storedAmong(partitions: Iterable[Int]): Int =
+    partitions.count(partition => stored.exists(_.partitions.contains(partition)))
 
   /** For EXPLAIN. */
-  override def toString: String = stored.fold("cut by a sample")(times => s"cut by the distribution of ${times.relation}")
+  override def toString: String =
+    stored.fold("cut by a sample")(times => s"cut by the distribution of ${times.relation}")
 
   /** In one job, tasks for a few mappers each: of each partition, times and the number of rows that each stands for. */
   private def sample(partitions: Seq[Int]): Seq[(Int, (Long, Double))] = {

@@ -5,11 +5,13 @@ import org.apache.spark.sql.joinery.BuildMemory
 import org.apache.spark.unsafe.Platform
 
 /**
- * What frames and kernels need of a partition's rows, column by column, from the first row that a frame still holds on: raw 8-byte words,
- * as an `UnsafeRow` has them. Row numbers count from the beginning of the partition.
+ * What frames and kernels need of a partition's rows, column by column, from the first row that a frame still holds on:
+ * raw 8-byte words, as an `UnsafeRow` has them. Row numbers count from the beginning of the partition.
  *
- * @param width number of columns
- * @param limit bytes
+ * @param width
+ *   number of columns
+ * @param limit
+ *   bytes
  */
 final class Columns(width: Int, memory: BuildMemory, limit: Long) {
   val values: Array[Array[Long]] = Array.fill(width)(Array.emptyLongArray)
@@ -18,6 +20,7 @@ final class Columns(width: Int, memory: BuildMemory, limit: Long) {
 
   /** The row number of the arrays' first element. */
   var base = 0
+
   /** How many rows of the partition have been added. */
   var loaded = 0
 
@@ -42,8 +45,10 @@ final class Columns(width: Int, memory: BuildMemory, limit: Long) {
   /**
    * Adds a row that there is room for.
    *
-   * @param row  its columns, each of them in 8 bytes; null if there are none
-   * @param last of one column more, if there is one
+   * @param row
+   *   its columns, each of them in 8 bytes; null if there are none
+   * @param last
+   *   of one column more, if there is one
    */
   def add(row: UnsafeRow, last: Long): Unit = {
     val at = loaded - base

@@ -9,15 +9,24 @@ import io.github.sparkjoinery.window.rows.RowCursor
 /**
  * Columns of one row of a partition at a time, which only moves forwards: for partitions of which no columns are kept.
  *
- * @param program whose columns they are
- * @param needed  of these columns; others are NULL
- * @param order   to number rows with equal order values by, if that is asked for; else empty
- * @param cursor  of the partition's rows
+ * @param program
+ *   whose columns they are
+ * @param needed
+ *   of these columns; others are NULL
+ * @param order
+ *   to number rows with equal order values by, if that is asked for; else empty
+ * @param cursor
+ *   of the partition's rows
  */
 private[window] final class ForwardColumns(
-    program: WindowProgram, needed: Set[Int], order: Seq[SortOrder], output: Seq[Attribute], cursor: Int => RowCursor) {
+    program: WindowProgram,
+    needed: Set[Int],
+    order: Seq[SortOrder],
+    output: Seq[Attribute],
+    cursor: Int => RowCursor) {
   private val project = UnsafeProjection.create(
-    program.columns.zipWithIndex.map { case (column, i) => if (needed(i)) column else Literal(null, LongType) }, output)
+    program.columns.zipWithIndex.map { case (column, i) => if (needed(i)) column else Literal(null, LongType) },
+    output)
   private val peers = if (order.isEmpty) null else new PeerNumbers(order, output)
   private var rows: RowCursor = _
   private var next = 0
@@ -50,9 +59,11 @@ private[window] final class ForwardColumns(
 /** Numbers rows with equal order values. */
 private[window] final class PeerNumbers(order: Seq[SortOrder], output: Seq[Attribute]) {
   private val valuesOf = UnsafeProjection.create(order.map(_.child), output)
-  private val ordering = RowOrdering.create(order.zipWithIndex.map { case (term, i) =>
-    term.copy(child = BoundReference(i, term.dataType, term.nullable), sameOrderExpressions = Nil)
-  }, Nil)
+  private val ordering = RowOrdering.create(
+    order.zipWithIndex.map { case (term, i) =>
+      term.copy(child = BoundReference(i, term.dataType, term.nullable), sameOrderExpressions = Nil)
+    },
+    Nil)
   private var last: UnsafeRow = _
   private var number = 0L
 

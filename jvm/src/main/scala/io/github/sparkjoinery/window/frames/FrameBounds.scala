@@ -3,9 +3,11 @@ package io.github.sparkjoinery.window.frames
 import io.github.sparkjoinery.window.program.Bound
 
 /**
- * The frame of one row after the other, of a partition's rows in their order: [lo, hi). Both only grow, as in Spark's operator.
+ * The frame of one row after the other, of a partition's rows in their order: [lo, hi). Both only grow, as in Spark's
+ * operator.
  *
- * @param batch most rows that bounds are recorded for at a time
+ * @param batch
+ *   most rows that bounds are recorded for at a time
  */
 private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: Int) {
   val los = new Array[Int](batch)
@@ -31,8 +33,10 @@ private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: In
   /**
    * Finds the end of a row's frame.
    *
-   * @param complete whether the partition has no more rows than those loaded
-   * @return false if more rows must be loaded to find it
+   * @param complete
+   *   whether the partition has no more rows than those loaded
+   * @return
+   *   false if more rows must be loaded to find it
    */
   def reach(row: Int, complete: Boolean): Boolean = upper match {
     case Bound.Rows(offset) =>
@@ -62,7 +66,11 @@ private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: In
   }
 
   protected final def compare(
-      range: Bound.Range, isNull: Boolean, value: Long, boundIsNull: Boolean, bound: Long): Int =
+      range: Bound.Range,
+      isNull: Boolean,
+      value: Long,
+      boundIsNull: Boolean,
+      bound: Long): Int =
     if (!isNull && !boundIsNull) java.lang.Long.compare(value, bound)
     else if (isNull && boundIsNull) 0
     else if (isNull == range.nullsFirst) -1
@@ -72,7 +80,8 @@ private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: In
 /**
  * By columns that are kept.
  *
- * @param raise raises the error because of which a row has no bound
+ * @param raise
+ *   raises the error because of which a row has no bound
  */
 private[window] final class ColumnBounds(lower: Bound, upper: Bound, columns: Columns, batch: Int, raise: Int => Unit)
   extends FrameBounds(lower, upper, batch) {
@@ -83,8 +92,12 @@ private[window] final class ColumnBounds(lower: Bound, upper: Bound, columns: Co
     val (at, ofAt) = (row - columns.base, of - columns.base)
     val boundIsNull = columns.nulls(range.bound)(ofAt)
     if (boundIsNull && !columns.nulls(range.order)(ofAt)) raise(of) // only now: Spark asks no earlier
-    compare(range, columns.nulls(range.order)(at), columns.values(range.order)(at),
-      boundIsNull, columns.values(range.bound)(ofAt))
+    compare(
+      range,
+      columns.nulls(range.order)(at),
+      columns.values(range.order)(at),
+      boundIsNull,
+      columns.values(range.bound)(ofAt))
   }
 
   override protected def comparePeers(peer: Int, row: Int, of: Int, atEnd: Boolean): Int =
@@ -94,12 +107,20 @@ private[window] final class ColumnBounds(lower: Bound, upper: Bound, columns: Co
 /**
  * By the rows themselves, for partitions of which no columns are kept: three places in them that only move forwards.
  *
- * @param size    rows of the partition
- * @param columns makes a place
- * @param raise   raises the error because of which a row has no bound
+ * @param size
+ *   rows of the partition
+ * @param columns
+ *   makes a place
+ * @param raise
+ *   raises the error because of which a row has no bound
  */
 private[window] final class ForwardBounds(
-    lower: Bound, upper: Bound, size: () => Int, columns: Set[Int] => ForwardColumns, batch: Int, raise: Int => Unit)
+    lower: Bound,
+    upper: Bound,
+    size: () => Int,
+    columns: Set[Int] => ForwardColumns,
+    batch: Int,
+    raise: Int => Unit)
   extends FrameBounds(lower, upper, batch) {
   private def needed(bound: Bound): Set[Int] = bound match {
     case Bound.Range(order, bound, _) => Set(order, bound)

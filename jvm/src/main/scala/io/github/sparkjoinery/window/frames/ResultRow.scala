@@ -17,7 +17,9 @@ private[window] final class NumberColumn(batch: Int, dataType: DataType) extends
 
   def setNull(at: Int): Unit = nulls(at) = true
   def setLong(at: Int, value: Long): Unit = { words(at) = value; nulls(at) = false }
-  def setDouble(at: Int, value: Double): Unit = { words(at) = java.lang.Double.doubleToRawLongBits(value); nulls(at) = false }
+  def setDouble(at: Int, value: Double): Unit = {
+    words(at) = java.lang.Double.doubleToRawLongBits(value); nulls(at) = false
+  }
 
   override def isNullAt(at: Int): Boolean = nulls(at)
   def getLong(at: Int): Long = words(at)

@@ -9,14 +9,16 @@ import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 /**
  * The sum of integers in one frame by Spark's own expressions, row after row: with its errors, and its NULLs.
  *
- * @param function a sum of an attribute of type long
+ * @param function
+ *   a sum of an attribute of type long
  */
 private[window] final class CheckedSum(function: DeclarativeAggregate, value: Attribute, columns: Columns, input: Int) {
   private val buffer = new SpecificInternalRow(function.aggBufferAttributes.map(_.dataType))
   private val row = new SpecificInternalRow(Seq(LongType))
   private val joined = new JoinedRow
   private val initialize = MutableProjection.create(function.initialValues, Nil).target(buffer)
-  private val update = MutableProjection.create(function.updateExpressions, function.aggBufferAttributes :+ value).target(buffer)
+  private val update =
+    MutableProjection.create(function.updateExpressions, function.aggBufferAttributes :+ value).target(buffer)
   private val result = MutableProjection.create(Seq(function.evaluateExpression), function.aggBufferAttributes)
 
   def into(target: NumberColumn, at: Int, lo: Int, hi: Int): Unit = {

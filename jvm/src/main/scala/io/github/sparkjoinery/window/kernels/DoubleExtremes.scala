@@ -7,16 +7,18 @@ import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 /**
  * min and max of floats and doubles: NaN is the greatest; of 0.0 and -0.0, which are equal, the first stays.
  *
- * @param input column
+ * @param input
+ *   column
  */
-private[window] final class DoubleExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn) extends TwoStacks {
+private[window] final class DoubleExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
+  extends TwoStacks {
   private val counts = new Counts(columns, input)
   private val neutral = if (isMax) Double.NegativeInfinity else Double.NaN
   private val suffix = new Array[Double](TwoStacks.Chunk)
   private var totals = new Array[Double](4)
   private var back = neutral
 
-  private def better(earlier: Double, later: Double): Double = 
+  private def better(earlier: Double, later: Double): Double =
     if (isMax) { if (later > earlier || later != later && earlier == earlier) later else earlier }
     else if (later < earlier || earlier != earlier && later == later) later
     else earlier
@@ -50,7 +52,11 @@ private[window] final class DoubleExtremes(columns: Columns, input: Int, isMax: 
 
   override protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit =
     if (counts.move(lo, hi) == 0) result.setNull(at)
-    else result.setDouble(at, if (place < 0) back else if (rest < 0) better(suffix(place), back) else better(better(suffix(place), totals(rest)), back))
+    else result.setDouble(
+      at,
+      if (place < 0) back
+      else if (rest < 0) better(suffix(place), back)
+      else better(better(suffix(place), totals(rest)), back))
 
   private def best(before: Double, from: Int, until: Int): Double = {
     val (values, nulls, base) = (columns.values(input), columns.nulls(input), columns.base)

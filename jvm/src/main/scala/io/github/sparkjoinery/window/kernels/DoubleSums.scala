@@ -5,13 +5,16 @@ import java.lang.Double.longBitsToDouble
 import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 
 /**
- * sum and avg of doubles. Each frame's sum is made by as many additions as it has values, as Spark's is, and by no subtraction: the
- * error bound is the same, (n - 1) * eps * sum|x|.
+ * sum and avg of doubles. Each frame's sum is made by as many additions as it has values, as Spark's is, and by no
+ * subtraction: the error bound is the same, (n - 1) * eps * sum|x|.
  *
- * @param input column; NULLs are zeros in it
- * @param sum   or null; so the others
+ * @param input
+ *   column; NULLs are zeros in it
+ * @param sum
+ *   or null; so the others
  */
-private[window] final class DoubleSums(columns: Columns, input: Int, sum: NumberColumn, avg: NumberColumn) extends TwoStacks {
+private[window] final class DoubleSums(columns: Columns, input: Int, sum: NumberColumn, avg: NumberColumn)
+  extends TwoStacks {
   private val counts = new Counts(columns, input)
   private val suffix = new Array[Double](TwoStacks.Chunk)
   private var totals = new Array[Double](4)
@@ -59,9 +62,9 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
     } else {
       // Where a part of the sum might become infinite, the order of additions decides whether it does: Spark's order.
       val result = if (largest * count > DoubleSums.Limit) added(lo, hi)
-        else if (place < 0) back
-        else if (rest < 0) suffix(place) + back
-        else suffix(place) + totals(rest) + back
+      else if (place < 0) back
+      else if (rest < 0) suffix(place) + back
+      else suffix(place) + totals(rest) + back
       if (sum != null) sum.setDouble(at, result)
       if (avg != null) avg.setDouble(at, result / count)
     }

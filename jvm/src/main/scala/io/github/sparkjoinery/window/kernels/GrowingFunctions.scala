@@ -6,12 +6,17 @@ import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import io.github.sparkjoinery.window.rows.RowCursor
 
 /**
- * Functions over a frame that begins with the partition: rows only join it. So they need not be mergeable (row_number and its like).
+ * Functions over a frame that begins with the partition: rows only join it. So they need not be mergeable (row_number
+ * and its like).
  *
- * @param seed puts the rows into a buffer that come before the first row here; or null
+ * @param seed
+ *   puts the rows into a buffer that come before the first row here; or null
  */
 private[window] final class GrowingFunctions(
-    functions: Merging, cursor: Int => RowCursor, results: Array[SpecificInternalRow], seed: InternalRow => Unit) extends Kernel {
+    functions: Merging,
+    cursor: Int => RowCursor,
+    results: Array[SpecificInternalRow],
+    seed: InternalRow => Unit) extends Kernel {
   private val buffer = functions.newBuffer()
   private var entering: ForwardRows = _
   private var added = 0

@@ -9,18 +9,31 @@ import io.github.sparkjoinery.window.program.{FrameProgram, FunctionProgram}
 import io.github.sparkjoinery.window.rows.RowCursor
 
 /**
- * Makes the kernels of a frame's functions: one for all sums of a column, one for each min and max, and one for all others together.
+ * Makes the kernels of a frame's functions: one for all sums of a column, one for each min and max, and one for all
+ * others together.
  *
- * @param results types, by number of the function
- * @param columns of the partition; null: they are not kept, and no function needs them
- * @param guardOf the guard of a sum, by the column of what is summed and the sum's limit
- * @param cursor  of its rows
- * @param batch   most rows at a time
- * @param seed    puts into a buffer of the growing functions of a frame, by its number, what comes before the partition's rows; or null
+ * @param results
+ *   types, by number of the function
+ * @param columns
+ *   of the partition; null: they are not kept, and no function needs them
+ * @param guardOf
+ *   the guard of a sum, by the column of what is summed and the sum's limit
+ * @param cursor
+ *   of its rows
+ * @param batch
+ *   most rows at a time
+ * @param seed
+ *   puts into a buffer of the growing functions of a frame, by its number, what comes before the partition's rows; or
+ *   null
  */
 private[window] class Kernels(
-    output: Seq[Attribute], results: Seq[DataType], columns: Columns, guardOf: (Int, Double) => OverflowGuard,
-    cursor: Int => RowCursor, batch: Int, seed: (Int, InternalRow) => Unit) {
+    output: Seq[Attribute],
+    results: Seq[DataType],
+    columns: Columns,
+    guardOf: (Int, Double) => OverflowGuard,
+    cursor: Int => RowCursor,
+    batch: Int,
+    seed: (Int, InternalRow) => Unit) {
   import FunctionProgram._
 
   /** Where each function's results will be, by its number. */
@@ -47,16 +60,23 @@ private[window] class Kernels(
   private def doubleSums(functions: Seq[FunctionProgram]): Seq[Kernel] = {
     val sums = functions.collect { case function: DoubleSum => function.input -> function }
     val averages = functions.collect { case function: DoubleAverage => function.input -> function }
-    rounds(Nil, sums, averages).map { case (input, _, sum, average) => new DoubleSums(columns, input, numbers(sum), numbers(average)) }
+    rounds(Nil, sums, averages).map { case (input, _, sum, average) =>
+      new DoubleSums(columns, input, numbers(sum), numbers(average))
+    }
   }
 
   /** Functions of the same column side by side; one of a kind at a time. */
   private def rounds[A <: FunctionProgram, B <: FunctionProgram, C <: FunctionProgram](
-      as: Seq[(Int, A)], bs: Seq[(Int, B)], cs: Seq[(Int, C)]): Seq[(Int, Option[A], Option[B], Option[C])] =
+      as: Seq[(Int, A)],
+      bs: Seq[(Int, B)],
+      cs: Seq[(Int, C)]): Seq[(Int, Option[A], Option[B], Option[C])] =
     (as.map(_._1) ++ bs.map(_._1) ++ cs.map(_._1)).distinct.flatMap { input =>
-      def of[F](functions: Seq[(Int, F)]): Seq[Option[F]] = functions.collect { case (`input`, function) => Some(function) }
+      def of[F](functions: Seq[(Int, F)]): Seq[Option[F]] = functions.collect { case (`input`, function) =>
+        Some(function)
+      }
       val (a, b, c) = (of(as), of(bs), of(cs))
-      (0 until Seq(a, b, c).map(_.length).max).map(i => (input, a.lift(i).flatten, b.lift(i).flatten, c.lift(i).flatten))
+      (0 until Seq(a, b, c).map(_.length).max).map(i =>
+        (input, a.lift(i).flatten, b.lift(i).flatten, c.lift(i).flatten))
     }
 
   private def extremes(functions: Seq[FunctionProgram]): Seq[Kernel] = functions.collect {
@@ -64,19 +84,22 @@ private[window] class Kernels(
     case function @ Extreme(input, isMax, false, _) => new LongExtremes(columns, input, isMax, numbers(Some(function)))
   }
 
-  private def merged(functions: Seq[Merged]): Seq[Kernel] = if (functions.isEmpty) Nil else {
+  private def merged(functions: Seq[Merged]): Seq[Kernel] = if (functions.isEmpty) Nil
+  else {
     val merging = new Merging(functions.map(_.function), output, mergeable = true)
     val guards = functions.flatMap(_.guards).distinct.map { case (input, limit) => guardOf(input, limit) }
     Seq(new MergedFunctions(merging, cursor, fields(functions, merging.newResult()), guards.toArray))
   }
 
-  private def growing(functions: Seq[Growing], frame: Int): Seq[Kernel] = if (functions.isEmpty) Nil else {
+  private def growing(functions: Seq[Growing], frame: Int): Seq[Kernel] = if (functions.isEmpty) Nil
+  else {
     val merging = new Merging(functions.map(_.function), output, mergeable = false)
     val before: InternalRow => Unit = if (seed == null) null else seed(frame, _)
     Seq(new GrowingFunctions(merging, cursor, fields(functions, merging.newResult()), before))
   }
 
-  private def offsets(functions: Seq[Offset]): Seq[Kernel] = if (functions.isEmpty) Nil else {
+  private def offsets(functions: Seq[Offset]): Seq[Kernel] = if (functions.isEmpty) Nil
+  else {
     def result = new SpecificInternalRow(functions.map(_.function.dataType))
     Seq(new OffsetFunctions(functions.map(_.function), output, cursor, fields(functions, result)))
   }
@@ -89,7 +112,9 @@ private[window] class Kernels(
 
   private def fields(functions: Seq[FunctionProgram], newRow: => SpecificInternalRow): Array[SpecificInternalRow] = {
     val rows = Array.fill(batch)(newRow)
-    functions.zipWithIndex.foreach { case (function, field) => resultColumns(function.result) = new FieldColumn(rows, field) }
+    functions.zipWithIndex.foreach { case (function, field) =>
+      resultColumns(function.result) = new FieldColumn(rows, field)
+    }
     rows
   }
 }

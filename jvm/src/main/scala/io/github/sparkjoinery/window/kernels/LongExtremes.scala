@@ -5,16 +5,20 @@ import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 /**
  * min and max of integers, dates, timestamps, intervals and small decimals, as longs.
  *
- * @param input column
+ * @param input
+ *   column
  */
-private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn) extends TwoStacks {
+private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
+  extends TwoStacks {
   private val counts = new Counts(columns, input)
   private val neutral = if (isMax) Long.MinValue else Long.MaxValue
   private val suffix = new Array[Long](TwoStacks.Chunk)
   private var totals = new Array[Long](4)
   private var back = neutral
 
-  private def better(earlier: Long, later: Long): Long = if (isMax) { if (later > earlier) later else earlier } else if (later < earlier) later else earlier
+  private def better(earlier: Long, later: Long): Long = if (isMax) { if (later > earlier) later else earlier }
+  else if (later < earlier) later
+  else earlier
 
   override def clear(): Unit = { super.clear(); counts.clear() }
 
@@ -45,7 +49,11 @@ private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Bo
 
   override protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit =
     if (counts.move(lo, hi) == 0) result.setNull(at)
-    else result.setLong(at, if (place < 0) back else if (rest < 0) better(suffix(place), back) else better(better(suffix(place), totals(rest)), back))
+    else result.setLong(
+      at,
+      if (place < 0) back
+      else if (rest < 0) better(suffix(place), back)
+      else better(better(suffix(place), totals(rest)), back))
 
   private def best(before: Long, from: Int, until: Int): Long = {
     val (values, nulls, base) = (columns.values(input), columns.nulls(input), columns.base)

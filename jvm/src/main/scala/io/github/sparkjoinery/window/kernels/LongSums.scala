@@ -3,15 +3,24 @@ package io.github.sparkjoinery.window.kernels
 import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 
 /**
- * count, sum and avg of integers: what enters a frame is added, what leaves it taken away, which is exact even where a sum wraps.
+ * count, sum and avg of integers: what enters a frame is added, what leaves it taken away, which is exact even where a
+ * sum wraps.
  *
- * @param input   column
- * @param sum     or null; so the others
- * @param checked where a sum that overflows is an error or NULL: the sum of one frame as Spark computes it, from its first row on. It is
- *                used where any part of the frame's sum might overflow, because there the order of additions decides
+ * @param input
+ *   column
+ * @param sum
+ *   or null; so the others
+ * @param checked
+ *   where a sum that overflows is an error or NULL: the sum of one frame as Spark computes it, from its first row on.
+ *   It is used where any part of the frame's sum might overflow, because there the order of additions decides
  */
 private[window] final class LongSums(
-    columns: Columns, input: Int, count: NumberColumn, sum: NumberColumn, avg: NumberColumn, checked: CheckedSum) extends Kernel {
+    columns: Columns,
+    input: Int,
+    count: NumberColumn,
+    sum: NumberColumn,
+    avg: NumberColumn,
+    checked: CheckedSum) extends Kernel {
   private var added = 0
   private var removed = 0
   private var counted = 0
@@ -47,7 +56,8 @@ private[window] final class LongSums(
         else sum.setLong(k, total)
       }
       if (avg != null) {
-        if (counted == 0) avg.setNull(k) else avg.setDouble(k, (if (mayOverflow) asDoubles(los(k), his(k)) else total.toDouble) / counted)
+        if (counted == 0) avg.setNull(k)
+        else avg.setDouble(k, (if (mayOverflow) asDoubles(los(k), his(k)) else total.toDouble) / counted)
       }
       k += 1
     }
@@ -57,7 +67,9 @@ private[window] final class LongSums(
   private def asDoubles(lo: Int, hi: Int): Double = {
     var result = 0.0
     var i = lo
-    while (i < hi) { if (!columns.nulls(input)(i - columns.base)) result += columns.values(input)(i - columns.base).toDouble; i += 1 }
+    while (i < hi) {
+      if (!columns.nulls(input)(i - columns.base)) result += columns.values(input)(i - columns.base).toDouble; i += 1
+    }
     result
   }
 }

@@ -17,7 +17,8 @@ private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq
   private val joined = new JoinedRow
   private val initializeBuffer = MutableProjection.create(functions.flatMap(_.function.initialValues), Nil)
   private val updateBuffer = MutableProjection.create(functions.flatMap(_.updates), attributes ++ input)
-  private val mergeBuffers = if (mergeable) MutableProjection.create(functions.flatMap(_.merges), attributes ++ right) else null
+  private val mergeBuffers =
+    if (mergeable) MutableProjection.create(functions.flatMap(_.merges), attributes ++ right) else null
   private val copyBuffer = MutableProjection.create(attributes, attributes)
   private val result = MutableProjection.create(functions.map(_.function.evaluateExpression), attributes)
 
@@ -26,6 +27,7 @@ private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq
 
   def initialize(buffer: InternalRow): Unit = initializeBuffer.target(buffer)(EmptyRow)
   def update(buffer: InternalRow, row: InternalRow): Unit = updateBuffer.target(buffer)(joined(buffer, row))
+
   /** `buffer` is to hold what comes first. */
   def merge(buffer: InternalRow, later: InternalRow): Unit = mergeBuffers.target(buffer)(joined(buffer, later))
   def copy(from: InternalRow, to: InternalRow): Unit = copyBuffer.target(to)(from)
@@ -35,12 +37,18 @@ private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq
 /**
  * Any functions that can be merged, over one frame.
  *
- * @param cursor  of the partition's rows
- * @param results by row of the batch
- * @param guards  of sums that may overflow
+ * @param cursor
+ *   of the partition's rows
+ * @param results
+ *   by row of the batch
+ * @param guards
+ *   of sums that may overflow
  */
 private[window] final class MergedFunctions(
-    functions: Merging, cursor: Int => RowCursor, results: Array[SpecificInternalRow], guards: Array[OverflowGuard])
+    functions: Merging,
+    cursor: Int => RowCursor,
+    results: Array[SpecificInternalRow],
+    guards: Array[OverflowGuard])
   extends TwoStacks {
   private var entering, totalled, leaving: ForwardRows = _
   private var suffix = new Array[SpecificInternalRow](16)

@@ -6,10 +6,15 @@ import io.github.sparkjoinery.window.rows.RowCursor
 
 /** lag and lead: one row each, a fixed number of rows away; its frame is that row, or empty. */
 private[window] final class OffsetFunctions(
-    functions: Seq[OffsetWindowFunction], input: Seq[Attribute], cursor: Int => RowCursor, results: Array[SpecificInternalRow]) extends Kernel {
+    functions: Seq[OffsetWindowFunction],
+    input: Seq[Attribute],
+    cursor: Int => RowCursor,
+    results: Array[SpecificInternalRow]) extends Kernel {
   private val value = MutableProjection.create(functions.map(_.input), input)
   private val default = MutableProjection.create(
-    functions.map(function => if (function.default == null) Literal.create(null, function.dataType) else function.default), input)
+    functions.map(function =>
+      if (function.default == null) Literal.create(null, function.dataType) else function.default),
+    input)
   private var away, current: ForwardRows = _
 
   override def clear(): Unit = {

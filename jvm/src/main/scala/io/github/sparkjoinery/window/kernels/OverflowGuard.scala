@@ -5,7 +5,8 @@ import io.github.sparkjoinery.window.frames.{Columns, ForwardColumns}
 /**
  * Whether a part of a sum might overflow. If not, it does not matter in which order it is added up.
  *
- * @param limit of the sum
+ * @param limit
+ *   of the sum
  */
 private[window] abstract class OverflowGuard(limit: Double) {
   private var largest = 0.0

@@ -1,16 +1,18 @@
 package io.github.sparkjoinery.window.kernels
 
 /**
- * A moving frame over anything that can be merged, without ever taking anything out: so nothing is lost by cancellation.
+ * A moving frame over anything that can be merged, without ever taking anything out: so nothing is lost by
+ * cancellation.
  * {{{
  *        lo          middle          hi
  *   ------[ suffixes )[ running total )------
  *          front        back
  * }}}
- * The frame's value is front merged with back, in that order. Once the front is used up, what is then the frame becomes the front.
- * Of a long front, suffixes are there for one chunk at a time, and totals for the chunks after it: memory grows with a chunk's length,
- * and with the frame's only divided by it. A row is visited at most three times. (Two-stack queue: Tangwongsan, Hirzel, Schneider,
- * "Low-latency sliding-window aggregation in worst-case constant time", DEBS 2017.)
+ * The frame's value is front merged with back, in that order. Once the front is used up, what is then the frame becomes
+ * the front. Of a long front, suffixes are there for one chunk at a time, and totals for the chunks after it: memory
+ * grows with a chunk's length, and with the frame's only divided by it. A row is visited at most three times.
+ * (Two-stack queue: Tangwongsan, Hirzel, Schneider, "Low-latency sliding-window aggregation in worst-case constant
+ * time", DEBS 2017.)
  */
 private[window] abstract class TwoStacks extends Kernel {
   private var added = 0
@@ -23,17 +25,23 @@ private[window] abstract class TwoStacks extends Kernel {
   /** Rows `from` until `until` join the back. */
   protected def extendBack(from: Int, until: Int): Unit
   protected def clearBack(): Unit
+
   /** The total of a chunk of the front, which is to be kept under its number. */
   protected def total(from: Int, until: Int, chunk: Int): Unit
+
   /** Totals 1 to `chunks` - 1 become suffixes: each includes those after it. */
   protected def accumulateTotals(chunks: Int): Unit
+
   /** Suffixes of rows `from` until `until`, the first of them at place 0. */
   protected def suffixes(from: Int, until: Int): Unit
+
   /**
    * The frame's value, of row `at` of the batch.
    *
-   * @param place of the first row's suffix, or -1 if there is no front
-   * @param rest  the chunk whose total is what comes after the suffix, or -1
+   * @param place
+   *   of the first row's suffix, or -1 if there is no front
+   * @param rest
+   *   the chunk whose total is what comes after the suffix, or -1
    */
   protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit
 

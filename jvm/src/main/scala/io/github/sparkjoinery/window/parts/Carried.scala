@@ -14,8 +14,14 @@ import io.github.sparkjoinery.window.program.{FilteredFunction, FrameProgram, Fu
 
 /** A growing frame's functions over rows that come before a part, added in any order. */
 private[window] final class Carried(
-    frame: FrameProgram, terms: SplitTerms, output: Seq[Attribute], memory: TaskBuildMemory, spillSize: SQLMetric) {
-  private val functions: Seq[FilteredFunction] = frame.functions.collect { case FunctionProgram.Growing(function, _) => function }
+    frame: FrameProgram,
+    terms: SplitTerms,
+    output: Seq[Attribute],
+    memory: TaskBuildMemory,
+    spillSize: SQLMetric) {
+  private val functions: Seq[FilteredFunction] = frame.functions.collect { case FunctionProgram.Growing(function, _) =>
+    function
+  }
   private val merging = new Merging(functions.map(Carried.inAnyOrder), output, mergeable = false)
   private val buffer = merging.newBuffer()
   merging.initialize(buffer)
@@ -75,8 +81,10 @@ private[window] final class Carried(
   }
 
   /**
-   * @param target the buffer of a kernel for the same functions
-   * @param first  of the rows that the kernel gets
+   * @param target
+   *   the buffer of a kernel for the same functions
+   * @param first
+   *   of the rows that the kernel gets
    */
   def into(target: InternalRow, first: UnsafeRow): Unit = if (!isEmpty) {
     // That row's time may have been counted: then it is as if it had come last.
@@ -87,7 +95,8 @@ private[window] final class Carried(
     functions.foreach { case FilteredFunction(function, _) =>
       val (fields, here) = (function.aggBufferAttributes, Carried.inAnyOrder(function).aggBufferAttributes)
       function match {
-        case sum: Sum if Carried.isLong(sum) => if (!buffer.getBoolean(from + 1)) target.setLong(to, Carried.asLong(sum, buffer.get(from, null)))
+        case sum: Sum if Carried.isLong(sum) =>
+          if (!buffer.getBoolean(from + 1)) target.setLong(to, Carried.asLong(sum, buffer.get(from, null)))
         case _ => fields.indices.foreach(i => target.update(to + i, buffer.get(from + i, null)))
       }
       if (function.isInstanceOf[DenseRank]) {
@@ -102,7 +111,8 @@ private[window] final class Carried(
 
 private[window] object Carried {
 
-  private def inAnyOrder(function: FilteredFunction): FilteredFunction = function.copy(function = inAnyOrder(function.function))
+  private def inAnyOrder(function: FilteredFunction): FilteredFunction =
+    function.copy(function = inAnyOrder(function.function))
 
   /** A sum of longs may overflow on the way in one order and not in another: not so as decimals. */
   private def inAnyOrder(function: DeclarativeAggregate): DeclarativeAggregate = function match {
@@ -112,7 +122,9 @@ private[window] object Carried {
 
   private def isLong(sum: Sum): Boolean = sum.dataType == LongType
 
-  /** With Spark's error if it is none, or wrapped. What comes before a part is the beginning of a frame in Spark, too. */
+  /**
+   * With Spark's error if it is none, or wrapped. What comes before a part is the beginning of a frame in Spark, too.
+   */
   private def asLong(sum: Sum, value: Any): Long = {
     val exact = value.asInstanceOf[Decimal].toJavaBigDecimal.toBigIntegerExact
     if (exact.bitLength > 63) Add(Literal(Long.MaxValue), Literal(1L), SumMode.of(sum)).eval()

@@ -7,28 +7,38 @@ import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
 
 /**
- * Cuts the hot keys of skewed partitions of a shuffle that has been written: several tasks read the same partition, and each keeps its part. By
- * the distribution in the artifact store, else by a sample, taken when it is first asked for.
+ * Cuts the hot keys of skewed partitions of a shuffle that has been written: several tasks read the same partition, and
+ * each keeps its part. By the distribution in the artifact store, else by a sample, taken when it is first asked for.
  *
- * @param stored by partition; partitions without are sampled
+ * @param stored
+ *   by partition; partitions without are sampled
  */
 private[window] class CutAtRead(
-    @transient private val stage: ShuffleQueryStageExec, val terms: SplitTerms, @transient private val stored: Option[StoredCuts])
+    @transient private val stage: ShuffleQueryStageExec,
+    val terms: SplitTerms,
+    @transient private val stored: Option[StoredCuts])
   extends WindowCuts {
 
   @transient private lazy val known = mutable.Map.empty[Map[Int, Int], Map[Int, Map[Long, KeyCuts]]]
 
   /**
-   * @param parts how many there are to be of each partition
-   * @return by partition, the cuts of its hot keys by their hash
+   * @param parts
+   *   how many there are to be of each partition
+   * @return
+   *   by partition, the cuts of its hot keys by their hash
    */
   def of(parts: Map[Int, Int]): Map[Int, Map[Long, KeyCuts]] = synchronized {
-    known.getOrElseUpdate(parts, {
-      val fromStore = parts.keys.flatMap(partition => stored.flatMap(_.partitions.get(partition)).map(times => partition -> Sample(times, wraps = false))).toMap
-      val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
-      val samples = fromStore ++ (if (others.isEmpty) Nil else sample(others))
-      parts.map { case (partition, count) => partition -> samples.get(partition).fold(Map.empty[Long, KeyCuts])(KeyCuts.ofHotKeys(_, count, None)) }
-    })
+    known.getOrElseUpdate(
+      parts, {
+        val fromStore = parts.keys.flatMap(partition =>
+          stored.flatMap(_.partitions.get(partition)).map(times => partition -> Sample(times, wraps = false))).toMap
+        val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
+        val samples = fromStore ++ (if (others.isEmpty) Nil else sample(others))
+        parts.map { case (partition, count) =>
+          partition -> samples.get(partition).fold(Map.empty[Long, KeyCuts])(KeyCuts.ofHotKeys(_, count, None))
+        }
+      }
+    )
   }
 
   /** In one job, tasks for a few mappers each. */
@@ -45,7 +55,8 @@ private[window] class CutAtRead(
     }.collect().toSeq.groupMap(_._1)(_._2).map { case (partition, samples) => partition -> Sample.all(samples) }
   }
 
-  override def toString: String = stored.fold("cut by a sample, when read")(cuts => s"cut by the distribution of ${cuts.relation}, when read")
+  override def toString: String =
+    stored.fold("cut by a sample, when read")(cuts => s"cut by the distribution of ${cuts.relation}, when read")
 }
 
 private object CutAtRead {

@@ -8,14 +8,21 @@ import org.apache.spark.sql.joinery.BuildMemory
 import io.github.sparkjoinery.window.rows.Handover
 
 /**
- * Of the rows before a part those that come last, or of the rows after it those that come first: so many that frames of rows may hold them.
+ * Of the rows before a part those that come last, or of the rows after it those that come first: so many that frames of
+ * rows may hold them.
  *
- * @param count  how many
- * @param order  a total one, along the time first
- * @param passed gets the rows that are not among them
+ * @param count
+ *   how many
+ * @param order
+ *   a total one, along the time first
+ * @param passed
+ *   gets the rows that are not among them
  */
 private[window] final class HaloRows(
-    count: Int, isLast: Boolean, order: util.Comparator[UnsafeRow], memory: HaloMemory,
+    count: Int,
+    isLast: Boolean,
+    order: util.Comparator[UnsafeRow],
+    memory: HaloMemory,
     val passed: UnsafeRow => Unit) {
   private var rows = HaloRows.NoRows // copied into again and again
   private var times = Array.emptyLongArray
@@ -25,7 +32,9 @@ private[window] final class HaloRows(
   private var mostTime = 0L // its time, known even when the rows are kept elsewhere
   private var isFull = false
 
-  /** Rows of the halo that have gone in already, because RANGE frames hold them: all of them nearer than those offered. */
+  /**
+   * Rows of the halo that have gone in already, because RANGE frames hold them: all of them nearer than those offered.
+   */
   var inserted = 0
 
   /** Whether a row of this time cannot be among them. */
@@ -73,7 +82,8 @@ private[window] final class HaloRows(
 
   /** Of rows that are kept elsewhere, in order, nearest first: whether the next goes in, and is not passed. */
   def takes(row: UnsafeRow): Boolean =
-    if (inserted < count) { inserted += 1; true } else { passed(row); false }
+    if (inserted < count) { inserted += 1; true }
+    else { passed(row); false }
 
   /** Nearest first. */
   private def compare(row: UnsafeRow, time: Long, to: Int): Int = {
@@ -143,9 +153,11 @@ private object HaloRows {
 }
 
 /**
- * What all halos of a task share: memory is asked for in steps, and there may be thousands of halos, most of them small.
+ * What all halos of a task share: memory is asked for in steps, and there may be thousands of halos, most of them
+ * small.
  *
- * @param limit bytes
+ * @param limit
+ *   bytes
  */
 private[window] final class HaloMemory(memory: BuildMemory, limit: Long) {
   private var used = 0L

@@ -7,8 +7,10 @@ import io.github.sparkjoinery.execution.skew.Cuts
 /**
  * Where a hot key is cut. Part i holds the times from cut i - 1 on, before cut i.
  *
- * @param froms of each cut, the earliest time that a frame of a row from the cut on reaches back to; only RANGE frames count
- * @param tos   the latest that a frame of a row before it reaches
+ * @param froms
+ *   of each cut, the earliest time that a frame of a row from the cut on reaches back to; only RANGE frames count
+ * @param tos
+ *   the latest that a frame of a row before it reaches
  */
 private[window] case class KeyCuts(times: Array[Long], froms: Array[Long], tos: Array[Long]) {
   def partOf(time: Long): Int = Cuts.partOf(time, times)
@@ -17,18 +19,23 @@ private[window] case class KeyCuts(times: Array[Long], froms: Array[Long], tos: 
 private[window] object KeyCuts {
 
   /**
-   * A key is hot when it has as many rows as half a part of them all; parts of it are no smaller than that. It is cut where its values differ: one whose
-   * mass is on a single value has no cuts.
+   * A key is hot when it has as many rows as half a part of them all; parts of it are no smaller than that. It is cut
+   * where its values differ: one whose mass is on a single value has no cuts.
    *
-   * @param parts      most of a key
-   * @param mostCopied share of a key's rows; one of which RANGE frames want more over its cuts is left out. None: no limit
-   * @return by hash
+   * @param parts
+   *   most of a key
+   * @param mostCopied
+   *   share of a key's rows; one of which RANGE frames want more over its cuts is left out. None: no limit
+   * @return
+   *   by hash
    */
   def ofHotKeys(sample: Sample, parts: Int, mostCopied: Option[Double]): Map[Long, KeyCuts] = {
     val halfPart = weightOf(sample.times) / (2 * parts)
-    sample.times.groupBy(_.hash).map { case (hash, times) => (hash, times, weightOf(times)) }.filter(_._3 >= halfPart).map { case (hash, times, weight) =>
+    sample.times.groupBy(_.hash).map { case (hash, times) => (hash, times, weightOf(times)) }.filter(
+      _._3 >= halfPart).map { case (hash, times, weight) =>
       val most = math.min(parts, math.max(2, math.ceil(weight / halfPart).toInt))
-      val cuts = if (sample.wraps) KeyCuts(Array.emptyLongArray, Array.emptyLongArray, Array.emptyLongArray) else cut(times, most)
+      val cuts = if (sample.wraps) KeyCuts(Array.emptyLongArray, Array.emptyLongArray, Array.emptyLongArray)
+      else cut(times, most)
       (hash, cuts, copied(times, cuts) / weight)
     }.collect { case (hash, cuts, share) if mostCopied.forall(share <= _) => hash -> cuts }.toMap
   }

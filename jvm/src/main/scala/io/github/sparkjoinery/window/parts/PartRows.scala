@@ -14,8 +14,10 @@ import io.github.sparkjoinery.window.rows.PartitionRows
 /**
  * What a task computes: of each hot key a part, of the other keys all or some.
  *
- * @param hot   by the hash of [[SplitTerms]]
- * @param share of the other keys: which remainder of the hash, by which divisor; None: all that there are
+ * @param hot
+ *   by the hash of [[SplitTerms]]
+ * @param share
+ *   of the other keys: which remainder of the hash, by which divisor; None: all that there are
  */
 private[window] case class TaskParts(hot: Map[Long, KeyPart], share: Option[(Int, Int)])
 
@@ -23,16 +25,23 @@ private[window] case class TaskParts(hot: Map[Long, KeyPart], share: Option[(Int
 private[window] case class KeyPart(number: Int, cuts: KeyCuts)
 
 /**
- * Of the rows that a task reads, those that it needs: of hot keys its own and the halo, of other keys all or none. What comes before
- * the halo is added up for functions over growing frames, and what comes behind it for those over whole partitions.
+ * Of the rows that a task reads, those that it needs: of hot keys its own and the halo, of other keys all or none. What
+ * comes before the halo is added up for functions over growing frames, and what comes behind it for those over whole
+ * partitions.
  *
  * Rows with equal order values are told apart by their bytes, so that all parts agree on one order of theirs.
  *
- * @param spillSize is told what was spilled, in bytes
- * @param insert    takes a row that is needed
+ * @param spillSize
+ *   is told what was spilled, in bytes
+ * @param insert
+ *   takes a row that is needed
  */
 private[window] final class PartRows(
-    parts: TaskParts, terms: SplitTerms, program: WindowProgram, output: Seq[Attribute], spillSize: SQLMetric,
+    parts: TaskParts,
+    terms: SplitTerms,
+    program: WindowProgram,
+    output: Seq[Attribute],
+    spillSize: SQLMetric,
     insert: UnsafeRow => Unit) {
   private val hashAndTimeOf = UnsafeProjection.create(Seq(terms.time.word, terms.hash), output)
   private val keyOf = if (terms.keys.isEmpty) null else UnsafeProjection.create(terms.keys, output)
@@ -54,7 +63,8 @@ private[window] final class PartRows(
     val hash = projected.getLong(1)
     val index = indexOfHash.find(hash)
     if (index < 0) {
-      if (parts.share.forall { case (remainder, divisor) => java.lang.Math.floorMod(hash, divisor) == remainder }) insert(row)
+      if (parts.share.forall { case (remainder, divisor) => java.lang.Math.floorMod(hash, divisor) == remainder })
+        insert(row)
     } else {
       val KeyPart(number, cuts) = hot(index)
       val at = time.of(projected)
@@ -157,8 +167,10 @@ private object PartRows {
 /**
  * In a partition, between the halo before and the halo behind.
  *
- * @param start   number of the first
- * @param isAfter of a row from there on: whether it is behind; null if none is
+ * @param start
+ *   number of the first
+ * @param isAfter
+ *   of a row from there on: whether it is behind; null if none is
  */
 private[window] case class OwnRows(start: Int, isAfter: UnsafeRow => Boolean) {
   def contains(row: UnsafeRow, number: Int): Boolean = number >= start && (isAfter == null || !isAfter(row))

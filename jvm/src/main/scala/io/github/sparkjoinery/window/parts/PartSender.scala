@@ -12,13 +12,19 @@ import org.apache.spark.sql.joinery.{DriverBuildMemory, ExecutionMemory, TaskBui
 import io.github.sparkjoinery.execution.rows.{LongKeyIndex, TotalOrder}
 
 /**
- * Tells, in a task before the shuffle, which parts a row goes to: its own; those whose RANGE frames hold it; and, known after the last row, those
- * whose frames of rows may hold it, among all tasks' rows. Each task sends the nearest of its own, and the part's task picks among them.
+ * Tells, in a task before the shuffle, which parts a row goes to: its own; those whose RANGE frames hold it; and, known
+ * after the last row, those whose frames of rows may hold it, among all tasks' rows. Each task sends the nearest of its
+ * own, and the part's task picks among them.
  */
 final class PartSender private[window] (
-    hotKeys: Map[Long, HotKeyParts], terms: SplitTerms, output: Seq[Attribute], spillSize: SQLMetric) {
+    hotKeys: Map[Long, HotKeyParts],
+    terms: SplitTerms,
+    output: Seq[Attribute],
+    spillSize: SQLMetric) {
   private val indexOfHash = new LongKeyIndex(new DriverBuildMemory(Long.MaxValue))
-  private val hot = hotKeys.filter(_._2.cuts.times.nonEmpty).toArray.map { case (hash, parts) => indexOfHash.add(hash); new HotHash(parts) }
+  private val hot = hotKeys.filter(_._2.cuts.times.nonEmpty).toArray.map { case (hash, parts) =>
+    indexOfHash.add(hash); new HotHash(parts)
+  }
   private val memory = new HaloMemory(TaskBuildMemory(), ExecutionMemory.shareOfTask / 3)
   private var spilled: SpilledHalos = _ // where that does not suffice
   private val order = TotalOrder(terms.order, output)
@@ -32,7 +38,9 @@ final class PartSender private[window] (
   /** How many parts beside its own the row goes to at once. */
   var copies = 0
 
-  /** The part of a row whose key has this hash, or -1: the key is not hot. What is asked of it next holds for this row. */
+  /**
+   * The part of a row whose key has this hash, or -1: the key is not hot. What is asked of it next holds for this row.
+   */
   def partOf(keyHash: Long, time: Long): Long = {
     copies = 0
     val index = indexOfHash.find(keyHash)
@@ -82,7 +90,7 @@ final class PartSender private[window] (
     val handover = memory.handover()
     spilled = new SpilledHalos(terms, output, spillSize)
     for (hash <- hot; edges <- hash.keys.values.asScala;
-        (halos, isBefore) <- Seq(edges.first -> false, edges.last -> true))
+      (halos, isBefore) <- Seq(edges.first -> false, edges.last -> true))
       halos.foreach(halo => handover.gave(halo.drain(spilled.add(_, isBefore))))
     handover.end()
   }
@@ -120,10 +128,13 @@ final class PartSender private[window] (
     def halos: Iterator[(Long, UnsafeRow)] = {
       val (firsts, lasts) = (first.map(_.sorted()), last.map(_.sorted()))
       Iterator.range(0, count).flatMap { part =>
-        val before = Iterator.range(part - 1, -1, -1).flatMap(place => lasts(place).iterator.map(place -> _)).take(terms.rowsBefore)
-        val after = Iterator.range(part + 1, count).flatMap(place => firsts(place).iterator.map(place -> _)).take(terms.rowsAfter)
-        (before ++ after).collect { case (place, row) if !ranges || !parts.sends(timeOf(row), place, part) =>
-          parts.numbers(part) -> row
+        val before = Iterator.range(part - 1, -1, -1).flatMap(place => lasts(place).iterator.map(place -> _)).take(
+          terms.rowsBefore)
+        val after =
+          Iterator.range(part + 1, count).flatMap(place => firsts(place).iterator.map(place -> _)).take(terms.rowsAfter)
+        (before ++ after).collect {
+          case (place, row) if !ranges || !parts.sends(timeOf(row), place, part) =>
+            parts.numbers(part) -> row
         }
       }
     }
@@ -177,6 +188,9 @@ final class PartSender private[window] (
 
 /** Goes to the executors. */
 final case class PartSenderFactory private[window] (
-    hotKeys: Map[Long, HotKeyParts], terms: SplitTerms, output: Seq[Attribute], spillSize: SQLMetric) {
+    hotKeys: Map[Long, HotKeyParts],
+    terms: SplitTerms,
+    output: Seq[Attribute],
+    spillSize: SQLMetric) {
   def create(): PartSender = new PartSender(hotKeys, terms, output, spillSize)
 }

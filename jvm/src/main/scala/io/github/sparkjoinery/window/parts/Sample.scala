@@ -10,8 +10,10 @@ private[window] case class SampledTime(hash: Long, time: Long, from: Long, to: L
 
 /** @param wraps whether the bound of a row, be it in the sample or not, has wrapped around */
 private[window] case class Sample(times: Seq[SampledTime], wraps: Boolean) {
+
   /** For a sample of a sample. */
-  def scaled(by: Double): Sample = if (by == 1) this else copy(times = times.map(time => time.copy(weight = time.weight * by)))
+  def scaled(by: Double): Sample =
+    if (by == 1) this else copy(times = times.map(time => time.copy(weight = time.weight * by)))
 }
 
 private[window] object Sample {
@@ -48,8 +50,15 @@ private[window] object Sample {
     // without a bound, as by an error that is Spark's to raise: everything
     if (bounds.contains(None)) SampledTime(row.getLong(0), time, Long.MinValue, Long.MaxValue, weight)
     else {
-      val latest = bounds.flatten.filter(_ > time).maxOption // of rows before this one none reaches it, if its own frames do not reach beyond it
-      SampledTime(row.getLong(0), time, (time +: bounds.flatten).min, latest.getOrElse(math.max(time, Long.MinValue + 1) - 1), weight)
+      val latest =
+        bounds.flatten.filter(
+          _ > time).maxOption // of rows before this one none reaches it, if its own frames do not reach beyond it
+      SampledTime(
+        row.getLong(0),
+        time,
+        (time +: bounds.flatten).min,
+        latest.getOrElse(math.max(time, Long.MinValue + 1) - 1),
+        weight)
     }
   }
 

@@ -19,9 +19,11 @@ private[window] final class SpilledHalos(terms: SplitTerms, output: Seq[Attribut
   def add(row: UnsafeRow, isBefore: Boolean): Unit = (if (isBefore) befores else afters).insert(row)
 
   /**
-   * After the last row: each with a number that changes with its key; either those before their parts or those after them.
+   * After the last row: each with a number that changes with its key; either those before their parts or those after
+   * them.
    *
-   * @return rows that are good until the next
+   * @return
+   *   rows that are good until the next
    */
   def rows(areBefore: Boolean): Iterator[(Int, UnsafeRow)] = {
     var key: UnsafeRow = null

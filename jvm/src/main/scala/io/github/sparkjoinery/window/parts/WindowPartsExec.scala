@@ -10,7 +10,10 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.types.LongType
 
-/** Before the shuffle of a window whose hot keys are cut: adds the part of each row, and copies of rows for other parts behind them. See [[CutAtWrite]]. */
+/**
+ * Before the shuffle of a window whose hot keys are cut: adds the part of each row, and copies of rows for other parts
+ * behind them. See [[CutAtWrite]].
+ */
 case class WindowPartsExec(cuts: CutAtWrite, child: SparkPlan) extends UnaryExecNode with CodegenSupport {
 
   override def nodeName: String = "WindowParts"
@@ -20,7 +23,8 @@ case class WindowPartsExec(cuts: CutAtWrite, child: SparkPlan) extends UnaryExec
   override lazy val metrics = Map(
     "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
     "copiedRows" -> SQLMetrics.createMetric(sparkContext, "rows copied over a cut"),
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+  )
 
   private def terms: SplitTerms = cuts.terms
   private def newSender: PartSenderFactory =
@@ -50,7 +54,9 @@ case class WindowPartsExec(cuts: CutAtWrite, child: SparkPlan) extends UnaryExec
           Iterator.single(of(row, part)) ++ Iterator.range(0, sender.copies).map(i => of(row, sender.copy(i)))
         }
       }
-      val halos = Iterator.continually(sender.nextOfHalo()).takeWhile(identity).map { _ => copiedRows += 1; of(sender.row, sender.part) }
+      val halos = Iterator.continually(sender.nextOfHalo()).takeWhile(identity).map { _ =>
+        copiedRows += 1; of(sender.row, sender.part)
+      }
       own ++ halos
     }
   }
@@ -63,13 +69,19 @@ case class WindowPartsExec(cuts: CutAtWrite, child: SparkPlan) extends UnaryExec
 
   override protected def doProduce(ctx: CodegenContext): String = {
     val factory = ctx.addReferenceObj("parts", newSender, classOf[PartSenderFactory].getName)
-    senderTerm = ctx.addMutableState(classOf[PartSender].getName, "partSender", term => s"$term = $factory.create();", forceInline = true)
+    senderTerm = ctx.addMutableState(
+      classOf[PartSender].getName,
+      "partSender",
+      term => s"$term = $factory.create();",
+      forceInline = true)
     val isTaken = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "rowsTaken")
     val input = child.asInstanceOf[CodegenSupport].produce(ctx, this)
     val row = ctx.freshName("haloRow")
     ctx.currentVars = null
     ctx.INPUT_ROW = row
-    val columns = child.output.zipWithIndex.map { case (column, i) => BoundReference(i, column.dataType, column.nullable).genCode(ctx) }
+    val columns = child.output.zipWithIndex.map { case (column, i) =>
+      BoundReference(i, column.dataType, column.nullable).genCode(ctx)
+    }
     s"""
       if (!$isTaken) {
         $input
@@ -90,10 +102,14 @@ case class WindowPartsExec(cuts: CutAtWrite, child: SparkPlan) extends UnaryExec
     def bound(expression: Expression): Expression = BindReferences.bindReference(expression, child.output)
     val hash = bound(terms.hash).genCode(ctx)
     val time = bound(terms.time.word).genCode(ctx)
-    val fields = child.output.zipWithIndex.map { case (column, i) => BoundReference(i, column.dataType, column.nullable) }
+    val fields = child.output.zipWithIndex.map { case (column, i) =>
+      BoundReference(i, column.dataType, column.nullable)
+    }
     val (number, copies, i) = (ctx.freshName("part"), ctx.freshName("copies"), ctx.freshName("i"))
-    val offer = if (terms.rowsBefore + terms.rowsAfter == 0) "" else {
-      val key = GenerateUnsafeProjection.createCode(ctx, if (terms.keys.isEmpty) Seq(Literal(0)) else terms.keys.map(bound))
+    val offer = if (terms.rowsBefore + terms.rowsAfter == 0) ""
+    else {
+      val key =
+        GenerateUnsafeProjection.createCode(ctx, if (terms.keys.isEmpty) Seq(Literal(0)) else terms.keys.map(bound))
       val whole = GenerateUnsafeProjection.createCode(ctx, fields)
       s"""
         ${key.code}

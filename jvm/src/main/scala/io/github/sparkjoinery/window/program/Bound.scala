@@ -12,16 +12,20 @@ private[window] object Bound {
   /**
    * At a value of the order column.
    *
-   * @param order      column of the rows' values, as longs in the order of the sort
-   * @param bound      column of the value that the frame of a row begins or ends at
-   * @param nullsFirst of the order column
+   * @param order
+   *   column of the rows' values, as longs in the order of the sort
+   * @param bound
+   *   column of the value that the frame of a row begins or ends at
+   * @param nullsFirst
+   *   of the order column
    */
   case class Range(order: Int, bound: Int, nullsFirst: Boolean) extends Bound
 
   /**
    * At the first or last of the rows with the same order values.
    *
-   * @param peer column with a number for these rows, ascending
+   * @param peer
+   *   column with a number for these rows, ascending
    */
   case class Peers(peer: Int) extends Bound
 }

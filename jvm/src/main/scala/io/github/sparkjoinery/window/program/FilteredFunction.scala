@@ -12,19 +12,24 @@ private[window] case class FilteredFunction(function: DeclarativeAggregate, filt
 
   /** As in Spark's own window operator. */
   def updates: Seq[Expression] = filter.fold(function.updateExpressions) { filter =>
-    function.updateExpressions.zip(function.aggBufferAttributes).map { case (update, before) => If(filter, update, before) }
+    function.updateExpressions.zip(function.aggBufferAttributes).map { case (update, before) =>
+      If(filter, update, before)
+    }
   }
 
   /**
-   * Moments are as they were when nothing is merged. By Spark's expressions the average of n values merged into nothing is (average / n) * n: no
-   * longer that of equal values, so that a variance of 0, and a skewness of NULL, were lost.
+   * Moments are as they were when nothing is merged. By Spark's expressions the average of n values merged into nothing
+   * is (average / n) * n: no longer that of equal values, so that a variance of 0, and a skewness of NULL, were lost.
    */
   def merges: Seq[Expression] =
     if (!function.aggBufferAttributes.forall(_.dataType == DoubleType)) function.mergeExpressions
     else {
       def isEmpty(buffer: Seq[Attribute]): Expression =
-        buffer.zip(function.initialValues).map { case (field, initial) => EqualNullSafe(field, initial) }.reduce[Expression](And(_, _))
+        buffer.zip(function.initialValues).map { case (field, initial) => EqualNullSafe(field, initial) }.reduce[
+          Expression](And(_, _))
       val (left, right) = (function.aggBufferAttributes, function.inputAggBufferAttributes)
-      function.mergeExpressions.zipWithIndex.map { case (merge, i) => If(isEmpty(left), right(i), If(isEmpty(right), left(i), merge)) }
+      function.mergeExpressions.zipWithIndex.map { case (merge, i) =>
+        If(isEmpty(left), right(i), If(isEmpty(right), left(i), merge))
+      }
     }
 }

@@ -2,8 +2,8 @@ package io.github.sparkjoinery.window.program
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types._
 import org.apache.spark.sql.types.DayTimeIntervalType.DAY
+import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.AddInterval
 
@@ -19,11 +19,15 @@ private[window] object RangeBound {
       case (DateType, IntegerType) => Some(DateAdd(value, signed))
       case (DateType, _: YearMonthIntervalType) => Some(DateAddYMInterval(value, signed))
       case (DateType, DayTimeIntervalType(DAY, DAY)) => Some(DateAdd(value, ExtractANSIIntervalDays(signed)))
-      case (TimestampType | TimestampNTZType, CalendarIntervalType | _: DayTimeIntervalType) => Some(AddInterval(value, signed, zone))
-      case (TimestampType | TimestampNTZType, _: YearMonthIntervalType) => Some(TimestampAddYMInterval(value, signed, zone))
-      case (decimal: DecimalType, by: DecimalType) if decimal.scale == by.scale && decimal.precision < Decimal.MAX_LONG_DIGITS =>
+      case (TimestampType | TimestampNTZType, CalendarIntervalType | _: DayTimeIntervalType) =>
+        Some(AddInterval(value, signed, zone))
+      case (TimestampType | TimestampNTZType, _: YearMonthIntervalType) =>
+        Some(TimestampAddYMInterval(value, signed, zone))
+      case (decimal: DecimalType, by: DecimalType)
+          if decimal.scale == by.scale && decimal.precision < Decimal.MAX_LONG_DIGITS =>
         Some(DecimalAddNoOverflowCheck(value, signed, decimal))
-      case (ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType, by) if by == value.dataType => Some(Add(value, signed))
+      case (ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType, by) if by == value.dataType =>
+        Some(Add(value, signed))
       case _ => None
     }
   }

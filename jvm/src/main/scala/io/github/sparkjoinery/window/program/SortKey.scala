@@ -9,9 +9,12 @@ import io.github.sparkjoinery.expressions.OrderedLong
 /**
  * The first term of a sort order, as a long for each row.
  *
- * @param word       a long; NULL where the term is
- * @param isUnsigned whether Spark orders these longs as unsigned ones
- * @param isExact    whether equal longs mean equal values; else rows have to be compared
+ * @param word
+ *   a long; NULL where the term is
+ * @param isUnsigned
+ *   whether Spark orders these longs as unsigned ones
+ * @param isExact
+ *   whether equal longs mean equal values; else rows have to be compared
  */
 private[window] case class SortKey(word: Expression, isUnsigned: Boolean, isExact: Boolean, order: SortOrder) {
 

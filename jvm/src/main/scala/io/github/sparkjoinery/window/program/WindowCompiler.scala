@@ -12,19 +12,20 @@ import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
 /**
  * Turns the functions of a window, all of which [[WindowSupport]] has passed, into a [[WindowProgram]].
  *
- * @param keepsColumns whether functions may have columns of all rows of a frame in memory; else Spark's expressions read
- *                     the rows
+ * @param keepsColumns
+ *   whether functions may have columns of all rows of a frame in memory; else Spark's expressions read the rows
  */
 private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolean = true) {
   private val columns = mutable.ArrayBuffer.empty[Expression]
   private var needsPeers = false
 
   /**
-   * Functions over frames that begin with the partition are computed row by row, as Spark does: what joins a sum is never
-   * looked at again, and the sum may begin with what comes before the first row.
+   * Functions over frames that begin with the partition are computed row by row, as Spark does: what joins a sum is
+   * never looked at again, and the sum may begin with what comes before the first row.
    */
   def compile(functions: Seq[WindowExpression]): WindowProgram = {
-    val frames = functions.zipWithIndex.groupBy { case (window, _) => frameOf(window).canonicalized }.toSeq.sortBy(_._2.head._2).map { case (_, of) =>
+    val frames = functions.zipWithIndex.groupBy { case (window, _) => frameOf(window).canonicalized }.toSeq.sortBy(
+      _._2.head._2).map { case (_, of) =>
       val frame = frameOf(of.head._1)
       val (lower, upper) = (bound(frame, frame.lower), bound(frame, frame.upper))
       val growing = frame.lower == UnboundedPreceding
@@ -32,7 +33,9 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
       FrameProgram(lower, upper, of.map { case (window, result) => function(window, result, growing) }, overflow)
     }
     WindowProgram(columns.toSeq, Option.when(needsPeers)(columns.length), frames, functions.map(_.dataType)) match {
-      case program if needsPeers => program.copy(frames = frames.map(frame => frame.copy(lower = atPeers(frame.lower), upper = atPeers(frame.upper))))
+      case program if needsPeers =>
+        program.copy(frames = frames.map(frame =>
+          frame.copy(lower = atPeers(frame.lower), upper = atPeers(frame.upper))))
       case program => program
     }
   }
@@ -50,17 +53,18 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
     case (RowFrame, CurrentRow) => Bound.Rows(0)
     case (RowFrame, offset) => Bound.Rows(offset.eval().asInstanceOf[Int])
     case (RangeFrame, CurrentRow) => order match {
-      case Seq(only) if OrderedLong.supports(only.dataType) =>
-        val values = orderColumn
-        Bound.Range(values, values, only.nullOrdering == NullsFirst)
-      case _ => needsPeers = true; WindowCompiler.SomePeers
-    }
+        case Seq(only) if OrderedLong.supports(only.dataType) =>
+          val values = orderColumn
+          Bound.Range(values, values, only.nullOrdering == NullsFirst)
+        case _ => needsPeers = true; WindowCompiler.SomePeers
+      }
     case (RangeFrame, offset) =>
       val value = RangeBound.of(order.head, offset).get
       Bound.Range(orderColumn, column(OrderedLong(TryEval(value), isDescending)), order.head.nullOrdering == NullsFirst)
   }
 
-  private def atPeers(bound: Bound): Bound = if (bound == WindowCompiler.SomePeers) Bound.Peers(columns.length) else bound
+  private def atPeers(bound: Bound): Bound =
+    if (bound == WindowCompiler.SomePeers) Bound.Peers(columns.length) else bound
 
   private def isDescending: Boolean = order.head.direction == Descending
   private def orderColumn: Int = column(OrderedLong(order.head.child, isDescending))
@@ -85,20 +89,21 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
           case Count(children) =>
             val nullable = children.filter(_.nullable)
             val one = Literal(1L)
-            val counted = if (nullable.isEmpty) one else If(nullable.map(IsNotNull(_)).reduce[Expression](And(_, _)), one, Literal(null, LongType))
+            val counted = if (nullable.isEmpty) one
+            else If(nullable.map(IsNotNull(_)).reduce[Expression](And(_, _)), one, Literal(null, LongType))
             Counted(input(counted), result)
           case sum: Sum => sum.child.dataType match {
-            case ByteType | ShortType | IntegerType | LongType =>
-              val value = AttributeReference("value", LongType)()
-              LongSum(input(long(sum.child)), checked(sum, value), value, result)
-            case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
-            case _ => merged(aggregate, filter, guards(aggregate), input, result)
-          }
+              case ByteType | ShortType | IntegerType | LongType =>
+                val value = AttributeReference("value", LongType)()
+                LongSum(input(long(sum.child)), checked(sum, value), value, result)
+              case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
+              case _ => merged(aggregate, filter, guards(aggregate), input, result)
+            }
           case average: Average => average.child.dataType match {
-            case ByteType | ShortType | IntegerType | LongType => LongAverage(input(long(average.child)), result)
-            case FloatType | DoubleType => DoubleAverage(input(double(average.child)), result)
-            case _ => merged(aggregate, filter, guards(aggregate), input, result)
-          }
+              case ByteType | ShortType | IntegerType | LongType => LongAverage(input(long(average.child)), result)
+              case FloatType | DoubleType => DoubleAverage(input(double(average.child)), result)
+              case _ => merged(aggregate, filter, guards(aggregate), input, result)
+            }
           case Min(child) if isNumber(child) => extreme(input, child, isMax = false, result)
           case Max(child) if isNumber(child) => extreme(input, child, isMax = true, result)
           case _ => merged(aggregate, filter, guards(aggregate), input, result)
@@ -113,30 +118,38 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
 
   private def isNumber(child: Expression): Boolean = OrderedLong.supports(child.dataType)
 
-  private def extreme(input: Expression => Int, child: Expression, isMax: Boolean, result: Int): FunctionProgram = child.dataType match {
-    case FloatType => FunctionProgram.Extreme(input(Cast(child, DoubleType)), isMax, isDouble = true, result)
-    case DoubleType => FunctionProgram.Extreme(input(child), isMax, isDouble = true, result)
-    case _ => FunctionProgram.Extreme(input(OrderedLong(child)), isMax, isDouble = false, result)
-  }
+  private def extreme(input: Expression => Int, child: Expression, isMax: Boolean, result: Int): FunctionProgram =
+    child.dataType match {
+      case FloatType => FunctionProgram.Extreme(input(Cast(child, DoubleType)), isMax, isDouble = true, result)
+      case DoubleType => FunctionProgram.Extreme(input(child), isMax, isDouble = true, result)
+      case _ => FunctionProgram.Extreme(input(OrderedLong(child)), isMax, isDouble = false, result)
+    }
 
-  private def merged(function: DeclarativeAggregate, filter: Option[Expression], guards: Seq[(Expression, Double)], input: Expression => Int,
+  private def merged(
+      function: DeclarativeAggregate,
+      filter: Option[Expression],
+      guards: Seq[(Expression, Double)],
+      input: Expression => Int,
       result: Int): FunctionProgram =
-    FunctionProgram.Merged(FilteredFunction(function, filter), guards.map { case (value, limit) => (input(value), limit) }, result)
+    FunctionProgram.Merged(
+      FilteredFunction(function, filter),
+      guards.map { case (value, limit) => (input(value), limit) },
+      result)
 
   /** Where the order of additions may decide: what is added, as a double, and from which sum on. */
   private def guards(function: DeclarativeAggregate): Seq[(Expression, Double)] = function match {
     case sum: Sum => sum.child.dataType match {
-      case ByteType | ShortType | IntegerType | LongType =>
-        if (sum.evalContext.evalMode == EvalMode.LEGACY) Nil // it wraps, in any order
-        else Seq((Cast(sum.child, DoubleType), WindowCompiler.LongSumsFit))
-      case FloatType | DoubleType => Seq(finite(sum.child))
-      case _ => overflows(sum, sum.child).toSeq
-    }
+        case ByteType | ShortType | IntegerType | LongType =>
+          if (sum.evalContext.evalMode == EvalMode.LEGACY) Nil // it wraps, in any order
+          else Seq((Cast(sum.child, DoubleType), WindowCompiler.LongSumsFit))
+        case FloatType | DoubleType => Seq(finite(sum.child))
+        case _ => overflows(sum, sum.child).toSeq
+      }
     case average: Average => average.child.dataType match {
-      case ByteType | ShortType | IntegerType | LongType => Nil
-      case FloatType | DoubleType => Seq(finite(average.child))
-      case _ => overflows(average, average.child).toSeq
-    }
+        case ByteType | ShortType | IntegerType | LongType => Nil
+        case FloatType | DoubleType => Seq(finite(average.child))
+        case _ => overflows(average, average.child).toSeq
+      }
     case _: Count | _: Min | _: Max => Nil
     case _ => moments(function)
   }
@@ -145,19 +158,27 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
   private def finite(child: Expression): (Expression, Double) = {
     val value = if (child.dataType == DoubleType) child else Cast(child, DoubleType)
     val isFinite = And(
-      LessThanOrEqual(value, Literal(Double.MaxValue)), GreaterThanOrEqual(value, Literal(-Double.MaxValue)))
+      LessThanOrEqual(value, Literal(Double.MaxValue)),
+      GreaterThanOrEqual(value, Literal(-Double.MaxValue)))
     (If(isFinite, value, Literal(0.0)), Double.MaxValue / 2)
   }
 
-  /** Of variances and the like: infinite values, and those whose powers are, make a difference between rows added and partial results merged. */
+  /**
+   * Of variances and the like: infinite values, and those whose powers are, make a difference between rows added and
+   * partial results merged.
+   */
   private def moments(function: DeclarativeAggregate): Seq[(Expression, Double)] = function match {
     case _: First | _: Last | _: MaxMinBy => Nil
     case _ if function.aggBufferAttributes.exists(_.dataType == DoubleType) =>
-      function.children.filter(_.dataType.isInstanceOf[NumericType]).map(child => (Cast(child, DoubleType), WindowCompiler.FourthPowersFit))
+      function.children.filter(_.dataType.isInstanceOf[NumericType]).map(child =>
+        (Cast(child, DoubleType), WindowCompiler.FourthPowersFit))
     case _ => Nil
   }
 
-  /** What is summed, as a double, and the least sum that its type cannot hold; None where that takes more rows than a partition has. */
+  /**
+   * What is summed, as a double, and the least sum that its type cannot hold; None where that takes more rows than a
+   * partition has.
+   */
   private def overflows(function: DeclarativeAggregate, child: Expression): Option[(Expression, Double)] =
     function.aggBufferAttributes.head.dataType match {
       case sum: DecimalType =>

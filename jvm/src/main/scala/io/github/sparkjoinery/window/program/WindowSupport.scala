@@ -12,24 +12,25 @@ private[window] object WindowSupport {
       Option.when(offset.ignoreNulls)(s"${name(window)} IGNORE NULLS")
     case _: RowNumber | _: Rank | _: DenseRank => None
     case _: AggregateWindowFunction => Some(s"${name(window)} needs all of a partition, or has no merge")
-    case AggregateExpression(_: Product, _, _, _, _) => Some("product: whether it is infinite depends on the order of multiplication")
+    case AggregateExpression(_: Product, _, _, _, _) =>
+      Some("product: whether it is infinite depends on the order of multiplication")
     case AggregateExpression(_: DeclarativeAggregate, _, _, _, _) => window.windowSpec.frameSpecification match {
-      case frame: SpecifiedWindowFrame if frame.frameType == RangeFrame =>
-        Seq(frame.lower, frame.upper).collectFirst {
-          case offset if !offset.isInstanceOf[SpecialFrameBoundary] && RangeBound.of(order.head, offset).isEmpty =>
-            s"RANGE with an offset of type ${offset.dataType.sql} from values of type ${order.head.dataType.sql}"
-        }
-      case _ => None
-    }
+        case frame: SpecifiedWindowFrame if frame.frameType == RangeFrame =>
+          Seq(frame.lower, frame.upper).collectFirst {
+            case offset if !offset.isInstanceOf[SpecialFrameBoundary] && RangeBound.of(order.head, offset).isEmpty =>
+              s"RANGE with an offset of type ${offset.dataType.sql} from values of type ${order.head.dataType.sql}"
+          }
+        case _ => None
+      }
     case _ => Some(s"${name(window)} has no merge of partial results in expressions")
   }
 
   /** Whether Spark's operator computes each frame of it anew. */
   def isRecomputed(window: WindowExpression): Boolean = window.windowFunction match {
     case _: AggregateExpression => window.windowSpec.frameSpecification match {
-      case frame: SpecifiedWindowFrame => frame.lower != UnboundedPreceding
-      case _ => false
-    }
+        case frame: SpecifiedWindowFrame => frame.lower != UnboundedPreceding
+        case _ => false
+      }
     case _ => false
   }
 

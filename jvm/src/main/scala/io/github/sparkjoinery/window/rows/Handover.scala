@@ -4,10 +4,11 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.joinery.BuildMemory
 
 /**
- * Rows leave memory for a sort that spills: what they take is given back as they go. The sort gets a page or two before the
- * first has gone, or it could take none; no more than that is in use without being accounted for.
+ * Rows leave memory for a sort that spills: what they take is given back as they go. The sort gets a page or two before
+ * the first has gone, or it could take none; no more than that is in use without being accounted for.
  *
- * @param memory all that the rows take
+ * @param memory
+ *   all that the rows take
  */
 private[window] final class Handover(memory: BuildMemory) {
   private val total = memory.acquired

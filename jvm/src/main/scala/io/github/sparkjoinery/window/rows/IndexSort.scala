@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.window.rows
 
 /**
- * Sorts numbers of rows by a long that each row has, and rows of equal longs by a comparison of the rows. Radix sort, because the
- * longs are times or numbers: a pass for each 11 bits in which any two of them differ.
+ * Sorts numbers of rows by a long that each row has, and rows of equal longs by a comparison of the rows. Radix sort,
+ * because the longs are times or numbers: a pass for each 11 bits in which any two of them differ.
  */
 private[window] object IndexSort {
 
@@ -10,9 +10,12 @@ private[window] object IndexSort {
   val ScratchBytes = 24
 
   /**
-   * @param rows    to be sorted, from `from` until `until`
-   * @param keys    by row
-   * @param compare of two rows with equal keys; null: they may be in any order, and keep theirs
+   * @param rows
+   *   to be sorted, from `from` until `until`
+   * @param keys
+   *   by row
+   * @param compare
+   *   of two rows with equal keys; null: they may be in any order, and keep theirs
    */
   def sort(rows: Array[Int], from: Int, until: Int, keys: Array[Long], compare: IntComparator): Unit = {
     if (!isSorted(rows, from, until, keys)) {
@@ -99,13 +102,21 @@ private[window] object IndexSort {
     mergeSort(java.util.Arrays.copyOfRange(rows, from, until), rows, 0, until - from, from, compare)
 
   /** Sorts what is in both arrays into `target`. */
-  private def mergeSort(source: Array[Int], target: Array[Int], from: Int, until: Int, offset: Int, compare: IntComparator): Unit = {
+  private def mergeSort(
+      source: Array[Int],
+      target: Array[Int],
+      from: Int,
+      until: Int,
+      offset: Int,
+      compare: IntComparator): Unit = {
     if (until - from <= 6) {
       var i = from + 1
       while (i < until) {
         val row = target(offset + i)
         var j = i - 1
-        while (j >= from && compare.compare(target(offset + j), row) > 0) { target(offset + j + 1) = target(offset + j); j -= 1 }
+        while (j >= from && compare.compare(target(offset + j), row) > 0) {
+          target(offset + j + 1) = target(offset + j); j -= 1
+        }
         target(offset + j + 1) = row
         i += 1
       }
@@ -115,8 +126,9 @@ private[window] object IndexSort {
       mergeSort(target, source, middle + offset, until + offset, -offset, compare)
       var (i, j, k) = (from, middle, from)
       while (k < until) {
-        if (j >= until || i < middle && compare.compare(source(i), source(j)) <= 0) { target(offset + k) = source(i); i += 1 }
-        else { target(offset + k) = source(j); j += 1 }
+        if (j >= until || i < middle && compare.compare(source(i), source(j)) <= 0) {
+          target(offset + k) = source(i); i += 1
+        } else { target(offset + k) = source(j); j += 1 }
         k += 1
       }
     }

@@ -9,15 +9,23 @@ import io.github.sparkjoinery.execution.rows.{RowKeyIndex, RowPages, TotalOrder}
 import io.github.sparkjoinery.window.program.SortKey
 
 /**
- * A task's input in memory: rows in pages, numbered as they came, and the numbers grouped by key and sorted. No row
- * is moved, and most are compared by one long. Partitions come in the order of their keys, so that the output is sorted as Spark's is.
+ * A task's input in memory: rows in pages, numbered as they came, and the numbers grouped by key and sorted. No row is
+ * moved, and most are compared by one long. Partitions come in the order of their keys, so that the output is sorted as
+ * Spark's is.
  *
- * @param keys  equal where they are byte by byte
- * @param limit bytes
- * @param tiesByBytes whether rows with equal order values are put in order by their bytes
+ * @param keys
+ *   equal where they are byte by byte
+ * @param limit
+ *   bytes
+ * @param tiesByBytes
+ *   whether rows with equal order values are put in order by their bytes
  */
 private[window] final class IndexedRows(
-    keys: Seq[Expression], order: Seq[SortOrder], output: Seq[Attribute], limit: Long, tiesByBytes: Boolean) extends PartitionRows {
+    keys: Seq[Expression],
+    order: Seq[SortOrder],
+    output: Seq[Attribute],
+    limit: Long,
+    tiesByBytes: Boolean) extends PartitionRows {
   private val memory = TaskBuildMemory()
   private val pages = new RowPages(memory)
   private var keyIndex = if (keys.isEmpty) null else new RowKeyIndex(keys.length, memory)
@@ -107,7 +115,8 @@ private[window] final class IndexedRows(
     i = 0
     while (i < count) { index(next(numbers(i))) = i; next(numbers(i)) += 1; i += 1 }
     if (sortKey != null) {
-      val compare = if (!tiesByBytes && sortKey.isExact && order.length == 1 && !(hasNull && hasNullWord)) null else comparison
+      val compare =
+        if (!tiesByBytes && sortKey.isExact && order.length == 1 && !(hasNull && hasNullWord)) null else comparison
       i = 0
       while (i < partitions) { IndexSort.sort(index, starts(i), starts(i + 1), words, compare); i += 1 }
     }
@@ -123,19 +132,27 @@ private[window] final class IndexedRows(
 
   private def comparison: IndexSort.IntComparator = {
     val ordering: java.util.Comparator[UnsafeRow] =
-      if (tiesByBytes) TotalOrder(order, output) else { val rows = RowOrdering.create(order, output); rows.compare(_, _) }
+      if (tiesByBytes) TotalOrder(order, output)
+      else { val rows = RowOrdering.create(order, output); rows.compare(_, _) }
     val (a, b) = (new UnsafeRow(output.length), new UnsafeRow(output.length))
     (x, y) => ordering.compare(pages.read(addresses(x), a), pages.read(addresses(y), b))
   }
 
   private def sortKeys(partitions: Array[Int]): Unit = {
-    val bound = keys.zipWithIndex.map { case (key, i) => SortOrder(BoundReference(i, key.dataType, key.nullable), Ascending) }
+    val bound = keys.zipWithIndex.map { case (key, i) =>
+      SortOrder(BoundReference(i, key.dataType, key.nullable), Ascending)
+    }
     val first = SortKey(bound.head)
     val firstOf = UnsafeProjection.create(Seq(first.word))
     val keyWords = partitions.map(number => first.of(firstOf(keyIndex.key(number, keyScratch))))
     val ordering = RowOrdering.create(bound, Nil)
     val (a, b) = (new UnsafeRow(keys.length), new UnsafeRow(keys.length))
-    IndexSort.sort(partitions, 0, partitions.length, keyWords, (x, y) => ordering.compare(keyIndex.key(x, a), keyIndex.key(y, b)))
+    IndexSort.sort(
+      partitions,
+      0,
+      partitions.length,
+      keyWords,
+      (x, y) => ordering.compare(keyIndex.key(x, a), keyIndex.key(y, b)))
   }
 
   override def nextPartition(): Boolean = {

@@ -19,6 +19,7 @@ private[window] trait PartitionRows {
 }
 
 private[window] trait RowCursor {
+
   /** The next row, good until the one after it is asked for; or null. */
   def next(): UnsafeRow
 

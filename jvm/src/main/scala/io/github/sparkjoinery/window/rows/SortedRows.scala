@@ -9,10 +9,14 @@ import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows}
 /**
  * Partitions of rows that come sorted. One is kept at a time, as Spark's operator keeps it: in memory, else spilled.
  *
- * @param rows sorted by key, then as the window orders them
+ * @param rows
+ *   sorted by key, then as the window orders them
  */
 private[window] final class SortedRows(
-    rows: Iterator[InternalRow], keys: Seq[Expression], output: Seq[Attribute], spillSize: SQLMetric) extends PartitionRows {
+    rows: Iterator[InternalRow],
+    keys: Seq[Expression],
+    output: Seq[Attribute],
+    spillSize: SQLMetric) extends PartitionRows {
   private val keyOf = UnsafeProjection.create(keys, output)
   private val sameKey: (UnsafeRow, UnsafeRow) => Boolean =
     if (keys.forall(key => UnsafeRowUtils.isBinaryStable(key.dataType))) _ == _

@@ -2,6 +2,7 @@ package org.apache.spark.sql.joinery
 
 /** Where what is built in memory asks whether it may grow. */
 trait BuildMemory {
+
   /** @return whether there are so many bytes more; else nothing has changed */
   def acquire(bytes: Long): Boolean
   def release(bytes: Long): Unit
@@ -10,8 +11,8 @@ trait BuildMemory {
   /**
    * Says what to do when others in the task find too little memory.
    *
-   * @param give gets the number of bytes wanted, releases what it can, and returns how many bytes that was; it must not
-   *             acquire
+   * @param give
+   *   gets the number of bytes wanted, releases what it can, and returns how many bytes that was; it must not acquire
    */
   def giveBy(give: Long => Long): Unit
 }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.joinery
 
-import org.apache.spark.{SparkContext, SparkEnv}
 import org.apache.spark.internal.config.{EXECUTOR_CORES, MEMORY_OFFHEAP_ENABLED, MEMORY_STORAGE_FRACTION}
+import org.apache.spark.{SparkContext, SparkEnv}
 
 /** How much of an executor's memory an operator may hold that cannot spill it. */
 object ExecutionMemory {

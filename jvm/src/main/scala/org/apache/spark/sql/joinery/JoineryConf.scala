@@ -7,9 +7,8 @@ import org.apache.spark.network.util.ByteUnit
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Every configuration of Joinery, its meaning and its default. They are registered with Spark, so that
- * `SET -v` lists them and a wrong value is refused by `SET`. (In Spark's package because its builder of
- * entries is private to it.)
+ * Every configuration of Joinery, its meaning and its default. They are registered with Spark, so that `SET -v` lists
+ * them and a wrong value is refused by `SET`. (In Spark's package because its builder of entries is private to it.)
  */
 object JoineryConf {
 
@@ -20,19 +19,22 @@ object JoineryConf {
     "spark.joinery.lastJoin.enabled",
     "Read `l LAST JOIN r` as a LAST JOIN. When false, statements reach Spark's parser untouched, so that " +
       "`FROM t LAST JOIN r` gives t the alias `last` as on stock Spark.",
-    default = true)
+    default = true
+  )
 
   private val LAST_JOIN_MAX_HASH_PARTITION = SQLConf.buildConf("spark.joinery.lastJoin.maxHashPartition")
-    .doc("Largest partition of the right side of a LAST JOIN that ShuffledHashLastJoin is chosen for, by its shuffled or " +
-      "estimated size; beyond it, SortMergeLastJoin. -1 chooses ShuffledHashLastJoin under a hint only.")
+    .doc(
+      "Largest partition of the right side of a LAST JOIN that ShuffledHashLastJoin is chosen for, by its shuffled or " +
+        "estimated size; beyond it, SortMergeLastJoin. -1 chooses ShuffledHashLastJoin under a hint only.")
     .version("joinery 0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("128MB")
 
   private val LAST_JOIN_MAX_BROADCAST = SQLConf.buildConf("spark.joinery.lastJoin.maxBroadcast")
-    .doc("Largest right side of a LAST JOIN, in memory, that is broadcast, also under a BROADCAST hint. Under adaptive " +
-      "execution a hinted right side that is estimated at more than an eighth of it is measured before it is broadcast. " +
-      "spark.sql.maxBroadcastTableSize holds, too.")
+    .doc(
+      "Largest right side of a LAST JOIN, in memory, that is broadcast, also under a BROADCAST hint. Under adaptive " +
+        "execution a hinted right side that is estimated at more than an eighth of it is measured before it is broadcast. " +
+        "spark.sql.maxBroadcastTableSize holds, too.")
     .version("joinery 0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("512MB")
@@ -41,7 +43,8 @@ object JoineryConf {
     "spark.joinery.lastJoin.skewSplit.enabled",
     "Under adaptive execution, read a skewed partition of a LAST JOIN in several tasks, split by time where ON has an as-of " +
       "comparison. Which partitions are skewed is up to spark.sql.adaptive.skewJoin.* and skewSplit.minPartition.",
-    default = true)
+    default = true
+  )
 
   private val LAST_JOIN_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.lastJoin.skewSplit.minPartition")
     .doc("Smallest partition of a LAST JOIN, in shuffled bytes of one side, that may count as skewed; " +
@@ -54,7 +57,8 @@ object JoineryConf {
     "spark.joinery.asofJoin.enabled",
     "Run ASOF JOIN, in SQL (on Spark 4.1, too) and from DataFrames and pandas-on-Spark, by the operators of LAST JOIN. When " +
       "false, statements and plans with it are left to Spark.",
-    default = true)
+    default = true
+  )
 
   private val EXPLAIN = boolean(
     "spark.joinery.explain",
@@ -86,7 +90,8 @@ object JoineryConf {
     "spark.joinery.runtimeFilter.enabled",
     "Where one side of a join is a table whose bloom filter in the artifact store is valid, drop rows of the other side that the " +
       "filter excludes before they are shuffled. Without spark.joinery.store there is none.",
-    default = true)
+    default = true
+  )
 
   private val RUNTIME_FILTER_MIN_SIZE = SQLConf.buildConf("spark.joinery.runtimeFilter.applicationSideMinSize")
     .doc("Smallest side of a join, in estimated bytes, that is worth a bloom filter from the artifact store.")
@@ -97,32 +102,37 @@ object JoineryConf {
   private val SLIDING_WINDOW_ENABLED = boolean(
     "spark.joinery.slidingWindow.enabled",
     "Compute window functions over moving frames with SlidingWindow, in constant time per row. When false, with Spark's operator.",
-    default = true)
+    default = true
+  )
 
   private val SLIDING_WINDOW_SKEW_SPLIT = boolean(
     "spark.joinery.slidingWindow.skewSplit.enabled",
     "Compute hot keys of a window, those in the distribution that the artifact store has for its keys and order, in several tasks: cut along " +
       "the first ORDER BY column before the shuffle. A hint SKEW_WINDOW(parts) insists on it, with or without a distribution.",
-    default = true)
+    default = true
+  )
 
   private val SLIDING_WINDOW_SKEW_SAMPLE = boolean(
     "spark.joinery.slidingWindow.skewSplit.sample.enabled",
     "Where the artifact store has no distribution, take a sample of the input of a large window to find its hot keys. Where there are none, the " +
       "sample, and telling the part of each row, cost time for nothing.",
-    default = false)
+    default = false
+  )
 
   private val SLIDING_WINDOW_SKEW_SPLIT_AT_READ = boolean(
     "spark.joinery.slidingWindow.skewSplit.atRead.enabled",
     "Under adaptive execution, have several tasks compute a partition of a window that turns out to be skewed once it is shuffled. Each " +
       "part reads the whole partition, so it pays with idle cores and costly functions.",
-    default = false)
+    default = false
+  )
 
-  private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.slidingWindow.skewSplit.minPartition")
-    .doc("Smallest shuffled partition of a window, in bytes, that may count as skewed, and smallest hot key; " +
-      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("64MB")
+  private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION =
+    SQLConf.buildConf("spark.joinery.slidingWindow.skewSplit.minPartition")
+      .doc("Smallest shuffled partition of a window, in bytes, that may count as skewed, and smallest hot key; " +
+        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
+      .version("joinery 0.1.0")
+      .bytesConf(ByteUnit.BYTE)
+      .createWithDefaultString("64MB")
 
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
   def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)

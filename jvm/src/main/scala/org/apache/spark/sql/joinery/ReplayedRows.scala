@@ -4,17 +4,20 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, Ra
 
 import scala.collection.mutable
 
-import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
+import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Rows kept to be read several times, from any row on: in blocks of memory that Spark's memory manager grants, the others in one
- * file, which any number of readers share. (A reader of Spark's own spilled rows opens all files of them, each with a thread, and
- * closes them at its end only.) `spark.sql.windowExec.buffer.spill.*` hold as for Spark's window operator.
+ * Rows kept to be read several times, from any row on: in blocks of memory that Spark's memory manager grants, the
+ * others in one file, which any number of readers share. (A reader of Spark's own spilled rows opens all files of them,
+ * each with a thread, and closes them at its end only.) `spark.sql.windowExec.buffer.spill.*` hold as for Spark's
+ * window operator.
  *
- * @param numFields of a row
- * @param limit     bytes in memory
+ * @param numFields
+ *   of a row
+ * @param limit
+ *   bytes in memory
  */
 class ReplayedRows(numFields: Int, limit: Long) {
   import ReplayedRows._
@@ -42,7 +45,11 @@ class ReplayedRows(numFields: Int, limit: Long) {
     }
     Platform.putInt(last, Platform.BYTE_ARRAY_OFFSET + end, row.getSizeInBytes)
     Platform.copyMemory(
-      row.getBaseObject, row.getBaseOffset, last, Platform.BYTE_ARRAY_OFFSET + end + Header, row.getSizeInBytes)
+      row.getBaseObject,
+      row.getBaseOffset,
+      last,
+      Platform.BYTE_ARRAY_OFFSET + end + Header,
+      row.getSizeInBytes)
     end += needed
     size += 1
   }
@@ -137,9 +144,12 @@ private object ReplayedRows {
   private val Header = 8 // the row's length; rows begin at multiples of 8
 
   /**
-   * @param first  row
-   * @param length bytes of rows
-   * @param bytes  null: they are in the file, from `offset` on, in `stored` bytes
+   * @param first
+   *   row
+   * @param length
+   *   bytes of rows
+   * @param bytes
+   *   null: they are in the file, from `offset` on, in `stored` bytes
    */
   private case class Block(first: Int, length: Int, bytes: Array[Byte], offset: Long, stored: Int)
 
@@ -171,7 +181,8 @@ private object ReplayedRows {
       file.seek(offset)
       file.readFully(bytes)
       val stream = new DataInputStream(SparkEnv.get.serializerManager.wrapStream(id, new ByteArrayInputStream(bytes)))
-      try stream.readFully(into, 0, count) finally stream.close()
+      try stream.readFully(into, 0, count)
+      finally stream.close()
     }
 
     def clear(): Unit = if (length > 0) { file.setLength(0); length = 0 }

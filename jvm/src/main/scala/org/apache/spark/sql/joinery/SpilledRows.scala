@@ -1,9 +1,9 @@
 package org.apache.spark.sql.joinery
 
-import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.executor.ShuffleWriteMetrics
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.util.collection.unsafe.sort.UnsafeSorterSpillWriter
+import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
  * Rows in a file of a task, in the format of Spark's external sort: compressed and encrypted as its spills are. To be
@@ -38,8 +38,10 @@ object SpilledRows {
   private val FileBuffer = 32 << 10 // as in Spark's external sort
 
   /**
-   * @param count of the rows
-   * @param bytes that they take in memory, for the task's metrics
+   * @param count
+   *   of the rows
+   * @param bytes
+   *   that they take in memory, for the task's metrics
    */
   def write(context: TaskContext, rows: Iterator[UnsafeRow], count: Int, bytes: Long): SpilledRows = {
     val writer = new UnsafeSorterSpillWriter(SparkEnv.get.blockManager, FileBuffer, new ShuffleWriteMetrics, count)

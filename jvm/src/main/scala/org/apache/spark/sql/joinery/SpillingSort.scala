@@ -2,24 +2,33 @@ package org.apache.spark.sql.joinery
 
 import java.util.Comparator
 
-import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
 import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
+import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else spilling.
+ * Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else
+ * spilling.
  *
- * @param order     not empty
- * @param output    columns of the rows
- * @param spillSize is told what was spilled, in bytes
- * @param total    a total order of the rows that begins with `order`; null: rows that `order` leaves equal come in any order
- * @param reversed whether the last come first
+ * @param order
+ *   not empty
+ * @param output
+ *   columns of the rows
+ * @param spillSize
+ *   is told what was spilled, in bytes
+ * @param total
+ *   a total order of the rows that begins with `order`; null: rows that `order` leaves equal come in any order
+ * @param reversed
+ *   whether the last come first
  */
 class SpillingSort(
-    order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric, total: Comparator[UnsafeRow] = null,
+    order: Seq[SortOrder],
+    output: Seq[Attribute],
+    spillSize: SQLMetric,
+    total: Comparator[UnsafeRow] = null,
     reversed: Boolean = false) {
   private val metrics = TaskContext.get().taskMetrics()
   private val spilledBefore = metrics.memoryBytesSpilled
@@ -41,8 +50,13 @@ class SpillingSort(
       }
     }
     UnsafeExternalRowSorter.create(
-      DataTypeUtils.fromAttributes(output), ordering, SortPrefixUtils.getPrefixComparator(first), computer,
-      SparkEnv.get.memoryManager.pageSizeBytes, total == null && order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first))
+      DataTypeUtils.fromAttributes(output),
+      ordering,
+      SortPrefixUtils.getPrefixComparator(first),
+      computer,
+      SparkEnv.get.memoryManager.pageSizeBytes,
+      total == null && order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first)
+    )
   }
 
   def insert(row: UnsafeRow): Unit = sorter.insertRow(row)
@@ -60,5 +74,6 @@ private object SpillingSort {
   private def reverse(term: SortOrder): SortOrder = term.copy(
     direction = if (term.direction == Ascending) Descending else Ascending,
     nullOrdering = if (term.nullOrdering == NullsFirst) NullsLast else NullsFirst,
-    sameOrderExpressions = Nil)
+    sameOrderExpressions = Nil
+  )
 }

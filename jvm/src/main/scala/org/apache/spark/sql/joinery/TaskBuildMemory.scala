@@ -7,8 +7,8 @@ import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
 /**
- * In a task: Spark's memory manager decides, and may make others spill. What was acquired is given back when the task ends.
- * Who is refused goes on in another way. It gives memory to others as `giveBy` says, and none before.
+ * In a task: Spark's memory manager decides, and may make others spill. What was acquired is given back when the task
+ * ends. Who is refused goes on in another way. It gives memory to others as `giveBy` says, and none before.
  */
 final class TaskBuildMemory private (manager: TaskMemoryManager, heldByTask: AtomicLong, limit: Long)
   extends MemoryConsumer(manager, MemoryMode.ON_HEAP) with BuildMemory {

@@ -2,7 +2,9 @@ package io.github.sparkjoinery.parser
 
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 
-/** `ParserInterface.parsePlanWithParameters` comes with Spark 4.1: before, `parsePlan` takes statements with parameters. */
+/**
+ * `ParserInterface.parsePlanWithParameters` comes with Spark 4.1: before, `parsePlan` takes statements with parameters.
+ */
 trait StatementsWithParameters extends ParserInterface {
   protected def parse[T](sqlText: String)(call: ParserInterface => T): T
 }

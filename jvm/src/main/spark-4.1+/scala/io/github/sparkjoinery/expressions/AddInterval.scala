@@ -7,5 +7,6 @@ object AddInterval {
   def apply(start: Expression, interval: Expression, timeZone: Option[String]): Expression =
     TimestampAddInterval(start, interval, timeZone)
 
-  def unapply(added: TimestampAddInterval): Option[(Expression, Expression, Option[String])] = TimestampAddInterval.unapply(added)
+  def unapply(added: TimestampAddInterval): Option[(Expression, Expression, Option[String])] =
+    TimestampAddInterval.unapply(added)
 }

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.parser._
 private[parser] object ParameterMarkers {
 
   /**
-   * Spark substitutes, and checks, the markers of a stand-in statement that has nothing but them, each at its
-   * place; its substitutions are then applied to the real one. Places are counted in code points, as ANTLR does.
+   * Spark substitutes, and checks, the markers of a stand-in statement that has nothing but them, each at its place;
+   * its substitutions are then applied to the real one. Places are counted in code points, as ANTLR does.
    */
   def substitute(statement: String, markers: ParameterLocationInfo, parameters: ParameterContext): PositionMapper = {
     val locations = markers.namedParameterLocations.values.flatten ++ markers.positionalParameterLocations

@@ -8,16 +8,17 @@ import org.apache.spark.sql.execution.SparkSqlParser
 import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
 
 /**
- * Spark's parser with a look at the tokens before the grammar sees them. From 4.1 on Spark parses a
- * statement with parameters twice, first to find them in a parser of its own, which would not know LAST
- * JOIN: here they are found in the prepared tokens.
+ * Spark's parser with a look at the tokens before the grammar sees them. From 4.1 on Spark parses a statement with
+ * parameters twice, first to find them in a parser of its own, which would not know LAST JOIN: here they are found in
+ * the prepared tokens.
  */
 abstract class StatementParser extends SparkSqlParser {
 
   /**
    * Called with a parser over the lexed statement, whose tokens it may replace.
    *
-   * @return what was taken out of the statement and parsed apart
+   * @return
+   *   what was taken out of the statement and parsed apart
    */
   protected def prepare(parser: SqlBaseParser): Seq[ParseTree]
 

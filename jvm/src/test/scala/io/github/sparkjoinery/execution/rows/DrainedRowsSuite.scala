@@ -12,8 +12,8 @@ import io.github.sparkjoinery.JoinerySession
 class DrainedRowsSuite extends JoinerySession {
 
   /**
-   * @param wanted bytes that another consumer, who has all the rest already, asks for after each row from row `after`
-   * on
+   * @param wanted
+   *   bytes that another consumer, who has all the rest already, asks for after each row from row `after` on
    */
   private def drain(rows: Int, wanted: Long, after: Int): DrainedRowsSuite.Seen =
     spark.sparkContext.parallelize(Seq(0), 1).map(_ => DrainedRowsSuite.run(rows, wanted, after)).collect().head

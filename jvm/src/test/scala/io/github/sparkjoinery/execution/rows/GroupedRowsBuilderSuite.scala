@@ -16,12 +16,21 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
 
   /** Columns: a key, a time, a number of the row, a text of any length. */
   private def output(keyType: DataType): Seq[AttributeReference] = Seq(
-    AttributeReference("k", keyType)(), AttributeReference("o", LongType)(), AttributeReference("id", LongType)(),
+    AttributeReference("k", keyType)(),
+    AttributeReference("o", LongType)(),
+    AttributeReference("id", LongType)(),
     AttributeReference("text", StringType)())
 
   private def terms(output: Seq[AttributeReference], lastOfKey: Boolean): LastJoinTerms = LastJoinTerms(
-    Seq(output.head), Seq(output.head), Seq(SortOrder(output(1), Ascending), SortOrder(output(2), Ascending)),
-    Option.when(!lastOfKey)(output(1)), Option.when(!lastOfKey)(output(1)), strict = false, None, None)
+    Seq(output.head),
+    Seq(output.head),
+    Seq(SortOrder(output(1), Ascending), SortOrder(output(2), Ascending)),
+    Option.when(!lastOfKey)(output(1)),
+    Option.when(!lastOfKey)(output(1)),
+    strict = false,
+    None,
+    None
+  )
 
   private case class Row(key: Int, time: Long, id: Long, length: Int)
 

@@ -59,17 +59,20 @@ object HeldHeap {
 
   private val known = mutable.Map.empty[Class[_], Seq[Field]]
 
-  private def fields(of: Class[_]): Seq[Field] = known.getOrElseUpdate(of, {
-    val own = of.getDeclaredFields.toSeq.filterNot(field => Modifier.isStatic(field.getModifiers))
-    own.foreach(_.setAccessible(true))
-    own ++ Option(of.getSuperclass).toSeq.flatMap(fields)
-  })
+  private def fields(of: Class[_]): Seq[Field] = known.getOrElseUpdate(
+    of, {
+      val own = of.getDeclaredFields.toSeq.filterNot(field => Modifier.isStatic(field.getModifiers))
+      own.foreach(_.setAccessible(true))
+      own ++ Option(of.getSuperclass).toSeq.flatMap(fields)
+    }
+  )
 }
 
 /** Grants what it is asked for, up to a limit, and looks at the heap that is held at every change. */
 final class WatchedMemory(limit: Long = Long.MaxValue) extends BuildMemory {
   private var sum = 0L
   private var watched: AnyRef = _
+
   /** By how much what was held exceeded, at most, what was acquired. */
   var excess = Long.MinValue
   var refusals = 0

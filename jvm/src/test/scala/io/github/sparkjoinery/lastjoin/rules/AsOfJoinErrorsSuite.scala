@@ -10,7 +10,8 @@ class AsOfJoinErrorsSuite extends AsOfJoinChecks {
   override protected def beforeAll(): Unit = {
     views(
       "l" -> "SELECT * FROM VALUES (1, 'a', 10), (2, 'b', 20) AS t(id, k, ts)",
-      "r" -> "SELECT *, map('x', ts) AS m FROM VALUES ('a', 1, DATE'2024-01-01'), ('b', 3, NULL) AS t(k, ts, d)")
+      "r" -> "SELECT *, map('x', ts) AS m FROM VALUES ('a', 1, DATE'2024-01-01'), ('b', 3, NULL) AS t(k, ts, d)"
+    )
     spark.readStream.format("rate").load().createOrReplaceTempView("rate")
   }
 
@@ -22,12 +23,23 @@ class AsOfJoinErrorsSuite extends AsOfJoinChecks {
 
   // syntax
   for (kind <- Seq("RIGHT", "FULL OUTER", "CROSS", "NATURAL", "LEFT SEMI", "NATURAL LEFT")) {
-    error(s"SELECT * FROM l $kind ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts)", "PARSE_SYNTAX_ERROR",
-      if (kind == "NATURAL LEFT") "NATURAL" else kind.split(" ").last, "an ASOF JOIN is an INNER or a LEFT one")
+    error(
+      s"SELECT * FROM l $kind ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts)",
+      "PARSE_SYNTAX_ERROR",
+      if (kind == "NATURAL LEFT") "NATURAL" else kind.split(" ").last,
+      "an ASOF JOIN is an INNER or a LEFT one"
+    )
   }
   error("SELECT * FROM l LEFT ASOF JOIN r ON l.k = r.k", "PARSE_SYNTAX_ERROR", "ASOF", "needs MATCH_CONDITION")
-  error("SELECT * FROM l INNER ASOF JOIN r ON l.k = r.k MATCH_CONDITION (l.ts >= r.ts)", "PARSE_SYNTAX_ERROR", "ASOF", "needs MATCH_CONDITION")
-  error("SELECT * FROM l ASOF JOIN LATERAL (SELECT * FROM r) r MATCH_CONDITION (l.ts >= r.ts)", "PARSE_SYNTAX_ERROR", "LATERAL")
+  error(
+    "SELECT * FROM l INNER ASOF JOIN r ON l.k = r.k MATCH_CONDITION (l.ts >= r.ts)",
+    "PARSE_SYNTAX_ERROR",
+    "ASOF",
+    "needs MATCH_CONDITION")
+  error(
+    "SELECT * FROM l ASOF JOIN LATERAL (SELECT * FROM r) r MATCH_CONDITION (l.ts >= r.ts)",
+    "PARSE_SYNTAX_ERROR",
+    "LATERAL")
   error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts ON true", "PARSE_SYNTAX_ERROR", "(", "never closed")
   error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION ()", "PARSE_SYNTAX_ERROR", ")")
   error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts, l.k = r.k)", "PARSE_SYNTAX_ERROR", ",")
@@ -52,24 +64,42 @@ class AsOfJoinErrorsSuite extends AsOfJoinChecks {
   matching("l.ts >= r.ts + (SELECT 1)", "OPERAND", "(SELECT 1)")
   matching("l.ts >= r.ts + rand()", "OPERAND", "r.ts + rand()")
 
-  error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k AND rand() > 0.5", "JOINERY_ASOF_JOIN.ON", "rand() > 0.5")
-  error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k IN (SELECT k FROM r)", "JOINERY_ASOF_JOIN.ON", "IN (SELECT k FROM r)")
-  error("SELECT * FROM l a WHERE EXISTS (SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON a.k = r.k)",
-    "JOINERY_ASOF_JOIN.ON", "a.k = r.k")
-  error("SELECT * FROM l a WHERE EXISTS (SELECT 1 FROM (SELECT * FROM l WHERE l.k = a.k) l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k))",
-    "JOINERY_ASOF_JOIN.CORRELATED", "ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k)")
-  error("SELECT * FROM rate ASOF JOIN r MATCH_CONDITION (rate.value >= r.ts)", "JOINERY_ASOF_JOIN.STREAMING",
-    "ASOF JOIN r MATCH_CONDITION (rate.value >= r.ts)")
+  error(
+    "SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k AND rand() > 0.5",
+    "JOINERY_ASOF_JOIN.ON",
+    "rand() > 0.5")
+  error(
+    "SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k IN (SELECT k FROM r)",
+    "JOINERY_ASOF_JOIN.ON",
+    "IN (SELECT k FROM r)")
+  error(
+    "SELECT * FROM l a WHERE EXISTS (SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON a.k = r.k)",
+    "JOINERY_ASOF_JOIN.ON",
+    "a.k = r.k")
+  error(
+    "SELECT * FROM l a WHERE EXISTS (SELECT 1 FROM (SELECT * FROM l WHERE l.k = a.k) l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k))",
+    "JOINERY_ASOF_JOIN.CORRELATED",
+    "ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k)"
+  )
+  error(
+    "SELECT * FROM rate ASOF JOIN r MATCH_CONDITION (rate.value >= r.ts)",
+    "JOINERY_ASOF_JOIN.STREAMING",
+    "ASOF JOIN r MATCH_CONDITION (rate.value >= r.ts)"
+  )
 
   // what any join refuses
   error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.nope) USING (k)", "UNRESOLVED_COLUMN", "r.nope")
   error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (ts >= r.ts)", "AMBIGUOUS_REFERENCE", "ts")
-  error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (nope)", "UNRESOLVED_USING_COLUMN_FOR_JOIN", "")
+  error(
+    "SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (nope)",
+    "UNRESOLVED_USING_COLUMN_FOR_JOIN",
+    "")
   error("SELECT * FROM l ASOF JOIN nope r MATCH_CONDITION (l.ts >= r.ts)", "TABLE_OR_VIEW_NOT_FOUND", "nope")
 
   test("switched off, the statement is Spark's") {
     withConf("spark.joinery.asofJoin.enabled" -> "false") {
-      val error = intercept[ParseException](sql("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k"))
+      val error =
+        intercept[ParseException](sql("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k"))
       assert(error.getCondition == (if (sparkHasAsOfJoin) "UNSUPPORTED_FEATURE.ASOF_JOIN" else "PARSE_SYNTAX_ERROR"))
     }
   }

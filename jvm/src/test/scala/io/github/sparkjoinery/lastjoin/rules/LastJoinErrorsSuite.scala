@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.lastjoin.rules
 
-import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.{AnalysisException, DataFrame}
 
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
@@ -22,18 +22,33 @@ class LastJoinErrorsSuite extends LastJoinChecks {
   error("SELECT * FROM l LAST JOIN r", "PARSE_SYNTAX_ERROR", "LAST", "write AS last")
   error("SELECT *\nFROM l l LAST JOIN r ORDER BY r.ts\n  WHERE l.k = r.k", "PARSE_SYNTAX_ERROR", "LAST", NeedsOn)
   error("SELECT * FROM l l LAST JOIN r, l b", "PARSE_SYNTAX_ERROR", "LAST", NeedsOn)
-  error("SELECT * FROM (SELECT * FROM l l LAST JOIN r ORDER BY r.ts) x JOIN l ON true", "PARSE_SYNTAX_ERROR", "LAST", NeedsOn)
+  error(
+    "SELECT * FROM (SELECT * FROM l l LAST JOIN r ORDER BY r.ts) x JOIN l ON true",
+    "PARSE_SYNTAX_ERROR",
+    "LAST",
+    NeedsOn)
   error("SELECT * FROM l l LAST JOIN r LEFT JOIN r s ON l.k = s.k", "PARSE_SYNTAX_ERROR", "LAST", NeedsOn)
   error("FROM l |> AS l |> LAST JOIN r ORDER BY r.ts |> LIMIT 1", "PARSE_SYNTAX_ERROR", "LAST", NeedsOn)
   error("SELECT * FROM l l LAST JOIN r ORDER BY ON l.k = r.k", "PARSE_SYNTAX_ERROR", "ORDER", "not a list of terms")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts, ON l.k = r.k", "PARSE_SYNTAX_ERROR", "ORDER", "not a list of terms")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts, ON l.k = r.k",
+    "PARSE_SYNTAX_ERROR",
+    "ORDER",
+    "not a list of terms")
   error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts DSC ON l.k = r.k", "PARSE_SYNTAX_ERROR", "DSC")
   error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts LIMIT 1 ON l.k = r.k", "PARSE_SYNTAX_ERROR", "LAST")
   error("SELECT * FROM l l LAST JOIN r SORT BY r.ts ON l.k = r.k", "PARSE_SYNTAX_ERROR", "LAST")
   error("SELECT * FROM l l LAST JOIN r ORDER BY (r.ts ON l.k = r.k", "PARSE_SYNTAX_ERROR", "LAST")
   error("SELECT * FROM l l LEFT LAST JOIN r ON l.k = r.k", "PARSE_SYNTAX_ERROR", "LAST")
-  error("SELECT * FROM l l NATURAL LAST JOIN r ON l.k = r.k", "PARSE_SYNTAX_ERROR", "ON", "NATURAL LAST JOIN takes neither")
-  error("SELECT * FROM l l LAST JOIN LATERAL (SELECT * FROM r WHERE r.k = l.k) r ON true", "PARSE_SYNTAX_ERROR", "LATERAL",
+  error(
+    "SELECT * FROM l l NATURAL LAST JOIN r ON l.k = r.k",
+    "PARSE_SYNTAX_ERROR",
+    "ON",
+    "NATURAL LAST JOIN takes neither")
+  error(
+    "SELECT * FROM l l LAST JOIN LATERAL (SELECT * FROM r WHERE r.k = l.k) r ON true",
+    "PARSE_SYNTAX_ERROR",
+    "LATERAL",
     "LAST JOIN does not take LATERAL")
   error("SELECT '\uD83D\uDE00' FROM l l LAST JOIN r ORDER BY r.ts DSC ON l.k = r.k", "PARSE_SYNTAX_ERROR", "DSC")
 
@@ -41,9 +56,18 @@ class LastJoinErrorsSuite extends LastJoinChecks {
   error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k; SELECT", "PARSE_SYNTAX_ERROR", "SELECT")
 
   // What is wrong with any join reads as it does with a LEFT JOIN; the words are of one length.
-  for (from <- Seq("l l LAST JOIN r ON", "l l LAST JOIN r ON l.k = r.k AND", "l l LAST JOIN r USING k", "l l LAST JOIN r USING ()",
-      "l l LAST JOIN ON l.k = r.k", "l l LAST JOIN r s t ON true", "l l LAST JOIN r ON (l.k = r.k WHERE true",
-      "l l LAST JOIN r ON true ON true", "l l LAST JOIN r ON true HAVING", "l l LAST JOIN r\n\tON l.k == == r.k")) {
+  for (from <- Seq(
+      "l l LAST JOIN r ON",
+      "l l LAST JOIN r ON l.k = r.k AND",
+      "l l LAST JOIN r USING k",
+      "l l LAST JOIN r USING ()",
+      "l l LAST JOIN ON l.k = r.k",
+      "l l LAST JOIN r s t ON true",
+      "l l LAST JOIN r ON (l.k = r.k WHERE true",
+      "l l LAST JOIN r ON true ON true",
+      "l l LAST JOIN r ON true HAVING",
+      "l l LAST JOIN r\n\tON l.k == == r.k"
+    )) {
     test(s"as with LEFT JOIN: $from") {
       def message(text: String) = intercept[ParseException](sql(text)).getMessage
       val statement = s"SELECT '\uD83D\uDE00', * FROM $from"
@@ -57,52 +81,105 @@ class LastJoinErrorsSuite extends LastJoinChecks {
   error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND ts > 1", "AMBIGUOUS_REFERENCE", "ts")
   error("SELECT k FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k", "AMBIGUOUS_REFERENCE", "k")
   error("SELECT * FROM l l LAST JOIN (SELECT 1 AS x, 2 AS x) s ORDER BY x ON true", "AMBIGUOUS_REFERENCE", "x")
-  error("SELECT * FROM l l LAST JOIN no_such_table r ORDER BY r.ts ON l.k = r.k", "TABLE_OR_VIEW_NOT_FOUND", "no_such_table")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.id + r.ts", "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
+  error(
+    "SELECT * FROM l l LAST JOIN no_such_table r ORDER BY r.ts ON l.k = r.k",
+    "TABLE_OR_VIEW_NOT_FOUND",
+    "no_such_table")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.id + r.ts",
+    "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
     "LAST JOIN r ORDER BY r.ts ON l.id + r.ts")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY no_such_function(r.ts) ON l.k = r.k", "UNRESOLVED_ROUTINE", "no_such_function(r.ts)")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts USING (nope)", "UNRESOLVED_USING_COLUMN_FOR_JOIN", "",
-    "USING column `nope` cannot be resolved on the left side") // Spark gives no place
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON max(r.ts) > 1", "UNSUPPORTED_EXPR_FOR_OPERATOR",
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY no_such_function(r.ts) ON l.k = r.k",
+    "UNRESOLVED_ROUTINE",
+    "no_such_function(r.ts)")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts USING (nope)",
+    "UNRESOLVED_USING_COLUMN_FOR_JOIN",
+    "",
+    "USING column `nope` cannot be resolved on the left side"
+  ) // Spark gives no place
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON max(r.ts) > 1",
+    "UNSUPPORTED_EXPR_FOR_OPERATOR",
     "LAST JOIN r ORDER BY r.ts ON max(r.ts) > 1")
 
   // ORDER BY
   error("SELECT * FROM l l LAST JOIN r ORDER BY l.ts ON l.k = r.k", "UNRESOLVED_COLUMN", "l.ts")
   error("SELECT * FROM l l LAST JOIN r ORDER BY r.m ON l.k = r.k", "DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", "r.m")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY max(r.ts) ON l.k = r.k", "JOINERY_LAST_JOIN.ORDER_BY_AGGREGATE", "max(r.ts)")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.k, row_number() OVER (ORDER BY r.ts) ON l.k = r.k",
-    "JOINERY_LAST_JOIN.ORDER_BY_WINDOW", "row_number() OVER (ORDER BY r.ts)")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY rand() ON l.k = r.k", "JOINERY_LAST_JOIN.ORDER_BY_NONDETERMINISTIC", "rand()")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts + uuid() DESC ON l.k = r.k",
-    "JOINERY_LAST_JOIN.ORDER_BY_NONDETERMINISTIC", "r.ts + uuid()")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY explode(array(r.ts)) ON l.k = r.k",
-    "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", "", "explode(array(ts") // Spark gives no place
-  error("SELECT * FROM l l LAST JOIN r ORDER BY (SELECT max(ts) FROM l) ON l.k = r.k",
-    "JOINERY_LAST_JOIN.ORDER_BY_SUBQUERY", "(SELECT max(ts) FROM l)")
-  error("SELECT (SELECT max(r.ts) FROM l l LAST JOIN r ORDER BY o.id + r.ts ON l.k = r.k) FROM l o",
-    "JOINERY_LAST_JOIN.ORDER_BY_OUTER_REFERENCE", "o.id")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY max(r.ts) ON l.k = r.k",
+    "JOINERY_LAST_JOIN.ORDER_BY_AGGREGATE",
+    "max(r.ts)")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.k, row_number() OVER (ORDER BY r.ts) ON l.k = r.k",
+    "JOINERY_LAST_JOIN.ORDER_BY_WINDOW",
+    "row_number() OVER (ORDER BY r.ts)"
+  )
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY rand() ON l.k = r.k",
+    "JOINERY_LAST_JOIN.ORDER_BY_NONDETERMINISTIC",
+    "rand()")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts + uuid() DESC ON l.k = r.k",
+    "JOINERY_LAST_JOIN.ORDER_BY_NONDETERMINISTIC",
+    "r.ts + uuid()")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY explode(array(r.ts)) ON l.k = r.k",
+    "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+    "",
+    "explode(array(ts"
+  ) // Spark gives no place
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY (SELECT max(ts) FROM l) ON l.k = r.k",
+    "JOINERY_LAST_JOIN.ORDER_BY_SUBQUERY",
+    "(SELECT max(ts) FROM l)")
+  error(
+    "SELECT (SELECT max(r.ts) FROM l l LAST JOIN r ORDER BY o.id + r.ts ON l.k = r.k) FROM l o",
+    "JOINERY_LAST_JOIN.ORDER_BY_OUTER_REFERENCE",
+    "o.id")
 
   // ON
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON rand() < 0.5", "JOINERY_LAST_JOIN.NONDETERMINISTIC_ON", "rand() < 0.5")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON EXISTS (SELECT 1 FROM l x WHERE x.k = r.k)",
-    "JOINERY_LAST_JOIN.SUBQUERY_ON", "LAST JOIN r ORDER BY r.ts ON EXISTS (SELECT 1 FROM l x WHERE x.k = r.k)")
-  error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts IN (SELECT id FROM l)",
-    "JOINERY_LAST_JOIN.SUBQUERY_ON", "IN (SELECT id FROM l)")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON rand() < 0.5",
+    "JOINERY_LAST_JOIN.NONDETERMINISTIC_ON",
+    "rand() < 0.5")
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON EXISTS (SELECT 1 FROM l x WHERE x.k = r.k)",
+    "JOINERY_LAST_JOIN.SUBQUERY_ON",
+    "LAST JOIN r ORDER BY r.ts ON EXISTS (SELECT 1 FROM l x WHERE x.k = r.k)"
+  )
+  error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts IN (SELECT id FROM l)",
+    "JOINERY_LAST_JOIN.SUBQUERY_ON",
+    "IN (SELECT id FROM l)")
 
   // subqueries
   for (subquery <- Seq("ts = (SELECT max(r.ts)", "EXISTS (SELECT *", "ts IN (SELECT r.ts")) {
-    error(s"SELECT * FROM l o WHERE $subquery FROM (SELECT * FROM l WHERE l.id = o.id) l LAST JOIN r ORDER BY r.ts USING (k))",
-      "JOINERY_LAST_JOIN.CORRELATED_LEFT", "LAST JOIN r ORDER BY r.ts USING (k)", "Move that condition to WHERE")
+    error(
+      s"SELECT * FROM l o WHERE $subquery FROM (SELECT * FROM l WHERE l.id = o.id) l LAST JOIN r ORDER BY r.ts USING (k))",
+      "JOINERY_LAST_JOIN.CORRELATED_LEFT",
+      "LAST JOIN r ORDER BY r.ts USING (k)",
+      "Move that condition to WHERE"
+    )
   }
 
   for (subquery <- Seq("ts = (SELECT max(r.ts)", "EXISTS (SELECT *", "ts IN (SELECT r.ts")) {
-    error(s"SELECT * FROM l o WHERE $subquery FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < o.ts)",
-      "JOINERY_LAST_JOIN.CORRELATED_ON", "o.ts", "do the LAST JOIN outside")
+    error(
+      s"SELECT * FROM l o WHERE $subquery FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < o.ts)",
+      "JOINERY_LAST_JOIN.CORRELATED_ON",
+      "o.ts",
+      "do the LAST JOIN outside"
+    )
   }
-  error("SELECT * FROM l o, LATERAL (SELECT r.ts FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < o.ts)",
-    "JOINERY_LAST_JOIN.CORRELATED_ON", "o.ts")
-  error("SELECT (SELECT count(r.ts) FROM l l LAST JOIN r ON o.id = 1) FROM l o",
-    "JOINERY_LAST_JOIN.CORRELATED_ON", "o.id")
+  error(
+    "SELECT * FROM l o, LATERAL (SELECT r.ts FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < o.ts)",
+    "JOINERY_LAST_JOIN.CORRELATED_ON",
+    "o.ts")
+  error(
+    "SELECT (SELECT count(r.ts) FROM l l LAST JOIN r ON o.id = 1) FROM l o",
+    "JOINERY_LAST_JOIN.CORRELATED_ON",
+    "o.id")
 
   test("what takes the place of an outer column in ON") {
     val inside = """SELECT o.id, (SELECT max(ts) FROM (
@@ -114,7 +191,8 @@ class LastJoinErrorsSuite extends LastJoinChecks {
 
   test("an uncorrelated scalar subquery in ON is taken by all operators") {
     for ((hint, _) <- LastJoinForms) {
-      val query = s"SELECT /*+ $hint(r) */ l.id, r.ts FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < (SELECT max(id) FROM l)"
+      val query =
+        s"SELECT /*+ $hint(r) */ l.id, r.ts FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < (SELECT max(id) FROM l)"
       assert(Answers.rows(sql(query)) == Seq("(1, 1)", "(2, NULL)"))
     }
   }
@@ -122,7 +200,9 @@ class LastJoinErrorsSuite extends LastJoinChecks {
   test("the words of an error show the user's statement, not what Joinery made of it") {
     val statement = "SELECT *\nFROM l l\n  LAST JOIN r ORDER BY rand() ON l.k = r.k"
     val error = intercept[AnalysisException](sql(statement))
-    assert(error.getMessage.contains("(line 3, position 24) ==\n  LAST JOIN r ORDER BY rand() ON l.k = r.k\n"), error.getMessage)
+    assert(
+      error.getMessage.contains("(line 3, position 24) ==\n  LAST JOIN r ORDER BY rand() ON l.k = r.k\n"),
+      error.getMessage)
     assert(error.line.contains(3) && error.startPosition.contains(23))
     assert(!error.getMessage.contains("LEFT JOIN"))
   }
@@ -130,9 +210,14 @@ class LastJoinErrorsSuite extends LastJoinChecks {
   test("a streaming source on either side") {
     val stream = spark.readStream.format("rate").load()
     stream.createOrReplaceTempView("ticks")
-    checkError("SELECT * FROM l l LAST JOIN ticks s ORDER BY s.timestamp ON l.id = s.value", "JOINERY_LAST_JOIN.STREAMING",
-      "LAST JOIN ticks s ORDER BY s.timestamp ON l.id = s.value")
-    checkError("SELECT * FROM ticks s LAST JOIN r ORDER BY r.ts ON r.ts = s.value", "JOINERY_LAST_JOIN.STREAMING",
+    checkError(
+      "SELECT * FROM l l LAST JOIN ticks s ORDER BY s.timestamp ON l.id = s.value",
+      "JOINERY_LAST_JOIN.STREAMING",
+      "LAST JOIN ticks s ORDER BY s.timestamp ON l.id = s.value"
+    )
+    checkError(
+      "SELECT * FROM ticks s LAST JOIN r ORDER BY r.ts ON r.ts = s.value",
+      "JOINERY_LAST_JOIN.STREAMING",
       "LAST JOIN r ORDER BY r.ts ON r.ts = s.value")
   }
 
@@ -147,11 +232,17 @@ class LastJoinErrorsSuite extends LastJoinChecks {
   }
 
   misplaced("in a filter without a join", "JOINERY_LAST_JOIN.MISPLACED_ORDER")(r.filter(marker))
-  misplaced("beside another predicate", "JOINERY_LAST_JOIN.MISPLACED_ORDER")(l.join(r.filter(marker && col("ts") > 1), Seq("k"), "left"))
+  misplaced("beside another predicate", "JOINERY_LAST_JOIN.MISPLACED_ORDER")(l.join(
+    r.filter(marker && col("ts") > 1),
+    Seq("k"),
+    "left"))
   misplaced("in a selection", "JOINERY_LAST_JOIN.MISPLACED_ORDER")(r.select(marker))
   misplaced("in the join condition", "JOINERY_LAST_JOIN.MISPLACED_ORDER")(
     l.join(r, l("k") === r("k") && call_function("joinery_last_join_order", r("ts")), "left"))
-  misplaced("below another filter", "JOINERY_LAST_JOIN.MISPLACED_ORDER")(l.join(r.filter(marker).filter("ts > 1"), Seq("k"), "left"))
+  misplaced("below another filter", "JOINERY_LAST_JOIN.MISPLACED_ORDER")(l.join(
+    r.filter(marker).filter("ts > 1"),
+    Seq("k"),
+    "left"))
   misplaced("on the left side", "JOINERY_LAST_JOIN.MISPLACED_ORDER")(l.filter(marker).join(r, Seq("k"), "left"))
   for (kind <- Seq("inner", "right", "full", "left_semi", "left_anti")) {
     misplaced(s"in a $kind join", "JOINERY_LAST_JOIN.JOIN_TYPE")(l.join(r.filter(marker), Seq("k"), kind))

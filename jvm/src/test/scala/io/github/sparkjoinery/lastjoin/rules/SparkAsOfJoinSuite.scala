@@ -14,7 +14,8 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
 
   override protected def beforeAll(): Unit = views(
     "l" -> s"SELECT int(id) AS id, id % 3 AS k, int(if($Values)) AS t, double(if($Values)) AS d, date'2024-01-01' + int(id) AS day FROM range(30)",
-    "r" -> s"SELECT int(id) AS rid, id % 3 AS k, int(if($Values)) + 1 AS t, double(if($Values)) AS d, date'2024-01-01' + int(id * 2) AS day FROM range(20)")
+    "r" -> s"SELECT int(id) AS rid, id % 3 AS k, int(if($Values)) + 1 AS t, double(if($Values)) AS d, date'2024-01-01' + int(id * 2) AS day FROM range(20)"
+  )
 
   private def left: DataFrame = spark.table("l")
   private def right: DataFrame = spark.table("r")
@@ -35,7 +36,15 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
 
   for (direction <- Seq("backward", "forward"); how <- Seq("inner", "left"); exact <- Seq(true, false)) {
     check(s"$direction, $how, exact matches $exact") {
-      SparkAsOf.join(left, right, left("t"), right("t"), Seq("k"), how, allowExactMatches = exact, direction = direction)
+      SparkAsOf.join(
+        left,
+        right,
+        left("t"),
+        right("t"),
+        Seq("k"),
+        how,
+        allowExactMatches = exact,
+        direction = direction)
     }
     check(s"$direction, $how, exact matches $exact, within a tolerance") {
       SparkAsOf.join(left, right, left("t"), right("t"), Seq("k"), how, lit(12), exact, direction)
@@ -45,16 +54,29 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
     }
   }
   check("dates")(SparkAsOf.join(left, right, left("day"), right("day"), Seq("k")))
-  check("a date and a timestamp")(SparkAsOf.join(left, right, left("day"), right("day").cast("timestamp"), Seq("k"), "left"))
+  check("a date and a timestamp")(SparkAsOf.join(
+    left,
+    right,
+    left("day"),
+    right("day").cast("timestamp"),
+    Seq("k"),
+    "left"))
   check("no key")(SparkAsOf.join(left, right, left("d"), right("d") + 0.25, Nil))
-  check("itself")(SparkAsOf.join(left.as("a"), left.as("b"), col("a.day"), col("b.day"), Nil, allowExactMatches = false))
+  check("itself")(SparkAsOf.join(
+    left.as("a"),
+    left.as("b"),
+    col("a.day"),
+    col("b.day"),
+    Nil,
+    allowExactMatches = false))
   check("columns chosen and a filter above") {
     SparkAsOf.join(left, right, left("t"), right("t"), Seq("k"), "left").where("rid > 3").select("id", "rid")
   }
 
   if (sparkHasAsOfJoin) {
     test("a statement that Spark's own parser has read") {
-      for (op <- Seq(">=", ">", "<=", "<"); kind <- Seq("INNER", "LEFT"); on <- Seq("USING (k)", "ON l.k = r.k AND r.rid > 3")) {
+      for (op <- Seq(">=", ">", "<=", "<"); kind <- Seq("INNER", "LEFT");
+        on <- Seq("USING (k)", "ON l.k = r.k AND r.rid > 3")) {
         val query = s"SELECT l.id, r.rid FROM l $kind ASOF JOIN r MATCH_CONDITION (r.t $op l.t) $on"
         val joined = onSparkAsOf(sql(query))
         assert(operators(joined).contains("BroadcastLastJoin"), plan(joined))
@@ -97,9 +119,11 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
     SparkAsOf.join(left, right, left("d"), right("d") + 0.25, Seq("k"), tolerance = lit(3.0), direction = "nearest")
   }
   test("left to Spark: timestamps where clocks are set back, because it compares local times") {
-    views("late" -> "SELECT 1 AS id, TIMESTAMP'2024-11-03T06:30:00Z' AS t",
+    views(
+      "late" -> "SELECT 1 AS id, TIMESTAMP'2024-11-03T06:30:00Z' AS t",
       "early" -> """SELECT * FROM VALUES (1, TIMESTAMP'2024-11-03T05:30:00Z'), (2, TIMESTAMP'2024-11-03T06:10:00Z')
-                   |AS t(rid, t)""".stripMargin)
+                   |AS t(rid, t)""".stripMargin
+    )
     def join: DataFrame = {
       val (l, r) = (spark.table("late"), spark.table("early"))
       SparkAsOf.join(l, r, l("t"), r("t"), Nil).select("id", "rid")

@@ -8,7 +8,10 @@ import io.github.sparkjoinery.execution.rows.{GroupedRowsBuilder, HeldHeap, Watc
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
-/** Left rows that ShuffledHashLastJoin reads ahead: more than a batch of them, rows larger than its buffer, keys with many candidates. */
+/**
+ * Left rows that ShuffledHashLastJoin reads ahead: more than a batch of them, rows larger than its buffer, keys with
+ * many candidates.
+ */
 class LeftBatchSuite extends LastJoinChecks {
 
   private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.shuffle.partitions" -> "1")
@@ -22,10 +25,14 @@ class LeftBatchSuite extends LastJoinChecks {
           "r.o <= l.o" -> found,
           "r.o < l.o + 1" -> found,
           "r.o <= l.o AND r.o >= l.o - 5" -> s"if(l.o - $found <= 5, $found, NULL)",
-          "r.o <= l.o AND (l.o + r.o) % 20 <> 3" -> s"if((l.o + $found) % 20 <> 3, $found, if($found < 10, NULL, $found - 10))")) {
-        val joined = sql(s"SELECT /*+ SHUFFLE_HASH(r) */ l.id, l.pad, r.o FROM l l LAST JOIN r ORDER BY r.o ON l.k = r.k AND $condition")
+          "r.o <= l.o AND (l.o + r.o) % 20 <> 3" -> s"if((l.o + $found) % 20 <> 3, $found, if($found < 10, NULL, $found - 10))"
+        )) {
+        val joined = sql(
+          s"SELECT /*+ SHUFFLE_HASH(r) */ l.id, l.pad, r.o FROM l l LAST JOIN r ORDER BY r.o ON l.k = r.k AND $condition")
         assert(operators(joined).contains("ShuffledHashLastJoin"))
-        assert(Answers.rows(joined) == Answers.rows(sql(s"SELECT id, pad, $expected AS o FROM l")), s"$condition, generated code $generated")
+        assert(
+          Answers.rows(joined) == Answers.rows(sql(s"SELECT id, pad, $expected AS o FROM l")),
+          s"$condition, generated code $generated")
       }
     }
   }
@@ -53,6 +60,8 @@ class LeftBatchSuite extends LastJoinChecks {
 
   for (rows <- Seq(0, 64, 65, 1000)) test(s"$rows left rows")(check(left(rows, "'x'"), keys = 3))
 
-  test("rows larger than the buffer, now and then")(check(left(300, "repeat('x', int(if(id % 50 = 7, 40000, id % 900)))"), keys = 3))
+  test("rows larger than the buffer, now and then")(check(
+    left(300, "repeat('x', int(if(id % 50 = 7, 40000, id % 900)))"),
+    keys = 3))
   test("one key with all candidates")(check(left(500, "'x'").replace("id % 3)", "0L)"), keys = 1))
 }

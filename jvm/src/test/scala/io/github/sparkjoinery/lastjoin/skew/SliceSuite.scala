@@ -43,8 +43,12 @@ private object SliceSuite {
       toUnsafe(new GenericInternalRow(Array[Any](key.toLong, lastTime(key) - (2 - round) * 10, text))): InternalRow
     }
     val second = Literal(UTF8String.fromString("a"), StringType)
-    val terms = RowGrouping(if (longKeys) columns.take(1) else Seq(columns.head, second),
-      Seq(SortOrder(columns(1), Ascending)), Some(columns(1)), onlyLast = false, numFields = 3)
+    val terms = RowGrouping(
+      if (longKeys) columns.take(1) else Seq(columns.head, second),
+      Seq(SortOrder(columns(1), Ascending)),
+      Some(columns(1)),
+      onlyLast = false,
+      numFields = 3)
     new Slice(rows, UnsafeProjection.create(columns.slice(1, 2)), 1, Array(100L), Some(terms), new SQLMetric("sum"))
       .map(row => (row.getLong(0), row.getLong(1)))
   }

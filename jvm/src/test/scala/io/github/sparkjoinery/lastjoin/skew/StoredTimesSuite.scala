@@ -24,7 +24,8 @@ class StoredTimesSuite extends StoredFilters {
     "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "2KB")
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "2KB"
+  )
 
   /** Nine rows out of ten have the key 0. */
   private def table(rows: Int, seed: Int): String =
@@ -34,7 +35,8 @@ class StoredTimesSuite extends StoredFilters {
   override protected def beforeAll(): Unit = {
     dropTables()
     sql(s"CREATE TABLE hot_left USING parquet AS SELECT *, TIMESTAMP '2013-01-01' + make_dt_interval(0, o) AS t FROM (${table(3000, 5)})")
-    sql(s"CREATE TABLE hot_right USING parquet AS SELECT *, TIMESTAMP '2013-01-01' + make_dt_interval(0, o) AS t FROM (${table(1500, 6)})")
+    sql(
+      s"CREATE TABLE hot_right USING parquet AS SELECT *, TIMESTAMP '2013-01-01' + make_dt_interval(0, o) AS t FROM (${table(1500, 6)})")
   }
 
   override protected def afterAll(): Unit = {
@@ -45,7 +47,12 @@ class StoredTimesSuite extends StoredFilters {
   private def dropTables(): Unit = Seq("hot_left", "hot_right").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
 
   /** @return the version's folder */
-  private def buildDistribution(table: String, keys: Seq[String], time: String, format: Int = 2, from: Option[String] = None): JavaPath = {
+  private def buildDistribution(
+      table: String,
+      keys: Seq[String],
+      time: String,
+      format: Int = 2,
+      from: Option[String] = None): JavaPath = {
     val relation = s"spark_catalog.default.$table"
     val spec = mapper.createObjectNode().put("order_by", time).put("quantiles", 8)
     val list = spec.putArray("partition_by")
@@ -54,18 +61,22 @@ class StoredTimesSuite extends StoredFilters {
     val artifact = JavaPath.of(StoreLayout.folder(store.toString, "distribution", relation).toString).resolve(hash)
     val name = f"20260101T000000000000Z-${System.nanoTime() & 0xffffffffL}%08x"
     val version = artifact.resolve("versions").resolve(name)
-    sql(s"""SELECT *, if(is_hot, q, NULL) AS quantiles FROM (SELECT ${keys.mkString(", ")}, count(*) AS row_count, count(*) > 200 AS is_hot,
+    sql(s"""SELECT *, if(is_hot, q, NULL) AS quantiles FROM (SELECT ${keys.mkString(
+        ", ")}, count(*) AS row_count, count(*) > 200 AS is_hot,
       percentile_approx($time, array(0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875), 10000) AS q
       FROM ${from.getOrElse(table)} GROUP BY ${keys.mkString(", ")})""").drop("q")
       .coalesce(1).write.parquet(version.resolve("data").toString)
-    val json = mapper.createObjectNode().put("format_version", format).put("kind", "distribution").put("relation", relation)
-      .put("spec_hash", hash).put("version", name)
+    val json =
+      mapper.createObjectNode().put("format_version", format).put("kind", "distribution").put("relation", relation)
+        .put("spec_hash", hash).put("version", name)
     json.set[ObjectNode]("spec", spec)
     json.putObject("fingerprint").put("type", "none").put("reason", "not asked for").putArray("files")
     val files = json.putArray("files")
     JavaFiles.list(version.resolve("data")).iterator.asScala.filter(_.toString.endsWith(".parquet")).foreach { file =>
       val bytes = JavaFiles.readAllBytes(file)
-      files.addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put("sha256", StoreLayout.sha256(bytes))
+      files.addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put(
+        "sha256",
+        StoreLayout.sha256(bytes))
     }
     publish(version, json)
     version
@@ -78,22 +89,26 @@ class StoredTimesSuite extends StoredFilters {
 
   /** The answer is that without a store; skewed partitions are split, by stored boundaries or by a sample. */
   private def check(text: String, stored: Boolean): Seq[TimeSliceExec] = {
-    val expected = withConf(Settings :+ ("spark.joinery.lastJoin.skewSplit.enabled" -> "false"): _*)(Answers.rows(sql(text)))
+    val expected =
+      withConf(Settings :+ ("spark.joinery.lastJoin.skewSplit.enabled" -> "false"): _*)(Answers.rows(sql(text)))
     withStore(Settings: _*) {
       val joined = sql(text)
       assert(Answers.rows(joined) == expected)
       val both = slices(joined)
       assert(both.size == 2 && both.forall(_.metrics("splitParts").value >= 2), plan(joined))
       assert(both.forall(slice => (slice.metrics("storedCuts").value > 0) == stored), plan(joined))
-      assert(both.forall(_.simpleString(100).contains("cut by the distribution of spark_catalog.default.hot_") == stored), plan(joined))
+      assert(
+        both.forall(_.simpleString(100).contains("cut by the distribution of spark_catalog.default.hot_") == stored),
+        plan(joined))
       both
     }
   }
 
-  for (time <- Seq("o", "t"); (hint, _) <- LastJoinForms if hint != "BROADCAST") test(s"by $time, of the larger side, under hint $hint") {
-    buildDistribution("hot_left", Seq("k"), time)
-    check(query(time, hint = hint), stored = true)
-  }
+  for (time <- Seq("o", "t"); (hint, _) <- LastJoinForms if hint != "BROADCAST")
+    test(s"by $time, of the larger side, under hint $hint") {
+      buildDistribution("hot_left", Seq("k"), time)
+      check(query(time, hint = hint), stored = true)
+    }
 
   test("of the other side, by several keys, in a store of format 1") {
     buildDistribution("hot_right", Seq("j", "k"), "o", format = 1)
@@ -135,7 +150,8 @@ class StoredTimesSuite extends StoredFilters {
     assert(Answers.rows(query) == expected)
     val found = collect(plan(query)) { case window: SlidingWindowExec => window }
     assert(found.size == 1 && found.flatMap(_.cuts).map(_.toString) == how.toSeq, plan(query))
-    if (how.isDefined) assert(found.head.metrics("splitParts").value >= 2 && found.head.metrics("hotKeys").value >= 1, plan(query))
+    if (how.isDefined)
+      assert(found.head.metrics("splitParts").value >= 2 && found.head.metrics("hotKeys").value >= 1, plan(query))
   }
 
   test("hot keys of a window are cut by it, too") {
@@ -144,22 +160,37 @@ class StoredTimesSuite extends StoredFilters {
     for ((column, when) <- Seq(
         "max(id) OVER w AS last" -> "before the shuffle",
         "count(*) OVER (PARTITION BY k ORDER BY t) AS so_far" -> "when read")) {
-      withConf(Settings: _*)(checkWindow("/*+ SKEW_WINDOW(4) */", column, Some(if (when == "when read") "cut by a sample, when read" else "cut into 4 by a sample, before the shuffle")))
-      withStore(Settings: _*)(checkWindow("/*+ SKEW_WINDOW(4) */", column, Some(
-        if (when == "when read") s"cut by the distribution of $relation, when read" else s"cut into 4 by the distribution of $relation, before the shuffle")))
+      withConf(Settings: _*)(checkWindow(
+        "/*+ SKEW_WINDOW(4) */",
+        column,
+        Some(if (when == "when read") "cut by a sample, when read" else "cut into 4 by a sample, before the shuffle")))
+      withStore(Settings: _*)(checkWindow(
+        "/*+ SKEW_WINDOW(4) */",
+        column,
+        Some(
+          if (when == "when read") s"cut by the distribution of $relation, when read"
+          else s"cut into 4 by the distribution of $relation, before the shuffle")
+      ))
     }
   }
 
   test("without a hint, hot keys of a window are cut where that pays") {
     buildDistribution("hot_left", Seq("k"), "t")
     val column = "max(id) OVER w AS last"
-    val cut = Some("cut into 4 by the distribution of spark_catalog.default.hot_left, before the shuffle") // two cores, two parts each
+    val cut =
+      Some(
+        "cut into 4 by the distribution of spark_catalog.default.hot_left, before the shuffle"
+      ) // two cores, two parts each
     withStore(Settings: _*) {
       checkWindow("", column, cut)
       withConf("spark.sql.adaptive.enabled" -> "false")(checkWindow("", column, cut))
       checkWindow("/*+ SKEW_WINDOW(1) */", column, None)
       withConf("spark.joinery.slidingWindow.skewSplit.enabled" -> "false")(checkWindow("", column, None))
-      withConf("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB")(checkWindow("", column, None)) // the key is small
+      withConf("spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB")(checkWindow(
+        "",
+        column,
+        None
+      )) // the key is small
     }
     withConf(Settings: _*)(checkWindow("", column, None)) // and no store
   }

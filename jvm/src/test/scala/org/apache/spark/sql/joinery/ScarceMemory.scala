@@ -1,12 +1,12 @@
 package org.apache.spark.sql.joinery
 
-import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.config.{EXECUTOR_CORES, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD}
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
+import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * A neighbour in a task that has taken nearly all memory. It gives it back to whoever can do nothing without, such as a sort,
- * but not to what is built in memory.
+ * A neighbour in a task that has taken nearly all memory. It gives it back to whoever can do nothing without, such as a
+ * sort, but not to what is built in memory.
  */
 object ScarceMemory {
 
@@ -25,14 +25,16 @@ object ScarceMemory {
   def withSpills[T](rows: Int)(body: => T): T = {
     val (conf, key) = (SparkEnv.get.conf, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD.key)
     conf.set(key, rows.toString)
-    try body finally conf.remove(key)
+    try body
+    finally conf.remove(key)
   }
 
   /** A task's fair share of memory is that of an executor with so many cores while `body` runs. */
   def withShareOf[T](cores: Int)(body: => T): T = {
     val conf = SparkEnv.get.conf
     conf.set(EXECUTOR_CORES, cores)
-    try body finally conf.remove(EXECUTOR_CORES.key)
+    try body
+    finally conf.remove(EXECUTOR_CORES.key)
   }
 
   /** What all consumers of the running task have acquired, in bytes. */

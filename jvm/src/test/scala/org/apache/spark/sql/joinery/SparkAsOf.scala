@@ -1,7 +1,7 @@
 package org.apache.spark.sql.joinery
 
-import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.{Column, DataFrame}
 
 /** Spark's as-of join of DataFrames, which is private to its package: Python's `_joinAsOf` and `merge_asof` call it. */
 object SparkAsOf {
@@ -16,6 +16,14 @@ object SparkAsOf {
       allowExactMatches: Boolean = true,
       direction: String = "backward"): DataFrame = {
     val other = right.asInstanceOf[classic.DataFrame]
-    left.asInstanceOf[classic.DataFrame].joinAsOf(other, leftAsOf, rightAsOf, on, how, tolerance, allowExactMatches, direction)
+    left.asInstanceOf[classic.DataFrame].joinAsOf(
+      other,
+      leftAsOf,
+      rightAsOf,
+      on,
+      how,
+      tolerance,
+      allowExactMatches,
+      direction)
   }
 }

@@ -3,7 +3,10 @@ package org.apache.spark.sql.joinery
 import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
 import org.apache.spark.sql.internal.SQLConf
 
-/** Spark's rows that spill, with the limits that its own operators give them. Spark 4.1 adds limits in bytes to those in rows. */
+/**
+ * Spark's rows that spill, with the limits that its own operators give them. Spark 4.1 adds limits in bytes to those in
+ * rows.
+ */
 private[joinery] object RowBuffers {
   private def conf = SQLConf.get
 
@@ -12,7 +15,8 @@ private[joinery] object RowBuffers {
       math.min(conf.sortMergeJoinExecBufferInMemoryThreshold, rowsOnHeap),
       math.min(conf.sortMergeJoinExecBufferSpillSizeThreshold, bytesOnHeap),
       conf.sortMergeJoinExecBufferSpillThreshold,
-      conf.sortMergeJoinExecBufferSpillSizeThreshold)
+      conf.sortMergeJoinExecBufferSpillSizeThreshold
+    )
 
   def windowSpillRows: Int = conf.windowExecBufferSpillThreshold
   def windowSpillBytes: Long = conf.windowExecBufferSpillSizeThreshold
