@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
-import org.apache.spark.sql.types.{BooleanType, DataType, DecimalType, IntegralType}
+import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
 import io.github.sparkjoinery.planning.Monotone
@@ -202,7 +202,7 @@ object LastJoinTerms extends PredicateHelper {
   }
 
   private def isExact(dataType: DataType): Boolean = dataType match {
-    case _: IntegralType | _: DecimalType => true
+    case ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
     case _ => false
   }
 
