@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
-import org.apache.spark.sql.types._
+import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
 import io.github.sparkjoinery.planning.Monotone
@@ -173,7 +173,7 @@ object LastJoinTerms extends PredicateHelper {
       rightOrder: Monotone)(comparison: Expression): Option[AsOf] = {
     def bound(right: Expression, left: Expression, strict: Boolean): Option[AsOf] =
       Option.when(right.dataType == left.dataType && canEvaluate(right, join.right) &&
-        isHarmless(right, join.order.head.child) && !mayFail(left) &&
+        isHarmless(right, join.order.head.child) &&
         rightOrder.direction(right).contains(1) && left.references.nonEmpty && canEvaluate(left, join.left))(AsOf(
         comparison,
         left,
@@ -187,23 +187,6 @@ object LastJoinTerms extends PredicateHelper {
       case GreaterThan(a, b) => if (ascending) bound(b, a, strict = true) else bound(a, b, strict = true)
       case _ => None
     }
-  }
-
-  /**
-   * Whether an expression may fail where ON itself would not have computed it: it is computed for each left row, also
-   * for those whose key no right row has, or for which another part of ON is false.
-   */
-  private def mayFail(left: Expression): Boolean = left.exists {
-    case sum: BinaryArithmetic => sum.evalMode == EvalMode.ANSI && isExact(sum.dataType)
-    case minus: UnaryMinus => minus.failOnError && isExact(minus.dataType)
-    case cast: Cast => cast.evalMode == EvalMode.ANSI && !Cast.canUpCast(cast.child.dataType, cast.dataType)
-    case _: UserDefinedExpression | _: RaiseError => true
-    case _ => false
-  }
-
-  private def isExact(dataType: DataType): Boolean = dataType match {
-    case ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
-    case _ => false
   }
 
   /**
