@@ -66,7 +66,7 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
             return Verdict(f"no error, but stock says {first_line(right)}", True, found, "error missing")
     if found.kind == "rows":
         difference = capability.difference(right, found, case)
-        return Verdict(difference, True, found, "rows " + " ".join(found.forms))
+        return Verdict(difference, True, found, f"rows {capability.name} {' '.join(found.forms)}")
     probe = capability.probe_sql(case) if found.kind == "other" else None
     if probe and run(spark, probe, {**confs, **STOCK}, limit=PATIENCE).kind == "other":
         return Verdict(None, compared=False, found=found)
