@@ -90,5 +90,5 @@ class Capability(ABC):
         return False
 
     def probe_sql(self, case: Case) -> str | None:
-        """A query that stock Spark must be able to run for Joinery to have to: None where it must in any case."""
+        """A query that stock Spark must be able to run for Joinery to have to; None where Joinery must in any case."""
         return None
