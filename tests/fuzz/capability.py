@@ -11,6 +11,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from fuzz import distributions
 from fuzz.data import Table, register
 from fuzz.running import Answer
 from fuzz.settings import Settings
@@ -25,12 +26,14 @@ class Capability(ABC):
 
     Attributes:
         name: The name that `CASE` takes.
+        store: Where distributions of its tables are.
         scarce: Whether it is for rounds in which memory is scarce, or for the others.
         queries: How many are drawn over the same tables.
         runs: How often each runs, by other operators and settings.
     """
 
     name: str
+    store: Path
     scarce = False
     queries = 12
     runs = 4
@@ -61,8 +64,11 @@ class Capability(ABC):
 
     def prepare(self, spark: SparkSession, folder: Path, case: Case) -> None:
         """Make the tables of a case, once for all cases that share them."""
+        self.store = folder / "distributions"
         for name, table in case["tables"].items():
-            register(spark, folder, name, table)
+            source = register(spark, folder, name, table)
+            if "distribution" in table:
+                distributions.build(spark, source, self.store, table["distribution"])
 
     @contextlib.contextmanager
     def around(self, spark: SparkSession, case: Case) -> Iterator[None]:
@@ -71,7 +77,9 @@ class Capability(ABC):
 
     def only_tested(self, case: Case) -> Settings:
         """Settings that Joinery needs for the query to be its business."""
-        return {}
+        if not any("distribution" in table for table in case["tables"].values()):
+            return {}
+        return {"spark.joinery.store": str(self.store), "spark.joinery.store.timeout": "60s"}
 
     def meaning(self, case: Case) -> Settings:
         """Settings of the query that both need."""
@@ -82,5 +90,5 @@ class Capability(ABC):
         return False
 
     def probe_sql(self, case: Case) -> str | None:
-        """A query that stock Spark must be able to run for Joinery to have to: None where it must in any case."""
+        """A query that stock Spark must be able to run for Joinery to have to; None where Joinery must in any case."""
         return None

@@ -52,7 +52,14 @@ def right_answer(spark: SparkSession, capability: Capability, case: Case) -> Ans
 
 
 def check(spark: SparkSession, capability: Capability, case: Case, right: Answer) -> Verdict:
-    """Run a case by Joinery, and compare."""
+    """Run a case by Joinery, and compare.
+
+    Args:
+        spark: A classic session.
+        capability: Of the case.
+        case: The case.
+        right: Stock's answer.
+    """
     if right.kind not in ("rows", "data"):
         return Verdict(None, compared=False)
     confs = {**case["variant"].get("settings", {}), **capability.only_tested(case)}
@@ -66,10 +73,13 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
             return Verdict(f"no error, but stock says {first_line(right)}", True, found, "error missing")
     if found.kind == "rows":
         difference = capability.difference(right, found, case)
-        return Verdict(difference, True, found, "rows " + " ".join(found.forms))
+        return Verdict(difference, True, found, f"rows {capability.name} {' '.join(found.forms)}")
     probe = capability.probe_sql(case) if found.kind == "other" else None
-    if probe and run(spark, probe, {**confs, **STOCK}, limit=PATIENCE).kind == "other":
-        return Verdict(None, compared=False, found=found)
+    if probe:
+        # what Joinery refuses by an error of its own is no difference, nor what stock cannot do either
+        refused = "[JOINERY_" in (found.error or "")
+        if refused or run(spark, probe, {**confs, **STOCK}, limit=PATIENCE).kind == "other":
+            return Verdict(None, compared=False, found=found)
     # Spark's own operators may lack the memory, too: then there is no answer to be expected
     if found.kind in ("memory", "time"):
         again = run(spark, capability.oracle_sql(case), {**confs, **STOCK}, limit=PATIENCE)

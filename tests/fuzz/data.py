@@ -65,13 +65,18 @@ def column(kind: str, pool: str, nulls: float = 0.0) -> dict[str, Any]:
     return {"type": kind, "pool": pool, "nulls": nulls}
 
 
-def register(spark: SparkSession, folder: Path, name: str, table: Table) -> None:
-    """Make a table a temporary view, over Parquet files that are written once for each description."""
+def register(spark: SparkSession, folder: Path, name: str, table: Table) -> Path:
+    """Make a table a temporary view, over Parquet files that are written once for each description.
+
+    Returns:
+        The folder of the files.
+    """
     described = json.dumps(table, sort_keys=True)
     path = folder / hashlib.sha256(described.encode()).hexdigest()[:16]
     if not path.exists():
         write(table, path)
     spark.read.parquet(str(path)).createOrReplaceTempView(name)
+    return path
 
 
 def write(table: Table, path: Path, **options: Any) -> None:

@@ -31,6 +31,10 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
     if names - forms:
         for node in _nodes(executed):
             forms.update(_forms(node, str(node.nodeName()), names))
+        if "TimeSlice" in names and "cut by the distribution" in plan:
+            forms.add("LAST JOIN cut by a stored distribution")
+        if "WindowParts" in names and "by the distribution" in plan:
+            forms.add("SlidingWindow cut by a stored distribution")
     return sorted(forms), plan
 
 

@@ -27,8 +27,9 @@ class Round:
     """Draws and compares in one application.
 
     Args:
-        order: What the parent process wants: "static" settings, "seed", "seconds", "cases", "reduce": the seconds for
-            reducing a case, "ignore": texts of differences that are known, "most": the differences that end the round.
+        order: What the parent process wants: "static" settings, "seed", "seconds", "cases", "replay": cases to look at
+            again, "reduce": the seconds for reducing a case, "ignore": texts of differences that are known, "most": the
+            differences that end the round.
     """
 
     def __init__(self, order: dict[str, Any], spark: SparkSession, folder: Path) -> None:
@@ -133,14 +134,11 @@ def main() -> None:
         spark = start(order["static"], order.get("jar"), folder)
         emit("started")
         try:
-            if "case" in order:
-                case = order["case"]
-                verdict = Round({**order, "seed": 0, "seconds": 0}, spark, Path(folder)).verdict(
-                    CAPABILITIES[case["capability"]], case
-                )
-                emit("verdict", difference=verdict.difference, compared=verdict.compared, signature=verdict.signature)
-            else:
-                Round(order, spark, Path(folder)).run()
+            this = Round(order, spark, Path(folder))
+            for case in order.get("replay", []):
+                verdict = this.verdict(CAPABILITIES[case["capability"]], case)
+                emit("verdict", difference=verdict.difference, compared=verdict.compared, forms=verdict.found.forms)
+            this.run()
             emit("ended")
         finally:
             spark.stop()

@@ -21,7 +21,6 @@ from fuzz.report import Report
 from fuzz.settings import draw_static
 
 CASES = list(CAPABILITIES)
-MOST_DIFFERENCES = 3  # of a round, which then gives way to another
 START_LIMIT = 300.0  # seconds that an application may take to start
 HANGS_AFTER = 240.0  # seconds without any event
 
@@ -59,8 +58,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--cluster", type=float, default=0.02, help="the share of rounds with executors of their own")
     parser.add_argument("--stop", action="store_true", help="stop after the first round with a difference")
     parser.add_argument("--ignore", action="append", default=[], help="pass over differences with this text")
+    parser.add_argument("--most", type=int, default=3, help="differences after which a round gives way to another")
     parser.add_argument("--jar", help="another jar than the one just built")
     parser.add_argument("--static", action="append", default=[], help="key=value: a static setting for every round")
+    parser.add_argument("--log", help="a file to which all that rounds tell is appended, as lines of JSON")
     parser.add_argument("--report", help="a path without suffix: the summary is written as .json and .md")
     arguments = parser.parse_args()
     arguments.cases = arguments.cases.split(",")
@@ -80,7 +81,7 @@ def run_rounds(arguments: argparse.Namespace, rng: random.Random, report: Report
         while time.monotonic() < end and not (arguments.stop and report.differences):
             with drawing:
                 order = draw_order(arguments, rng, end)
-            run_round(order, report)
+            run_round(order, report, arguments.log)
             report.end_round()
 
     workers = [threading.Thread(target=work) for _ in range(arguments.jobs)]
@@ -101,18 +102,21 @@ def draw_order(arguments: argparse.Namespace, rng: random.Random, end: float) ->
         "cases": [name for name in arguments.cases if CAPABILITIES[name].scarce is scarce],
         "reduce": arguments.reduce,
         "ignore": arguments.ignore,
-        "most": 1 if arguments.stop else MOST_DIFFERENCES,
+        "most": 1 if arguments.stop else arguments.most,
         "jar": arguments.jar,
     }
 
 
-def run_round(order: dict[str, Any], report: Report) -> None:
+def run_round(order: dict[str, Any], report: Report, log: str | None) -> None:
     """Run one round, and note what it tells. What it was doing when it ended in silence counts as a difference."""
     last: dict[str, Any] = {}
     for event in events(order):
         if event["event"] in ("start", "query"):
             last = event
         report.note(event, order["static"])
+        if log and event["event"] != "query":
+            with Path(log).open("a") as file:
+                file.write(json.dumps(event) + "\n")
         if event["event"] == "died":
             report.note_death(last.get("case"), order["static"], event["reason"])
 
@@ -178,12 +182,26 @@ def environment() -> dict[str, str]:
     return {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
 
 
+def replay(cases: list[dict[str, Any]], static: dict[str, str], jar: str | None = None) -> list[dict[str, Any]]:
+    """Look at cases again, in one application.
+
+    Args:
+        cases: As they were reported.
+        static: Settings of the application.
+        jar: Another jar than the one just built.
+
+    Returns:
+        For each case, "difference" or None, "compared" and "forms"; fewer where the application died.
+    """
+    order = {"static": static, "replay": cases, "cases": [], "seed": 0, "seconds": 0, "reduce": 0, "ignore": []}
+    return [event for event in events({**order, "most": 1, "jar": jar}) if event["event"] == "verdict"]
+
+
 def needed_static(case: dict[str, Any], static: dict[str, str], jar: str | None) -> dict[str, str]:
     """The settings of the application that a case needs to fail: each is left out once, in a new application."""
 
     def fails(settings: dict[str, str]) -> bool:
-        order = {"static": settings, "case": case, "cases": [], "reduce": 0, "ignore": [], "most": 1, "jar": jar}
-        return any(event["event"] == "verdict" and event["difference"] for event in events(order))
+        return any(verdict["difference"] for verdict in replay([case], settings, jar))
 
     plain = {"spark.master": "local[2]"}
     if fails(plain):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fuzz.capability import Capability
 from fuzz.cases.asof_join import AsOfJoin
-from fuzz.cases.last_join import CorrelatedLastJoin, ExtremeLastJoin, LastJoin, ScarceLastJoin
+from fuzz.cases.last_join import CorrelatedLastJoin, ExtremeLastJoin, LastJoin, ScarceLastJoin, StoredCutLastJoin
 from fuzz.cases.stored_filters import StoredDamage, StoredFilters, StoredFormats, StoredRefresh, StoredWhere
-from fuzz.cases.window import LateWindow, RangeWindow, ScarceWindow, SlidingWindow
+from fuzz.cases.window import LateWindow, RangeWindow, ScarceWindow, SlidingWindow, StoredCutWindow
 
 CAPABILITIES: dict[str, Capability] = {
     capability.name: capability
@@ -15,11 +15,13 @@ CAPABILITIES: dict[str, Capability] = {
         ScarceLastJoin(),
         ExtremeLastJoin(),
         CorrelatedLastJoin(),
+        StoredCutLastJoin(),
         AsOfJoin(),
         SlidingWindow(),
         ScarceWindow(),
         RangeWindow(),
         LateWindow(),
+        StoredCutWindow(),
         StoredFilters(),
         StoredWhere(),
         StoredFormats(),

@@ -95,6 +95,10 @@ class LastJoin(Capability):
     sizes: Sequence[int] = SIZES
     pools: Sequence[str] = POOLS
     kinds: Sequence[str] = ORDER_TYPES
+    keys: Sequence[list[str]] = KEYS
+    lengths: Sequence[int | None] = (None, None, None, None, None, None, 0, 1)
+    as_of = 0.75
+    other_way = 0.1
     padding = 0.3
     tolerance = 0.5
     residual = 0.25
@@ -103,6 +107,7 @@ class LastJoin(Capability):
     outer = 0.05
     spaces: Sequence[str] = SPACES
     words = 0.05
+    distribution = 0.08
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
         size = rng.choice(self.sizes)
@@ -111,7 +116,8 @@ class LastJoin(Capability):
         padding = rng.random() < self.padding
         tables = {}
         for side in "lr":
-            rows = rng.choice([size] * 6 + [0, 1])
+            length = rng.choice(self.lengths)
+            rows = size if length is None else length
             columns = {
                 "id": column("int", "sequence"),
                 "k": column("int", keys, rng.choice([0.0, 0.05])),
@@ -131,8 +137,11 @@ class LastJoin(Capability):
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
         large = max(table["rows"] for table in tables.values()) > 1000
-        keys = rng.choice([["l.k = r.k"], ["l.k = r.k", "l.s <=> r.s"]] if large else KEYS)
+        keys = rng.choice([["l.k = r.k"], ["l.k = r.k", "l.s <=> r.s"]] if large else self.keys)
         kind = rng.choice(self.kinds)
+        known = [table["distribution"]["order"] for table in tables.values() if "distribution" in table]
+        if known and rng.random() < 0.8:
+            kind, keys = next(kind for kind in ORDER_TYPES if NAMES[kind] == known[0]), ["l.k = r.k"]
         order: list[list[str]] = []
         if rng.random() < 0.9:
             order = [[f"r.{NAMES[kind]}", rng.choice(DIRECTIONS)]]
@@ -161,8 +170,8 @@ class LastJoin(Capability):
         name = NAMES[kind]
         descending = bool(order) and order[0][1].startswith("DESC")
         drawn = []
-        if rng.random() < 0.75:
-            compared = rng.choice(["<=", "<"] if descending is (rng.random() < 0.1) else [">=", ">"])
+        if rng.random() < self.as_of:
+            compared = rng.choice(["<=", "<"] if descending is (rng.random() < self.other_way) else [">=", ">"])
             drawn.append(rng.choice([f"r.{name} {compared} l.{name}", f"l.{name} {FLIPPED[compared]} r.{name}"]))
         if kind != "string" and rng.random() < self.tolerance:
             patterns = TOLERANCES[FAMILIES.get(kind, "number")]
@@ -300,12 +309,15 @@ class ScarceLastJoin(LastJoin):
     spaces = (" ",)
     words = 0.0
     scarce = True
-    sizes = (60, 1000, 4000, 8000, 20000)
+    sizes = (60, 4000, 20000, 20000, 20000)
     kinds = ("int", "bigint", "date", "timestamp", "string")
     pools = ("many",)
-    padding = 0.8
-    tolerance = 0.2
-    residual = 0.2
+    padding = 1.0
+    lengths = (None,)
+    as_of = 0.9
+    other_way = 0.0
+    tolerance = 0.1
+    residual = 0.1
     cut = 0.8
     hints = ("SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "")
 
@@ -316,9 +328,11 @@ class ExtremeLastJoin(LastJoin):
     name = "last_join_extremes"
     spaces = (" ",)
     words = 0.0
-    sizes = (12, 60, 120)
-    kinds = ("int", "bigint", "smallint", "double", "decimal(10,2)", "date", "date", "timestamp", "timestamp_ntz")
-    pools = ("ends", "mixed", "changes")
+    sizes = (60, 120)
+    lengths = (None,)
+    keys = (["l.k = r.k"], ["l.k = r.k"], ["l.k <=> r.k"], [])
+    kinds = ("int", "bigint", "smallint", "double", "decimal(10,2)", *["date"] * 5, "timestamp", "timestamp_ntz")
+    pools = ("ends", "ends", "mixed", "changes")
     padding = 0.0
     tolerance = 0.9
     residual = 0.1
@@ -332,3 +346,18 @@ class CorrelatedLastJoin(LastJoin):
     words = 0.0
     sizes = (12, 60, 120)
     outer = 1.0
+
+
+class StoredCutLastJoin(LastJoin):
+    """Cut by time, where the distribution in a store says."""
+
+    name = "last_join_stored_cuts"
+    sizes = (120, 300, 1000)
+    kinds = ("int", "bigint", "date", "timestamp", "decimal(10,2)")
+    spaces = (" ",)
+    words = 0.0
+    residual = 0.05
+    cut = 1.0
+    hints = ("SHUFFLE_HASH", "MERGE")
+    distribution = 0.8
+    outer = 0.0

@@ -76,7 +76,7 @@ class StoredFilters(Capability):
             "session": self.draw_reading(rng),
         }
         if rng.random() < self.where:
-            build["where"] = rng.choice(wheres(rng.random() < 0.4))
+            build["where"] = rng.choice(wheres(rng.random() < 0.5))
         if rng.random() < self.zone:
             build["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
         if rng.random() < 0.15:
@@ -176,8 +176,11 @@ class StoredWhere(StoredFilters):
 
     name = "stored_where"
     where = 1.0
+    queries = 5
+    runs = 1
+    reading = 0.15
     joins = ("JOIN", "JOIN", "LEFT SEMI JOIN")
-    far = 0.7
+    far = 0.8
     zone = 0.0
     formats = ("foreign", "parquet")
     keys = ("k_int", "k_string")
@@ -192,6 +195,8 @@ class StoredFormats(StoredFilters):
     zone = 0.6
     far = 0.1
     reading = 0.2
+    queries = 6
+    runs = 1
     formats = ("foreign", "orc", "orc", "csv", "json")
     keys = ("k_ts", "k_ts", "k_date", "k_ntz")
 

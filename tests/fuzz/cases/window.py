@@ -46,6 +46,7 @@ class SlidingWindow(Capability):
     pools: Sequence[str] = POOLS
     total = 0.55
     limit = 0.1
+    distribution = 0.08
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
         rows = rng.choice(self.sizes)
@@ -61,11 +62,18 @@ class SlidingWindow(Capability):
         }
         if rng.random() < 0.4:
             columns["p"] = column("string", "padding")
-        return {"t": {"seed": rng.getrandbits(32), "rows": rows, "files": rng.choice([1, 2, 4]), "columns": columns}}
+        table = {"seed": rng.getrandbits(32), "rows": rows, "files": rng.choice([1, 2, 4]), "columns": columns}
+        if rng.random() < self.distribution:
+            # of the key and order that half of the queries have
+            table["distribution"] = {"keys": ["k"], "order": rng.choice(self.orders), "rows": rng.choice([2, 10])}
+        return {"t": table}
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
         rows = tables["t"]["rows"]
         name = rng.choice(self.orders)
+        known = tables["t"].get("distribution")
+        if known and rng.random() < 0.7:
+            name = known["order"]
         ways = ["ASC", "ASC", "DESC", "ASC NULLS LAST", "DESC NULLS FIRST"]
         order = [[name, rng.choice(ways)]]
         total = rng.random() < self.total
@@ -74,7 +82,7 @@ class SlidingWindow(Capability):
             order.append(["id", rng.choice(ways)])
         frames = frames_of(rng, ORDERS[name], total, rows)
         query: dict[str, Any] = {
-            "partition": rng.choice([["k"], ["k"], ["k"], ["k", "s"], []]),
+            "partition": known["keys"] if known else rng.choice([["k"], ["k"], ["k"], ["k", "s"], []]),
             "order": order,
             "functions": [draw_function(rng, rng.choice(frames), total) for _ in range(rng.randint(1, 5))],
             "padding": "p" in tables["t"]["columns"],
@@ -92,10 +100,11 @@ class SlidingWindow(Capability):
             forced |= SPLIT_WINDOWS
         elif drawn < 0.5:
             forced |= SAMPLED_WINDOWS
+        elif drawn < 0.5 + self.distribution / 2:
+            forced |= {key: value for key, value in SPLIT_WINDOWS.items() if "atRead" not in key}
         if rng.random() < 0.3:
-            kept = rng.choice(["1", "2", "100"])
-            forced["spark.sql.windowExec.buffer.in.memory.threshold"] = kept
-            forced["spark.sql.windowExec.buffer.spill.threshold"] = kept
+            forced["spark.sql.windowExec.buffer.in.memory.threshold"] = rng.choice(["1", "2", "100"])
+            forced["spark.sql.windowExec.buffer.spill.threshold"] = rng.choice(["16", "100", "1000"])
         parts = rng.choice([0, 0, 2, 3, 8, 64])
         twice = rng.random() < 0.1 and not query.get("limit")
         return {"parts": parts, "twice": twice, "settings": draw_physical(rng, forced)}
@@ -186,3 +195,13 @@ class LateWindow(SlidingWindow):
     pools = ("late ends", "late ends", "wide", "one infinity", "dense")
     total = 1.0
     limit = 0.2
+
+
+class StoredCutWindow(SlidingWindow):
+    """Cut where the distribution in a store says."""
+
+    name = "window_stored_cuts"
+    sizes = (100, 300, 1000, 3000)
+    orders = ("o_int", "o_bigint", "o_date", "o_timestamp", "o_decimal")
+    order_pools = ("dense", "many", "many", "ends", "changes")
+    distribution = 0.9
