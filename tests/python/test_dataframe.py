@@ -120,7 +120,7 @@ def test_chain_and_self_join(flights: DataFrame, weather: DataFrame) -> None:
         ({"tolerance": F.lit, "order_by": "desc"}, {1: 10, 2: 25, 3: 6}),
         ({"order_by": "desc"}, {1: 10, 2: 25, 3: 6}),
     ],
-    ids=str,
+    ids=["no tolerance", "too far", "just as far", "a column, descending", "descending"],
 )
 @pytest.mark.parametrize("hint", [*FORMS, None])
 @pytest.mark.parametrize("by", ["names", "condition"])
