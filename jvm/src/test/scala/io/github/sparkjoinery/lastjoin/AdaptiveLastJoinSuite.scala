@@ -145,7 +145,7 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
 
   test("in a subquery, whose plan is adaptive in itself") {
     val query = checkReplanned(
-      s"SELECT id FROM facts WHERE ts < (SELECT max(w.ts) FROM facts f LAST JOIN small_at_run_time w ORDER BY w.ts ON f.k = w.k) - 19000")
+      "SELECT id FROM facts WHERE ts < (SELECT max(w.ts) FROM facts f LAST JOIN small_at_run_time w ORDER BY w.ts ON f.k = w.k) - 19000")
     assert(operators(query).contains("BroadcastLastJoin"), plan(query))
   }
 

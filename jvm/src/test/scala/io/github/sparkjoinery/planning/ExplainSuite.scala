@@ -94,9 +94,9 @@ class ExplainSuite extends LastJoinChecks {
     for (suspicious <- Seq(
         s"$select ON l.k = r.k ORDER BY r.ts",
         s"$select USING (k) ORDER BY r.ts DESC, l.id LIMIT 3",
-        s"SELECT * FROM (SELECT l.id, r.k FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts + l.id) WHERE id > 1",
-        s"SELECT /*+ MERGE(r) */ l.id, r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts",
-        s"SELECT * FROM l WHERE id IN (SELECT r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts LIMIT 2)"
+        "SELECT * FROM (SELECT l.id, r.k FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts + l.id) WHERE id > 1",
+        "SELECT /*+ MERGE(r) */ l.id, r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts",
+        "SELECT * FROM l WHERE id IN (SELECT r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts LIMIT 2)"
       )) {
       checkDecision(suspicious, note)
     }

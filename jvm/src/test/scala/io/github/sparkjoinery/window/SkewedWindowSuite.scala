@@ -520,10 +520,10 @@ class SkewedWindowSuite extends WindowChecks {
     load(1500, Ties)
     withHint {
       for ((column, reason) <- Seq(
-          s"sum(v) OVER (PARTITION BY k ORDER BY o, id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" -> "to the end of its partition",
-          s"sum(v) OVER (PARTITION BY k ORDER BY s, id ROWS 2 PRECEDING)" -> "its first ORDER BY column is of type STRING",
-          s"first(v) OVER (PARTITION BY k ORDER BY o, id)" -> "depends on the order of rows",
-          s"sum(v) OVER (PARTITION BY k)" -> "no ORDER BY"
+          "sum(v) OVER (PARTITION BY k ORDER BY o, id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)" -> "to the end of its partition",
+          "sum(v) OVER (PARTITION BY k ORDER BY s, id ROWS 2 PRECEDING)" -> "its first ORDER BY column is of type STRING",
+          "first(v) OVER (PARTITION BY k ORDER BY o, id)" -> "depends on the order of rows",
+          "sum(v) OVER (PARTITION BY k)" -> "no ORDER BY"
         )) {
         checkSplit(Seq(column), Some(4), split = false)
         checkDecision(select(Seq(column), Some(4), "d"), reason)
@@ -593,7 +593,7 @@ class SkewedWindowSuite extends WindowChecks {
     load(2000, Ties)
     withHint {
       val text =
-        s"SELECT k AS id, sum(f) AS f, count(*) AS n FROM (SELECT /*+ SKEW_WINDOW(4) */ k, sum(v) OVER (PARTITION BY k ORDER BY o, id ROWS 3 PRECEDING) AS f FROM d) GROUP BY k"
+        "SELECT k AS id, sum(f) AS f, count(*) AS n FROM (SELECT /*+ SKEW_WINDOW(4) */ k, sum(v) OVER (PARTITION BY k ORDER BY o, id ROWS 3 PRECEDING) AS f FROM d) GROUP BY k"
       checkWindow(text)
     }
   }
@@ -604,7 +604,7 @@ class SkewedWindowSuite extends WindowChecks {
       val inner = s"(SELECT id, k, o, sum(v) OVER $Unique AS f FROM d)"
       checkWindow(
         s"SELECT /*+ SKEW_WINDOW(3) */ id, max(f) OVER (PARTITION BY k ORDER BY o, id ROWS 5 PRECEDING) AS g FROM $inner")
-      checkWindow(s"SELECT id, f FROM (SELECT /*+ SKEW_WINDOW(3) */ id, sum(v) OVER (PARTITION BY k ORDER BY o, id ROWS 5 PRECEDING) AS f FROM d) WHERE f > 100")
+      checkWindow("SELECT id, f FROM (SELECT /*+ SKEW_WINDOW(3) */ id, sum(v) OVER (PARTITION BY k ORDER BY o, id ROWS 5 PRECEDING) AS f FROM d) WHERE f > 100")
     }
   }
 }

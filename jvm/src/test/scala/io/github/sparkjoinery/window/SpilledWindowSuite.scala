@@ -142,7 +142,7 @@ class SpilledWindowSuite extends WindowChecks {
   }
 
   test("spilled rows are read through few open files, however often they are read") {
-    sql(s"""SELECT id, k, o, if(id = 17, double('Infinity'), double(v)) AS v, CAST(v * 1e36BD AS DECIMAL(38, 0)) AS n
+    sql("""SELECT id, k, o, if(id = 17, double('Infinity'), double(v)) AS v, CAST(v * 1e36BD AS DECIMAL(38, 0)) AS n
            |FROM t""".stripMargin).localCheckpoint().createOrReplaceTempView("spilled")
     val inner =
       "(SELECT id, k, o, v, n, lag(id) OVER (PARTITION BY k ORDER BY o, id) AS f FROM spilled)" // comes sorted

@@ -79,7 +79,7 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       if (AsOfComparison.of(comparison, left, right).isEmpty) {
         reject(
           "OPERAND_SIDE",
-          s"One operand of MATCH_CONDITION is over columns of the left side, the other over columns of the " +
+          "One operand of MATCH_CONDITION is over columns of the left side, the other over columns of the " +
             s"right side, but here it is $text.",
           origin
         )

@@ -30,7 +30,7 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
     def refuse(kind: String, what: Expression): Nothing =
       fail(
         s"ORDER_BY_$kind",
-        s"ORDER BY of LAST JOIN takes expressions over columns of its right side, " +
+        "ORDER BY of LAST JOIN takes expressions over columns of its right side, " +
           s"not ${describe(kind)}: ${what.sql}.",
         what.origin)
 
