@@ -33,6 +33,7 @@ SETTINGS = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tell pytest-xdist what to keep in one process: what a folder's conftest shares, else a module's tests."""
     if config.pluginmanager.hasplugin("xdist"):
