@@ -87,7 +87,7 @@ SHORT_LIVED := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 .PHONY: test-python
 test-python: env jars ## Python, dbt and Airflow tests on the default Spark, in two processes, which share nothing
-	$(SHORT_LIVED) $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 2 --dist loadgroup
+	$(SHORT_LIVED) $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 2 --dist loadfile
 
 .PHONY: test-lines
 test-lines: wheel env-all ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg

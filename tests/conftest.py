@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,16 +30,6 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-
-
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tell pytest-xdist what to keep in one process: what a folder's conftest shares, else a module's tests."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            folder = item.path.parent
-            shared = folder if (folder / "conftest.py").exists() else item.path
-            item.add_marker(pytest.mark.xdist_group(shared.relative_to(Path(__file__).parent).as_posix()))
 
 
 @pytest.fixture(scope="session")

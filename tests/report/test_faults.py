@@ -25,7 +25,15 @@ LAYOUT = "key string, row_count bigint, is_hot boolean, quantiles array<int>"
 def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
     """A store with one range index that is whole."""
     store = open_store(spark, str(tmp_path / "store"))
-    publish(store, "a.whole", RangeIndexSpec(point="at"), spark.range(1), rows=1, runs=[["f"]], sorted_by=["at"])
+    publish(
+        store,
+        "a.whole",
+        RangeIndexSpec(point="at"),
+        spark.range(1),
+        rows=1,
+        runs=[["run-0/f.parquet"]],
+        sorted_by=["at"],
+    )
     return store
 
 
