@@ -115,7 +115,7 @@ def test_every_error_of_last_join() -> None:
 
 def test_every_error_of_asof_join() -> None:
     source = (ROOT / "jvm/src/main/scala/io/github/sparkjoinery/lastjoin/rules/CheckAsOfJoin.scala").read_text()
-    declared = set(re.findall(r'\breject\("([A-Z_]+)"', source))
+    declared = set(re.findall(r'\breject\(\s*"([A-Z_]+)"', source))
     errors = next(table for table in tables(REFERENCE / "asof-join.md") if table[0][0] == "condition")
     assert {row[0].strip("`") for row in errors[1:]} == declared
 
