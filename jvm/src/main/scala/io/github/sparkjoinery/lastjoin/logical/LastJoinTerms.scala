@@ -195,8 +195,9 @@ object LastJoinTerms extends PredicateHelper {
    */
   private def isHarmless(right: Expression, orderBy: Expression): Boolean = right match {
     case _: Attribute | _: Literal => true
+    case same if same.semanticEquals(orderBy) => !same.exists(_.isInstanceOf[BinaryArithmetic])
     case cast: Cast => isHarmless(cast.child, orderBy)
-    case other => other.semanticEquals(orderBy) && !other.exists(_.isInstanceOf[BinaryArithmetic])
+    case _ => false
   }
 
   /**
