@@ -95,7 +95,7 @@ def test_a_query_is_stopped_and_the_next_one_has_all_cores(bench: SparkSession) 
 
 def test_an_error_of_a_query_is_not_taken_for_a_stop(bench: SparkSession) -> None:
     with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
-        Spark(bench, "SELECT 1 / (id - id) FROM range(3)").answer(limit=60)
+        Spark(bench, "SELECT 1 / (id - id) FROM range(3)").answer(limit=600)
 
 
 class Idle(Engine):
