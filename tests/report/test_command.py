@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from spark_joinery import text
+from spark_joinery.cause import one_line
 from spark_joinery.cli import main
 from spark_joinery.report import text as values
 from spark_joinery.report import write
@@ -128,5 +129,5 @@ def test_ages() -> None:
 
 
 def test_errors_in_one_line() -> None:
-    assert text.first_line(ValueError("\n what\n\tat java.lang.Thread")) == "what"
-    assert text.first_line(ValueError(" ")) == text.first_line(ValueError()) == "ValueError"
+    assert one_line(ValueError("\n what\n\tat java.lang.Thread")) == "what"
+    assert one_line(ValueError(" ")) == one_line(ValueError()) == "ValueError"
