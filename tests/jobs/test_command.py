@@ -1,4 +1,4 @@
-"""`joinery refresh` as a user runs it, in a process of its own."""
+"""`joinery refresh` as a user runs it, in processes of its own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,7 @@ from spark_joinery.cli import main
 from spark_joinery.cli.refresh import show_results
 from spark_joinery.jobs import RefreshResult, program
 
-CODE = """
-import json, sys
-from click.testing import CliRunner
-from spark_joinery.cli import main
-
-runs = [CliRunner().invoke(main, command) for command in json.loads(sys.argv[1])]
-print(json.dumps([{"code": run.exit_code, "output": run.stdout} for run in runs]))
-"""
+CODE = "import sys; from spark_joinery.cli import main; main(sys.argv[1:])"
 
 
 @pytest.fixture
@@ -44,14 +37,16 @@ def manifest(tmp_path: Path) -> Path:
     return path
 
 
-def refresh(manifest: Path, *commands: tuple[str, ...]) -> list[tuple[int, str]]:
-    """Run commands one after another in one process, each with a session of its own; return exit codes and outputs."""
+def refresh(manifest: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     folder = manifest.parent
     options = ["--manifest", str(manifest), "--store", str(folder / "store"), "--warehouse", str(folder / "warehouse")]
-    lines = json.dumps([["refresh", *arguments, *options] for arguments in commands])
-    done = subprocess.run([sys.executable, "-c", CODE, lines], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [(run["code"], run["output"]) for run in json.loads(done.stdout.splitlines()[-1])]
+    command = [sys.executable, "-c", CODE, "refresh", *arguments, *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def rows(run: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = json.loads(run.stdout)
+    return results
 
 
 def test_square_brackets_are_no_markup(tmp_path: Path) -> None:
@@ -82,28 +77,25 @@ def test_results_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.timeout(400)
 def test_kinds_modes_and_exit_codes(spark: SparkSession, manifest: Path, tmp_path: Path) -> None:
     spark.range(100).selectExpr("id % 5 k", "id ts").write.parquet(str(tmp_path / "source"))
-    everything, indexes, distributions = refresh(
-        manifest, ("--json",), ("range-index",), ("distribution", "--full-refresh", "--json")
-    )
-    code, output = everything
-    rows: list[dict[str, Any]] = json.loads(output)
-    assert code == 1
-    assert [(row["kind"], row["status"], row["mode"]) for row in rows] == [
+    run = refresh(manifest, "--json")
+    assert run.returncode == 1, run.stderr
+    found = [(row["kind"], row["status"], row["mode"]) for row in rows(run)]
+    assert found == [
         ("distribution", "refreshed", "full"),
         ("bloom_filter", "refreshed", "full"),
         ("bloom_filter", "failed", None),
         ("range_index", "refreshed", "full"),
     ]
-    assert "has no column 'nope'" in rows[2]["reason"]
+    assert "has no column 'nope'" in rows(run)[2]["reason"]
 
-    code, output = indexes
-    assert code == 0, output
-    assert "unchanged" in output
-    assert "bloom_filter" not in output
+    run = refresh(manifest, "range-index")
+    assert run.returncode == 0, run.stderr
+    assert "unchanged" in run.stdout
+    assert "bloom_filter" not in run.stdout
 
-    code, output = distributions
-    assert code == 0, output
-    (row,) = json.loads(output)
+    run = refresh(manifest, "distribution", "--full-refresh", "--json")
+    assert run.returncode == 0, run.stderr
+    (row,) = rows(run)
     assert (row["kind"], row["status"], row["mode"], row["rows"]) == ("distribution", "refreshed", "full", 100)
     assert str(row["table"]).startswith("joinery.dist_")
 
