@@ -211,7 +211,9 @@ class LastJoinParserSuite extends LastJoinChecks {
       "LIST JARS /tmp/last JOIN"
     )) {
     test(s"no LAST JOIN: $text") {
-      def tree: String = spark.sessionState.sqlParser.parsePlan(text).treeString.replaceAll("#\\d+", "#")
+      // Numbers of expressions and, on Spark 4.1, addresses of functions inside IDENTIFIER differ each time.
+      def tree: String =
+        spark.sessionState.sqlParser.parsePlan(text).treeString.replaceAll("#\\d+|\\$Lambda\\S+", "#")
       assert(tree == onStockSpark(tree))
       assert(lastJoins(spark.sessionState.sqlParser.parsePlan(text)).isEmpty)
     }
