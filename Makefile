@@ -68,22 +68,22 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 	$(PYTHON) -m hatchling build -t wheel
 
 .PHONY: test
-test: lint test-jvm test-python test-lines ## Everything CI runs
+test: lint test-jvm test-python test-lines test-fuzz ## Everything CI runs
+
+# JVMs that live for seconds: code compiled by C2 comes too late, and compiling it takes much of the processors' time.
+SHORT_LIVED := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 # On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
-PACKAGE := io.github.sparkjoinery
-SMOKE_PACKAGES := $(PACKAGE).parser
-SMOKE_SUITES := $(PACKAGE).ConfSuite,$(PACKAGE).LastJoinDataFrameSuite,$(PACKAGE).lastjoin.LastJoinPlanSuite,$(PACKAGE).lastjoin.AdaptiveLastJoinSuite,$(PACKAGE).lastjoin.SkewSplitSuite,$(PACKAGE).lastjoin.LastJoinTypesSuite,$(PACKAGE).lastjoin.rules.SparkAsOfJoinSuite,$(PACKAGE).expressions.MightContainSuite,$(PACKAGE).artifacts.GoldenVectorsSuite,$(PACKAGE).window.SlidingWindowPlanSuite
+SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite parser lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite \
+  lastjoin.SkewSplitSuite lastjoin.LastJoinTypesSuite lastjoin.rules.SparkAsOfJoinSuite expressions.MightContainSuite \
+  artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite
 
 .PHONY: test-jvm
 test-jvm: env-all ## Scala suites: all on the default Spark, the most version-dependent ones on the others
 	@echo "== Scala suites, Spark $(DEFAULT_LINE)"
-	python3 jvm/build.py $(DEFAULT_LINE) test -q
+	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) suites
 	for line in $(OTHER_LINES); do echo "== Scala suites, Spark $$line"; \
-	  python3 jvm/build.py $$line test -q -Dsuites=$(SMOKE_SUITES) -DwildcardSuites=$(SMOKE_PACKAGES) || exit 1; done
-
-# JVMs that live for seconds: code compiled by C2 comes too late, and compiling it takes much of the processors' time.
-SHORT_LIVED := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+	  $(SHORT_LIVED) python3 jvm/build.py $$line suites $(SMOKE_SUITES) || exit 1; done
 
 .PHONY: test-python
 test-python: env jars ## Python, dbt and Airflow tests on the default Spark, in two processes, which share nothing
@@ -102,7 +102,11 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 .PHONY: soak
 soak: env-all jar compile-lines ## Tests too long for `make test`: the full product of dimensions, new data on every run
 	$(PYTHON) -m pytest -m soak -s
-	for line in $(OTHER_LINES); do python3 jvm/build.py $$line test -q || exit 1; done
+	for line in $(OTHER_LINES); do python3 jvm/build.py $$line suites || exit 1; done
+
+.PHONY: test-fuzz
+test-fuzz: env jar ## Two minutes of `make fuzz`; the seed is printed
+	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds 120 --round 45
 
 SECONDS := 600
 

@@ -2,7 +2,9 @@
 """Run Maven for one Spark line of ``spark-versions.json``.
 
     python3 jvm/build.py 4.3 package -DskipTests     # jar, copied into the Python package
-    python3 jvm/build.py 4.3 test                    # ScalaTest suites
+    python3 jvm/build.py 4.3 suites                  # ScalaTest suites, all of them, in two JVMs
+    python3 jvm/build.py 4.3 suites window ConfSuite # ... those of some packages, or some suites
+    python3 jvm/build.py 4.3 test -Dsuites=...       # ... in one JVM, by whatever ScalaTest's plugin takes
     python3 jvm/build.py 4.0 compile                 # all there is for a line that is not supported yet
     python3 jvm/build.py --list                      # the supported lines, default first
     python3 jvm/build.py --list-compile-only         # the lines that main sources only compile against
@@ -19,11 +21,14 @@ import json
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 JVM = Path(__file__).resolve().parent
 ROOT = JVM.parent
 GROUP = "io.github.sparkjoinery.pyspark"
+PACKAGE = "io.github.sparkjoinery"
+TEST_JVMS = 2
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
 <packaging>{packaging}</packaging>{body}</project>
@@ -96,6 +101,58 @@ def copy_jar(line: str) -> None:
         print(f"{(target / jar.name).relative_to(ROOT)}")
 
 
+def maven(line: str, *goals: str) -> list[str]:
+    """The command that runs Maven for a line."""
+    entry = {**versions()["compile_only"], **versions()["versions"]}[line]
+    repository = lay_out_repository(line, entry)
+    return [
+        "mvn", "--batch-mode", "--no-transfer-progress", "-f", str(JVM / "pom.xml"), f"-Pspark-{line}",
+        f"-Dspark.line={line}", f"-Dspark.version={entry['spark']}", f"-Dscala.version={entry['scala']}",
+        f"-Dspark.repository={repository.as_uri()}", *goals,
+    ]  # fmt: skip
+
+
+def suites_of(wanted: list[str]) -> list[str]:
+    """The full names of suites, the longest sources first, which mostly run longest.
+
+    Args:
+        wanted: Suites or packages below Joinery's own; all suites if empty.
+    """
+    base = JVM / "src" / "test" / "scala"
+    files = sorted(base.rglob("*Suite.scala"), key=lambda file: (-file.stat().st_size, file))
+    names = [".".join(file.relative_to(base).with_suffix("").parts) for file in files]
+    if unknown := [name for name in wanted if not any(belongs(suite, name) for suite in names)]:
+        sys.exit(f"build.py: no suite and no package of suites below {PACKAGE}: {', '.join(unknown)}")
+    return [suite for suite in names if not wanted or any(belongs(suite, name) for name in wanted)]
+
+
+def belongs(suite: str, name: str) -> bool:
+    """Whether a suite has this name, or is in the package of this name."""
+    return f"{suite}.".startswith(f"{PACKAGE}.{name}.")
+
+
+def run_suites(line: str, wanted: list[str]) -> int:
+    """Compile, then run suites in several JVMs, each with every so-many-th of them: one JVM leaves processors idle."""
+    suites = suites_of(wanted)
+    status = subprocess.call(maven(line, "test-compile", "-q"))
+    if status:
+        return status
+    shares = [share for i in range(TEST_JVMS) if (share := suites[i::TEST_JVMS])]
+
+    def run(number: int) -> int:
+        folder = JVM / "target" / f"spark-{line}" / f"suites-{number}"
+        (folder / "tmp").mkdir(parents=True, exist_ok=True)
+        command = maven(line, "scalatest:test", f"-Dsuites={','.join(shares[number])}", f"-Dtest.folder={folder}")
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert process.stdout is not None
+        for output in process.stdout:
+            print(f"{number + 1}> {output}", end="", flush=True)
+        return process.wait()
+
+    with ThreadPoolExecutor(len(shares)) as pool:
+        return max(pool.map(run, range(len(shares))))
+
+
 def main(arguments: list[str]) -> int:
     listed = versions()
     lines = [listed["default"], *(v for v in listed["versions"] if v != listed["default"])]
@@ -114,15 +171,9 @@ def main(arguments: list[str]) -> int:
     line, *goals = arguments
     if line in compile_only and [goal for goal in goals if not goal.startswith("-")] != ["compile"]:
         sys.exit(f"build.py: Spark {line} is not supported yet, main sources only compile: build.py {line} compile")
-    entry = {**compile_only, **listed["versions"]}[line]
-    repository = lay_out_repository(line, entry)
-    status = subprocess.call(
-        [
-            "mvn", "--batch-mode", "--no-transfer-progress", "-f", str(JVM / "pom.xml"), f"-Pspark-{line}",
-            f"-Dspark.line={line}", f"-Dspark.version={entry['spark']}", f"-Dscala.version={entry['scala']}",
-            f"-Dspark.repository={repository.as_uri()}", *goals,
-        ]
-    )  # fmt: skip
+    if goals[0] == "suites":
+        return run_suites(line, goals[1:])
+    status = subprocess.call(maven(line, *goals))
     if status == 0 and "package" in goals:
         copy_jar(line)
     return status

@@ -170,10 +170,11 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
             assert all(option in known for option in options if option.startswith("--")), f"{block}: {options}"
         case [".venv/bin/python", "-m", "pytest", path, *_]:
             assert (ROOT / path).exists(), f"{block}: {path}"
-        case ["python3", "jvm/build.py", line, "test", suite]:
-            name = suite.removeprefix("-Dsuites=").replace(".", "/")
+        case ["python3", "jvm/build.py", line, "suites", *names]:
             assert line in supported_versions(), f"{block}: {line}"
-            assert (ROOT / f"jvm/src/test/scala/{name}.scala").exists(), f"{block}: {suite}"
+            for name in names:
+                path = ROOT / "jvm/src/test/scala/io/github/sparkjoinery" / name.replace(".", "/")
+                assert path.is_dir() or path.with_suffix(".scala").exists(), f"{block}: {name}"
         case ["spark-submit", *options]:
             for option, value in itertools.pairwise(options):
                 if option == "--class":

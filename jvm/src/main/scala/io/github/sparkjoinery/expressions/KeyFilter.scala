@@ -20,7 +20,7 @@ trait KeyTester {
   def mightContain(hash: Long): Boolean
 }
 
-/** No filter: every row passes. */
+/** No filter: every key passes. */
 case class AbsentFilter(relation: String) extends KeyFilter {
   override def newTester(): KeyTester = _ => true
 }

@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
-import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
+import io.github.sparkjoinery.execution.skew.ShuffleReads
 import io.github.sparkjoinery.planning.ReportedOperator
 import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.parts.{
@@ -37,6 +37,8 @@ import io.github.sparkjoinery.window.program.WindowPrograms
  *   that a hint wants each hot key split into; 1: none
  * @param cuts
  *   of hot keys, which are computed in parts
+ * @param reads
+ *   what each task reads of the shuffle, as the child said it last
  */
 case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
@@ -44,7 +46,8 @@ case class SlidingWindowExec(
     orderSpec: Seq[SortOrder],
     child: SparkPlan,
     parts: Option[Int] = None,
-    cuts: Option[WindowCuts] = None)
+    cuts: Option[WindowCuts] = None,
+    reads: Option[Seq[ShufflePartitionSpec]] = None)
   extends UnaryExecNode with BlockingOperatorWithCodegen with ReportedOperator {
 
   override def reportedAs: String = "window"
@@ -93,7 +96,8 @@ case class SlidingWindowExec(
     windowExpression.map(_.transform { case function: WindowExpression => results(function) })
   }
 
-  private def newTask: WindowTaskFactory = {
+  /** @param tasks that there are */
+  private def newTask(tasks: Int): WindowTaskFactory = {
     val (keys, parts) = cuts match {
       case None => (partitionSpec, None)
       case Some(cut: CutAtWrite) =>
@@ -103,7 +107,7 @@ case class SlidingWindowExec(
         if (parts.isEmpty) (partitionSpec, None)
         else (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)))
       case Some(cut: CutAtRead) =>
-        val parts = partsOfReaders(cut)
+        val parts = partsOfReaders(cut, tasks)
         (partitionSpec, Some((cut.terms, parts(_))))
       case Some(other) => throw SparkException.internalError(s"a window cut by $other")
     }
@@ -118,8 +122,8 @@ case class SlidingWindowExec(
   }
 
   /** Tasks that read one partition compute a part of it each. */
-  private def partsOfReaders(cut: CutAtRead): Array[Option[TaskParts]] = {
-    val specs = child.collectFirst { case read: AQEShuffleReadExec => read.partitionSpecs }.get
+  private def partsOfReaders(cut: CutAtRead, tasks: Int): Array[Option[TaskParts]] = {
+    val specs = ShuffleReads.ofTasks("A window", child, reads, tasks, "spark.joinery.slidingWindow.skewSplit.atRead.enabled")
     val readings = specs.groupBy(identity).collect {
       case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length
     }
@@ -147,9 +151,11 @@ case class SlidingWindowExec(
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (factory, columns, numOutputRows) = (newTask, child.output, longMetric("numOutputRows"))
+    val input = child.execute()
+    val (factory, columns, numOutputRows) =
+      (newTask(input.getNumPartitions), child.output, longMetric("numOutputRows"))
     val (projected, sorted) = (columns ++ added, isSorted)
-    child.execute().mapPartitionsWithIndex { (number, rows) =>
+    input.mapPartitionsWithIndex { (number, rows) =>
       val task = factory.create(number)
       if (sorted) task.begin(rows)
       else {
@@ -181,7 +187,7 @@ case class SlidingWindowExec(
   private var taskTerm: String = _
 
   override protected def doProduce(ctx: CodegenContext): String = {
-    val factory = ctx.addReferenceObj("window", newTask, classOf[WindowTaskFactory].getName)
+    val factory = ctx.addReferenceObj("window", newTask(inputRDDs().head.getNumPartitions), classOf[WindowTaskFactory].getName)
     taskTerm = ctx.addMutableState(
       classOf[WindowTask].getName,
       "windowTask",
@@ -238,5 +244,8 @@ case class SlidingWindowExec(
       case other => other
     })
 
-  override protected def withNewChildInternal(newChild: SparkPlan): SlidingWindowExec = copy(child = newChild)
+  override protected def withNewChildInternal(newChild: SparkPlan): SlidingWindowExec = cuts match {
+    case Some(_: CutAtRead) => copy(child = newChild, reads = ShuffleReads.remembered(newChild, child, reads))
+    case _ => copy(child = newChild)
+  }
 }

@@ -106,6 +106,12 @@ class MightContainSuite extends JoinerySession {
     assert(new BloomFilter("t", "t/5", 64, new Array[Long](256)) != filter)
   }
 
+  test("a filter that is absent lets every key pass; NULL is none") {
+    val absent = MightContain(Seq(HashedKey.of(BoundReference(0, StringType, nullable = true)).get), AbsentFilter("t"))
+    for (value <- Seq("a", "", null))
+      assert(test(absent, InternalRow(UTF8String.fromString(value))) == (value != null))
+  }
+
   test("its text is short") {
     val filter = new BloomFilter("spark_catalog.raw.planes", "id", 64, new Array[Long](256))
     val key = AttributeReference("tailnum", StringType)()

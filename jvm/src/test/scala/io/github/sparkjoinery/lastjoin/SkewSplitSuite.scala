@@ -1,13 +1,11 @@
 package io.github.sparkjoinery.lastjoin
 
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
-import org.apache.spark.sql.execution.{LeafExecNode, PartialReducerPartitionSpec}
 
+import io.github.sparkjoinery.execution.skew.ForeignReadExec
 import io.github.sparkjoinery.lastjoin.skew.TimeSliceExec
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
@@ -243,10 +241,4 @@ class SkewSplitSuite extends LastJoinChecks {
       assert(collect(plan(joined)) { case shuffle: ShuffleExchangeLike => shuffle }.size == 2, plan(joined))
     }
   }
-}
-
-/** Reads as Spark's own operator does, under a name of its own. */
-private case class ForeignReadExec(read: AQEShuffleReadExec) extends LeafExecNode {
-  override def output: Seq[Attribute] = read.output
-  override protected def doExecute(): RDD[InternalRow] = read.execute()
 }

@@ -2,10 +2,12 @@ package io.github.sparkjoinery.window
 
 import scala.collection.mutable
 
+import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.{DataFrame, Row}
 
 import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.execution.skew.ForeignReadExec
 import io.github.sparkjoinery.planning.PlanReport
 import io.github.sparkjoinery.window.parts.{CutAtRead, CutAtWrite, WindowCuts, WindowPartsExec}
 
@@ -350,6 +352,17 @@ class SkewedWindowSuite extends WindowChecks {
         checkSplit(over(WithTies, Single, "RANGE BETWEEN 25 PRECEDING AND 5 FOLLOWING"), Some(8)) // into several parts
       }
       checkSplit(over(Functions, "(ORDER BY o, id)", "ROWS 40 PRECEDING"), Some(3))
+    })
+  }
+
+  test("another extension has replaced Spark's reads of the shuffle") {
+    load(2000, Ties)
+    for (generated <- Seq("true", "false")) withHint(withConf("spark.sql.codegen.wholeStage" -> generated) {
+      val answer = sql(select(over(Seq("sum(v)"), Unique, Growing), Some(4), "d"))
+      val expected = Answers.rows(answer)
+      val replaced = stripAQEPlan(plan(answer)).transformUp { case read: AQEShuffleReadExec => ForeignReadExec(read) }
+      assert(replaced.collect { case read: ForeignReadExec => read }.size == 1)
+      assert(replaced.executeCollectPublic().toSeq.map(Answers.text).sorted == expected)
     })
   }
 

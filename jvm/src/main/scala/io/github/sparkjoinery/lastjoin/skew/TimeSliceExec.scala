@@ -63,10 +63,8 @@ case class TimeSliceExec(
    * is whole.
    */
   private def partsOfTasks(count: Int): Array[Option[(Int, Array[Long])]] = {
-    val asked = ShuffleReads.of(child).orElse(reads)
-    val specs = asked.filter(_.length == count).getOrElse(throw new IllegalStateException(
-      s"A LAST JOIN is split by time, but ${child.nodeName} below it reads the shuffle in $count parts, not in the " +
-        s"${asked.fold(0)(_.length)} that were asked for. Set spark.joinery.lastJoin.skewSplit.enabled=false."))
+    val specs =
+      ShuffleReads.ofTasks("A LAST JOIN", child, reads, count, "spark.joinery.lastJoin.skewSplit.enabled")
     val readings = specs.groupBy(identity).collect {
       case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length
     }
@@ -87,7 +85,7 @@ case class TimeSliceExec(
 
   override protected def stringArgs: Iterator[Any] = Iterator(time, slices)
   override protected def withNewChildInternal(newChild: SparkPlan): TimeSliceExec =
-    copy(child = newChild, reads = ShuffleReads.of(newChild).orElse(ShuffleReads.of(child)).orElse(reads))
+    copy(child = newChild, reads = ShuffleReads.remembered(newChild, child, reads))
 }
 
 /** The rows of one part; then, where terms are given, what is carried over into it. */

@@ -1,0 +1,13 @@
+package io.github.sparkjoinery.execution.skew
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.execution.LeafExecNode
+import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
+
+/** What another extension may put in the place of Spark's operator: it reads the same, under a name of its own. */
+case class ForeignReadExec(read: AQEShuffleReadExec) extends LeafExecNode {
+  override def output: Seq[Attribute] = read.output
+  override protected def doExecute(): RDD[InternalRow] = read.execute()
+}
