@@ -72,6 +72,15 @@ TOLERANCES: dict[str, list[str]] = {
     ],
 }
 FAMILIES = {"date": "date", "timestamp": "time", "timestamp_ntz": "time"}
+# Left times that an as-of comparison computes, and fails to for some rows.
+BOUNDS: dict[str, list[str]] = {
+    "number": ["{l} + {x}", "{l} - {x}", "-{l}"],
+    "date": ["date_add({l}, {n})", "date_sub({l}, {n})", "add_months({l}, {n})", "{l} - INTERVAL '{n}' DAY"],
+    "time": ["{l} + INTERVAL '{n}' HOUR", "{l} - INTERVAL '{n}' DAY", "{l} + INTERVAL '{n}' MONTH"],
+}
+# Conditions that a left join may test before it computes them, {l} being the left time.
+EARLIER = ["l.v > 2", "l.v <> r.v", "l.k < 0", "l.id > 1000000", "{l} < {small}", "l.v + r.v > 3", "l.s > r.s"]
+SMALL = {"number": "1000", "date": "DATE'2030-01-01'", "time": "TIMESTAMP'2030-01-01'"}
 HINTS = ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "MERGE", ""]
 # What may stand between words, and words that come from elsewhere.
 SPACES = [" "] * 24 + ["\u00a0", "\u3000", "\u2003", "\t", "\n", "/* LAST */", "-- JOIN\n", "\u2028", "\u1680"]
@@ -336,6 +345,20 @@ class ExtremeLastJoin(LastJoin):
     padding = 0.0
     tolerance = 0.9
     residual = 0.1
+    computed = 0.4
+
+    def draw_conditions(self, rng: random.Random, kind: str, order: list[list[str]]) -> list[str]:
+        drawn = super().draw_conditions(rng, kind, order)
+        if rng.random() >= self.computed:
+            return drawn
+        name, family = NAMES[kind], FAMILIES.get(kind, "number")
+        bound = rng.choice(BOUNDS[family]).format(l=f"l.{name}", x=_offset(rng, kind), n=rng.choice([1, 3, 30]))
+        compared = rng.choice([">=", ">"] if bool(order) and order[0][1].startswith("DESC") else ["<=", "<"])
+        as_of = rng.choice([f"r.{name} {compared} {bound}", f"{bound} {FLIPPED[compared]} r.{name}"])
+        earlier = [rng.choice(EARLIER).format(l=f"l.{name}", small=SMALL[family])] if rng.random() < 0.6 else []
+        # in place of the plain comparison, or beside it, as a bound that is a condition
+        drawn = drawn[rng.choice([0, 1, 1]) :]
+        return rng.sample(drawn, len(drawn)) + ([*earlier, as_of] if rng.random() < 0.7 else [as_of, *earlier])
 
 
 class CorrelatedLastJoin(LastJoin):

@@ -70,8 +70,12 @@ case class LastJoinTerms(
   /** Whether candidates are to be tested one by one. */
   def hasConditions: Boolean = within.isDefined || residual.isDefined
 
-  /** The as-of term of right rows, computed for all of them: NULL, which matches nothing, where it fails. */
-  def rightTime: Option[Expression] = asOfTerm.map(MayFail.orNull)
+  /**
+   * The as-of term of right rows, computed for all of them: NULL, which matches nothing, where it fails. An ORDER BY
+   * that fails does so anyway.
+   */
+  def rightTime: Option[Expression] =
+    asOfTerm.map(term => if (term.semanticEquals(order.head.child)) term else MayFail.orNull(term))
 
   /** The order in which the as-of term comes. */
   def asOfOrder: Option[SortOrder] = rightTime.map(term => order.head.copy(child = term, sameOrderExpressions = Nil))
