@@ -153,7 +153,7 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
     val guardedChecks =
       if ((terms.within ++ terms.residual).exists(MayFail(_)))
         guarded(ctx, leftVars, checks)((failures, error, leftRow) =>
-          s"$failures.ofPair($error, $leftRow, $candidate);\ncontinue;")
+          s"if ($failures.ofPair($error, $leftRow, $candidate)) continue;\nbreak;")
       else checks
     val firstPlace = ctx.freshName("first")
     s"""

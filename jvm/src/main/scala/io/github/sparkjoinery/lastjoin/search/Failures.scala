@@ -45,10 +45,17 @@ class Failures(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]
       }
     }
 
-  /** The as-of bound of the left row fails, or a condition does on the pair. */
-  def ofPair(error: Throwable, leftRow: InternalRow, candidate: InternalRow): Unit = {
+  /**
+   * The as-of bound of the left row fails, or a condition does on the pair.
+   *
+   * @return
+   *   whether there is any point in trying other candidates
+   */
+  def ofPair(error: Throwable, leftRow: InternalRow, candidate: InternalRow): Boolean = {
     val pair = new JoinedRow(leftRow, candidate)
-    if (!NonFatal(error) || mayMatch(leftRow) && pairParts.forall(mayHold(_, pair))) throw error
+    val goOn = mayMatch(leftRow)
+    if (!NonFatal(error) || goOn && pairParts.forall(mayHold(_, pair))) throw error
+    goOn
   }
 
   /** Whether there may be any candidate of which no part of ON is false. */

@@ -33,7 +33,7 @@ private[lastjoin] class CandidateCheck(
       near.forall(answer => !answer.isNullAt(0) && answer.getBoolean(0)) && residual.forall(_.eval(joined))
     } catch {
       case NonFatal(error) =>
-        failures.ofPair(error, leftRow, candidate)
+        stop = !failures.ofPair(error, leftRow, candidate)
         false
     }
   }
