@@ -72,6 +72,19 @@ TOLERANCES: dict[str, list[str]] = {
     ],
 }
 FAMILIES = {"date": "date", "timestamp": "time", "timestamp_ntz": "time"}
+# Left times that an as-of comparison computes, and fails to for some rows.
+BOUNDS: dict[str, list[str]] = {
+    "number": ["{l} + {x}", "{l} - {x}", "-{l}"],
+    "date": ["date_add({l}, {n})", "date_sub({l}, {n})", "add_months({l}, {n})", "{l} - INTERVAL '{n}' DAY"],
+    "time": ["{l} + INTERVAL '{n}' HOUR", "{l} - INTERVAL '{n}' DAY", "{l} + INTERVAL '{n}' MONTH"],
+}
+# Conditions that a left join may test before it computes them, {l} being the left time.
+EARLIER = ["{l} BETWEEN {least} AND {small}"] * 4 + ["l.id < 0", "l.id < r.id - 1000", "l.v > 2", "l.s > r.s"]
+SMALL = {
+    "number": {"least": "-1000", "small": "1000"},
+    "date": {"least": "DATE'1900-01-01'", "small": "DATE'2030-01-01'"},
+    "time": {"least": "TIMESTAMP'1900-01-01'", "small": "TIMESTAMP'2030-01-01'"},
+}
 HINTS = ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "MERGE", ""]
 # What may stand between words, and words that come from elsewhere.
 SPACES = [" "] * 24 + ["\u00a0", "\u3000", "\u2003", "\t", "\n", "/* LAST */", "-- JOIN\n", "\u2028", "\u1680"]
@@ -336,6 +349,30 @@ class ExtremeLastJoin(LastJoin):
     padding = 0.0
     tolerance = 0.9
     residual = 0.1
+    computed = 0.5
+
+    def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
+        query = super().draw_query(rng, tables)
+        if query["order"] and rng.random() < self.computed:
+            query["conditions"] = self.with_computed_bound(rng, query)
+            query["ansi"] = True
+        return query
+
+    def with_computed_bound(self, rng: random.Random, query: dict[str, Any]) -> list[str]:
+        """An as-of comparison with what is computed of the left time, often after a condition that guards it."""
+        (term, direction), *_ = query["order"]
+        kind = next(kind for kind in ORDER_TYPES if f"r.{NAMES[kind]}" == term)
+        left, family = f"l.{NAMES[kind]}", FAMILIES.get(kind, "number")
+        bound = rng.choice(BOUNDS[family]).format(l=left, x=_offset(rng, kind), n=rng.choice([1, 3, 30]))
+        compared = rng.choice([">=", ">"] if direction.startswith("DESC") else ["<=", "<"])
+        as_of = rng.choice([f"{term} {compared} {bound}", f"{bound} {FLIPPED[compared]} {term}"])
+        earlier = [rng.choice(EARLIER).format(l=left, **SMALL[family])] if rng.random() < 0.8 else []
+        others = query["conditions"][rng.choice([0, 1, 1]) :]  # beside the plain comparison, or in its place
+        return [*earlier, as_of, *others] if rng.random() < 0.7 else [*others, as_of, *earlier]
+
+    def meaning(self, case: Case) -> Settings:
+        ansi: Settings = {"spark.sql.ansi.enabled": "true"} if case["query"].get("ansi") else {}
+        return {**super().meaning(case), **ansi}
 
 
 class CorrelatedLastJoin(LastJoin):

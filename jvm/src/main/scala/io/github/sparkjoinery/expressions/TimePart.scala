@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
  * The label of the part of time that a row belongs to: part i holds the times from the i-th cut on. NULL belongs to the
- * first.
+ * last.
  *
  * @param time
  *   a long
@@ -26,19 +26,21 @@ case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extend
   private lazy val labelArray = labels.toArray
 
   override def eval(input: org.apache.spark.sql.catalyst.InternalRow): Any = {
-    val at = time.eval(input)
-    labelArray(if (at == null) 0 else TimePart.of(at.asInstanceOf[Long], cuts.eval(input).asInstanceOf[ArrayData]))
+    val (at, cut) = (time.eval(input), cuts.eval(input).asInstanceOf[ArrayData])
+    labelArray(if (at == null) TimePart.last(cut) else TimePart.of(at.asInstanceOf[Long], cut))
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val (at, cut) = (time.genCode(ctx), cuts.genCode(ctx))
     val labelsTerm = ctx.addReferenceObj("labels", labelArray, "int[]")
+    val timePart = TimePart.getClass.getName.stripSuffix("$")
+    val cutsOrNull = s"${cut.isNull} ? null : ${cut.value}"
     ev.copy(
       code = code"""
       ${at.code}
       ${cut.code}
-      int ${ev.value} = $labelsTerm[${at.isNull} ? 0 : ${TimePart.getClass.getName.stripSuffix(
-          "$")}.of(${at.value}, ${cut.isNull} ? null : ${cut.value})];
+      int ${ev.value} =
+        $labelsTerm[${at.isNull} ? $timePart.last($cutsOrNull) : $timePart.of(${at.value}, $cutsOrNull)];
       """,
       isNull = FalseLiteral
     )
@@ -50,10 +52,13 @@ case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extend
 
 object TimePart {
 
+  /** The last part. */
+  def last(cuts: ArrayData): Int = if (cuts == null) 0 else cuts.numElements()
+
   /** The part of a time: how many cuts there are up to it. */
   def of(time: Long, cuts: ArrayData): Int = {
     var low = 0
-    var high = if (cuts == null) 0 else cuts.numElements()
+    var high = last(cuts)
     while (low < high) {
       val middle = (low + high) >>> 1
       if (cuts.getLong(middle) <= time) low = middle + 1 else high = middle

@@ -22,7 +22,9 @@ import io.github.sparkjoinery.planning.Monotone
  * @param order
  *   ORDER BY and a tie-breaker, over the right side
  * @param asOf
- *   the `l` of an as-of comparison such as `r <= l`: the candidates of a left row are those up to a place in the order
+ *   the `l` of an as-of comparison such as `r <= l`, the left row's bound: its candidates are those up to a place in
+ *   the order; where it fails there is no match, and an error only if an ordinary join meets it
+ *   ([[io.github.sparkjoinery.lastjoin.search.Failures]])
  * @param asOfTerm
  *   its `r`, which rises with the first ORDER BY term, or falls if that is descending
  * @param strict
@@ -68,21 +70,37 @@ case class LastJoinTerms(
   /** Whether candidates are to be tested one by one. */
   def hasConditions: Boolean = within.isDefined || residual.isDefined
 
+  /**
+   * The as-of term of right rows, computed for all of them: NULL, which matches nothing, where it fails. An ORDER BY
+   * that fails does so anyway.
+   */
+  def rightTime: Option[Expression] =
+    asOfTerm.map(term => if (term.semanticEquals(order.head.child)) term else MayFail.orNull(term))
+
   /** The order in which the as-of term comes. */
-  def asOfOrder: Option[SortOrder] = asOfTerm.map(term => order.head.copy(child = term, sameOrderExpressions = Nil))
+  def asOfOrder: Option[SortOrder] = rightTime.map(term => order.head.copy(child = term, sameOrderExpressions = Nil))
 
   def leftLongKey: Option[Expression] = RowGrouping.longKey(leftKeys)
   def leftLongTime: Option[Expression] = RowGrouping.longTime(asOf, order)
-  def rightLongTime: Option[Expression] = RowGrouping.longTime(asOfTerm, order)
+  def rightLongTime: Option[Expression] = RowGrouping.longTime(rightTime, order)
+
+  /** What left rows are sent to a part of time by, before anyone knows their candidates: NULL where the bound fails. */
+  def leftLongTimeOrNull: Option[Expression] = RowGrouping.longTime(asOf.map(MayFail.orNull), order)
 
   def descending: Boolean = order.headOption.exists(_.direction == Descending)
 
   /** Whether one pass over both sides in the order of time finds every match: then they are sorted forwards. */
   def onePass: Boolean = asOf.isDefined && residual.isEmpty
 
-  /** How a merge wants its left rows: by key, and for one pass by time. */
+  /**
+   * How a merge wants its left rows: by key, and for one pass by time. Rows whose bound fails come last of a key, when
+   * all candidates have been read.
+   */
   def leftSort: Seq[SortOrder] = leftKeys.map(SortOrder(_, Ascending)) ++
-    asOf.filter(_ => onePass).map(SortOrder(_, order.head.direction, order.head.nullOrdering, Nil))
+    asOf.filter(_ => onePass).map { bound =>
+      val nulls = if (MayFail(bound)) NullsLast else order.head.nullOrdering
+      SortOrder(MayFail.orNull(bound), order.head.direction, nulls, Nil)
+    }
 
   /**
    * How a merge wants its right rows: for one pass forwards, else backwards, so that the first that passes is the last.
@@ -99,7 +117,7 @@ case class LastJoinTerms(
   def grouping(output: Seq[Attribute]): RowGrouping = RowGrouping(
     BindReferences.bindReferences(rightKeys, output),
     BindReferences.bindReferences(order, output),
-    asOfTerm.map(BindReferences.bindReference(_, output)),
+    rightTime.map(BindReferences.bindReference(_, output)),
     onlyLast = lastOfKey,
     output.length
   )
@@ -191,7 +209,7 @@ object LastJoinTerms extends PredicateHelper {
 
   /**
    * Whether an expression may be computed for each right row, also for those that ON itself would not have compared
-   * with any left row. Casts are widening ones here; ORDER BY is computed anyway.
+   * with any left row: a row for which it fails is left out. Casts are widening ones here; ORDER BY is computed anyway.
    */
   private def isHarmless(right: Expression, orderBy: Expression): Boolean = right match {
     case _: Attribute | _: Literal => true

@@ -29,7 +29,7 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case join: LastJoin if isCandidate(join) =>
         val terms = LastJoinTerms.of(join)
-        (terms.leftLongTime, terms.rightLongTime) match {
+        (terms.leftLongTimeOrNull, terms.rightLongTime) match {
           case (Some(leftTime), Some(rightTime)) if terms.leftKeys.isEmpty && terms.onePass =>
             distribute(join, leftTime, rightTime)
           case _ => join

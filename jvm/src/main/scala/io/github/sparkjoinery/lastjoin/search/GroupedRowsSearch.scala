@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.lastjoin.search
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -16,6 +18,7 @@ private[lastjoin] class CandidateCheck(
   private val within = terms.within.map(e => UnsafeProjection.create(Seq(e), left ++ right))
   private val residual = terms.residual.map(Predicate.create(_, left ++ right))
   private val joined = new JoinedRow
+  val failures = new Failures(terms, left, right)
 
   /** Set by `passes`: no candidate before this one can pass. */
   var stop = false
@@ -23,9 +26,16 @@ private[lastjoin] class CandidateCheck(
   def passes(leftRow: InternalRow, candidate: InternalRow): Boolean = {
     tried += 1
     joined(leftRow, candidate)
-    val near = within.map(_(joined))
-    stop = near.exists(answer => !answer.isNullAt(0) && !answer.getBoolean(0))
-    near.forall(answer => !answer.isNullAt(0) && answer.getBoolean(0)) && residual.forall(_.eval(joined))
+    stop = false
+    try {
+      val near = within.map(_(joined))
+      stop = near.exists(answer => !answer.isNullAt(0) && !answer.getBoolean(0))
+      near.forall(answer => !answer.isNullAt(0) && answer.getBoolean(0)) && residual.forall(_.eval(joined))
+    } catch {
+      case NonFatal(error) =>
+        stop = !failures.ofPair(error, leftRow, candidate)
+        false
+    }
   }
 }
 
@@ -38,6 +48,7 @@ private[lastjoin] class CandidateSearch(
     tried: SQLMetric) {
 
   private val check = new CandidateCheck(terms, left, right, tried)
+  def failures: Failures = check.failures
 
   /** The last of these candidates that passes, or null. */
   def lastPassing(leftRow: InternalRow, first: Int, last: Int): InternalRow = {
@@ -82,13 +93,19 @@ private[lastjoin] class GroupedRowsSearch(
       if (key.anyNull) -1 else reader.group(key)
   }
 
-  private def lastCandidate(leftRow: InternalRow, group: Int): Int = longTime match {
-    case _ if terms.asOf.isEmpty => reader.last(group)
-    case Some(longTime) =>
-      val time = longTime(leftRow)
-      if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time.getLong(0))
-    case None =>
-      val time = rowTime(leftRow)
-      if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time)
-  }
+  private def lastCandidate(leftRow: InternalRow, group: Int): Int =
+    try longTime match {
+        case _ if terms.asOf.isEmpty => reader.last(group)
+        case Some(longTime) =>
+          val time = longTime(leftRow)
+          if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time.getLong(0))
+        case None =>
+          val time = rowTime(leftRow)
+          if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time)
+      }
+    catch {
+      case NonFatal(error) =>
+        candidates.failures.ofBound(error, leftRow, reader, group)
+        -1
+    }
 }

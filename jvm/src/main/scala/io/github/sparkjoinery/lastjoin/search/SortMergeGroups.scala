@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.lastjoin.search
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -57,7 +59,10 @@ private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cu
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = last
 }
 
-/** As of a time: both sides move forwards together; the prevailing right row is all that is kept. */
+/**
+ * As of a time: both sides move forwards together; the prevailing right row is all that is kept. For left rows whose
+ * bound fails, which come last, that is the last of all.
+ */
 private[lastjoin] class AsOfGroup(
     cursor: RightCursor,
     terms: LastJoinTerms,
@@ -71,21 +76,25 @@ private[lastjoin] class AsOfGroup(
 
   override protected def enter(key: UnsafeRow): Unit = prevailing = null
 
-  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = if (asOf.start(leftRow)) {
-    while (cursor.isAt(key) && (asOf.isUnknown(cursor.row) || asOf.holds)) {
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
+    val isKnown = asOf.start(leftRow)
+    if (isKnown || asOf.error != null) advance(key, isKnown)
+    if (asOf.error != null && prevailing != null) check.failures.ofPair(asOf.error, leftRow, prevailing)
+    if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
+  }
+
+  /** @param isKnown whether the left row has a time to stop at */
+  private def advance(key: UnsafeRow, isKnown: Boolean): Unit =
+    while (cursor.isAt(key) && (asOf.isUnknown(cursor.row) || !isKnown || asOf.holds)) {
       if (!asOf.unknown) prevailing = cursor.row.copy()
       cursor.advance()
     }
-    if (prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
-  } else {
-    null
-  }
 }
 
 /** The as-of comparison of one left row with right rows. */
 private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) {
   private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
-  private val rightTime = UnsafeProjection.create(terms.asOfTerm.toSeq, right)
+  private val rightTime = UnsafeProjection.create(terms.rightTime.toSeq, right)
   private val ordering = RowOrdering.create(
     terms.asOfOrder.toSeq.map(order =>
       order.copy(child = BoundReference(0, order.dataType, nullable = true))),
@@ -93,11 +102,20 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
   private var time: UnsafeRow = _
   private var candidate: UnsafeRow = _
 
+  /** Why the time of the left row at hand cannot be computed; null if it can be. */
+  var error: Throwable = _
+
   /** @return whether any right row can come up to this left row's time */
-  def start(leftRow: InternalRow): Boolean = {
-    time = leftTime(leftRow)
-    !time.isNullAt(0)
-  }
+  def start(leftRow: InternalRow): Boolean =
+    try {
+      error = null
+      time = leftTime(leftRow)
+      !time.isNullAt(0)
+    } catch {
+      case NonFatal(failure) =>
+        error = failure
+        false
+    }
 
   /** Whether a right row has no time; looks at it for `holds`. */
   def isUnknown(rightRow: InternalRow): Boolean = {
@@ -137,12 +155,22 @@ private[lastjoin] class BufferedGroup(
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     check.stop = false
-    if (asOf.exists(!_.start(leftRow))) return null
+    if (asOf.exists(!_.start(leftRow))) {
+      asOf.filter(_.error != null).foreach(fail(leftRow, _))
+      return null
+    }
     var passed = false
     val last = candidates.find { candidate =>
       passed = asOf.forall(asOf => !asOf.isUnknown(candidate) && asOf.holds) && check.passes(leftRow, candidate)
       passed || check.stop
     }
     if (passed) last else null
+  }
+
+  private def fail(leftRow: InternalRow, asOf: AsOfComparison): Unit = if (check.failures.mayMatch(leftRow)) {
+    candidates.find { candidate =>
+      if (!asOf.isUnknown(candidate)) check.failures.ofPair(asOf.error, leftRow, candidate)
+      false
+    }
   }
 }

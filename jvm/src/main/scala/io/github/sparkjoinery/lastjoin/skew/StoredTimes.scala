@@ -37,8 +37,9 @@ object StoredTimes {
       partitionOf <- StoredHotKeys.partitioner(stage, keys)
       (relation, rows) <- StoredHotKeys.boundaries(side, keys, time, Seq(partitionOf, time))
     } yield {
-      val times = rows.map { case (values, weight) =>
-        values.head.asInstanceOf[Int] -> (values(1).asInstanceOf[Long], weight)
+      val times = rows.collect {
+        case (values, weight) if values(1) != null =>
+          values.head.asInstanceOf[Int] -> (values(1).asInstanceOf[Long], weight)
       }
       StoredTimes(relation, times.groupMap(_._1)(_._2).map { case (partition, of) => partition -> of.sortBy(_._1) })
     }

@@ -16,7 +16,8 @@ import io.github.sparkjoinery.execution.skew.{Cuts, ShuffleReads}
  * so that the left rows of the slice find all that they could find in the whole.
  *
  * @param time
- *   a long over the child's output; rows in which it is NULL match nothing
+ *   a long over the child's output; rows in which it is NULL match nothing. Left ones are in the last part, where the
+ *   last row of each key is, because their bound may fail and a candidate say whether that is an error
  * @param slices
  *   common to both sides
  * @param carry
@@ -107,7 +108,7 @@ private class Slice(
     while (next_ == null && rows.hasNext) {
       val row = rows.next()
       val time = timeOf(row)
-      val at = if (time.isNullAt(0)) { if (carry.isEmpty) 0 else Slice.Nowhere }
+      val at = if (time.isNullAt(0)) { if (carry.isEmpty) cuts.length else Slice.Nowhere }
       else Cuts.partOf(time.getLong(0), cuts)
       if (at == part) next_ = row
       else if (at < part && at != Slice.Nowhere && before.exists(!_.add(row.asInstanceOf[UnsafeRow]))) next_ = row
