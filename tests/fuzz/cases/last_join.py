@@ -203,7 +203,8 @@ class LastJoin(Capability):
             forced["spark.joinery.lastJoin.maxHashPartition"] = rng.choice(["-1", "1b"])
         if rng.random() < 0.15:
             forced["spark.sql.sortMergeJoinExec.buffer.in.memory.threshold"] = "1"
-            forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = "2"
+            # each spilled file is read through a buffer of a megabyte, in stock Spark's joins as well
+            forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = "40"
         twice = rng.random() < 0.1 and not query.get("outer")
         return {"hint": rng.choice(self.hints), "twice": twice, "settings": draw_physical(rng, forced)}
 
