@@ -26,7 +26,7 @@ SESSIONS = {
 
 def dbt(build: str) -> dict[str, object]:
     """Run one dbt command and say what became of it."""
-    target, mode, command = build.split(":")
+    target, mode, command = build.split(":", 2)
     options = ["--no-use-colors", *command.split(), "--target", target, "--vars", json.dumps({"joinery_mode": mode})]
     output = io.StringIO()
     with redirect_stdout(output):
