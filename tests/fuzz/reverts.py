@@ -156,6 +156,8 @@ def find(patch: Path, case: str, copy: Path, seed: int, arguments: argparse.Name
             *[sys.executable, "-m", "fuzz", "--stop", "--case", case, "--seed", str(seed)],
             *["--seconds", str(arguments.seconds), "--jobs", str(arguments.jobs)],
             *["--reduce", str(arguments.reduce), "--report", str(report)],
+            # a machine that is busy may be too slow, and only wrong answers count
+            *["--ignore", "error where stock has"],
         ],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{copy / 'airflow_provider'}"},
