@@ -171,7 +171,8 @@ def find(patch: Path, case: str, copy: Path, seed: int, arguments: argparse.Name
         return Finding(patch.stem, case, None, "found with the mend as well: " + first["text"].partition("\n")[0])
     if arguments.save:
         saved = {"static": first["static"], "case": first["case"]}
-        name = patch.stem if len(cases_of(patch)) == 1 else f"{patch.stem}-{case.replace('_', '-')}"
+        name = patch.stem.partition("-")[2]
+        name += f"-{case.replace('_', '-')}" if len(cases_of(patch)) > 1 else ""
         (arguments.save / f"{name}.json").write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n")
     return Finding(patch.stem, case, first["seconds"], first["text"].partition("\n")[0])
 

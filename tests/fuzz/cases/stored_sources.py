@@ -42,6 +42,16 @@ SETTINGS_OF_READING: list[Settings] = [
     {"spark.sql.parquet.enableVectorizedReader": "false"},
     {"spark.sql.orc.enableVectorizedReader": "false"},
 ]
+# Signs of SQL that some of them give another meaning.
+MEANINGS: dict[str, Settings] = {
+    "\\": {"spark.sql.parser.escapedStringLiterals": "true"},
+    '"': {"spark.sql.ansi.enabled": "true", "spark.sql.ansi.doubleQuotedIdentifiers": "true"},
+    "`": {"spark.sql.parser.quotedRegexColumnNames": "true"},
+    "e0": {"spark.sql.legacy.exponentLiteralAsDecimal.enabled": "true"},
+    "/": {"spark.sql.legacy.literal.pickMinimumPrecision": "false"},
+    " timestamp'": {"spark.sql.timestampType": "TIMESTAMP_NTZ"},
+    "> 1": {"spark.sql.ansi.enabled": "false"},
+}
 MINUTE = 60
 
 
@@ -85,6 +95,11 @@ def wheres(today: bool) -> list[list[str]]:
     """
     nested = ["(" * 800 + "d_v > 2" + ")" * 800, "d_v > 2"]
     return [[text, text] for text in TODAY] if today else [*([text, text] for text in TEXTS), nested]
+
+
+def meanings_of(where: str) -> list[Settings]:
+    """Settings by which a condition may mean something else."""
+    return [settings for sign, settings in MEANINGS.items() if sign in where]
 
 
 def name_of(table: Table) -> str:
