@@ -82,12 +82,10 @@ def parsed() -> argparse.Namespace:
 
 
 def chosen(numbers: Sequence[str]) -> list[Path]:
-    """The patches whose name is, or begins with, one of these; all without any."""
-    return [
-        patch
-        for patch in PATCHES
-        if not numbers or any(patch.stem == number or patch.stem.startswith(f"{number}-") for number in numbers)
-    ]
+    """The patches whose name is, or begins with, one of these, in their order; all without any."""
+    if not numbers:
+        return PATCHES
+    return [patch for number in numbers for patch in PATCHES if number in (patch.stem, patch.stem.partition("-")[0])]
 
 
 def cases_of(patch: Path) -> list[str]:
