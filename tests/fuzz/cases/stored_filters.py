@@ -77,6 +77,9 @@ class StoredFilters(Capability):
         }
         if rng.random() < self.where:
             build["where"] = self.draw_where(rng)
+            for settings in meanings_of(build["where"][0]):
+                if rng.random() < 0.3:
+                    build["session"] |= settings
         if rng.random() < self.zone:
             build["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
         if rng.random() < 0.15:
@@ -85,7 +88,8 @@ class StoredFilters(Capability):
 
     def draw_where(self, rng: random.Random) -> list[str]:
         """One condition or two, and what a query says that implies them."""
-        texts = [rng.choice(wheres(rng.random() < 0.5)) for _ in range(rng.choice([1, 2]))]
+        known = wheres(rng.random() < 0.4)
+        texts = [rng.choice(known) for _ in range(rng.choice([1, 2]))]
         return [" AND ".join(text) for text in zip(*texts, strict=True)]
 
     def draw_reading(self, rng: random.Random) -> Settings:
@@ -99,7 +103,7 @@ class StoredFilters(Capability):
     def draw_other_reading(self, rng: random.Random, build: dict[str, Any]) -> Settings:
         """Settings other than a filter was built by: in one thing most of the time, as each may have it declined."""
         drawn = self.draw_reading(rng)
-        changed = rng.choice(["zone", "setting", "all"])
+        changed = rng.choice(["zone", "setting", "setting", "all"])
         if changed == "all":
             return drawn
         if changed == "zone":
@@ -120,7 +124,7 @@ class StoredFilters(Capability):
         if rng.random() < 0.1:
             pairs.append("f_v >= d_v")
         query: dict[str, Any] = {"join": rng.choice(self.joins), "on": pairs, "predicates": predicates, "session": {}}
-        query["session"] = self.draw_other_reading(rng, build) if rng.random() < 0.6 else dict(build["session"])
+        query["session"] = self.draw_other_reading(rng, build) if rng.random() < 0.75 else dict(build["session"])
         if rng.random() < self.zone:
             query["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
         return query
