@@ -115,6 +115,10 @@ fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=
 	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE)) \
 	  $(if $(REPORT),--report $(REPORT))
 
+.PHONY: fuzz-reverts
+fuzz-reverts: env jar ## Whether the fuzzer finds again what was mended; one of the patches with REVERT=number
+	PYTHONPATH=tests:airflow_provider $(PYTHON) -m fuzz.reverts $(REVERT) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
 .PHONY: lint
 lint: env lint-scala ## Formatting, linting, types
 	$(VENV)/bin/ruff format --check .

@@ -210,6 +210,8 @@ def _floats(rng: random.Random, pool: str, rows: int) -> list[float]:
 def _texts(rng: random.Random, pool: str, rows: int) -> list[str]:
     if pool == "padding":
         return ["x" * rng.choice([0, 10, 100, 400]) for _ in range(rows)]
+    if pool == "wide padding":
+        return ["x" * rng.choice([10, 300, 300, 1000]) for _ in range(rows)]
     if pool == "ends":
         return rng.choices(TEXTS, k=rows)
     return [str(value) for value in _integers(rng, pool, rows, 2**31 - 1, 1)]

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from fuzz.capability import Capability, Case
@@ -65,7 +67,11 @@ class Round:
             "variant": {},
         }
         emit("query", case=case)
-        capability.prepare(self.spark, self.folder, case)
+        try:
+            capability.prepare(self.spark, self.folder, case)
+        except (Py4JError, PySparkException) as error:  # not every format takes the ends of each type
+            emit("refused", capability=capability.name, kind="other", error=f"not prepared: {error}"[:300])
+            return
         right = right_answer(self.spark, capability, case)
         if right.kind not in ("rows", "data"):
             emit("refused", capability=capability.name, kind=right.kind, error=(right.error or "")[:300])

@@ -46,6 +46,7 @@ SPARSE_STATIC: list[Settings] = [
 ]
 
 SPLIT_LAST_JOINS = {
+    "spark.sql.adaptive.enabled": "true",  # what cuts is adaptive execution
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "0.1",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "64",

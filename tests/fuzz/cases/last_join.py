@@ -113,6 +113,8 @@ class LastJoin(Capability):
     as_of = 0.75
     other_way = 0.1
     padding = 0.3
+    padded = 0.7
+    paddings = "padding"
     tolerance = 0.5
     residual = 0.25
     cut = 0.5
@@ -121,10 +123,12 @@ class LastJoin(Capability):
     spaces: Sequence[str] = SPACES
     words = 0.05
     distribution = 0.08
+    large_keys: Sequence[str] = ("many", "sequence")
+    partitions: Sequence[int] = ()
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
         size = rng.choice(self.sizes)
-        keys = rng.choice(["few", "hot", "many", "sequence", "dense", "one"] if size <= 1000 else ["many", "sequence"])
+        keys = rng.choice(["few", "hot", "many", "sequence", "dense", "one"] if size <= 1000 else self.large_keys)
         order = rng.choice(self.pools) if size <= 1000 else "many"
         padding = rng.random() < self.padding
         tables = {}
@@ -139,7 +143,7 @@ class LastJoin(Capability):
                 **{NAMES[kind]: column(kind, order, rng.choice([0.0, 0.0, 0.1])) for kind in ORDER_TYPES},
             }
             if padding:
-                columns["p"] = column("string", "padding")
+                columns["p"] = column("string", self.paddings)
             tables[side] = {
                 "seed": rng.getrandbits(32),
                 "rows": rows,
@@ -165,7 +169,7 @@ class LastJoin(Capability):
         query: dict[str, Any] = {"keys": keys, "order": order, "conditions": self.draw_conditions(rng, kind, order)}
         if rng.random() < (self.residual / 3 if large else self.residual):
             query["conditions"].append(f"({rng.choice(RESIDUALS)})")
-        query["padding"] = "p" in tables["r"]["columns"] and rng.random() < 0.7
+        query["padding"] = "p" in tables["r"]["columns"] and rng.random() < self.padded
         query["space"] = [rng.choice(self.spaces) for _ in range(3)]
         if rng.random() < self.words:
             query["words"] = rng.choice([["${fuzz.last}", "JOIN"], ["last", "${fuzz.join}"], ["Last", "join"]])
@@ -205,6 +209,8 @@ class LastJoin(Capability):
             forced["spark.sql.sortMergeJoinExec.buffer.in.memory.threshold"] = "1"
             # each spilled file is read through a buffer of a megabyte, in stock Spark's joins as well
             forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = "40"
+        if self.partitions:
+            forced["spark.sql.shuffle.partitions"] = str(rng.choice(self.partitions))
         twice = rng.random() < 0.1 and not query.get("outer")
         return {"hint": rng.choice(self.hints), "twice": twice, "settings": draw_physical(rng, forced)}
 
@@ -317,16 +323,25 @@ def _offset(rng: random.Random, kind: str) -> str:
 
 
 class ScarceLastJoin(LastJoin):
-    """Large right sides, wide rows and little memory, cut wherever they can be."""
+    """Large right sides, wide rows and little memory, cut wherever they can be.
+
+    Most have one partition and several rows of a key, so that what a part carries over from those before it is more
+    than a task may hold, and later rows meet keys for which there was no memory.
+    """
 
     name = "last_join_scarce"
     spaces = (" ",)
     words = 0.0
     scarce = True
-    sizes = (60, 4000, 20000, 20000, 20000)
-    kinds = ("int", "bigint", "date", "timestamp", "string")
+    queries = 6
+    sizes = (60, 4000, 20000, 20000, 30000)
+    large_keys = ("many", "many", "dense", "sequence")
+    partitions = (1, 1, 1, 2, 8)
+    kinds = ("int", "bigint", "int", "bigint", "date", "timestamp", "string")
     pools = ("many",)
     padding = 1.0
+    padded = 0.9
+    paddings = "wide padding"
     lengths = (None,)
     as_of = 0.9
     other_way = 0.0

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from fuzz.capability import Capability, Case
 from fuzz.cases.store_damage import DAMAGES
-from fuzz.cases.stored_sources import SETTINGS_OF_READING, Build, jvm_zone, name_of, wheres
+from fuzz.cases.stored_sources import SETTINGS_OF_READING, Build, jvm_zone, meanings_of, name_of, wheres
 from fuzz.data import Table, column, register
 from fuzz.running import Answer, row_texts
 from fuzz.settings import ZONES, Settings, draw_physical
@@ -76,12 +76,21 @@ class StoredFilters(Capability):
             "session": self.draw_reading(rng),
         }
         if rng.random() < self.where:
-            build["where"] = rng.choice(wheres(rng.random() < 0.5))
+            build["where"] = self.draw_where(rng)
+            for settings in meanings_of(build["where"][0]):
+                if rng.random() < 0.3:
+                    build["session"] |= settings
         if rng.random() < self.zone:
             build["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
         if rng.random() < 0.15:
             build["appended"] = rng.choice(["refreshed", "stale"])
         return build
+
+    def draw_where(self, rng: random.Random) -> list[str]:
+        """One condition or two, and what a query says that implies them."""
+        known = wheres(rng.random() < 0.4)
+        texts = [rng.choice(known) for _ in range(rng.choice([1, 2]))]
+        return [" AND ".join(text) for text in zip(*texts, strict=True)]
 
     def draw_reading(self, rng: random.Random) -> Settings:
         """Settings that change what is read."""
@@ -90,6 +99,19 @@ class StoredFilters(Capability):
             if rng.random() < self.reading:
                 drawn |= settings
         return drawn
+
+    def draw_other_reading(self, rng: random.Random, build: dict[str, Any]) -> Settings:
+        """Settings other than a filter was built by: in one thing most of the time, as each may have it declined."""
+        drawn = self.draw_reading(rng)
+        changed = rng.choice(["zone", "setting", "setting", "all"])
+        if changed == "all":
+            return drawn
+        if changed == "zone":
+            return {**build["session"], "spark.sql.session.timeZone": drawn["spark.sql.session.timeZone"]}
+        settings = rng.choice(meanings_of(build["where"][0] if "where" in build else "") or SETTINGS_OF_READING)
+        others = {key: value for key, value in build["session"].items() if key not in settings}
+        is_new = any(build["session"].get(key) != value for key, value in settings.items())
+        return {**others, **settings} if is_new else others
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
         build = tables["dim"]["build"]
@@ -102,10 +124,7 @@ class StoredFilters(Capability):
         if rng.random() < 0.1:
             pairs.append("f_v >= d_v")
         query: dict[str, Any] = {"join": rng.choice(self.joins), "on": pairs, "predicates": predicates, "session": {}}
-        if rng.random() < 0.6:
-            query["session"] = self.draw_reading(rng)
-        else:
-            query["session"] = dict(build["session"])
+        query["session"] = self.draw_other_reading(rng, build) if rng.random() < 0.75 else dict(build["session"])
         if rng.random() < self.zone:
             query["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
         return query
@@ -176,7 +195,7 @@ class StoredWhere(StoredFilters):
 
     name = "stored_where"
     where = 1.0
-    queries = 5
+    queries = 8
     runs = 1
     reading = 0.15
     joins = ("JOIN", "JOIN", "LEFT SEMI JOIN")
@@ -195,9 +214,9 @@ class StoredFormats(StoredFilters):
     zone = 0.6
     far = 0.1
     reading = 0.2
-    queries = 6
+    queries = 8
     runs = 1
-    formats = ("foreign", "orc", "orc", "csv", "json")
+    formats = ("foreign", "foreign", "orc", "orc", "csv", "json")
     keys = ("k_ts", "k_ts", "k_date", "k_ntz")
 
 

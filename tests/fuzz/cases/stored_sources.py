@@ -42,6 +42,16 @@ SETTINGS_OF_READING: list[Settings] = [
     {"spark.sql.parquet.enableVectorizedReader": "false"},
     {"spark.sql.orc.enableVectorizedReader": "false"},
 ]
+# Signs of SQL that some of them give another meaning.
+MEANINGS: dict[str, Settings] = {
+    "\\": {"spark.sql.parser.escapedStringLiterals": "true"},
+    '"': {"spark.sql.ansi.enabled": "true", "spark.sql.ansi.doubleQuotedIdentifiers": "true"},
+    "`": {"spark.sql.parser.quotedRegexColumnNames": "true"},
+    "e0": {"spark.sql.legacy.exponentLiteralAsDecimal.enabled": "true"},
+    "/": {"spark.sql.legacy.literal.pickMinimumPrecision": "false"},
+    " timestamp'": {"spark.sql.timestampType": "TIMESTAMP_NTZ"},
+    "> 1": {"spark.sql.ansi.enabled": "false"},
+}
 MINUTE = 60
 
 
@@ -66,6 +76,10 @@ TEXTS = [
     r"d_s RLIKE '^\\d$'",
     r"d_s RLIKE '^\d$'",
     r"d_s <> '\u0031'",
+    r"d_s > '\u0031'",
+    r"d_s IN ('1', '\063', '\u0034')",
+    r"d_s NOT LIKE '\_'",
+    r"NOT d_s RLIKE '^[\\d]$' OR d_v > 4",
     r"d_s LIKE '\\%' OR d_v > 1",
     'd_s <> "1"',
     "`d_v` > 2",
@@ -85,6 +99,11 @@ def wheres(today: bool) -> list[list[str]]:
     """
     nested = ["(" * 800 + "d_v > 2" + ")" * 800, "d_v > 2"]
     return [[text, text] for text in TODAY] if today else [*([text, text] for text in TEXTS), nested]
+
+
+def meanings_of(where: str) -> list[Settings]:
+    """Settings by which a condition may mean something else."""
+    return [settings for sign, settings in MEANINGS.items() if sign in where]
 
 
 def name_of(table: Table) -> str:
