@@ -179,7 +179,8 @@ def end_process(process: subprocess.Popen[str]) -> None:
 
 def environment() -> dict[str, str]:
     """The environment of a round: like ours, strict about local addresses."""
-    return {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
 
 
 def replay(cases: list[dict[str, Any]], static: dict[str, str], jar: str | None = None) -> list[dict[str, Any]]:
