@@ -154,8 +154,9 @@ class Build:
             if "appended" in self.build:
                 self._append()
         if "damage" in self.build:
-            for artifact in self.store.glob("bloom_filter/*/*"):
-                DAMAGES[self.build["damage"]](artifact)
+            for versions in self.store.glob("bloom_filter/*/*/versions"):
+                if any(versions.iterdir()):  # or the job refused the filter, and there is nothing to damage
+                    DAMAGES[self.build["damage"]](versions.parent)
 
     def _write(self) -> None:
         plain = self.folder / "plain"

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
+import io.github.sparkjoinery.execution.CodeByTaskNumber
 import io.github.sparkjoinery.execution.skew.ShuffleReads
 import io.github.sparkjoinery.planning.ReportedOperator
 import io.github.sparkjoinery.window.frames.ResultRow
@@ -48,7 +49,7 @@ case class SlidingWindowExec(
     parts: Option[Int] = None,
     cuts: Option[WindowCuts] = None,
     reads: Option[Seq[ShufflePartitionSpec]] = None)
-  extends UnaryExecNode with BlockingOperatorWithCodegen with ReportedOperator {
+  extends UnaryExecNode with BlockingOperatorWithCodegen with CodeByTaskNumber with ReportedOperator {
 
   override def reportedAs: String = "window"
   override def usualReason: String = "a moving frame"
@@ -123,7 +124,8 @@ case class SlidingWindowExec(
 
   /** Tasks that read one partition compute a part of it each. */
   private def partsOfReaders(cut: CutAtRead, tasks: Int): Array[Option[TaskParts]] = {
-    val specs = ShuffleReads.ofTasks("A window", child, reads, tasks, "spark.joinery.slidingWindow.skewSplit.atRead.enabled")
+    val specs =
+      ShuffleReads.ofTasks("A window", child, reads, tasks, "spark.joinery.slidingWindow.skewSplit.atRead.enabled")
     val readings = specs.groupBy(identity).collect {
       case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length
     }
@@ -187,7 +189,8 @@ case class SlidingWindowExec(
   private var taskTerm: String = _
 
   override protected def doProduce(ctx: CodegenContext): String = {
-    val factory = ctx.addReferenceObj("window", newTask(inputRDDs().head.getNumPartitions), classOf[WindowTaskFactory].getName)
+    val factory =
+      ctx.addReferenceObj("window", newTask(inputRDDs().head.getNumPartitions), classOf[WindowTaskFactory].getName)
     taskTerm = ctx.addMutableState(
       classOf[WindowTask].getName,
       "windowTask",

@@ -24,6 +24,8 @@ class SkewedWindowSuite extends WindowChecks {
     "spark.sql.ansi.enabled" -> "false"
   ) ++ // or the order of additions matters, in sums from the beginning on
     Interpreted
+  private val Generated =
+    Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
   private val Skewed = Seq(
     "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
@@ -343,7 +345,7 @@ class SkewedWindowSuite extends WindowChecks {
 
   test("in generated code, too") {
     load(2000, Ties)
-    withHint(withConf("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY") {
+    withHint(withConf(Generated: _*) {
       checkSplit(
         over(Functions, Unique, "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING") ++ over(Carried.take(3), Unique, Growing),
         Some(4))
@@ -355,9 +357,22 @@ class SkewedWindowSuite extends WindowChecks {
     })
   }
 
+  test("in a union, whose generated code would give its tasks other numbers") {
+    load(2000, Ties)
+    def half(parts: Int, column: String) =
+      s"SELECT id, f FROM (SELECT /*+ SKEW_WINDOW($parts) */ id, $column AS f FROM d)"
+    val union = half(2, over(Seq("sum(v)"), Unique, Growing).head) + " UNION ALL " +
+      half(8, over(Seq("max(s)"), Unique, Growing).head).replace("id, f FROM", "id, length(f) FROM")
+    for (settings <- Seq(Interpreted, Generated)) withHint(withConf(settings: _*) {
+      val answer = sql(union)
+      assert(Answers.rows(answer) == onStockWindows(Answers.rows(sql(union))))
+      assert(cuts(answer).map(_.getClass) == Seq.fill(2)(classOf[CutAtRead]))
+    })
+  }
+
   test("another extension has replaced Spark's reads of the shuffle") {
     load(2000, Ties)
-    for (generated <- Seq("true", "false")) withHint(withConf("spark.sql.codegen.wholeStage" -> generated) {
+    for (settings <- Seq(Interpreted, Generated)) withHint(withConf(settings: _*) {
       val answer = sql(select(over(Seq("sum(v)"), Unique, Growing), Some(4), "d"))
       val expected = Answers.rows(answer)
       val replaced = stripAQEPlan(plan(answer)).transformUp { case read: AQEShuffleReadExec => ForeignReadExec(read) }
