@@ -70,7 +70,7 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 .PHONY: test
 test: lint test-jvm test-python test-lines ## Everything CI runs
 
-# JVMs that live for seconds: code compiled by C2 comes too late, and compiling it takes much of the processors' time.
+# JVMs of tests run new code all the time: what C2 compiles comes too late, and takes much of the processors' time.
 SHORT_LIVED := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 # On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
