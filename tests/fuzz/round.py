@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from fuzz.capability import Capability, Case
 from fuzz.cases import CAPABILITIES
-from fuzz.checking import Verdict, check, right_answer, tested_sql
+from fuzz.checking import Verdict, check, right_answer, stock_answer, tested_sql
 from fuzz.reduction import reduce, without_unused_columns
 from fuzz.session import start
 from fuzz.settings import draw_meaning
@@ -30,8 +30,8 @@ class Round:
 
     Args:
         order: What the parent process wants: "static" settings, "seed", "seconds", "cases", "replay": cases to look at
-            again, "reduce": the seconds for reducing a case, "ignore": texts of differences that are known, "most": the
-            differences that end the round.
+            again, "stock": whether those run by stock Spark alone, "reduce": the seconds for reducing a case, "ignore":
+            texts of differences that are known, "most": the differences that end the round.
     """
 
     def __init__(self, order: dict[str, Any], spark: SparkSession, folder: Path) -> None:
@@ -127,6 +127,11 @@ class Round:
         capability.prepare(self.spark, self.folder, case)
         return check(self.spark, capability, case, right_answer(self.spark, capability, case))
 
+    def by_stock(self, capability: Capability, case: Case) -> Verdict:
+        """Run a case by stock Spark alone, to see whether the application outlives that."""
+        capability.prepare(self.spark, self.folder, case)
+        return Verdict(None, compared=False, found=stock_answer(self.spark, capability, case))
+
 
 def emit(event: str, **fields: Any) -> None:
     """Tell the parent process."""
@@ -142,7 +147,8 @@ def main() -> None:
         try:
             this = Round(order, spark, Path(folder))
             for case in order.get("replay", []):
-                verdict = this.verdict(CAPABILITIES[case["capability"]], case)
+                capability = CAPABILITIES[case["capability"]]
+                verdict = this.by_stock(capability, case) if order["stock"] else this.verdict(capability, case)
                 emit("verdict", difference=verdict.difference, compared=verdict.compared, forms=verdict.found.forms)
             this.run()
             emit("ended")

@@ -118,7 +118,11 @@ def run_round(order: dict[str, Any], report: Report, log: str | None) -> None:
             with Path(log).open("a") as file:
                 file.write(json.dumps(event) + "\n")
         if event["event"] == "died":
-            report.note_death(last.get("case"), order["static"], event["reason"])
+            case = last.get("case")
+            if case is not None and stock_dies(case, order["static"]):
+                report.note({"event": "refused", "capability": case["capability"], "error": "stock died, too"}, {})
+            else:
+                report.note_death(case, order["static"], event["reason"])
 
 
 def events(order: dict[str, Any]) -> Any:
@@ -183,19 +187,28 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
 
 
-def replay(cases: list[dict[str, Any]], static: dict[str, str], jar: str | None = None) -> list[dict[str, Any]]:
+def stock_dies(case: dict[str, Any], static: dict[str, str]) -> bool:
+    """Whether an application dies of a case that stock Spark runs, too: the drawn settings ask for the impossible."""
+    return not replay([case], static, stock=True)
+
+
+def replay(
+    cases: list[dict[str, Any]], static: dict[str, str], jar: str | None = None, stock: bool = False
+) -> list[dict[str, Any]]:
     """Look at cases again, in one application.
 
     Args:
         cases: As they were reported.
         static: Settings of the application.
         jar: Another jar than the one just built.
+        stock: Run them by stock Spark alone.
 
     Returns:
         For each case, "difference" or None, "compared" and "forms"; fewer where the application died.
     """
     order = {"static": static, "replay": cases, "cases": [], "seed": 0, "seconds": 0, "reduce": 0, "ignore": []}
-    return [event for event in events({**order, "most": 1, "jar": jar}) if event["event"] == "verdict"]
+    order |= {"most": 1, "jar": jar, "stock": stock}
+    return [event for event in events(order) if event["event"] == "verdict"]
 
 
 def needed_static(case: dict[str, Any], static: dict[str, str], jar: str | None) -> dict[str, str]:

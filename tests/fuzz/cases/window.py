@@ -104,7 +104,7 @@ class SlidingWindow(Capability):
             forced |= {key: value for key, value in SPLIT_WINDOWS.items() if "atRead" not in key}
         if rng.random() < 0.3:
             forced["spark.sql.windowExec.buffer.in.memory.threshold"] = rng.choice(["1", "2", "100"])
-            forced["spark.sql.windowExec.buffer.spill.threshold"] = rng.choice(["16", "100", "1000"])
+            forced["spark.sql.windowExec.buffer.spill.threshold"] = rng.choice(["50", "100", "1000"])
         parts = rng.choice([0, 0, 2, 3, 8, 64])
         twice = rng.random() < 0.1 and not query.get("limit")
         return {"parts": parts, "twice": twice, "settings": draw_physical(rng, forced)}

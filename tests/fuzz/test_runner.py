@@ -1,0 +1,34 @@
+"""What the fuzzer makes of an application that dies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from fuzz import runner
+from fuzz.report import Report
+
+CASE = {"capability": "window", "variant": {}}
+
+
+@pytest.mark.parametrize(("stock_dies", "differences"), [(True, 0), (False, 1)])
+def test_death_is_a_difference_unless_stock_dies_of_the_case(
+    monkeypatch: pytest.MonkeyPatch, stock_dies: bool, differences: int
+) -> None:
+    def events(order: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if "replay" not in order:
+            yield {"event": "start", "case": CASE}
+        elif not stock_dies:
+            assert order["replay"] == [CASE]
+            assert order["stock"]
+            yield {"event": "verdict"}
+            return
+        yield {"event": "died", "reason": "out of memory"}
+
+    monkeypatch.setattr(runner, "events", events)
+    report = Report(1, ["window"])
+    runner.run_round({"static": {}}, report, None)
+    assert len(report.differences) == differences
+    assert report.not_compared["window"] == 1 - differences
