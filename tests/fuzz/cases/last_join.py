@@ -207,8 +207,7 @@ class LastJoin(Capability):
             forced["spark.joinery.lastJoin.maxHashPartition"] = rng.choice(["-1", "1b"])
         if rng.random() < 0.15:
             forced["spark.sql.sortMergeJoinExec.buffer.in.memory.threshold"] = "1"
-            # each spilled file is read through a buffer of a megabyte, in stock Spark's joins as well
-            forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = "40"
+            forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = rng.choice(["2", "40"])
         if self.partitions:
             forced["spark.sql.shuffle.partitions"] = str(rng.choice(self.partitions))
         twice = rng.random() < 0.1 and not query.get("outer")

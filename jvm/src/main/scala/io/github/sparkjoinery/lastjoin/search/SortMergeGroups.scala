@@ -2,10 +2,11 @@ package io.github.sparkjoinery.lastjoin.search
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.SpillingRows
+import org.apache.spark.sql.joinery.{ReplayedRows, SpillLimits, TaskBuildMemory}
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
@@ -142,7 +143,11 @@ private[lastjoin] class BufferedGroup(
   extends RightGroup(cursor) {
 
   private val asOf = terms.asOf.map(_ => new AsOfComparison(terms, left, right))
-  private val candidates = new SpillingRows
+  private val candidates = new ReplayedRows(right.length, SpillLimits.ofSortMergeJoin, TaskBuildMemory())
+  TaskContext.get().addTaskCompletionListener[Unit] { _ =>
+    spillSize += candidates.spillSize
+    candidates.close()
+  }
 
   override protected def enter(key: UnsafeRow): Unit = {
     candidates.clear()
@@ -150,7 +155,6 @@ private[lastjoin] class BufferedGroup(
       candidates.add(cursor.row)
       cursor.advance()
     }
-    spillSize += candidates.spillSize
   }
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
@@ -160,15 +164,23 @@ private[lastjoin] class BufferedGroup(
       return null
     }
     var passed = false
-    val last = candidates.find { candidate =>
+    val last = firstOf { candidate =>
       passed = asOf.forall(asOf => !asOf.isUnknown(candidate) && asOf.holds) && check.passes(leftRow, candidate)
       passed || check.stop
     }
     if (passed) last else null
   }
 
+  /** The first of the candidates that passes, or null; good until the next group. */
+  private def firstOf(passes: UnsafeRow => Boolean): UnsafeRow = {
+    val reader = candidates.reader(0)
+    var row = reader.read()
+    while (row != null && !passes(row)) row = reader.read()
+    row
+  }
+
   private def fail(leftRow: InternalRow, asOf: AsOfComparison): Unit = if (check.failures.mayMatch(leftRow)) {
-    candidates.find { candidate =>
+    firstOf { candidate =>
       if (!asOf.isUnknown(candidate)) check.failures.ofPair(asOf.error, leftRow, candidate)
       false
     }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows}
+import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows, SpillLimits, TaskBuildMemory}
 
 /**
  * Partitions of rows that come sorted. One is kept at a time, as Spark's operator keeps it: in memory, else spilled.
@@ -24,7 +24,10 @@ private[window] final class SortedRows(
       val order = InterpretedOrdering.forSchema(keys.map(_.dataType))
       order.compare(_, _) == 0
     }
-  private val kept = new ReplayedRows(output.length, ExecutionMemory.shareOfTask / 4)
+  private val kept = {
+    val limits = SpillLimits.ofWindow.atMost(ExecutionMemory.shareOfTask / 4)
+    new ReplayedRows(output.length, limits, TaskBuildMemory())
+  }
   private var ahead: UnsafeRow = _
 
   override def nextPartition(): Boolean = {

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.joinery
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, RandomAccessFile}
+import java.util.concurrent.locks.ReentrantLock
 
 import scala.collection.mutable
 
@@ -10,26 +11,29 @@ import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
  * Rows kept to be read several times, from any row on: in blocks of memory that Spark's memory manager grants, the
- * others in one file, which any number of readers share. (A reader of Spark's own spilled rows opens all files of them,
- * each with a thread, and closes them at its end only.) `spark.sql.windowExec.buffer.spill.*` hold as for Spark's
- * window operator.
+ * others in one file, which any number of readers share. When others in the task want memory, blocks move to the file.
+ *
+ * Spark's own rows that spill do not suit: each reader of them opens all their files, with megabytes of buffer and a
+ * thread for each, and what a reader was given is held until the task ends. That is a megabyte for each file and pass.
  *
  * @param numFields
  *   of a row
- * @param limit
- *   bytes in memory
+ * @param limits
+ *   beyond them rows go to disk, as in Spark's operator of the same task
+ * @param memory
+ *   of the blocks
  */
-class ReplayedRows(numFields: Int, limit: Long) {
+class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
   import ReplayedRows._
 
-  private val memory = TaskBuildMemory()
-  private val mostRows = math.max(RowBuffers.windowSpillRows, 1)
-  private val mostBytes = math.min(RowBuffers.windowSpillBytes, limit)
+  private val lock = new ReentrantLock // rows may be asked for in one thread, memory in another
   private val blocks = mutable.ArrayBuffer.empty[Block]
   private var last = new Array[Byte](BlockSize) // the block that is being filled
   private var lastRow = 0 // its first
   private var end = 0 // of what it holds
   private var file: SpilledBlocks = _
+
+  memory.giveBy(give)
 
   /** How many rows there are. */
   var size = 0
@@ -39,7 +43,7 @@ class ReplayedRows(numFields: Int, limit: Long) {
 
   def add(row: UnsafeRow): Unit = {
     val needed = row.getSizeInBytes + Header
-    if (end + needed > last.length || size - lastRow >= mostRows) {
+    if (end + needed > last.length || size - lastRow >= limits.rows) {
       if (end > 0) seal()
       if (needed > last.length) last = new Array[Byte](needed)
     }
@@ -55,20 +59,50 @@ class ReplayedRows(numFields: Int, limit: Long) {
   }
 
   private def seal(): Unit = {
-    if (size <= mostRows && memory.acquired + last.length <= mostBytes && memory.acquire(last.length)) {
-      blocks += Block(lastRow, end, last, 0, 0)
-      last = new Array[Byte](BlockSize)
-    } else {
-      if (file == null) file = new SpilledBlocks
-      val (offset, length) = file.write(last, end)
-      blocks += Block(lastRow, end, null, offset, length)
+    val fits = size <= limits.rows && memory.acquired + last.length <= limits.bytes && memory.acquire(last.length)
+    locked {
+      if (fits) {
+        blocks += Block(lastRow, end, last, 0, 0)
+        last = new Array[Byte](BlockSize)
+      } else blocks += onDisk(Block(lastRow, end, last, 0, 0))
     }
     lastRow = size
     end = 0
   }
 
+  private def onDisk(block: Block): Block = {
+    if (file == null) file = new SpilledBlocks
+    val (offset, stored) = file.write(block.bytes, block.length)
+    block.copy(bytes = null, offset = offset, stored = stored)
+  }
+
+  /** Spills at least so many bytes, of what there is; and a good part of it, as who asks once asks again. */
+  private def give(bytes: Long): Long = if (lock.isHeldByCurrentThread || !lock.tryLock()) 0
+  else
+    try {
+      val wanted = math.max(bytes, memory.acquired / 2)
+      var given = 0L
+      var i = blocks.length - 1
+      while (i >= 0 && given < wanted) {
+        val block = blocks(i)
+        if (block.bytes != null) {
+          given += block.bytes.length
+          blocks(i) = onDisk(block)
+        }
+        i -= 1
+      }
+      memory.release(given)
+      given
+    } finally lock.unlock()
+
+  private def locked[T](body: => T): T = {
+    lock.lock()
+    try body
+    finally lock.unlock()
+  }
+
   /** Forgets all rows; readers are good no longer. */
-  def clear(): Unit = {
+  def clear(): Unit = locked {
     blocks.clear()
     if (last.length > BlockSize) last = new Array[Byte](BlockSize)
     lastRow = 0
@@ -81,7 +115,7 @@ class ReplayedRows(numFields: Int, limit: Long) {
   /** Gives memory and disk back. */
   def close(): Unit = {
     clear()
-    if (file != null) file.close()
+    locked(if (file != null) file.close())
   }
 
   /** After the last row has been added: reads the rows from one on. */
@@ -125,16 +159,17 @@ class ReplayedRows(numFields: Int, limit: Long) {
       block = number
       at = 0
       if (number == blocks.length) { bytes = last; until = end }
-      else {
-        val Block(_, length, inMemory, offset, stored) = blocks(number)
-        if (inMemory != null) bytes = inMemory
-        else {
-          if (buffer == null || buffer.length < length) buffer = new Array[Byte](length)
-          file.read(offset, stored, buffer, length)
-          bytes = buffer
+      else
+        locked {
+          val Block(_, length, inMemory, offset, stored) = blocks(number)
+          if (inMemory != null) bytes = inMemory
+          else {
+            if (buffer == null || buffer.length < length) buffer = new Array[Byte](length)
+            file.read(offset, stored, buffer, length)
+            bytes = buffer
+          }
+          until = length
         }
-        until = length
-      }
     }
   }
 }

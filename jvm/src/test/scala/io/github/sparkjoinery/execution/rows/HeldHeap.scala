@@ -1,7 +1,9 @@
 package io.github.sparkjoinery.execution.rows
 
+import java.io.RandomAccessFile
 import java.lang.reflect.{Array => ArrayOf, Field, Modifier}
 import java.util.IdentityHashMap
+import java.util.concurrent.locks.Lock
 
 import scala.collection.mutable
 
@@ -46,6 +48,7 @@ object HeldHeap {
   private def isForeign(value: AnyRef): Boolean = value match {
     case _: BuildMemory | _: MemoryConsumer | _: TaskContext | _: TaskMetrics | _: SQLMetric => true
     case _: Expression | _: UnsafeProjection | _: BaseOrdering => true
+    case _: Lock | _: RandomAccessFile => true
     case _: Class[_] | _: ClassLoader | _: Thread | _: Enum[_] => true
     case _ => value.getClass.isHidden || value.getClass.getName.startsWith("scala.reflect.")
   }
