@@ -25,6 +25,8 @@ PLAIN: Settings = {
 }
 # A query that takes so much longer than stock's, in seconds, counts as a difference.
 PATIENCE = 30.0
+# So often Joinery must lack memory, and stock Spark never, for a difference.
+TRIES = 3
 
 
 @dataclass
@@ -65,6 +67,11 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
     confs = settings_of(capability, case)
     with capability.around(spark, case):
         found = run(spark, tested_sql(capability, case), confs, limit=PATIENCE + 10 * right.seconds)
+        for _ in range(TRIES):
+            # whether memory is enough depends on what the queries before have left in it: so for stock, too
+            if found.kind != "memory" or stock_answer(spark, capability, case).kind == "memory":
+                break
+            found = run(spark, tested_sql(capability, case), confs, limit=PATIENCE + 10 * right.seconds)
     if right.kind == "data":
         if found.kind == "data" or (found.kind == "rows" and capability.may_raise_less(case)):
             return Verdict(None, compared=found.kind == "data", found=found)

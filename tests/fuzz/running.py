@@ -30,6 +30,10 @@ ABOUT_DATA = (
 MEMORY = ("OutOfMemory", "UNABLE_TO_ACQUIRE_MEMORY", "Unable to acquire", "not enough memory", "Can't acquire")
 
 
+class ApplicationDied(Exception):
+    """The JVM ended, by an error that no query survives."""
+
+
 @dataclass
 class Answer:
     """What became of a statement.
@@ -84,6 +88,9 @@ def run(spark: SparkSession, sql: str, confs: Mapping[str, str], limit: float = 
         sql: One statement.
         confs: Settings for it.
         limit: After so many seconds it is cancelled.
+
+    Raises:
+        ApplicationDied: It took the application with it.
     """
     answer = Answer()
     context = spark.sparkContext
@@ -103,6 +110,8 @@ def run(spark: SparkSession, sql: str, confs: Mapping[str, str], limit: float = 
             answer.error = f"{type(error).__name__}: {error}"
         finally:
             timer.cancel()
+    if answer.error and "SparkContext was shut down" in answer.error:
+        raise ApplicationDied(answer.error)
     answer.seconds = time.monotonic() - started
     return answer
 

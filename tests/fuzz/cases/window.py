@@ -104,7 +104,9 @@ class SlidingWindow(Capability):
             forced |= {key: value for key, value in SPLIT_WINDOWS.items() if "atRead" not in key}
         if rng.random() < 0.3:
             forced["spark.sql.windowExec.buffer.in.memory.threshold"] = rng.choice(["1", "2", "100"])
-            forced["spark.sql.windowExec.buffer.spill.threshold"] = rng.choice(["50", "100", "1000"])
+            # Spark's operator reads each file that it spilled through megabytes of buffers, all at once
+            few_files = max(self.sizes) // 40
+            forced["spark.sql.windowExec.buffer.spill.threshold"] = str(rng.choice([few_files, 1000]))
         parts = rng.choice([0, 0, 2, 3, 8, 64])
         twice = rng.random() < 0.1 and not query.get("limit")
         return {"parts": parts, "twice": twice, "settings": draw_physical(rng, forced)}
