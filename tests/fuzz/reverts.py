@@ -22,12 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.runner import replay
+from fuzz.settings import QUICK_START
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = sorted((Path(__file__).parent / "reverts").glob("*.patch"))
 JARS = Path("airflow_provider/spark_joinery/jars")
-# A compiler that runs for half a minute gains nothing from the slow one of the JVM.
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # What a difference says that is an error, and no wrong answer.
 ERROR = "error where stock has"
 
@@ -143,7 +142,7 @@ def build(copy: Path) -> None:
     subprocess.run(
         [sys.executable, str(copy / "jvm/build.py"), line, *options],
         cwd=copy,
-        env={**os.environ, "JDK_JAVA_OPTIONS": QUICK_START},
+        env={**os.environ, "JDK_JAVA_OPTIONS": QUICK_START},  # the compiler runs for half a minute only
         check=True,
     )
 

@@ -83,7 +83,7 @@ PHYSICAL: list[tuple[float, Settings]] = [
 
 
 # Rounds are short: code is compiled once, by the quick compiler, most of the time.
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 
 def draw_static(rng: random.Random, scarce: bool, cluster_share: float = 0.02) -> Settings:

@@ -55,6 +55,7 @@ case class SlidingWindowExec(
   override def usualReason: String = "a moving frame"
 
   override def nodeName: String = "SlidingWindow"
+  override protected def stringArgs: Iterator[Any] = Iterator(windowExpression, partitionSpec, orderSpec, parts, cuts)
   override def output: Seq[Attribute] = child.output ++ windowExpression.map(_.toAttribute)
   override def producedAttributes: AttributeSet = AttributeSet(windowExpression.map(_.toAttribute))
   override def outputPartitioning: Partitioning = cuts match {

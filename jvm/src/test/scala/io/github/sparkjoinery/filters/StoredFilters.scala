@@ -3,6 +3,7 @@ package io.github.sparkjoinery.filters
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -62,19 +63,6 @@ trait StoredFilters extends LastJoinChecks {
       case "float" | "double" => "double"
       case other => other
     }
-    val hashed = keys.zip(types).map {
-      case (key, "double") =>
-        s"CASE WHEN isnan(`$key`) THEN double('NaN') WHEN `$key` = 0 THEN 0D ELSE double(`$key`) END"
-      case (key, "bigint") => s"bigint(`$key`)"
-      case (key, _) => s"`$key`"
-    }
-    def bit(j: Int, offset: Int) = s"shiftleft(1L, int($offset + (shiftright(h, ${5 * j}) & 31)))"
-    val words = (0 until 4).map(i => s"bit_or(${bit(2 * i, 0)} | ${bit(2 * i + 1, 32)}) AS w$i")
-    val data = where.fold(rows)(rows.where(_)).where(keys.map(k => s"`$k` IS NOT NULL").mkString(" AND "))
-      .selectExpr(s"xxhash64(${hashed.mkString(", ")}) AS h")
-      .selectExpr("h", s"int(shiftrightunsigned(shiftrightunsigned(h, 40) * $blocks, 24)) AS block")
-      .groupBy("block").agg(expr(words.head), words.tail.map(expr): _*)
-
     val spec = mapper.createObjectNode()
     val list = spec.putArray("keys")
     keys.foreach(key => list.add(key))
@@ -83,13 +71,8 @@ trait StoredFilters extends LastJoinChecks {
     val artifact = JavaPath.of(StoreLayout.folder(store.toString, "bloom_filter", relation).toString).resolve(hash)
     val name = f"20260101T000000000000Z-${System.nanoTime() & 0xffffffffL}%08x"
     val version = artifact.resolve("versions").resolve(name)
-    val written = version.resolve("data").toString
-    val filled = withConf("spark.joinery.store" -> "") {
-      data.coalesce(1).write.parquet(written)
-      spark.read.parquet(written).selectExpr(
-        "count(*)",
-        s"coalesce(sum(${(0 to 3).map(i => s"bit_count(w$i)").mkString(" + ")}), 0L)").head()
-    }
+    val contents = contentsOf(rows, folder, keys, types, where, blocks)
+    contents.copyTo(version.resolve("data"))
 
     val json = mapper.createObjectNode().put("format_version", 2).put("kind", "bloom_filter").put("relation", relation)
       .put("spec_hash", hash).put("version", name)
@@ -105,12 +88,8 @@ trait StoredFilters extends LastJoinChecks {
     filesBelow(folder).foreach { case (path, length, modified) =>
       covered.addObject().put("path", path).put("length", length).put("modified_ms", modified)
     }
-    json.put("rows", rows.count()).put(
-      "keys",
-      where.fold(rows)(rows.where(_)).select(keys.map(rows(_)): _*).distinct().count()).put("blocks", blocks).put(
-      "hash",
-      "xxhash64")
-      .put("filled_blocks", filled.getLong(0)).put("set_bits", filled.getLong(1))
+    json.put("rows", contents.rows).put("keys", contents.keys).put("blocks", blocks).put("hash", "xxhash64")
+      .put("filled_blocks", contents.filledBlocks).put("set_bits", contents.setBits)
     val keyTypes = json.putArray("key_types")
     types.foreach(keyTypes.add(_))
     val files = json.putArray("files")
@@ -124,6 +103,42 @@ trait StoredFilters extends LastJoinChecks {
     publish(version, json)
     version
   }
+
+  /** What a filter's data is, computed once for the same files and specification. */
+  private def contentsOf(
+      rows: DataFrame,
+      folder: String,
+      keys: Seq[String],
+      types: Seq[String],
+      where: Option[String],
+      blocks: Int): FilterContents =
+    known.getOrElseUpdate(
+      (filesBelow(folder), rows.schema, keys, where, blocks, ReadingSettings.current(spark)), {
+        val hashed = keys.zip(types).map {
+          case (key, "double") =>
+            s"CASE WHEN isnan(`$key`) THEN double('NaN') WHEN `$key` = 0 THEN 0D ELSE double(`$key`) END"
+          case (key, "bigint") => s"bigint(`$key`)"
+          case (key, _) => s"`$key`"
+        }
+        def bit(j: Int, offset: Int) = s"shiftleft(1L, int($offset + (shiftright(h, ${5 * j}) & 31)))"
+        val words = (0 until 4).map(i => s"bit_or(${bit(2 * i, 0)} | ${bit(2 * i + 1, 32)}) AS w$i")
+        val data = where.fold(rows)(rows.where(_)).where(keys.map(k => s"`$k` IS NOT NULL").mkString(" AND "))
+          .selectExpr(s"xxhash64(${hashed.mkString(", ")}) AS h")
+          .selectExpr("h", s"int(shiftrightunsigned(shiftrightunsigned(h, 40) * $blocks, 24)) AS block")
+          .groupBy("block").agg(expr(words.head), words.tail.map(expr): _*)
+        val written = JavaFiles.createTempDirectory("filter").resolve("data")
+        withConf("spark.joinery.store" -> "") {
+          data.coalesce(1).write.parquet(written.toString)
+          val sums = spark.read.parquet(written.toString).selectExpr(
+            "count(*)",
+            s"coalesce(sum(${(0 to 3).map(i => s"bit_count(w$i)").mkString(" + ")}), 0L)").head()
+          val distinct = where.fold(rows)(rows.where(_)).select(keys.map(rows(_)): _*).distinct().count()
+          FilterContents(written, rows.count(), distinct, sums.getLong(0), sums.getLong(1))
+        }
+      }
+    )
+
+  private val known = mutable.Map.empty[Any, FilterContents]
 
   /** Writes `version.json`, with its own checksum, and `_current.json`. */
   protected def publish(version: JavaPath, json: ObjectNode): Unit = {
@@ -199,5 +214,23 @@ trait StoredFilters extends LastJoinChecks {
   protected def checkDeclined(query: String, reason: String, settings: (String, String)*): Unit = {
     checkFilters(query, 0, settings: _*)
     withStore(settings: _*)(checkDecision(query, reason))
+  }
+}
+
+/**
+ * The data of a filter, and what its description says of it.
+ *
+ * @param folder
+ *   with the files as Spark wrote them
+ */
+private[filters] case class FilterContents(
+    folder: JavaPath,
+    rows: Long,
+    keys: Long,
+    filledBlocks: Long,
+    setBits: Long) {
+  def copyTo(target: JavaPath): Unit = {
+    JavaFiles.createDirectories(target)
+    JavaFiles.list(folder).iterator.asScala.foreach(file => JavaFiles.copy(file, target.resolve(file.getFileName)))
   }
 }

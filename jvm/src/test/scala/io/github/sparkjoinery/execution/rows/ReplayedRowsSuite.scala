@@ -32,7 +32,9 @@ class ReplayedRowsSuite extends JoinerySession {
       assert(seen.wrong.isEmpty, "from these rows on others were read than were added")
       assert(seen.excess <= FreeOfCharge, "bytes are held that are not accounted for")
       assert(seen.leftAtEnd == 0, "bytes are held after the last row")
-      assert(seen.spilled == (rows >= 5000 && (wanted > (4L << 10) || limits != unlimited)), "whether rows went to disk")
+      assert(
+        seen.spilled == (rows >= 5000 && (wanted > (4L << 10) || limits != unlimited)),
+        "whether rows went to disk")
       assert(seen.files == 0, "a file is left")
     }
   }
