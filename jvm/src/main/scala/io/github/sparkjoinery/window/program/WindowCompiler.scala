@@ -140,7 +140,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
   private def guards(function: DeclarativeAggregate): Seq[(Expression, Double)] = function match {
     case sum: Sum => sum.child.dataType match {
         case ByteType | ShortType | IntegerType | LongType =>
-          if (sum.evalContext.evalMode == EvalMode.LEGACY) Nil // it wraps, in any order
+          if (SumMode.of(sum) == EvalMode.LEGACY) Nil // it wraps, in any order
           else Seq((Cast(sum.child, DoubleType), WindowCompiler.LongSumsFit))
         case FloatType | DoubleType => Seq(finite(sum.child))
         case _ => overflows(sum, sum.child).toSeq
