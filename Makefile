@@ -68,7 +68,7 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 	$(PYTHON) -m hatchling build -t wheel
 
 .PHONY: test
-test: lint test-jvm test-python test-lines ## Everything CI runs
+test: lint test-jvm test-python test-lines test-fuzz ## Everything CI runs
 
 # JVMs of tests run new code all the time: what C2 compiles comes too late, and takes much of the processors' time. C1 alone has
 # a fifth of the usual room for code by default, and compiles again what it had to throw away.
@@ -107,7 +107,7 @@ soak: env-all jar compile-lines ## Tests too long for `make test`: the full prod
 
 # One seed, so that what it finds in a change is the change's; `make fuzz` draws new ones. A busy machine may be too slow.
 .PHONY: test-fuzz
-test-fuzz: env jar ## Two minutes of `make fuzz`; not yet part of `make test`
+test-fuzz: env jar ## Two minutes of `make fuzz`
 	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds 120 --round 45 --reduce 0 --ignore "time error" --seed $(or $(SEED),1355432908)
 
 SECONDS := 600

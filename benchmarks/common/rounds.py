@@ -24,6 +24,7 @@ FLOOR_UNSORTED = "floor: scan + shuffle"
 
 ROUNDS = 5
 FIRST_ROUNDS = 3  # fresh JVMs per engine and kind
+SLOW_FIRST_RUN = 20.0  # seconds, most of which are no start: one such run is enough
 STOP_AT = 20  # times Joinery's median: there a slow peer is stopped, unless a bound needs it to run on
 MARGIN = 1.25  # that median is not final while peers run
 COLD = 1.5  # what a first run may take on top
@@ -194,7 +195,7 @@ def _ways(measured: Measured) -> list[tuple[Engine, list[Run]]]:
 
 
 def _first_runs(engines: Mapping[str, Measured], tables: Mapping[str, Path], scale: float) -> None:
-    """Run Joinery and each Spark peer in fresh JVMs, a slow peer until it is stopped once."""
+    """Run Joinery and each Spark peer in fresh JVMs: a slow peer less often, and not again once it is stopped."""
     kinds: dict[Kind, Mapping[str, str]] = {"first": {}, "first tuned": TUNED}
     ours = engines[OURS]
     peers = [name for name in engines if not name.startswith((OURS, "floor"))]
@@ -204,6 +205,8 @@ def _first_runs(engines: Mapping[str, Measured], tables: Mapping[str, Path], sca
                 engine = engines[name].engine.with_settings(settings)
                 runs = engines[name].others.setdefault(kind, [])
                 if engine is None or any(run.stopped for run in runs):
+                    continue
+                if min((run.seconds for run in runs), default=0.0) > SLOW_FIRST_RUN:
                     continue
                 limit = STOP_AT * MARGIN * ours.seconds(kind) if ours.of(kind) else None
                 run = engine.in_fresh_jvm(tables, name == OURS, limit if scale == 1 else SMALL_SCALE_LIMIT)

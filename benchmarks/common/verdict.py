@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from benchmarks.common.plot import draw
-from benchmarks.common.rounds import FIRST_ROUNDS, Bound, Case, Kind, Measured, Outcome
+from benchmarks.common.rounds import FIRST_ROUNDS, SLOW_FIRST_RUN, Bound, Case, Kind, Measured, Outcome
 from benchmarks.common.spark import TUNED, session
 from benchmarks.report import Result
 
@@ -28,7 +28,8 @@ NOTES = [
     f"Seconds and ratios are those at Spark's defaults; beside them stand those at {AT_TUNED}, as `joinery doctor` "
     "advises on this machine. What is required of warm runs is required there.",
     f"First run: a new process starts a session, which knows the tables, and times its first query, {FIRST_ROUNDS} "
-    "times for each engine; the files are in the system's cache. Stock Spark runs without the jar.",
+    f"times for each engine, once where that takes more than {SLOW_FIRST_RUN:g} s; the files are in the system's "
+    "cache. Stock Spark runs without the jar.",
     "`>`: stopped there, past 20 times Joinery's time or past its bound. An engine that never ended is not compared.",
 ]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fuzz.capability import Capability
 from fuzz.cases.asof_join import AsOfJoin
-from fuzz.cases.last_join import CorrelatedLastJoin, ExtremeLastJoin, LastJoin, ScarceLastJoin, StoredCutLastJoin
+from fuzz.cases.last_join import LastJoin
+from fuzz.cases.last_joins import CorrelatedLastJoin, ExtremeLastJoin, ScarceLastJoin, StoredCutLastJoin
 from fuzz.cases.stored_filters import StoredDamage, StoredFilters, StoredFormats, StoredRefresh, StoredWhere
 from fuzz.cases.window import LateWindow, RangeWindow, ScarceWindow, SlidingWindow, StoredCutWindow
 

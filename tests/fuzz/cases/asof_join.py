@@ -6,7 +6,8 @@ import random
 from typing import Any
 
 from fuzz.capability import Case
-from fuzz.cases.last_join import FLIPPED, KEYS, NAMES, ORDER_TYPES, RESIDUALS, LastJoin
+from fuzz.cases.last_join import LastJoin
+from fuzz.cases.last_join_terms import FLIPPED, KEYS, NAMES, ORDER_TYPES, RESIDUALS
 from fuzz.data import Table
 
 

@@ -8,83 +8,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from fuzz.capability import Capability, Case
+from fuzz.cases.last_join_terms import (
+    DIRECTIONS,
+    FAMILIES,
+    FLIPPED,
+    KEYS,
+    NAMES,
+    ORDER_TYPES,
+    RESIDUALS,
+    REVERSE,
+    TOLERANCES,
+    offset,
+)
 from fuzz.data import Table, column
 from fuzz.running import Answer, plain, row_texts
 from fuzz.settings import SPLIT_LAST_JOINS, Settings, draw_physical
 
-ORDER_TYPES = ["int", "bigint", "smallint", "double", "decimal(10,2)", "decimal(38,4)", "date", "timestamp"]
-ORDER_TYPES += ["timestamp_ntz", "string"]
-NAMES = {kind: "o_" + kind.split("(")[0] + ("38" if "38" in kind else "") for kind in ORDER_TYPES}
-DIRECTIONS = ["ASC", "ASC", "ASC NULLS LAST", "DESC", "DESC NULLS FIRST"]
-REVERSE = {
-    "ASC": "DESC NULLS LAST",
-    "ASC NULLS LAST": "DESC NULLS FIRST",
-    "DESC": "ASC NULLS FIRST",
-    "DESC NULLS FIRST": "ASC NULLS LAST",
-}
-KEYS = [
-    ["l.k = r.k"],
-    ["l.k = r.k"],
-    ["l.k = r.k"],
-    ["l.s = r.s"],
-    ["l.k = r.k", "r.s = l.s"],
-    ["l.k <=> r.k"],
-    ["l.k = r.k", "l.s <=> r.s"],
-    ["l.k % 3 = abs(r.k)"],
-    ["CAST(l.k AS BIGINT) = r.v"],
-    [],
-]
-RESIDUALS = [
-    "l.v > 0 AND r.v > 0",
-    "(l.v + r.v) % 3 = 0",
-    "(l.v * 7 + r.v * 5 + r.id) % 19 = 0",
-    "r.s > l.s",
-    "r.v = 3",
-]
-# Comparisons of the ORDER BY term {r} with the left time {l}, by type; the direction of time is drawn.
-TOLERANCES: dict[str, list[str]] = {
-    "number": ["{r} >= {l} - {x}", "{l} - {r} <= {x}", "{r} + {x} >= {l}", "-{r} <= {x} - {l}", "{r} < {l} + {x}"],
-    "date": [
-        "{r} >= date_sub({l}, {n})",
-        "date_add({r}, {n}) >= {l}",
-        "date_sub({r}, -{n}) >= {l}",
-        "date_sub({r}, {n}) <= {l}",
-        "date_add({r}, -{n}) <= {l}",
-        "datediff({l}, {r}) <= {n}",
-        "{l} - {r} <= INTERVAL '{n}' DAY",
-        "{r} >= {l} - INTERVAL '{n}' DAY",
-        "{r} + INTERVAL '{n}' DAY >= {l}",
-        "{r} >= {l} - INTERVAL '{n}' MONTH",
-        "{r} >= add_months({l}, -{n})",
-    ],
-    "time": [
-        "{r} >= {l} - INTERVAL '{n}' SECOND",
-        "{r} >= {l} - INTERVAL '{n}' HOUR",
-        "{r} >= {l} - INTERVAL '{n}' DAY",
-        "{r} + INTERVAL '{n}' DAY >= {l}",
-        "{r} - INTERVAL '{n}' HOUR <= {l}",
-        "{l} - {r} <= INTERVAL '{n}' HOUR",
-        "{l} - {r} <= INTERVAL '{n}' DAY",
-        "{r} >= {l} - INTERVAL '{n}' MONTH",
-        "{r} >= {l} + INTERVAL '-106751991 04:00:54.775808' DAY TO SECOND",
-        "CAST({r} AS DATE) >= CAST({l} AS DATE)",
-        "CAST({r} AS DATE) >= date_sub(CAST({l} AS DATE), {n})",
-    ],
-}
-FAMILIES = {"date": "date", "timestamp": "time", "timestamp_ntz": "time"}
-# Left times that an as-of comparison computes, and fails to for some rows.
-BOUNDS: dict[str, list[str]] = {
-    "number": ["{l} + {x}", "{l} - {x}", "-{l}"],
-    "date": ["date_add({l}, {n})", "date_sub({l}, {n})", "add_months({l}, {n})", "{l} - INTERVAL '{n}' DAY"],
-    "time": ["{l} + INTERVAL '{n}' HOUR", "{l} - INTERVAL '{n}' DAY", "{l} + INTERVAL '{n}' MONTH"],
-}
-# Conditions that a left join may test before it computes them, {l} being the left time.
-EARLIER = ["{l} BETWEEN {least} AND {small}"] * 4 + ["l.id < 0", "l.id < r.id - 1000", "l.v > 2", "l.s > r.s"]
-SMALL = {
-    "number": {"least": "-1000", "small": "1000"},
-    "date": {"least": "DATE'1900-01-01'", "small": "DATE'2030-01-01'"},
-    "time": {"least": "TIMESTAMP'1900-01-01'", "small": "TIMESTAMP'2030-01-01'"},
-}
 HINTS = ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "MERGE", ""]
 # What may stand between words, and words that come from elsewhere.
 SPACES = [" "] * 24 + ["\u00a0", "\u3000", "\u2003", "\t", "\n", "/* LAST */", "-- JOIN\n", "\u2028", "\u1680"]
@@ -195,7 +134,7 @@ class LastJoin(Capability):
             sides = "rl" if descending else "lr"  # time runs the other way
             left, right = (f"{side}.{name}" for side in sides)
             drawn.append(
-                rng.choice(patterns).format(l=left, r=right, x=_offset(rng, kind), n=rng.choice([0, 1, 2, 3, 30]))
+                rng.choice(patterns).format(l=left, r=right, x=offset(rng, kind), n=rng.choice([0, 1, 2, 3, 30]))
             )
         return drawn
 
@@ -308,108 +247,3 @@ def within(kind: str, hint: str, join: str) -> str:
 def with_filter(sql: str, condition: str | None) -> str:
     """A query with a condition on its rows."""
     return f"SELECT * FROM ({sql}) WHERE {condition}" if condition else sql
-
-
-FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
-
-
-def _offset(rng: random.Random, kind: str) -> str:
-    if kind == "double":
-        return rng.choice(["1.5D", "0D", "DOUBLE('Infinity')"])
-    if kind.startswith("decimal"):
-        return rng.choice(["1.09BD", "0BD"])
-    return rng.choice(["0", "2", "3", "100"])
-
-
-class ScarceLastJoin(LastJoin):
-    """Large right sides, wide rows and little memory, cut wherever they can be.
-
-    Most have one partition and several rows of a key, so that what a part carries over from those before it is more
-    than a task may hold, and later rows meet keys for which there was no memory.
-    """
-
-    name = "last_join_scarce"
-    spaces = (" ",)
-    words = 0.0
-    scarce = True
-    queries = 6
-    sizes = (60, 4000, 20000, 20000, 30000)
-    large_keys = ("many", "many", "dense", "sequence")
-    partitions = (1, 1, 1, 2, 8)
-    kinds = ("int", "bigint", "int", "bigint", "date", "timestamp", "string")
-    pools = ("many",)
-    padding = 1.0
-    padded = 0.9
-    paddings = "wide padding"
-    lengths = (None,)
-    as_of = 0.9
-    other_way = 0.0
-    tolerance = 0.1
-    residual = 0.1
-    cut = 0.8
-    hints = ("SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "")
-
-
-class ExtremeLastJoin(LastJoin):
-    """Times at the ends of their types, and arithmetic on them in ON."""
-
-    name = "last_join_extremes"
-    spaces = (" ",)
-    words = 0.0
-    sizes = (60, 120)
-    lengths = (None,)
-    keys = (["l.k = r.k"], ["l.k = r.k"], ["l.k <=> r.k"], [])
-    kinds = ("int", "bigint", "smallint", "double", "decimal(10,2)", *["date"] * 5, "timestamp", "timestamp_ntz")
-    pools = ("ends", "ends", "mixed", "changes")
-    padding = 0.0
-    tolerance = 0.9
-    residual = 0.1
-    computed = 0.5
-
-    def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
-        query = super().draw_query(rng, tables)
-        if query["order"] and rng.random() < self.computed:
-            query["conditions"] = self.with_computed_bound(rng, query)
-            query["ansi"] = True
-        return query
-
-    def with_computed_bound(self, rng: random.Random, query: dict[str, Any]) -> list[str]:
-        """An as-of comparison with what is computed of the left time, often after a condition that guards it."""
-        (term, direction), *_ = query["order"]
-        kind = next(kind for kind in ORDER_TYPES if f"r.{NAMES[kind]}" == term)
-        left, family = f"l.{NAMES[kind]}", FAMILIES.get(kind, "number")
-        bound = rng.choice(BOUNDS[family]).format(l=left, x=_offset(rng, kind), n=rng.choice([1, 3, 30]))
-        compared = rng.choice([">=", ">"] if direction.startswith("DESC") else ["<=", "<"])
-        as_of = rng.choice([f"{term} {compared} {bound}", f"{bound} {FLIPPED[compared]} {term}"])
-        earlier = [rng.choice(EARLIER).format(l=left, **SMALL[family])] if rng.random() < 0.8 else []
-        others = query["conditions"][rng.choice([0, 1, 1]) :]  # beside the plain comparison, or in its place
-        return [*earlier, as_of, *others] if rng.random() < 0.7 else [*others, as_of, *earlier]
-
-    def meaning(self, case: Case) -> Settings:
-        ansi: Settings = {"spark.sql.ansi.enabled": "true"} if case["query"].get("ansi") else {}
-        return {**super().meaning(case), **ansi}
-
-
-class CorrelatedLastJoin(LastJoin):
-    """LAST JOIN in subqueries, with columns of the outer query in ON."""
-
-    name = "last_join_outer"
-    spaces = (" ",)
-    words = 0.0
-    sizes = (12, 60, 120)
-    outer = 1.0
-
-
-class StoredCutLastJoin(LastJoin):
-    """Cut by time, where the distribution in a store says."""
-
-    name = "last_join_stored_cuts"
-    sizes = (120, 300, 1000)
-    kinds = ("int", "bigint", "date", "timestamp", "decimal(10,2)")
-    spaces = (" ",)
-    words = 0.0
-    residual = 0.05
-    cut = 1.0
-    hints = ("SHUFFLE_HASH", "MERGE")
-    distribution = 0.8
-    outer = 0.0

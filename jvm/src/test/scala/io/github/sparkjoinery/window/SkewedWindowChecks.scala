@@ -1,0 +1,109 @@
+package io.github.sparkjoinery.window
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.{DataFrame, Row}
+
+import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.window.parts.WindowCuts
+
+/** Windows over hot keys that are cut into parts, beside the answer of Spark's own operator over whole keys. */
+trait SkewedWindowChecks extends WindowChecks {
+
+  protected val Settings = Seq(
+    "spark.sql.adaptive.enabled" -> "true",
+    "spark.sql.shuffle.partitions" -> "5",
+    "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
+    "spark.sql.ansi.enabled" -> "false"
+  ) ++ // or the order of additions matters, in sums from the beginning on
+    Interpreted
+  protected val Generated =
+    Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
+  protected val Skewed = Seq(
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
+    "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
+    "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "true",
+    "spark.joinery.slidingWindow.skewSplit.minPartition" -> "2KB"
+  )
+
+  /** Nine rows out of ten have the key 0. */
+  protected val Hot = "if(id % 97 = 5, NULL, int(if(id % 10 < 9, 0, id % 11)))"
+  protected val Ties = "if(id % 31 = 3, NULL, int(pmod(hash(id), 90)))"
+
+  /** Makes the view `d`. @param order SQL over `id` */
+  protected def load(rows: Int, order: String, key: String = Hot): Unit = {
+    known.clear()
+    sql(s"""SELECT int(id) AS id, $key AS k, $order AS o, if(id % 7 = 2, NULL, int(pmod(hash(id + 9), 100))) AS v,
+           |if(id % 5 = 1, NULL, double(pmod(hash(id + 8), 40)) / 2) AS x, CAST(id % 13 AS DECIMAL(10, 2)) AS n, concat('s', id % 17) AS s, id % 3 = 1 AS p
+           |FROM range(0, $rows, 1, 4)""".stripMargin).localCheckpoint().createOrReplaceTempView("d")
+    sql("SELECT /*+ REPARTITION(3) */ * FROM d").createOrReplaceTempView(
+      "d_shuffled"
+    ) // whose rows no sample is taken of before the shuffle
+  }
+
+  /** Spark's answers over the present `d`. */
+  private val known = mutable.Map.empty[String, Map[Any, Row]]
+
+  protected val Unique = "(PARTITION BY k ORDER BY o, id)"
+  protected val Single = "(PARTITION BY k ORDER BY o)"
+  protected def over(functions: Seq[String], window: String, frame: String): Seq[String] =
+    functions.map(function => s"$function OVER ${window.stripSuffix(")")} $frame)")
+
+  protected val Filtered = if (WindowDimensions.hasFilter) "count(v) FILTER (WHERE p)" else "count(if(p, v, NULL))"
+  protected val Functions =
+    Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(x)", "sum(n)", "max_by(s, v)", "last(v)")
+  protected val WithTies = Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(n)", "max_by(s, id)")
+  protected val Carried =
+    Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(x)", "sum(n)", "bit_xor(v)")
+  protected val Whole = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+  protected val Growing = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+
+  protected def select(columns: Seq[String], parts: Option[Int], from: String): String =
+    s"SELECT ${parts.fold("")(n => s"/*+ SKEW_WINDOW($n) */ ")}id, ${columns.zipWithIndex.map { case (column, i) =>
+        s"$column AS c$i"
+      }.mkString(",\n  ")} FROM $from"
+
+  protected def windows(query: DataFrame): Seq[SlidingWindowExec] =
+    collect(plan(query)) { case window: SlidingWindowExec => window }
+
+  /**
+   * The answer is Spark's, and the key 0 was cut, or nothing was. Hints: both before the shuffle, where that can be,
+   * and after it.
+   */
+  protected def checkSplit(
+      columns: Seq[String],
+      parts: Option[Int],
+      from: String = "d",
+      split: Boolean = true): Unit = {
+    checkSplitOf(columns, parts, from, split)
+    if (parts.isDefined) checkSplitOf(columns, parts, from.replaceFirst("^d", "d_shuffled"), split)
+  }
+
+  protected def checkSplitOf(columns: Seq[String], parts: Option[Int], from: String, split: Boolean): Unit = {
+    val text = select(columns, parts, from)
+    val expected = known.getOrElseUpdate(
+      s"${spark.conf.get("spark.sql.ansi.enabled")} ${select(columns, None, from.replace("d_shuffled", "d"))}",
+      onStockWindows(sql(text).collect().map(row => row.get(0) -> row).toMap)
+    )
+    val answer = sql(text)
+    val found = answer.collect()
+    if (found.map(_.get(0)).toSet != expected.keySet || found.length != expected.size)
+      fail(s"${found.length} rows for ${expected.size}\n$text")
+    for ((column, i) <- columns.zipWithIndex) {
+      val wrong = found.filterNot(row => Answers.text(row.get(i + 1)) == Answers.text(expected(row.get(0)).get(i + 1)))
+      if (wrong.nonEmpty)
+        fail(s"$column, $parts parts: ${wrong.length} rows, among them id ${wrong.head.get(0)}: expected " +
+          s"${Answers.text(expected(wrong.head.get(0)).get(i + 1))}, found ${Answers.text(wrong.head.get(i + 1))}")
+    }
+    val counted = windows(answer).map(_.metrics("splitParts").value).sum
+    if ((counted >= 2) != split) fail(
+      s"$counted parts of ${columns.mkString(", ").take(300)}\n${operators(answer)}\n${PlanReport.of(plan(answer))}".take(
+        2000))
+  }
+
+  protected def withHint[T](body: => T): T = withConf(Settings: _*)(body)
+  protected def withSkew[T](body: => T): T = withConf(Settings ++ Skewed: _*)(body)
+
+  protected def cuts(query: DataFrame): Seq[WindowCuts] = { query.collect(); windows(query).flatMap(_.cuts) }
+}

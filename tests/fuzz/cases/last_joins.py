@@ -1,0 +1,106 @@
+"""LAST JOINs of particular kinds: large, at the ends of types, correlated, cut where a store says."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from fuzz.capability import Case
+from fuzz.cases.last_join import LastJoin
+from fuzz.cases.last_join_terms import BOUNDS, EARLIER, FAMILIES, FLIPPED, NAMES, ORDER_TYPES, SMALL, offset
+from fuzz.data import Table
+from fuzz.settings import Settings
+
+
+class ScarceLastJoin(LastJoin):
+    """Large right sides, wide rows and little memory, cut wherever they can be.
+
+    Most have one partition and several rows of a key, so that what a part carries over from those before it is more
+    than a task may hold, and later rows meet keys for which there was no memory.
+    """
+
+    name = "last_join_scarce"
+    spaces = (" ",)
+    words = 0.0
+    scarce = True
+    queries = 6
+    sizes = (60, 4000, 20000, 20000, 30000)
+    large_keys = ("many", "many", "dense", "sequence")
+    partitions = (1, 1, 1, 2, 8)
+    kinds = ("int", "bigint", "int", "bigint", "date", "timestamp", "string")
+    pools = ("many",)
+    padding = 1.0
+    padded = 0.9
+    paddings = "wide padding"
+    lengths = (None,)
+    as_of = 0.9
+    other_way = 0.0
+    tolerance = 0.1
+    residual = 0.1
+    cut = 0.8
+    hints = ("SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "")
+
+
+class ExtremeLastJoin(LastJoin):
+    """Times at the ends of their types, and arithmetic on them in ON."""
+
+    name = "last_join_extremes"
+    spaces = (" ",)
+    words = 0.0
+    sizes = (60, 120)
+    lengths = (None,)
+    keys = (["l.k = r.k"], ["l.k = r.k"], ["l.k <=> r.k"], [])
+    kinds = ("int", "bigint", "smallint", "double", "decimal(10,2)", *["date"] * 5, "timestamp", "timestamp_ntz")
+    pools = ("ends", "ends", "mixed", "changes")
+    padding = 0.0
+    tolerance = 0.9
+    residual = 0.1
+    computed = 0.5
+
+    def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
+        query = super().draw_query(rng, tables)
+        if query["order"] and rng.random() < self.computed:
+            query["conditions"] = self.with_computed_bound(rng, query)
+            query["ansi"] = True
+        return query
+
+    def with_computed_bound(self, rng: random.Random, query: dict[str, Any]) -> list[str]:
+        """An as-of comparison with what is computed of the left time, often after a condition that guards it."""
+        (term, direction), *_ = query["order"]
+        kind = next(kind for kind in ORDER_TYPES if f"r.{NAMES[kind]}" == term)
+        left, family = f"l.{NAMES[kind]}", FAMILIES.get(kind, "number")
+        bound = rng.choice(BOUNDS[family]).format(l=left, x=offset(rng, kind), n=rng.choice([1, 3, 30]))
+        compared = rng.choice([">=", ">"] if direction.startswith("DESC") else ["<=", "<"])
+        as_of = rng.choice([f"{term} {compared} {bound}", f"{bound} {FLIPPED[compared]} {term}"])
+        earlier = [rng.choice(EARLIER).format(l=left, **SMALL[family])] if rng.random() < 0.8 else []
+        others = query["conditions"][rng.choice([0, 1, 1]) :]  # beside the plain comparison, or in its place
+        return [*earlier, as_of, *others] if rng.random() < 0.7 else [*others, as_of, *earlier]
+
+    def meaning(self, case: Case) -> Settings:
+        ansi: Settings = {"spark.sql.ansi.enabled": "true"} if case["query"].get("ansi") else {}
+        return {**super().meaning(case), **ansi}
+
+
+class CorrelatedLastJoin(LastJoin):
+    """LAST JOIN in subqueries, with columns of the outer query in ON."""
+
+    name = "last_join_outer"
+    spaces = (" ",)
+    words = 0.0
+    sizes = (12, 60, 120)
+    outer = 1.0
+
+
+class StoredCutLastJoin(LastJoin):
+    """Cut by time, where the distribution in a store says."""
+
+    name = "last_join_stored_cuts"
+    sizes = (120, 300, 1000)
+    kinds = ("int", "bigint", "date", "timestamp", "decimal(10,2)")
+    spaces = (" ",)
+    words = 0.0
+    residual = 0.05
+    cut = 1.0
+    hints = ("SHUFFLE_HASH", "MERGE")
+    distribution = 0.8
+    outer = 0.0
