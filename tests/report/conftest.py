@@ -54,7 +54,7 @@ def publish(
         shutil.copy(written, written.parent / name)
     if "runs" in fields:
         written.unlink()
-    details = {"spec": spec.model_dump(mode="json", exclude_none=True), **fields}
+    details = {"spec": spec.model_dump(mode="json", exclude_none=True), "settings": {}, **fields}
     return Path(store.publish(pending, fingerprint, details).path.removeprefix("file:"))
 
 

@@ -69,7 +69,7 @@ def publish(store: ArtifactStore, request: ArtifactRequest, source: Path | None 
     }
     spec = request.spec.model_dump(mode="json", exclude_none=True)
     details = {"runs": [[name]]} if request.kind == "range_index" else {"filled_blocks": 1, "set_bits": 8}
-    store.publish(pending, fingerprint, {"rows": 1234, "spec": spec, **details})
+    store.publish(pending, fingerprint, {"rows": 1234, "spec": spec, "settings": {}, **details})
     return data
 
 

@@ -20,6 +20,7 @@ def version(kind: str, fingerprint: dict[str, Any], **description: Any) -> Artif
         "fingerprint": fingerprint,
         "source": SOURCE,
         "spec": {"keys": ["K"]},
+        "settings": {},
         **PROOF,
         **description,
     }
@@ -55,5 +56,7 @@ def test_what_is_never_used() -> None:
     assert validity_of(partitioned, SourceNow(snapshot=("t", "7"))).reason.startswith("the key K is a partition column")
     unproven = version("bloom_filter", SNAPSHOT, set_bits=None)
     assert validity_of(unproven, SourceNow(snapshot=("t", "7"))).reason.startswith("it cannot be proven complete")
+    without_settings = version("bloom_filter", SNAPSHOT, settings=None)
+    assert "by which settings" in validity_of(without_settings, SourceNow(snapshot=("t", "7"))).reason
     unknown = version("bloom_filter", FILES, source=None)
     assert validity_of(unknown, SourceNow(description=SOURCE)).usable is False

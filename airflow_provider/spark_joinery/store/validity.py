@@ -111,6 +111,8 @@ def _never(version: ArtifactVersion) -> str | None:
     """Why a version is not used, whatever the source looks like."""
     if not is_proven(version.description):
         return "it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew"
+    if not isinstance(version.description.get("settings"), Mapping):
+        return "it does not say by which settings its source was read; `joinery refresh` builds it anew"
     source = version.description.get("source") or {}
     keys = version.description.get("spec", {}).get("keys", [])
     partitions = {column.lower() for column in source.get("partition_columns", [])}
