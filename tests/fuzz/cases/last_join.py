@@ -145,7 +145,6 @@ class LastJoin(Capability):
         if rng.random() < 0.15:
             forced["spark.joinery.lastJoin.maxHashPartition"] = rng.choice(["-1", "1b"])
         if rng.random() < 0.15:
-            forced["spark.sql.sortMergeJoinExec.buffer.in.memory.threshold"] = "1"
             forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = rng.choice(["2", "40"])
         if self.partitions:
             forced["spark.sql.shuffle.partitions"] = str(rng.choice(self.partitions))

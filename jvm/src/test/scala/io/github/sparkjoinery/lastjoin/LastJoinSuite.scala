@@ -62,7 +62,6 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
       "spark.sql.adaptive.enabled" -> adaptive,
       "spark.sql.codegen.wholeStage" -> (codegen == "CODEGEN_ONLY").toString,
       "spark.sql.codegen.factoryMode" -> codegen,
-      "spark.sql.sortMergeJoinExec.buffer.in.memory.threshold" -> spill,
       "spark.sql.sortMergeJoinExec.buffer.spill.threshold" -> (if (spill == "4") "20" else spill)
     )
 
@@ -120,7 +119,6 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
     view("l", Seq.tabulate(10)(i => Data(Some(i % 2), Some(i * 2), i % 4)), 2)
     view("r", Seq.tabulate(60)(i => Data(Some(0), Some((i / 3).toDouble), i % 5)), 2)
     withConf(
-      "spark.sql.sortMergeJoinExec.buffer.in.memory.threshold" -> "1",
       "spark.sql.sortMergeJoinExec.buffer.spill.threshold" -> "10",
       "spark.sql.adaptive.enabled" -> "false"
     ) {
