@@ -188,26 +188,30 @@ def environment() -> dict[str, str]:
 
 
 def stock_dies(case: dict[str, Any], static: dict[str, str]) -> bool:
-    """Whether an application dies of a case that stock Spark runs, too: the drawn settings ask for the impossible."""
-    return not replay([case], static, stock=True)
+    """Whether an application that did start dies of a case that stock Spark runs: its settings ask the impossible."""
+    order = {**replay_order([case], static), "stock": True}
+    seen = {event["event"] for event in events(order)}
+    return "started" in seen and "verdict" not in seen
 
 
-def replay(
-    cases: list[dict[str, Any]], static: dict[str, str], jar: str | None = None, stock: bool = False
-) -> list[dict[str, Any]]:
+def replay_order(cases: list[dict[str, Any]], static: dict[str, str]) -> dict[str, Any]:
+    """What a round is told that only looks at cases again."""
+    order = {"static": static, "replay": cases, "cases": [], "seed": 0, "seconds": 0, "reduce": 0, "ignore": []}
+    return {**order, "most": 1, "stock": False}
+
+
+def replay(cases: list[dict[str, Any]], static: dict[str, str], jar: str | None = None) -> list[dict[str, Any]]:
     """Look at cases again, in one application.
 
     Args:
         cases: As they were reported.
         static: Settings of the application.
         jar: Another jar than the one just built.
-        stock: Run them by stock Spark alone.
 
     Returns:
         For each case, "difference" or None, "compared" and "forms"; fewer where the application died.
     """
-    order = {"static": static, "replay": cases, "cases": [], "seed": 0, "seconds": 0, "reduce": 0, "ignore": []}
-    order |= {"most": 1, "jar": jar, "stock": stock}
+    order = {**replay_order(cases, static), "jar": jar}
     return [event for event in events(order) if event["event"] == "verdict"]
 
 
