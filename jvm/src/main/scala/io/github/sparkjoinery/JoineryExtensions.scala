@@ -10,6 +10,7 @@ import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.ExplainReportRule
+import io.github.sparkjoinery.rangejoin.{RangeJoinStrategy, ResolveRangeJoinHint}
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 
 /**
@@ -35,13 +36,18 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  * [[KeepMatchCondition]], checked by [[CheckAsOfJoin]], and made a `LastJoin` by [[PlanAsOfJoin]], as is Spark's own
  * `AsOfJoin`.
  *
+ * For a join by a range:
+ *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`;
+ *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin`, or says why the join stays Spark's; again on each
+ *      re-plan of adaptive execution.
+ *
  * For a query with a window:
  *   1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and keeps it above each window of its
  *      SELECT;
  *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`, and whether hot keys are cut before the shuffle;
  *   1. adaptive execution, the input shuffled: [[SplitSkewedWindow]] has several tasks read a skewed partition.
  *
- * An ordinary join is Spark's; with `spark.joinery.store`, [[ApplyBloomFilters]] drops rows of a side before the join
+ * Any other join is Spark's; with `spark.joinery.store`, [[ApplyBloomFilters]] drops rows of a side before the join
  * does.
  *
  * Below, each capability has a section, with its rules in the order in which they run.
@@ -68,6 +74,10 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(_ => DistributeLastJoin)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
+
+    // range joins
+    extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
+    extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
 
     // windows
     extensions.injectResolutionRule(_ => ResolveSkewWindow)

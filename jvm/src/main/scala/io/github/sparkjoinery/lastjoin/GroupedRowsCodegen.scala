@@ -3,7 +3,7 @@ package io.github.sparkjoinery.lastjoin
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
-import io.github.sparkjoinery.lastjoin.logical.MayFail
+import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.lastjoin.search.Failures
 
 /**

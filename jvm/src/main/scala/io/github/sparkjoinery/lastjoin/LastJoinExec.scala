@@ -2,11 +2,11 @@ package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
+import io.github.sparkjoinery.execution.MatchedColumns
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 import io.github.sparkjoinery.planning.ReportedOperator
 
@@ -58,32 +58,12 @@ trait LastJoinExec extends CodegenSupport with ReportedOperator {
    *   name of the variable that holds the match or null
    */
   protected def consumeMatch(ctx: CodegenContext, leftVars: Seq[ExprCode], matched: String): String = {
-    val rightVars = right.output.zipWithIndex.map { case (attribute, i) => columnOf(ctx, matched, attribute, i) }
+    val rightVars = MatchedColumns.orNulls(ctx, matched, right.output)
     s"""
        |${metricTerm(ctx, "numOutputRows")}.add(1);
        |if ($matched != null) ${metricTerm(ctx, "matchedRows")}.add(1);
        |${consume(ctx, leftVars ++ rightVars)}
        |""".stripMargin
-  }
-
-  /** A column of a row that may be null. */
-  private def columnOf(ctx: CodegenContext, row: String, attribute: Attribute, ordinal: Int): ExprCode = {
-    ctx.currentVars = null
-    ctx.INPUT_ROW = row
-    val column = BoundReference(ordinal, attribute.dataType, attribute.nullable).genCode(ctx)
-    val isNull = ctx.freshName("isNull")
-    val value = ctx.freshName("value")
-    val javaType = CodeGenerator.javaType(attribute.dataType)
-    val code = code"""
-       |boolean $isNull = true;
-       |$javaType $value = ${CodeGenerator.defaultValue(attribute.dataType)};
-       |if ($row != null) {
-       |  ${column.code}
-       |  $isNull = ${column.isNull};
-       |  $value = ${column.value};
-       |}
-       |""".stripMargin
-    ExprCode(code, JavaCode.isNullVariable(isNull), JavaCode.variable(value, attribute.dataType))
   }
 }
 

@@ -16,6 +16,7 @@ object Decision extends Logging {
 
   // Capabilities. Each has one reason per node: what it says later replaces what it said before.
   val LastJoin = "last join"
+  val RangeJoin = "range join"
   val RuntimeFilter = "runtime filter"
   val Window = "window"
 

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.module.scala.DefaultScalaModule
 
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Final, MinBy}
-import org.apache.spark.sql.catalyst.expressions.{BinaryComparison, Equality, Expression, PredicateHelper}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.joins._
@@ -29,7 +28,7 @@ case class PlanReport(operator: String, kind: String, joinery: Boolean, reason: 
   override def toString: String = s"$operator: $reason"
 }
 
-object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
+object PlanReport extends AdaptiveSparkPlanHelper {
 
   /**
    * One line per join and window; one in all for as-of joins left to Spark for the same reason, which it may plan
@@ -45,9 +44,7 @@ object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
   private def entries(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
     case node: ReportedOperator =>
       entry(node, node.reportedAs, joinery = true, Decision.of(node).getOrElse(node.usualReason))
-    case node: BroadcastNestedLoopJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
-    case node: CartesianProductExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
-    case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node, node.condition))
+    case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node))
     case node: BaseAggregateExec if asOfJoin(node).isDefined =>
       entry(node, AsOfJoin, joinery = false, asOfJoin(node).get)
     case node: WindowExecBase =>
@@ -73,13 +70,6 @@ object PlanReport extends AdaptiveSparkPlanHelper with PredicateHelper {
       case _ => None
     })
 
-  private def stockJoin(node: SparkPlan, condition: Option[Expression]): String = Decision.of(node).getOrElse {
-    val comparisons = condition.toSeq.flatMap(splitConjunctivePredicates).exists {
-      case Equality(_, _) => false
-      case _: BinaryComparison => true
-      case _ => false
-    }
-    if (comparisons) "this version has no range join operator (BroadcastRangeJoin)"
-    else "an ordinary join, which Spark's operator serves"
-  }
+  private def stockJoin(node: SparkPlan): String =
+    Decision.of(node).getOrElse("an ordinary join, which Spark's operator serves")
 }

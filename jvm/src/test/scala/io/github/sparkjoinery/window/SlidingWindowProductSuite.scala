@@ -2,7 +2,7 @@ package io.github.sparkjoinery.window
 
 import scala.util.Random
 
-import io.github.sparkjoinery.window.Pairwise.Case
+import io.github.sparkjoinery.Pairwise.Case
 import io.github.sparkjoinery.window.WindowDimensions._
 
 /**

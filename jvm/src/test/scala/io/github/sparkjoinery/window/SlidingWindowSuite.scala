@@ -3,6 +3,8 @@ package io.github.sparkjoinery.window
 import scala.concurrent.duration._
 import scala.util.Random
 
+import io.github.sparkjoinery.Pairwise
+
 /**
  * Any window over generated data gives what Spark's own operator gives. Here every two values of the dimensions meet,
  * and then some are drawn from the whole product, for `JOINERY_RANDOM_SECONDS`. The seed is printed, and taken from

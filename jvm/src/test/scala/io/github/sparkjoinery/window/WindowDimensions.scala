@@ -2,7 +2,7 @@ package io.github.sparkjoinery.window
 
 import org.apache.spark.SPARK_VERSION
 
-import io.github.sparkjoinery.window.Pairwise.{Case, Dimension}
+import io.github.sparkjoinery.Pairwise.{Case, Dimension}
 
 /** What a window can be made of, over the columns of [[WindowData]]. */
 object WindowDimensions {

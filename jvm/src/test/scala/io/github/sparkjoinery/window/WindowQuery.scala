@@ -1,6 +1,6 @@
 package io.github.sparkjoinery.window
 
-import io.github.sparkjoinery.window.Pairwise.Case
+import io.github.sparkjoinery.Pairwise.Case
 import io.github.sparkjoinery.window.WindowDimensions._
 
 /**

@@ -9,7 +9,7 @@ import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
-import io.github.sparkjoinery.planning.Monotone
+import io.github.sparkjoinery.planning.{MayFail, Monotone}
 
 /**
  * The ON and ORDER BY of a LAST JOIN, taken apart for execution. A right row is a match of a left row if their keys are

@@ -60,6 +60,21 @@ object JoineryConf {
     default = true
   )
 
+  private val RANGE_JOIN_ENABLED = boolean(
+    "spark.joinery.rangeJoin.enabled",
+    "Run joins whose condition compares terms of the two sides (point in interval, overlap, one inequality) with an index on one side, by " +
+      "BroadcastRangeJoin. When false, by Spark's operators.",
+    default = true
+  )
+
+  private val RANGE_JOIN_MAX_BROADCAST = SQLConf.buildConf("spark.joinery.rangeJoin.maxBroadcast")
+    .doc(
+      "Largest side of a range join, as an index in memory, that is broadcast, also under a hint. A side that is estimated at more than a " +
+        "quarter of it is not indexed. spark.sql.maxBroadcastTableSize holds, too.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("1GB")
+
   private val EXPLAIN = boolean(
     "spark.joinery.explain",
     "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
@@ -147,6 +162,8 @@ object JoineryConf {
   def windowSkewSplitAtRead: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_AT_READ)
   def windowSkewSplitMinPartition: Long = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION)
     .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
+  def rangeJoinEnabled: Boolean = SQLConf.get.getConf(RANGE_JOIN_ENABLED)
+  def rangeJoinMaxBroadcast: Long = SQLConf.get.getConf(RANGE_JOIN_MAX_BROADCAST).min(BroadcastLimit.bytes)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE).filter(_.nonEmpty)
   def storeTimeoutMs: Long = SQLConf.get.getConf(STORE_TIMEOUT)

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.lastjoin.logical
+package io.github.sparkjoinery.planning
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.NumericType

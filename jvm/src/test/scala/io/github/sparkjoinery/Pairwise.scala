@@ -1,9 +1,9 @@
-package io.github.sparkjoinery.window
+package io.github.sparkjoinery
 
 import scala.collection.mutable
 import scala.util.Random
 
-import io.github.sparkjoinery.window.Pairwise._
+import io.github.sparkjoinery.Pairwise._
 
 /**
  * Few queries over many dimensions in which every two values still meet. A query has one value of each of `common`, and

@@ -1,0 +1,136 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
+import org.apache.spark.sql.execution.metric.SQLMetrics
+import org.apache.spark.sql.execution.{CodegenSupport, SQLExecution, SparkPlan}
+
+import io.github.sparkjoinery.execution.BroadcastJoinFrame
+import io.github.sparkjoinery.planning.ReportedOperator
+import io.github.sparkjoinery.rangejoin.index.RangeIndex
+
+/**
+ * A join by points and intervals with one side broadcast as a [[RangeIndex]]; each row of the other side finds its
+ * candidates by binary search. That side is streamed: it keeps its partitioning and order.
+ *
+ * Where rows of the indexed side are given out that match nothing, or once if they match anything, the streamed side is
+ * read twice, as by Spark's nested loop join: for the matches, and for which indexed rows have one.
+ *
+ * Memory: the index once per executor, within `spark.joinery.rangeJoin.maxBroadcast`.
+ *
+ * @param indexedSide
+ *   the side that is indexed and broadcast
+ * @param terms
+ *   the condition
+ */
+class BroadcastRangeJoinExec(
+    left: SparkPlan,
+    right: SparkPlan,
+    val indexedSide: BuildSide,
+    joinType: JoinType,
+    val terms: RangeTerms)
+  extends BroadcastNestedLoopJoinExec(left, right, indexedSide, joinType, terms.residual)
+  with BroadcastJoinFrame with RangeJoinCodegen with ReportedOperator {
+
+  override protected def arguments: Seq[Any] = Seq(left, right, indexedSide, joinType, terms)
+  override def productPrefix: String = "BroadcastRangeJoin"
+  override def reportedAs: String = "join"
+  override def usualReason: String = "a condition with a range"
+
+  protected def indexed: SparkPlan = if (indexedSide == BuildRight) right else left
+  override protected def streamedSide: SparkPlan = if (indexedSide == BuildRight) left else right
+
+  private def givesOutIndexed: Boolean = RangeJoinType.givesOutIndexed(joinType, indexedSide)
+
+  override lazy val metrics = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "indexRows" -> SQLMetrics.createMetric(sparkContext, "index rows"),
+    "indexSize" -> SQLMetrics.createSizeMetric(sparkContext, "index size"),
+    "indexTime" -> SQLMetrics.createTimingMetric(sparkContext, "time to build the index"),
+    "probes" -> SQLMetrics.createMetric(sparkContext, "probes"),
+    "candidates" -> SQLMetrics.createMetric(sparkContext, "candidates")
+  )
+
+  override def requiredChildDistribution: Seq[Distribution] = {
+    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(terms.layout(indexed.output, givesOutIndexed)))
+    if (indexedSide == BuildRight) Seq(UnspecifiedDistribution, broadcast) else Seq(broadcast, UnspecifiedDistribution)
+  }
+
+  override def supportCodegen: Boolean = !givesOutIndexed
+
+  // A streamed row may be given out several times.
+  override def needCopyResult: Boolean = joinType match {
+    case _: InnerLike | LeftOuter | RightOuter => true
+    case _ => streamedSide.asInstanceOf[CodegenSupport].needCopyResult
+  }
+
+  /** The index, once it is there; and what it took, for the metrics. */
+  protected def index(): Broadcast[RangeIndex] = {
+    val relation = indexed.executeBroadcast[RangeIndex]()
+    val own = Seq("indexRows" -> relation.value.numRows.toLong, "indexSize" -> relation.value.estimatedSize,
+      "indexTime" -> relation.value.buildTimeMs).map { case (name, value) => longMetric(name).set(value); metrics(name) }
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      own)
+    relation
+  }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val join = RangeJoin(joinType, indexedSide, terms, streamedSide.output, indexed.output, output, metrics)
+    val relation = index()
+    val streamed = streamedSide.execute()
+    if (givesOutIndexed) join.withIndexedRows(streamed, relation)
+    else streamed.mapPartitions(rows => join.task(relation.value).join(rows))
+  }
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(
+      joinType,
+      s"$indexedSide indexed",
+      terms.streamedKeys,
+      terms.indexedKeys,
+      terms.boundsSql.mkString("[", ", ", "]"),
+      terms.residual)
+
+  /** For EXPLAIN FORMATTED: without it Spark's own description would hide keys and bounds. */
+  override def verboseStringWithOperatorId(): String = {
+    def list(terms: Seq[Expression]): String = terms.map(_.sql).mkString("[", ", ", "]")
+    s"""
+       |$formattedNodeName
+       |Join type: $joinType
+       |Indexed side: ${if (indexedSide == BuildRight) "right" else "left"}, ${if (terms.hasIntervals) "intervals"
+      else "points"}
+       |Streamed keys: ${list(terms.streamedKeys)}
+       |Indexed keys: ${list(terms.indexedKeys)}
+       |Bounds: ${terms.boundsSql.mkString("[", ", ", "]")}
+       |Residual condition: ${terms.residual.map(_.sql).getOrElse("None")}
+       |""".stripMargin
+  }
+
+  override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): BroadcastRangeJoinExec =
+    new BroadcastRangeJoinExec(newLeft, newRight, indexedSide, joinType, terms)
+}
+
+object RangeJoinType {
+
+  /** Types of join that range joins know. */
+  def supports(joinType: JoinType): Boolean = joinType match {
+    case _: InnerLike | LeftOuter | RightOuter | FullOuter | LeftSemi | LeftAnti | _: ExistenceJoin => true
+    case _ => false
+  }
+
+  /** Whether rows of the indexed side are given out for what they are, rather than for each match. */
+  def givesOutIndexed(joinType: JoinType, indexedSide: BuildSide): Boolean = (joinType, indexedSide) match {
+    case (FullOuter, _) => true
+    case (RightOuter, BuildRight) => true
+    case (LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin, BuildLeft) => true
+    case _ => false
+  }
+}

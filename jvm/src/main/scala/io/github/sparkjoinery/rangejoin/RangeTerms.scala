@@ -1,0 +1,102 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+import io.github.sparkjoinery.execution.rows.RowGrouping
+import io.github.sparkjoinery.expressions.OrderedLong
+import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout}
+
+/**
+ * One comparison of the condition, between a term of the streamed side and one of the indexed side.
+ *
+ * @param probe
+ *   over the streamed side
+ * @param indexed
+ *   over the indexed side, of the same type
+ * @param strict
+ *   whether the two must not be equal
+ */
+case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean) extends Expression with Unevaluable {
+  override def children: Seq[Expression] = Seq(probe, indexed)
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = true
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RangeBound =
+    copy(probe = newChildren(0), indexed = newChildren(1))
+}
+
+/**
+ * The condition of a range join, taken apart for an index on one of its sides. A pair of rows is a match if their keys
+ * are equal, both bounds hold, and so does the residual condition.
+ *
+ * @param streamedKeys
+ *   keys of the streamed side; equal, pair by pair, to `indexedKeys` on every match
+ * @param indexedKeys
+ *   keys of the indexed side
+ * @param upper
+ *   `indexed <= probe`
+ * @param lower
+ *   `indexed >= probe`; there is this one, or `upper`, or both
+ * @param residual
+ *   what is tested on each candidate: the condition without keys and bounds, or with the bounds where they may fail
+ */
+case class RangeTerms(
+    streamedKeys: Seq[Expression],
+    indexedKeys: Seq[Expression],
+    upper: Option[RangeBound],
+    lower: Option[RangeBound],
+    residual: Option[Expression]) extends Expression with Unevaluable {
+
+  // One expression, so that an operator has one argument for all of it, and Spark's rules find every term.
+  override def children: Seq[Expression] = streamedKeys ++ indexedKeys ++ upper ++ lower ++ residual
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = false
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RangeTerms = {
+    val terms = newChildren.iterator
+    def several(old: Seq[Expression]): Seq[Expression] = old.map(_ => terms.next())
+    def bound(old: Option[RangeBound]): Option[RangeBound] = old.map(_ => terms.next().asInstanceOf[RangeBound])
+    copy(several(streamedKeys), several(indexedKeys), bound(upper), bound(lower), residual.map(_ => terms.next()))
+  }
+
+  /** Whether the indexed rows are intervals, rather than points. */
+  def hasIntervals: Boolean = upper.isDefined && lower.isDefined && !upper.get.indexed.semanticEquals(lower.get.indexed)
+
+  def bounds: Seq[RangeBound] = upper.toSeq ++ lower
+
+  /**
+   * How the indexed rows are filed.
+   *
+   * @param output
+   *   columns of the indexed side
+   * @param keepsAll
+   *   whether the join gives out rows of it that match nothing
+   */
+  def layout(output: Seq[Attribute], keepsAll: Boolean): RangeLayout = RangeLayout(
+    BindReferences.bindReferences(indexedKeys, output),
+    BindReferences.bindReference(bounds.head.indexed, output),
+    lower.filter(_ => hasIntervals).map(bound => BindReferences.bindReference(bound.indexed, output)),
+    keepsAll,
+    output.length
+  )
+
+  // what a streamed row is looked up by
+
+  def longKey: Option[Expression] = RowGrouping.longKey(streamedKeys)
+  def lowerLong: Expression = probeLong(lower, Long.MinValue)
+  def upperLong: Expression = probeLong(upper, Long.MaxValue)
+
+  /** Whether a bound raises an error: then the row is compared with all rows, as it is in an ordinary join. */
+  def probeFails: Expression = RangeLayout.fails(bounds.map(_.probe))
+
+  private def probeLong(bound: Option[RangeBound], unbounded: Long): Expression =
+    bound.map(bound => OrderedLong(MayFail.orNull(bound.probe))).getOrElse(Literal(unbounded))
+
+  def reader(index: RangeIndex): RangeIndexReader = index.reader(upper.exists(_.strict), lower.exists(_.strict))
+
+  /** The terms as SQL, for EXPLAIN. */
+  def boundsSql: Seq[String] =
+    upper.map(b => s"${b.indexed.sql} ${if (b.strict) "<" else "<="} ${b.probe.sql}").toSeq ++
+      lower.map(b => s"${b.indexed.sql} ${if (b.strict) ">" else ">="} ${b.probe.sql}")
+}

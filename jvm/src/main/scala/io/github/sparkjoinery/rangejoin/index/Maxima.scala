@@ -1,0 +1,84 @@
+package io.github.sparkjoinery.rangejoin.index
+
+import org.apache.spark.sql.joinery.BuildMemory
+
+/**
+ * The greatest value of each block of 16 values, of each 16 such blocks, and so on: a tree without pointers, a fifteenth
+ * of the values in size, whatever the intervals are. It takes the place of the rows active at each key in eBay's range
+ * index, which are as many as the square of the rows where long intervals overlap.
+ */
+private[index] final class Maxima private (values: Array[Long], levels: Array[Array[Long]]) extends Serializable {
+  import Maxima._
+
+  def bytes: Long = levels.iterator.map(_.length * 8L).sum
+
+  /** The last place in [first, from] whose value is `least` or more; one before `first` if there is none. */
+  def lastAtLeast(least: Long, first: Int, from: Int): Int = {
+    var place = from
+    while (place >= first && values(place) < least) {
+      place -= 1
+      if ((place & Mask) == Mask) place = skip(place, least, first)
+    }
+    place
+  }
+
+  /** From the last place of a block, over whole blocks that have nothing so great. */
+  private def skip(last: Int, least: Long, first: Int): Int = {
+    var place = last
+    var level = 0
+    while (place >= first) {
+      while (level + 1 < levels.length && isEndOf(place, level + 1)) level += 1
+      if (levels(level)(place >>> shift(level)) < least) {
+        place -= 1 << shift(level)
+        level = 0
+      } else if (level > 0) return descend(place, least, level)
+      else return place
+    }
+    place
+  }
+
+  /** The last place of the last block of the lowest level, below a block that has such a value. */
+  private def descend(last: Int, least: Long, from: Int): Int = {
+    var place = last
+    var level = from - 1
+    while (level >= 0) {
+      while (levels(level)(place >>> shift(level)) < least) place -= 1 << shift(level)
+      level -= 1
+    }
+    place
+  }
+
+  private def isEndOf(place: Int, level: Int): Boolean = ((place + 1) & ((1 << shift(level)) - 1)) == 0
+}
+
+private[index] object Maxima {
+  private val Bits = 4
+  private val Mask = (1 << Bits) - 1
+  private val MostLevels = 7 // 16 to the seventh: as many places as an index may have
+
+  /** log2 of the places in a block of a level. */
+  private def shift(level: Int): Int = Bits * (level + 1)
+
+  /** @return null if there is no memory for it */
+  def of(values: Array[Long], memory: BuildMemory): Maxima = {
+    if (!memory.acquire(values.length / 15L * 8L + 64)) return null
+    val levels = scala.collection.mutable.ArrayBuffer.empty[Array[Long]]
+    var below = values
+    while (below.length > Mask && levels.length < MostLevels) {
+      below = blocks(below)
+      levels += below
+    }
+    if (levels.isEmpty) levels += blocks(values)
+    new Maxima(values, levels.toArray)
+  }
+
+  private def blocks(values: Array[Long]): Array[Long] = {
+    val greatest = Array.fill((values.length + Mask) >>> Bits)(Long.MinValue)
+    var i = 0
+    while (i < values.length) {
+      if (values(i) > greatest(i >>> Bits)) greatest(i >>> Bits) = values(i)
+      i += 1
+    }
+    greatest
+  }
+}

@@ -1,0 +1,153 @@
+package io.github.sparkjoinery.rangejoin.index
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.joinery.ShippedRelation
+
+import io.github.sparkjoinery.execution.rows.{KeyIndex, LastUpTo, LongKeyIndex, RowKeyIndex, RowPages}
+
+/**
+ * Rows in memory with a point or an interval each, key after key, each key's rows by where they start. Starts and ends
+ * are longs in arrays of their own, so that a search touches no row. Read-only; shared by the tasks of an executor when
+ * broadcast.
+ *
+ * After the rows that have bounds come those whose bounds could not be computed, which are candidates of every probe,
+ * and then those that can match nothing.
+ *
+ * Source: eBay's range index (X. Zhang, "Spark optimisation: high-performance range join", 2021), with a tree of
+ * [[Maxima]] in place of the active rows.
+ *
+ * @param firsts
+ *   key number -> place of its first row; one more at the end
+ * @param addresses
+ *   place -> row
+ * @param starts
+ *   place -> where the row's interval begins, or its point
+ * @param ends
+ *   place -> where its interval ends; null for points
+ * @param failed
+ *   key numbers of rows whose bounds could not be computed
+ * @param buildTimeMs
+ *   milliseconds from the first row to the last array
+ */
+final class RangeIndex private[index] (
+    val numFields: Int,
+    private[index] val keyIndex: KeyIndex,
+    private[index] val pages: RowPages,
+    private[index] val firsts: Array[Int],
+    private[index] val addresses: Array[Long],
+    private[index] val starts: Array[Long],
+    private[index] val ends: Array[Long],
+    private[index] val maxima: Maxima,
+    private[index] val failed: Array[Int],
+    val buildTimeMs: Long) extends ShippedRelation with Serializable {
+
+  /** All rows, also those that can match nothing. */
+  def numRows: Int = addresses.length
+
+  override def estimatedSize: Long =
+    pages.bytes + keyIndex.bytes + firsts.length * 4L + addresses.length * 8L + starts.length * 8L +
+      (if (ends == null) 0 else ends.length * 8L + maxima.bytes) + failed.length * 4L
+
+  /**
+   * @param beforeUpper
+   *   whether a row has to start before the upper bound of a probe, or may start there
+   * @param afterLower
+   *   whether it has to end after the lower bound, or may end there
+   */
+  def reader(beforeUpper: Boolean, afterLower: Boolean): RangeIndexReader =
+    new RangeIndexReader(this, beforeUpper, afterLower)
+}
+
+/** One task's view of an index, and its search at hand; a row is good until the next is asked for. */
+final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower: Boolean) {
+  private val row = new UnsafeRow(index.numFields)
+  private val longKeys = index.keyIndex match { case keys: LongKeyIndex => keys; case _ => null }
+  private val rowKeys = index.keyIndex match { case keys: RowKeyIndex => keys; case _ => null }
+  private val keyScratch = if (rowKeys == null) null else rowKeys.scratch
+  private val (firsts, starts, ends, maxima) = (index.firsts, index.starts, index.ends, index.maxima)
+  private val (failed, firstFailed) = (index.failed, index.firsts.last)
+
+  private var key = -1
+  private var first = 0 // of the places that are left to be looked at
+  private var last = -1
+  private var least = 0L // the least end that is wanted; only where intervals are looked at backwards
+  private var isBackwards = false
+  private var nextFailed = 0
+  private var found = 0L
+
+  /** Number of a key, or -1. */
+  def numberOf(key: Long): Int = longKeys.find(key)
+  def numberOf(key: UnsafeRow): Int = rowKeys.find(key, keyScratch)
+
+  /** Candidates are rows of a key that start up to `upper` and end from `lower` on. */
+  def between(key: Int, lower: Long, upper: Long): Unit = {
+    begin(key)
+    if (beforeUpper && upper == Long.MinValue || afterLower && lower == Long.MaxValue) return
+    val until = if (beforeUpper) upper - 1 else upper // whole numbers
+    val from = if (afterLower) lower + 1 else lower
+    val end = firsts(key + 1)
+    first = firsts(key)
+    isBackwards = ends != null
+    if (isBackwards) {
+      last = if (until == Long.MaxValue) end - 1 else LastUpTo.search(starts, first, end, until)
+      least = from
+    } else if (from <= until) {
+      last = if (until == Long.MaxValue) end - 1 else LastUpTo.search(starts, first, end, until)
+      if (from != Long.MinValue) first = LastUpTo.search(starts, first, last + 1, from - 1) + 1
+    }
+  }
+
+  /** Candidates are all rows of a key. */
+  def all(key: Int): Unit = {
+    begin(key)
+    first = firsts(key)
+    last = firsts(key + 1) - 1
+  }
+
+  /** There are no candidates. */
+  def none(): Unit = {
+    begin(-1)
+    nextFailed = failed.length
+  }
+
+  private def begin(key: Int): Unit = {
+    this.key = key
+    first = 0
+    last = -1
+    isBackwards = false
+    nextFailed = 0
+  }
+
+  /** The place of the next candidate, or -1. */
+  def next(): Int = {
+    if (isBackwards) {
+      val place = maxima.lastAtLeast(least, first, last)
+      last = place - 1
+      if (place >= first) { found += 1; return place }
+      isBackwards = false
+      last = first - 1
+    } else if (first <= last) {
+      first += 1
+      found += 1
+      return first - 1
+    }
+    nextWithoutBounds()
+  }
+
+  private def nextWithoutBounds(): Int = {
+    while (nextFailed < failed.length) {
+      nextFailed += 1
+      if (failed(nextFailed - 1) == key) { found += 1; return firstFailed + nextFailed - 1 }
+    }
+    -1
+  }
+
+  /** How many candidates there were since this was asked last. */
+  def candidates(): Long = {
+    val candidates = found
+    found = 0
+    candidates
+  }
+
+  def row(place: Int): UnsafeRow = index.pages.read(index.addresses(place), row)
+}

@@ -1,0 +1,166 @@
+package io.github.sparkjoinery.rangejoin.index
+
+import java.util.concurrent.TimeUnit.NANOSECONDS
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.joinery.BuildMemory
+
+import io.github.sparkjoinery.execution.rows._
+
+/** Builds a [[RangeIndex]] from rows in any order. */
+final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory) {
+  import RangeIndexBuilder._
+
+  private val begun = System.nanoTime()
+  private val pages = new RowPages(memory)
+  private val hasLongKey = layout.longKey.isDefined
+  private val hasEnds = layout.end.isDefined
+  private val bytesPerRow = if (hasEnds) 28L else 20L
+  private val longKeys = new LongKeyIndex(memory)
+  private val rowKeys = new RowKeyIndex(layout.keys.length, memory)
+  private val keyScratch = rowKeys.scratch
+  private val fields = UnsafeProjection.create(layout.longKey.getOrElse(Literal(0L)) +: layout.bounds)
+  private val rowKey = UnsafeProjection.create(layout.keys)
+
+  // one entry per row that has bounds
+  private var groups = new Array[Int](Smallest)
+  private var addresses = new Array[Long](Smallest)
+  private var starts = new Array[Long](Smallest)
+  private var ends = if (hasEnds) new Array[Long](Smallest) else null
+  private var count = 0
+
+  // Few, as a rule. Both are accounted for as rows are.
+  private val failedGroups = mutable.ArrayBuffer.empty[Int]
+  private val failedRows = mutable.ArrayBuffer.empty[Long]
+  private val otherRows = mutable.ArrayBuffer.empty[Long]
+
+  /** @return whether there was memory for the row; if not, the builder is of no further use */
+  def add(row: UnsafeRow): Boolean = {
+    val found = fields(row)
+    val keyOfRow = if (hasLongKey) null else rowKey(row)
+    val hasKey = if (hasLongKey) !found.isNullAt(0) else !keyOfRow.anyNull
+    val isFailed = !found.isNullAt(3) && found.getBoolean(3)
+    val hasBounds = !found.isNullAt(1) && !found.isNullAt(2)
+    if (!hasKey || !hasBounds && !isFailed) return !layout.keepsAll || addOther(row)
+    val group = if (hasLongKey) longKeys.add(found.getLong(0)) else rowKeys.add(keyOfRow, keyScratch)
+    if (group == KeyIndex.NoMemory) return false
+    if (isFailed) return addFailed(group, row)
+    if (count == addresses.length && !grow()) return false
+    val address = pages.add(row)
+    if (address < 0) return false
+    groups(count) = group
+    addresses(count) = address
+    starts(count) = found.getLong(1)
+    if (hasEnds) ends(count) = found.getLong(2)
+    count += 1
+    true
+  }
+
+  private def addOther(row: UnsafeRow): Boolean = memory.acquire(BytesPerOtherRow) && {
+    val address = pages.add(row)
+    if (address >= 0) otherRows += address
+    address >= 0
+  }
+
+  private def addFailed(group: Int, row: UnsafeRow): Boolean = memory.acquire(BytesPerOtherRow) && {
+    val address = pages.add(row)
+    if (address >= 0) {
+      failedRows += address
+      failedGroups += group
+    }
+    address >= 0
+  }
+
+  private def grow(): Boolean = {
+    val length = addresses.length * 2
+    if (length > MostRows || !memory.acquire(length * bytesPerRow)) return false
+    groups = java.util.Arrays.copyOf(groups, length)
+    addresses = java.util.Arrays.copyOf(addresses, length)
+    starts = java.util.Arrays.copyOf(starts, length)
+    if (hasEnds) ends = java.util.Arrays.copyOf(ends, length)
+    if (length / 2 > Smallest) memory.release(length / 2 * bytesPerRow)
+    true
+  }
+
+  /** @return null if there is no memory to put the rows in order */
+  def result(): RangeIndex = {
+    val keys: KeyIndex = if (hasLongKey) longKeys else rowKeys
+    val firsts = firstsOf(keys.size)
+    if (firsts == null) return null
+    // the sort's arrays, and what they become
+    val sorting = count * (8L + 8L) + OrderedRows.scratch(longestOf(firsts)) + count * (if (hasEnds) 16L else 0L)
+    if (!memory.acquire(sorting)) return null
+    val (sortedStarts, order) = sorted(firsts)
+    val allAddresses = new Array[Long](count + failedRows.length + otherRows.length)
+    gather(addresses, order, allAddresses)
+    failedRows.copyToArray(allAddresses, count)
+    otherRows.copyToArray(allAddresses, count + failedRows.length)
+    val sortedEnds = if (hasEnds) gather(ends, order, new Array[Long](count)) else null
+    groups = null
+    addresses = null
+    starts = null
+    ends = null
+    val maxima = if (hasEnds) Maxima.of(sortedEnds, memory) else null
+    if (hasEnds && maxima == null) return null
+    new RangeIndex(
+      layout.numFields,
+      keys,
+      pages,
+      firsts,
+      allAddresses,
+      sortedStarts,
+      sortedEnds,
+      maxima,
+      failedGroups.toArray,
+      NANOSECONDS.toMillis(System.nanoTime() - begun))
+  }
+
+  private def firstsOf(numKeys: Int): Array[Int] = if (!memory.acquire((numKeys + 1) * 4L)) null
+  else {
+    val firsts = new Array[Int](numKeys + 1)
+    var i = 0
+    while (i < count) { firsts(groups(i) + 1) += 1; i += 1 }
+    i = 1
+    while (i < firsts.length) { firsts(i) += firsts(i - 1); i += 1 }
+    firsts
+  }
+
+  private def longestOf(firsts: Array[Int]): Int = {
+    var longest = 0
+    var i = 1
+    while (i < firsts.length) { longest = math.max(longest, firsts(i) - firsts(i - 1)); i += 1 }
+    longest
+  }
+
+  /** The starts in their order, and for each the number of its row. */
+  private def sorted(firsts: Array[Int]): (Array[Long], Array[Long]) = {
+    val (times, rows) = (new Array[Long](count), new Array[Long](count))
+    val next = firsts.clone()
+    var i = 0
+    while (i < count) {
+      val place = next(groups(i))
+      next(groups(i)) = place + 1
+      times(place) = starts(i)
+      rows(place) = i
+      i += 1
+    }
+    val order = new OrderedRows(times, rows, pages, null, layout.numFields)
+    i = 0
+    while (i + 1 < firsts.length) { order.sort(firsts(i), firsts(i + 1)); i += 1 }
+    (times, rows)
+  }
+
+  private def gather(values: Array[Long], order: Array[Long], into: Array[Long]): Array[Long] = {
+    var i = 0
+    while (i < count) { into(i) = values(order(i).toInt); i += 1 }
+    into
+  }
+}
+
+private object RangeIndexBuilder {
+  val Smallest = 64 // rows: not accounted for
+  val MostRows = 1 << 28
+  val BytesPerOtherRow = 48L // boxed
+}

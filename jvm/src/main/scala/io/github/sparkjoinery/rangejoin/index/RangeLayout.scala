@@ -1,0 +1,52 @@
+package io.github.sparkjoinery.rangejoin.index
+
+import org.apache.spark.sql.catalyst.expressions._
+
+import io.github.sparkjoinery.execution.rows.RowGrouping
+import io.github.sparkjoinery.expressions.OrderedLong
+import io.github.sparkjoinery.planning.MayFail
+
+/**
+ * What the rows of a range index are filed under, bound to their places in the row.
+ *
+ * @param keys
+ *   equal on both sides of the join; may be none
+ * @param start
+ *   what the rows of a key are sorted by: where an interval begins, or a point
+ * @param end
+ *   where an interval ends; None for points
+ * @param keepsAll
+ *   whether rows that can match nothing are kept, as the join gives them out beside NULLs
+ * @param numFields
+ *   of a row
+ */
+case class RangeLayout(
+    keys: Seq[Expression],
+    start: Expression,
+    end: Option[Expression],
+    keepsAll: Boolean,
+    numFields: Int) {
+
+  def longKey: Option[Expression] = RowGrouping.longKey(keys)
+
+  /** Start, end, and whether one of them could not be computed, so that the row is a candidate of every probe. */
+  def bounds: Seq[Expression] = Seq(
+    OrderedLong(MayFail.orNull(start)),
+    OrderedLong(MayFail.orNull(end.getOrElse(start))),
+    RangeLayout.fails(start +: end.toSeq))
+
+  def canonicalized: RangeLayout =
+    copy(keys = keys.map(_.canonicalized), start = start.canonicalized, end = end.map(_.canonicalized))
+}
+
+object RangeLayout {
+
+  /**
+   * Whether one of the terms raises an error. NULL where it has no NULL to come from is one; where a term has, the row
+   * counts as one without a bound.
+   */
+  def fails(terms: Seq[Expression]): Expression = terms.filter(MayFail(_)).map { term =>
+    val columns = term.collect { case column @ (_: BoundReference | _: Attribute) => IsNotNull(column) }
+    (IsNull(MayFail.orNull(term)) +: columns).reduce[Expression](And)
+  }.reduceOption[Expression](Or).getOrElse(Literal.FalseLiteral)
+}

@@ -1,0 +1,59 @@
+package io.github.sparkjoinery.rangejoin
+
+import scala.util.{Failure, Success, Try}
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+
+import io.github.sparkjoinery.{Answers, LastJoinChecks}
+
+/** What tests of range joins assert: the answer of stock Spark, and the operator that gave it. */
+trait RangeJoinChecks extends LastJoinChecks {
+
+  protected val Broadcast = "BroadcastRangeJoin"
+
+  protected def onStockJoins[T](body: => T): T = withConf("spark.joinery.rangeJoin.enabled" -> "false")(body)
+
+  protected val Interpreted =
+    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+  protected val Generated =
+    Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
+
+  /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
+  protected def planned(query: DataFrame): SparkPlan =
+    query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan match {
+      case adaptive: AdaptiveSparkPlanExec => adaptive.initialPlan
+      case plan => plan
+    }
+
+  /** The rows as text, sorted, or the class of the error. */
+  private def outcome(query: => DataFrame): Either[String, Seq[String]] = Try(Answers.rows(query)) match {
+    case Success(rows) => Right(rows)
+    case Failure(error) =>
+      val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toSeq
+      Left(causes.collectFirst { case spark: SparkThrowable if spark.getCondition != null => spark.getCondition }
+        .getOrElse(causes.last.toString))
+  }
+
+  /**
+   * A query gives the rows of stock Spark, or the same class of error, by this operator.
+   *
+   * @return the number of rows
+   */
+  protected def checkRangeJoin(text: String, operator: String = Broadcast): Int = {
+    val expected = withConf(Interpreted: _*)(onStockJoins(outcome(sql(text))))
+    val answer = sql(text)
+    val actual = outcome(answer)
+    assert(actual == expected, s"$text\n${planned(answer)}")
+    assert(planned(answer).exists(_.nodeName == operator), s"$text\n${planned(answer)}")
+    actual.fold(_ => 0, _.length)
+  }
+
+  /** A query is left to Spark, for this reason. */
+  protected def checkLeftToSpark(text: String, reason: String): Unit = {
+    checkDecision(text, reason)
+    assert(!planned(sql(text)).exists(_.nodeName == Broadcast), text)
+  }
+}

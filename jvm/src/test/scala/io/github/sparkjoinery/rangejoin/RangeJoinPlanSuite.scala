@@ -1,0 +1,156 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ReusedExchangeExec}
+import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
+import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
+
+/** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
+class RangeJoinPlanSuite extends RangeJoinChecks {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    views(
+      "events" -> "SELECT id, int(id % 97) AS x, int(id % 5) AS k, timestamp_seconds(id * 60) AS ts, date_add(DATE'2024-01-01', int(id % 50)) AS d FROM range(0, 500, 1, 3)",
+      "spans" -> ("SELECT id, int(id * 3) AS lo, int(id * 3 + id % 7) AS hi, int(id % 5) AS k, timestamp_seconds(id * 900) AS ts, " +
+        "timestamp_seconds(id * 900 + 600) AS te, concat('v', id) AS name FROM range(0, 40, 1, 2)")
+    )
+  }
+
+  for (
+    (what, condition) <- Seq(
+      "BETWEEN" -> "e.x BETWEEN s.lo AND s.hi",
+      "turned around" -> "s.lo <= e.x AND s.hi >= e.x",
+      "a range among other conditions" -> "e.id <> s.id AND e.x >= s.lo AND (e.x < s.hi OR false) AND s.name LIKE 'v%'",
+      "arithmetic on either side" -> "e.x + 1 >= s.lo * 2 AND e.x < s.hi + 5",
+      "interval arithmetic" -> "e.ts BETWEEN s.ts - INTERVAL 5 MINUTES AND s.ts + INTERVAL 5 MINUTES",
+      "an interval made of its start" -> "s.ts <= e.ts AND e.ts < s.ts + INTERVAL 1 HOUR",
+      "types that are cast" -> "e.d >= s.ts AND e.d < s.te",
+      "a point of the other side" -> "s.lo BETWEEN e.x AND e.x + 2",
+      "overlap" -> "e.ts < s.te AND s.ts < e.ts + INTERVAL 10 MINUTES",
+      "one inequality" -> "e.x < s.lo",
+      "several ranges" -> "e.x BETWEEN s.lo AND s.hi AND e.ts BETWEEN s.ts AND s.te",
+      "beside an equality" -> "e.k = s.k AND e.x BETWEEN s.lo AND s.hi",
+      "with literals" -> "e.x BETWEEN s.lo AND s.hi AND e.x > 10 AND s.hi < 80"
+    )
+  ) {
+    test(s"$what is a range join") {
+      assert(checkRangeJoin(s"SELECT e.id, s.id AS sid FROM events e JOIN spans s ON $condition") > 0)
+      withConf(Generated: _*)(checkRangeJoin(s"SELECT * FROM events e LEFT JOIN spans s ON $condition"))
+    }
+  }
+
+  test("a condition in WHERE") {
+    checkRangeJoin("SELECT e.id, s.name FROM events e, spans s WHERE e.x >= s.lo AND e.x <= s.hi")
+    checkRangeJoin("SELECT e.id, s.name FROM events e CROSS JOIN spans s WHERE e.x >= s.lo AND e.x <= s.hi")
+  }
+
+  test("EXISTS and NOT EXISTS, IN beside a range") {
+    checkRangeJoin("SELECT id FROM events e WHERE EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)")
+    checkRangeJoin("SELECT id FROM events e WHERE NOT EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)")
+    checkRangeJoin(
+      "SELECT id FROM events e WHERE e.id = 3 OR EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)")
+    checkRangeJoin("SELECT id FROM events e WHERE k IN (SELECT k FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)")
+  }
+
+  test("the smaller side is indexed, and a BROADCAST hint says which otherwise") {
+    def indexed(hint: String, join: String = "JOIN"): String =
+      planned(sql(s"SELECT $hint * FROM events e $join spans s ON e.x BETWEEN s.lo AND s.hi"))
+        .collectFirst { case join: BroadcastRangeJoinExec => join.indexedSide.toString }.get
+    assert(indexed("") == "BuildRight")
+    assert(indexed("/*+ BROADCAST(e) */") == "BuildLeft")
+    assert(indexed("/*+ BROADCAST(s) */", "FULL JOIN") == "BuildRight")
+  }
+
+  test("what is left to Spark, and why") {
+    val range = "e.x BETWEEN s.lo AND s.hi"
+    checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1")(
+      checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON e.k = s.k AND $range", "too large to broadcast"))
+    withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
+      checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON $range", "too large to index on the driver"))
+    withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
+      checkLeftToSpark(s"SELECT /*+ RANGE_JOIN(s) */ * FROM events e JOIN spans s ON $range", "beyond spark.joinery.rangeJoin.maxBroadcast"))
+    checkLeftToSpark(s"SELECT /*+ SHUFFLE_REPLICATE_NL(s) */ * FROM events e JOIN spans s ON $range", "hint shuffle_replicate_nl")
+    checkLeftToSpark("SELECT * FROM events e JOIN spans s ON concat('v', e.x) < s.name", "no index for STRING")
+    checkLeftToSpark(
+      "SELECT /*+ RANGE_JOIN(s) */ * FROM events e JOIN spans s ON e.k = s.k",
+      "compares no term of one side with one of the other")
+    checkDecision("SELECT * FROM events e JOIN spans s ON e.k = s.k", "an ordinary join")
+  }
+
+  test("the hint insists, with a size of bins or without, and a wrong one says what it takes") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      for (hint <- Seq("RANGE_JOIN(s)", "range_join(s, 10)", "RANGE_JOIN(e, s)", "RANGE_JOIN(s, 2.5)", "RANGE_JOIN('s')"))
+        checkRangeJoin(s"SELECT /*+ $hint */ e.id, s.id AS sid FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo")
+    }
+    for (hint <- Seq("RANGE_JOIN", "RANGE_JOIN(10)", "RANGE_JOIN(s, k + 1)"))
+      checkHintError(s"SELECT /*+ $hint */ * FROM events e JOIN spans s ON e.x > s.lo")
+    assert(checkRangeJoin("SELECT /*+ RANGE_JOIN(nowhere) */ e.id, s.id AS sid FROM events e JOIN spans s ON e.x < s.lo") > 0)
+  }
+
+  private def checkHintError(statement: String): Unit = {
+    val error = intercept[Exception](sql(statement).collect())
+    assert(error.getMessage.contains("[JOINERY_RANGE_JOIN.INVALID_HINT]"), statement)
+    assert(error.getMessage.contains("names or aliases of relations"), statement)
+  }
+
+  test("a bound that fails is an error where the join of stock Spark has one") {
+    val overflow = "SELECT e.id, s.id AS sid FROM (SELECT id, if(id = 3, 2147483647, x) AS x FROM events) e JOIN spans s ON "
+    for (ansi <- Seq("true", "false"); conf <- Seq(Generated, Interpreted)) withConf(conf :+ ("spark.sql.ansi.enabled" -> ansi): _*) {
+      checkRangeJoin(overflow + "e.x + 1 BETWEEN s.lo AND s.hi")
+      checkRangeJoin(overflow + "e.id <> 3 AND e.x + 1 BETWEEN s.lo AND s.hi")
+      checkRangeJoin(overflow + "s.lo < e.x AND s.id <> 39 AND e.x < s.hi * 100000000")
+    }
+  }
+
+  test("a second query over the same side reuses its index") {
+    val query = sql(
+      """SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi
+        |UNION ALL SELECT e.id, s.id FROM (SELECT id + 1 AS id, x * 2 AS x FROM events) e LEFT JOIN spans s ON e.x > s.lo AND e.x < s.hi""".stripMargin)
+    query.collect()
+    assert(collect(plan(query)) { case exchange: BroadcastExchangeExec => exchange }.size == 1, plan(query))
+    assert(collect(plan(query)) { case exchange: ReusedExchangeExec => exchange }.size == 1, plan(query))
+  }
+
+  test("metrics say what the index and the search took") {
+    for (conf <- Seq(Generated, Interpreted)) withConf(conf: _*) {
+      val query = sql("SELECT e.id, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi AND e.id % 2 = s.id % 2")
+      val rows = query.collect().length
+      val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics.map { case (name, m) => name -> m.value }
+      assert(metrics("indexRows") == 40 && metrics("indexSize") > 40 * 40)
+      assert(metrics("probes") == 500 && metrics("numOutputRows") == rows)
+      assert(metrics("candidates") > rows && metrics("candidates") < 500 * 40 / 4)
+    }
+  }
+
+  test("it stands in the generated code of its stage, and EXPLAIN shows its terms") {
+    val query = sql("SELECT e.id + 1 AS i, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi WHERE e.id % 2 = 0")
+    query.collect()
+    val stages = collect(plan(query)) { case stage: WholeStageCodegenExec => stage }
+    assert(stages.exists(_.child.exists(_.isInstanceOf[BroadcastRangeJoinExec])), plan(query))
+    val explained = query.queryExecution.explainString(FormattedMode)
+    for (line <- Seq("Indexed side: right, intervals", "Bounds: [s.lo <= e.x, s.hi >= e.x]", "Residual condition: None"))
+      assert(explained.contains(line), explained)
+  }
+
+  test("a shuffled join becomes a range join when a side turns out small") {
+    sql("CREATE TABLE facts_of_ranges USING parquet AS SELECT id, int(id % 50) AS k, int(id) AS x FROM range(0, 20000, 1, 2)")
+    withTables("facts_of_ranges")(withConf(
+      "spark.sql.adaptive.enabled" -> "true",
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "40KB") {
+      val text =
+        """SELECT f.id, s.lo FROM facts_of_ranges f JOIN (SELECT k, max(x) - 10 AS lo, max(x) AS hi FROM facts_of_ranges WHERE x % 100 < 50 GROUP BY k) s
+          |ON f.k = s.k AND f.x BETWEEN s.lo AND s.hi""".stripMargin
+      val query = sql(text)
+      val rows = query.collect().length
+      assert(rows == onStockJoins(sql(text).collect().length) && rows > 0)
+      assert(operators(query).contains(Broadcast), plan(query))
+      assert(collect(plan(query)) { case join: BroadcastHashJoinExec => join }.isEmpty)
+    })
+  }
+
+  test("the switch gives Spark's plans") {
+    onStockJoins(assert(!operators(sql("SELECT * FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi")).contains(Broadcast)))
+  }
+}

@@ -1,0 +1,112 @@
+package io.github.sparkjoinery.rangejoin
+
+import io.github.sparkjoinery.Pairwise.{Case, Dimension}
+
+/**
+ * A range join of the views `l` and `r`, both with columns id, k, and for each type T: x_T, a point, and s_T and e_T,
+ * an interval, which may be reversed.
+ */
+case class RangeJoinQuery(values: Case) {
+  private def of(name: String): String = values(name)
+
+  private def condition: String = {
+    val t = of("type")
+    val (less, atMost) = of("strict") match {
+      case "both" => ("<", "<")
+      case "one" => ("<=", "<")
+      case _ => ("<=", "<=")
+    }
+    val range = of("kind") match {
+      case "point in interval" => s"r.s_$t $less l.x_$t AND l.x_$t $atMost r.e_$t"
+      case "interval around point" => s"l.s_$t $less r.x_$t AND l.e_$t ${atMost.replace('<', '>')} r.x_$t"
+      case "overlap" => s"l.s_$t $less r.e_$t AND r.s_$t $atMost l.e_$t"
+      case "less" => s"l.x_$t $less r.x_$t"
+      case "greater" => s"l.x_$t ${less.replace('<', '>')} r.x_$t"
+      case "two ranges" => s"l.x_$t BETWEEN r.s_$t AND r.e_$t AND l.s_$t $less r.x_$t AND r.x_$t $atMost l.e_$t"
+      case "unrelated" => s"l.x_$t $less r.s_$t AND l.s_$t ${atMost.replace('<', '>')} r.e_$t"
+    }
+    val rest = of("rest") match {
+      case "none" => ""
+      case "residual" => " AND (l.id + r.id) % 3 <> 0"
+      case "null" => " AND coalesce(l.k, 7) <> r.k"
+    }
+    val key = of("key") match {
+      case "none" => ""
+      case "one" => "l.k = r.k AND "
+      case "null safe" => "l.k <=> r.k AND "
+      case "two" => "l.k = r.k AND l.g = r.g AND "
+    }
+    s"$key($range)$rest"
+  }
+
+  def sql: String = {
+    val hint = s"/*+ RANGE_JOIN(${of("side")}), BROADCAST(${of("side")}) */"
+    val (outer, inner) = if (of("side") == "l") (hint, "") else ("", hint)
+    of("join") match {
+      case "EXISTS" =>
+        s"SELECT $outer l.id, EXISTS (SELECT $inner 1 FROM ${right("r")} WHERE $condition) AS found FROM ${left("l")}"
+      case join @ ("LEFT SEMI" | "LEFT ANTI") => s"SELECT $hint l.* FROM ${left("l")} $join JOIN ${right("r")} ON $condition"
+      case join => s"SELECT $hint l.id, r.id AS rid, l.k, r.g, r.x_${of("type")} FROM ${left("l")} $join JOIN ${right("r")} ON $condition"
+    }
+  }
+
+  private def left(alias: String): String = side(alias, if (of("rows") == "empty left") 0 else 200)
+  private def right(alias: String): String =
+    side(alias, of("rows") match { case "empty right" => 0; case "one right" => 1; case _ => 200 })
+  private def side(alias: String, rows: Int): String =
+    if (rows == 200) s"$alias $alias" else s"(SELECT * FROM $alias WHERE id < $rows) $alias"
+
+  def settings: Seq[(String, String)] = Seq(
+    "spark.sql.adaptive.enabled" -> of("adaptive"),
+    "spark.sql.codegen.wholeStage" -> of("codegen"),
+    "spark.sql.codegen.factoryMode" -> (if (of("codegen") == "true") "CODEGEN_ONLY" else "NO_CODEGEN"),
+    "spark.sql.ansi.enabled" -> of("ansi")
+  )
+}
+
+object RangeJoinQuery {
+
+  /** SQL that makes a value of a type out of `n`, a small whole number, `i`, which picks the ends of the type, or NULL. */
+  val Types: Seq[(String, String)] = Seq(
+    "byte" -> "CASE i WHEN 1 THEN 127Y WHEN 2 THEN -128Y ELSE CAST(n AS TINYINT) END",
+    "short" -> "CASE i WHEN 1 THEN 32767S WHEN 2 THEN -32768S ELSE CAST(n AS SMALLINT) END",
+    "int" -> "CASE i WHEN 1 THEN 2147483647 WHEN 2 THEN CAST(-2147483648 AS INT) ELSE CAST(n AS INT) END",
+    "long" -> "CASE i WHEN 1 THEN 9223372036854775807L WHEN 2 THEN -9223372036854775807L - 1 ELSE CAST(n AS BIGINT) END",
+    "decimal" -> "CASE i WHEN 1 THEN 999999999999999.999BD WHEN 2 THEN -999999999999999.999BD ELSE CAST(n / 4 AS DECIMAL(18, 3)) END",
+    "float" -> "CASE i WHEN 1 THEN float('NaN') WHEN 2 THEN float('-Infinity') WHEN 3 THEN float('-0.0') ELSE CAST(n / 4 AS FLOAT) END",
+    "double" -> "CASE i WHEN 1 THEN double('NaN') WHEN 2 THEN double('Infinity') WHEN 3 THEN double('-0.0') ELSE n / 4D END",
+    "date" -> "CASE i WHEN 1 THEN DATE'9999-12-31' WHEN 2 THEN DATE'0001-01-01' ELSE date_add(DATE'1970-01-01', CAST(n AS INT)) END",
+    "timestamp" -> "CASE i WHEN 1 THEN TIMESTAMP'9999-12-31' WHEN 2 THEN TIMESTAMP'0001-01-01' ELSE timestamp_seconds(n) END",
+    "ntz" -> "CASE i WHEN 1 THEN TIMESTAMP_NTZ'9999-12-31' ELSE CAST(timestamp_seconds(n) AS TIMESTAMP_NTZ) END",
+    "interval" -> "make_dt_interval(0, 0, CAST(n AS INT), 0)",
+    "months" -> "make_ym_interval(0, CAST(n AS INT))"
+  )
+
+  val Dimensions: Seq[Dimension] = Seq(
+    "join" -> Seq("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI", "EXISTS"),
+    "kind" -> Seq("point in interval", "interval around point", "overlap", "less", "greater", "two ranges", "unrelated"),
+    "type" -> Types.map(_._1),
+    "strict" -> Seq("none", "one", "both"),
+    "rest" -> Seq("none", "residual", "null"),
+    "key" -> Seq("none", "one", "null safe", "two"),
+    "side" -> Seq("l", "r"),
+    "rows" -> Seq("all", "empty left", "empty right", "one right"),
+    "adaptive" -> Seq("true", "false"),
+    "codegen" -> Seq("true", "false"),
+    "ansi" -> Seq("true", "false")
+  )
+
+  /** A view of 200 rows: small numbers with ties, ends of types, NULLs, reversed intervals. */
+  def view(seed: Long): String = {
+    def drawn(what: String, values: Int): String = s"pmod(xxhash64(id, $seed, '$what'), $values)"
+    val columns = for ((name, value) <- Types; (prefix, n) <- Seq("x" -> "n", "s" -> "n + 3 - a % 40", "e" -> "n + a % 40"))
+      yield {
+        val end = drawn(s"$prefix $name", 25)
+        val valued = value.replaceAll("\\bn\\b", s"($n)").replace("CASE i ", s"CASE $end ")
+        s"CASE WHEN $end = 9 THEN NULL ELSE $valued END AS ${prefix}_$name"
+      }
+    s"""SELECT id, if(${drawn("k", 11)} = 0, NULL, CAST(${drawn("key", 5)} AS INT)) AS k,
+       |  if(${drawn("g", 13)} = 0, NULL, concat('g', ${drawn("group", 2)})) AS g, ${columns.mkString(",\n  ")}
+       |FROM (SELECT id, ${drawn("n", 100)} - 50 AS n, ${drawn("a", 1000)} AS a FROM range(0, 200, 1, 3))""".stripMargin
+  }
+}

@@ -1,0 +1,53 @@
+package io.github.sparkjoinery.rangejoin
+
+import scala.concurrent.duration._
+import scala.util.Random
+
+import io.github.sparkjoinery.Pairwise
+import io.github.sparkjoinery.Pairwise.Case
+
+/**
+ * Any range join over generated data gives what Spark's own joins give. Here every two values of the dimensions meet,
+ * and then some are drawn from the whole product, for `JOINERY_RANDOM_SECONDS`. The seed is printed, and taken from
+ * `JOINERY_SEED`.
+ */
+class RangeJoinSuite extends RangeJoinChecks {
+
+  private val FixedSeed = 20264L
+  private val seed = sys.env.get("JOINERY_SEED").map(_.toLong).getOrElse(Random.nextInt().toLong.abs)
+  private val seconds = sys.env.get("JOINERY_RANDOM_SECONDS").map(_.toDouble).getOrElse(10.0)
+
+  private def pairwise(seed: Long) = new Pairwise(RangeJoinQuery.Dimensions, Nil, _ => true, seed)
+
+  private def load(seed: Long): Unit = for ((view, of) <- Seq("l" -> seed, "r" -> (seed + 1))) {
+    sql(s"DROP TABLE IF EXISTS of_$view")
+    sql(s"CREATE TABLE of_$view USING parquet AS ${RangeJoinQuery.view(of)}")
+    sql(s"SELECT * FROM of_$view").createOrReplaceTempView(view)
+  }
+
+  override protected def afterAll(): Unit = {
+    super.afterAll()
+    Seq("of_l", "of_r").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
+  }
+
+  private def check(values: Case): Int = {
+    val query = RangeJoinQuery(values)
+    withConf(query.settings: _*)(checkRangeJoin(query.sql))
+  }
+
+  test("every two values together") {
+    load(FixedSeed)
+    val rows = pairwise(FixedSeed).queries(columns = 1).map { case (values, _) => check(values) }
+    info(s"${rows.length} queries, ${rows.count(_ > 0)} with rows")
+    assert(rows.count(_ > 0) > rows.length / 2, "most queries find something")
+  }
+
+  test("random range joins for a while") {
+    info(s"JOINERY_SEED=$seed")
+    load(seed)
+    val end = seconds.seconds.fromNow
+    val generator = pairwise(seed)
+    val random = Iterator.continually(generator.draw(columns = 1)._1)
+    info(s"${(random.take(1) ++ random.takeWhile(_ => end.hasTimeLeft())).map(check).size} queries")
+  }
+}

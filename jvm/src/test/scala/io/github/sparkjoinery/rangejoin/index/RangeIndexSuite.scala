@@ -1,0 +1,127 @@
+package io.github.sparkjoinery.rangejoin.index
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.joinery.DriverBuildMemory
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+
+/** The index finds what a look at every row finds, whatever the intervals are. */
+class RangeIndexSuite extends AnyFunSuite {
+
+  private val (id, start, end) =
+    (BoundReference(0, LongType, true), BoundReference(1, LongType, true), BoundReference(2, LongType, true))
+  private val toUnsafe = UnsafeProjection.create(Array[DataType](LongType, LongType, LongType))
+
+  private def layout(hasEnds: Boolean, keys: Seq[Expression] = Nil, keepsAll: Boolean = false) =
+    RangeLayout(keys, start, if (hasEnds) Some(end) else None, keepsAll, numFields = 3)
+
+  private type Interval = (Long, java.lang.Long, java.lang.Long)
+
+  private def index(layout: RangeLayout, rows: Seq[Interval], limit: Long = 1L << 30): Option[RangeIndex] = {
+    val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))
+    if (rows.forall { case (id, start, end) => builder.add(toUnsafe(InternalRow(id, start, end))) })
+      Option(builder.result())
+    else None
+  }
+
+  private def found(reader: RangeIndexReader): Seq[Long] =
+    Iterator.continually(reader.next()).takeWhile(_ >= 0).map(reader.row(_).getLong(0)).toSeq
+
+  private val shapes: Seq[(String, Random => (Long, Long))] = Seq(
+    "short" -> (random => { val s = random.nextInt(1000); (s, s + random.nextInt(5)) }),
+    "long" -> (random => { val s = random.nextInt(1000); (s, s + random.nextInt(1000)) }),
+    "one over all" -> (random => if (random.nextInt(500) == 0) (0, 1000) else { val s = random.nextInt(1000); (s, s + 1) }),
+    "identical" -> (_ => (400, 600)),
+    "reversed" -> (random => (random.nextInt(1000), random.nextInt(1000))),
+    "ends of the type" -> (random =>
+      (
+        Seq(Long.MinValue, 0L, Long.MaxValue)(random.nextInt(3)),
+        Seq(Long.MinValue, 0L, Long.MaxValue)(random.nextInt(3))))
+  )
+
+  for ((shape, draw) <- shapes; size <- Seq(0, 1, 15, 16, 17, 255, 256, 257, 5000)) {
+    test(s"$size intervals, $shape") {
+      val random = new Random(size)
+      val rows = Seq.tabulate(size) { i =>
+        val (start, end) = draw(random)
+        (i.toLong, start, end)
+      }
+      val built = index(layout(hasEnds = true), rows.map { case (i, s, e) => (i, Long.box(s), Long.box(e)) }).get
+      for ((strictStart, strictEnd) <- Seq((false, false), (true, false), (false, true), (true, true))) {
+        val reader = built.reader(strictStart, strictEnd)
+        for (_ <- 0 until 50) {
+          val lower = Seq(Long.MinValue, Long.MaxValue, 0L, random.nextInt(1000).toLong)(random.nextInt(4))
+          val upper = if (random.nextBoolean()) lower else Seq(Long.MinValue, Long.MaxValue, random.nextInt(1100).toLong)(random.nextInt(3))
+          if (size > 0) {
+            reader.between(0, lower, upper)
+            val expected = rows.collect {
+              case (id, start, end)
+                  if (if (strictStart) start < upper else start <= upper) && (if (strictEnd) end > lower else end >= lower) => id
+            }
+            assert(found(reader).sorted == expected, s"$lower $upper")
+          }
+        }
+      }
+    }
+  }
+
+  test("points") {
+    val random = new Random(1)
+    val rows = Seq.tabulate(3000)(i => (i.toLong, random.nextInt(500).toLong))
+    val reader = index(layout(hasEnds = false), rows.map { case (i, p) => (i, Long.box(p), null) }).get.reader(true, false)
+    for (_ <- 0 until 300) {
+      val (lower, upper) = (random.nextInt(510).toLong - 5, random.nextInt(510).toLong - 5)
+      reader.between(0, lower, upper)
+      assert(found(reader).sorted == rows.collect { case (id, p) if p >= lower && p < upper => id })
+    }
+  }
+
+  test("rows without bounds are kept where they are given out, and are never candidates") {
+    val rows: Seq[Interval] = Seq((0, 1L, 2L), (1, null, 2L), (2, 1L, null), (3, null, null))
+    assert(index(layout(hasEnds = true), rows).get.numRows == 1)
+    val kept = index(layout(hasEnds = true, keepsAll = true), rows).get
+    assert(kept.numRows == 4)
+    val reader = kept.reader(false, false)
+    reader.between(0, Long.MinValue, Long.MaxValue)
+    assert(found(reader) == Seq(0))
+    assert((0 until 4).map(reader.row(_).getLong(0)).toSet == Set(0, 1, 2, 3))
+  }
+
+  test("each key has its own rows") {
+    val rows: Seq[Interval] = Seq.tabulate(1000)(i => ((i % 7).toLong, Long.box(i), Long.box(i + 10)))
+    val built = index(layout(hasEnds = true, keys = Seq(id)), rows).get
+    val reader = built.reader(false, false)
+    for (key <- 0 until 7) {
+      reader.between(reader.numberOf(key.toLong), 500, 520)
+      assert(found(reader) == Seq.fill(rows.count { case (k, s, e) => k == key && s <= 520 && e >= 500 })(key.toLong))
+    }
+    assert(reader.numberOf(8L) == -1)
+  }
+
+  test("a row whose bound fails is a candidate of every probe with its key") {
+    val failing = Cast(Divide(Literal(1.0), Cast(start, org.apache.spark.sql.types.DoubleType), EvalMode.ANSI), LongType, None, EvalMode.ANSI)
+    val layout = RangeLayout(Nil, failing, None, keepsAll = false, numFields = 3)
+    val reader = index(layout, Seq((0, 1L, null), (1, 0L, null), (2, null, null))).get.reader(false, false)
+    reader.between(0, 100, 200)
+    assert(found(reader) == Seq(1))
+    reader.all(0)
+    assert(found(reader).sorted == Seq(0, 1))
+  }
+
+  test("what is too large is refused") {
+    val rows = Seq.tabulate(10000)(i => (i.toLong, Long.box(i), Long.box(i)))
+    val size = index(layout(hasEnds = true), rows).get.estimatedSize
+    assert(index(layout(hasEnds = true), rows, size / 2).isEmpty)
+    assert(size < 10000 * (8 + 32 + 3 * 8 + 2) * 1.5, "bytes per row: its own and its header, address, bounds, maxima")
+  }
+
+  test("the size does not depend on how intervals overlap") {
+    val apart = Seq.tabulate(10000)(i => (i.toLong, Long.box(2 * i), Long.box(2 * i + 1)))
+    val over = apart.map { case (id, start, _) => (id, start, Long.box(1000000)) }
+    assert(index(layout(hasEnds = true), apart).get.estimatedSize == index(layout(hasEnds = true), over).get.estimatedSize)
+  }
+}
