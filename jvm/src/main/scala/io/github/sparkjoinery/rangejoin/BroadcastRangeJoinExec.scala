@@ -3,7 +3,6 @@ package io.github.sparkjoinery.rangejoin
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
@@ -12,7 +11,6 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.execution.{CodegenSupport, SQLExecution, SparkPlan}
 
 import io.github.sparkjoinery.execution.BroadcastJoinFrame
-import io.github.sparkjoinery.planning.ReportedOperator
 import io.github.sparkjoinery.rangejoin.index.RangeIndex
 
 /**
@@ -36,33 +34,19 @@ class BroadcastRangeJoinExec(
     joinType: JoinType,
     val terms: RangeTerms)
   extends BroadcastNestedLoopJoinExec(left, right, indexedSide, joinType, terms.residual)
-  with BroadcastJoinFrame with RangeJoinCodegen with ReportedOperator {
+  with BroadcastJoinFrame with RangeJoinExec with RangeJoinCodegen {
 
   override protected def arguments: Seq[Any] = Seq(left, right, indexedSide, joinType, terms)
   override def productPrefix: String = "BroadcastRangeJoin"
-  override def reportedAs: String = "join"
-  override def usualReason: String = "a condition with a range"
 
-  protected def indexed: SparkPlan = if (indexedSide == BuildRight) right else left
-  override protected def streamedSide: SparkPlan = if (indexedSide == BuildRight) left else right
-
-  private def givesOutIndexed: Boolean = RangeJoinType.givesOutIndexed(joinType, indexedSide)
-
-  override lazy val metrics = Map(
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
-    "indexRows" -> SQLMetrics.createMetric(sparkContext, "index rows"),
-    "indexSize" -> SQLMetrics.createSizeMetric(sparkContext, "index size"),
-    "indexTime" -> SQLMetrics.createTimingMetric(sparkContext, "time to build the index"),
-    "probes" -> SQLMetrics.createMetric(sparkContext, "probes"),
-    "candidates" -> SQLMetrics.createMetric(sparkContext, "candidates")
-  )
+  override lazy val metrics = searchMetrics
 
   override def requiredChildDistribution: Seq[Distribution] = {
-    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(terms.layout(indexed.output, givesOutIndexed)))
+    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(terms.layout(indexed.output, RangeJoinType.givesOutIndexed(joinType, indexedSide))))
     if (indexedSide == BuildRight) Seq(UnspecifiedDistribution, broadcast) else Seq(broadcast, UnspecifiedDistribution)
   }
 
-  override def supportCodegen: Boolean = !givesOutIndexed
+  override def supportCodegen: Boolean = !RangeJoinType.givesOutIndexed(joinType, indexedSide)
 
   // A streamed row may be given out several times.
   override def needCopyResult: Boolean = joinType match {
@@ -83,36 +67,14 @@ class BroadcastRangeJoinExec(
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val join = RangeJoin(joinType, indexedSide, terms, streamedSide.output, indexed.output, output, metrics)
-    val relation = index()
+    val (join, relation) = (rangeJoin, index())
     val streamed = streamedSide.execute()
-    if (givesOutIndexed) join.withIndexedRows(streamed, relation)
+    if (join.givesOutIndexed) join.withIndexedRows(streamed, relation)
     else streamed.mapPartitions(rows => join.task(relation.value).join(rows))
   }
 
-  override protected def stringArgs: Iterator[Any] =
-    Iterator(
-      joinType,
-      s"$indexedSide indexed",
-      terms.streamedKeys,
-      terms.indexedKeys,
-      terms.boundsSql.mkString("[", ", ", "]"),
-      terms.residual)
-
-  /** For EXPLAIN FORMATTED: without it Spark's own description would hide keys and bounds. */
-  override def verboseStringWithOperatorId(): String = {
-    def list(terms: Seq[Expression]): String = terms.map(_.sql).mkString("[", ", ", "]")
-    s"""
-       |$formattedNodeName
-       |Join type: $joinType
-       |Indexed side: ${if (indexedSide == BuildRight) "right" else "left"}, ${if (terms.hasIntervals) "intervals"
-      else "points"}
-       |Streamed keys: ${list(terms.streamedKeys)}
-       |Indexed keys: ${list(terms.indexedKeys)}
-       |Bounds: ${terms.boundsSql.mkString("[", ", ", "]")}
-       |Residual condition: ${terms.residual.map(_.sql).getOrElse("None")}
-       |""".stripMargin
-  }
+  override protected def stringArgs: Iterator[Any] = shownTerms
+  override def verboseStringWithOperatorId(): String = describe
 
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): BroadcastRangeJoinExec =
     new BroadcastRangeJoinExec(newLeft, newRight, indexedSide, joinType, terms)

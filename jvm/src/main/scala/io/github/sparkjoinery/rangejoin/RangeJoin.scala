@@ -26,6 +26,23 @@ private[rangejoin] case class RangeJoin(
     output: Seq[Attribute],
     metrics: Map[String, SQLMetric]) {
 
+  /** Whether a streamed row is given out beside NULLs if it has no match. */
+  def keepsStreamed: Boolean = joinType match {
+    case FullOuter => true
+    case LeftOuter => indexedSide == BuildRight
+    case RightOuter => indexedSide != BuildRight
+    case _ => false
+  }
+
+  /** Whether indexed rows are given out for what they are. */
+  def givesOutIndexed: Boolean = RangeJoinType.givesOutIndexed(joinType, indexedSide)
+
+  /** Whether pairs of rows are given out; else rows of one side. */
+  def givesPairs: Boolean = joinType match {
+    case LeftSemi | LeftAnti | _: ExistenceJoin => false
+    case _ => true
+  }
+
   def task(index: RangeIndex): RangeJoinTask = new RangeJoinTask(this, index)
 
   /**
@@ -33,138 +50,13 @@ private[rangejoin] case class RangeJoin(
    * indexed rows, once it is known of each whether it has a match.
    */
   def withIndexedRows(rows: RDD[InternalRow], relation: Broadcast[RangeIndex]): RDD[InternalRow] = {
-    val matched = rows.mapPartitions(rows => Iterator(task(relation.value).matchedPlaces(rows)))
-    val indexedRows = matched.coalesce(1, shuffle = true).mapPartitions { sets =>
+    val marked = rows.mapPartitions(rows => Iterator(task(relation.value).mark(rows)))
+    val indexedRows = marked.coalesce(1, shuffle = true).mapPartitions { sets =>
       val all = sets.foldLeft(new BitSet(relation.value.numRows))(_ | _)
       task(relation.value).indexedRows(all)
     }
-    joinType match {
-      case FullOuter | LeftOuter | RightOuter =>
-        rows.mapPartitions(rows => task(relation.value).join(rows)).union(indexedRows)
-      case _ => indexedRows
-    }
+    if (givesPairs) rows.mapPartitions(rows => task(relation.value).join(rows)).union(indexedRows) else indexedRows
   }
-}
-
-/** The rows of one task. */
-private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) {
-  import rangeJoin._
-
-  private val search = new RangeSearch(terms, streamed, indexed, index)
-  private val (numOutputRows, probes, candidates) =
-    (metrics("numOutputRows"), metrics("probes"), metrics("candidates"))
-  private val joined = new JoinedRow
-
-  def join(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    val joinedRows = joinType match {
-      case LeftSemi => rows.filter(hasMatch)
-      case LeftAnti => rows.filterNot(hasMatch)
-      case _: ExistenceJoin =>
-        val exists = new GenericInternalRow(1)
-        rows.map { row =>
-          exists.setBoolean(0, hasMatch(row))
-          joined(row, exists)
-        }
-      case _ => rows.flatMap(pairs)
-    }
-    given(joinedRows)
-  }
-
-  private def hasMatch(row: InternalRow): Boolean = {
-    begin(row)
-    val found = search.next() >= 0
-    candidates += search.candidates()
-    found
-  }
-
-  private def begin(row: InternalRow): Unit = {
-    probes += 1
-    search.begin(row)
-  }
-
-  private val nulls = new GenericInternalRow(indexed.length)
-  private val keepsStreamed = joinType match {
-    case FullOuter => true
-    case LeftOuter => indexedSide == BuildRight
-    case RightOuter => indexedSide != BuildRight
-    case _ => false
-  }
-
-  /** A streamed row beside each match, or beside NULLs. */
-  private def pairs(row: InternalRow): Iterator[InternalRow] = {
-    begin(row)
-    new Iterator[InternalRow] {
-      private var place = search.next()
-      private var isOwed = keepsStreamed && place < 0
-      if (place < 0) candidates += search.candidates()
-
-      override def hasNext: Boolean = isOwed || {
-        if (place == RangeJoinTask.Unknown) {
-          place = search.next()
-          if (place < 0) candidates += search.candidates()
-        }
-        place >= 0
-      }
-      override def next(): InternalRow = {
-        if (!hasNext) throw new NoSuchElementException
-        if (isOwed) {
-          isOwed = false
-          sided(row, nulls)
-        } else {
-          val indexedRow = search.row(place)
-          place = RangeJoinTask.Unknown
-          sided(row, indexedRow)
-        }
-      }
-    }
-  }
-
-  private def sided(streamedRow: InternalRow, indexedRow: InternalRow): InternalRow =
-    if (indexedSide == BuildRight) joined(streamedRow, indexedRow) else joined(indexedRow, streamedRow)
-
-  private def given(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    // What an outer join has no row for is NULL, whatever the side's own columns say.
-    val toUnsafe = UnsafeProjection.create(output, output.map(_.withNullability(true)))
-    rows.map { row =>
-      numOutputRows += 1
-      toUnsafe(row)
-    }
-  }
-
-  /** The places of indexed rows that have a match among these. */
-  def matchedPlaces(rows: Iterator[InternalRow]): BitSet = {
-    val places = new BitSet(index.numRows)
-    rows.foreach { row =>
-      search.begin(row)
-      var place = search.next()
-      while (place >= 0) {
-        places.set(place)
-        place = search.next()
-      }
-    }
-    places
-  }
-
-  /** The indexed rows that the join gives out for what they are. */
-  def indexedRows(matched: BitSet): Iterator[InternalRow] = {
-    val places = Iterator.range(0, index.numRows)
-    val streamedNulls = new GenericInternalRow(streamed.length)
-    val exists = new GenericInternalRow(1)
-    val rows = joinType match {
-      case LeftSemi => places.filter(matched.get).map(search.row)
-      case LeftAnti => places.filterNot(matched.get).map(search.row)
-      case _: ExistenceJoin => places.map { place =>
-          exists.setBoolean(0, matched.get(place))
-          joined(search.row(place), exists)
-        }
-      case _ => places.filterNot(matched.get).map(place => sided(streamedNulls, search.row(place)))
-    }
-    given(rows)
-  }
-}
-
-private[rangejoin] object RangeJoinTask {
-  val Unknown = Int.MinValue
 }
 
 /** The search of matches where no code is generated. */

@@ -113,7 +113,7 @@ private[rangejoin] trait RangeJoinCodegen { self: BroadcastRangeJoinExec =>
     val condition = conditionCode(ctx, streamedVars, matched)
     val indexedVars = MatchedColumns.of(ctx, matched, indexed.output)
     s"""
-       |int $place;
+       |int $place = 0;
        |while (($place = $reader.next()) >= 0) {
        |  UnsafeRow $matched = $reader.row($place);
        |  $condition
@@ -160,7 +160,7 @@ private[rangejoin] trait RangeJoinCodegen { self: BroadcastRangeJoinExec =>
     }
     s"""
        |boolean $found = false;
-       |int $place;
+       |int $place = 0;
        |while (!$found && ($place = $reader.next()) >= 0) {
        |  UnsafeRow $matched = $reader.row($place);
        |  $condition

@@ -13,10 +13,10 @@ import io.github.sparkjoinery.planning.Decision
 
 /**
  * Takes joins whose condition compares a term of one side with a term of the other, once more on every re-plan of
- * adaptive execution. The smaller side is indexed. Spark keeps:
+ * adaptive execution. The smaller side is indexed: broadcast, or, beside an equality and where
+ * neither side is small, after a shuffle by the keys. Spark keeps:
  *   1. what a hint of its own asks for;
- *   1. joins with an equality whose sides are both too large to broadcast, or whose range is open at one end: few rows
- *      have one key there, or most of them are matches;
+ *   1. joins with an equality whose range is open at one end: most rows of a key are matches there;
  *   1. joins without an equality whose sides are both beyond what the driver can index.
  */
 object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLConfHelper with Logging {
@@ -26,10 +26,12 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       val conditions = new RangeConditions(join)
       if (conditions.comparisons.isEmpty) notARange(join)
       else choose(join, conditions) match {
-        case Right((side, why)) =>
+        case Right(Choice(side, isBroadcast, why)) =>
           Decision.record(join, Decision.RangeJoin, why)
-          val terms = conditions.terms(side).get
-          Seq(new BroadcastRangeJoinExec(planLater(join.left), planLater(join.right), side, join.joinType, terms))
+          val (left, right, terms) = (planLater(join.left), planLater(join.right), conditions.terms(side).get)
+          Seq(
+            if (isBroadcast) new BroadcastRangeJoinExec(left, right, side, join.joinType, terms)
+            else ShuffledRangeJoinExec(left, right, side, join.joinType, terms))
         case Left(why) => declined(join, why)
       }
     case _ => Nil
@@ -45,36 +47,29 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     Nil
   }
 
-  private def choose(join: Join, conditions: RangeConditions): Either[String, (BuildSide, String)] = {
+  private case class Choice(side: BuildSide, isBroadcast: Boolean, why: String)
+
+  private def choose(join: Join, conditions: RangeConditions): Either[String, Choice] = {
     val hints = Seq(BuildLeft -> join.hint.leftHint, BuildRight -> join.hint.rightHint)
     val hinted = hints.collectFirst { case (side, Some(hint)) if hint.strategy.contains(BROADCAST) => side }
     val insists = RangeJoinHint.isOn(join.hint)
-    val broadcastAlready =
-      Seq(BuildLeft, BuildRight).find(side => isBroadcast(sideOf(join, side)))
+    val broadcastAlready = Seq(BuildLeft, BuildRight).find(side => isBroadcast(sideOf(join, side)))
     val otherHints = hints.flatMap(_._2).flatMap(_.strategy).filterNot(_ == BROADCAST)
     val side = broadcastAlready.orElse(hinted).getOrElse(cheaper(join))
     val bytes = size(join, side)
+    val hasKeys = conditions.leftKeys.nonEmpty
     if (conditions.usable.isEmpty)
       Left(s"no index for ${conditions.comparisons.head.left.dataType.sql}")
     else if (!join.condition.forall(_.deterministic)) Left("the condition is not deterministic")
-    else if (broadcastAlready.isDefined) Right((side, "the indexed side is broadcast already"))
+    else if (broadcastAlready.isDefined) Right(Choice(side, isBroadcast = true, "the indexed side is broadcast already"))
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
-    else if (insists || hinted.isDefined && conditions.leftKeys.isEmpty)
-      if (bytes <= limit) Right((side, "hint"))
-      else Left(s"hint: the side to be indexed is beyond spark.joinery.rangeJoin.maxBroadcast ($bytes bytes)")
-    else if (conditions.leftKeys.nonEmpty) besideKeys(join, conditions, side, hinted.isDefined)
-    else if (bytes <= limit) Right((side, s"the indexed side is the smaller one ($bytes bytes)"))
+    else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
+      Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
+    else if (hasKeys && !(hinted.isDefined && bytes <= limit) && !canBroadcastBySize(sideOf(join, side), conf))
+      Right(Choice(side, isBroadcast = false, s"a range beside an equality; no side is small enough to broadcast ($bytes bytes)"))
+    else if (bytes <= limit)
+      Right(Choice(side, isBroadcast = true, if (insists || hinted.isDefined) "hint" else s"the indexed side is small ($bytes bytes)"))
     else Left(s"both sides are too large to index on the driver ($bytes bytes, limit $limit bytes)")
-  }
-
-  private def besideKeys(join: Join, conditions: RangeConditions, side: BuildSide, isHinted: Boolean) = {
-    val terms = conditions.terms(side).get
-    val plan = sideOf(join, side)
-    if (terms.bounds.length < 2) Left("the range beside the equality is open at one end: hint RANGE_JOIN insists")
-    else if (isHinted || canBroadcastBySize(plan, conf))
-      Right((side, s"a range beside an equality; the indexed side is small (${size(join, side)} bytes)"))
-    else Left(s"a range beside an equality, and both sides are too large to broadcast (${size(join, side)} bytes, " +
-      s"limit ${conf.autoBroadcastJoinThreshold} bytes): hint RANGE_JOIN insists")
   }
 
   /** The smaller side; where they are much alike, the one of which no row has to be given out for itself. */

@@ -13,6 +13,7 @@ import io.github.sparkjoinery.{Answers, LastJoinChecks}
 trait RangeJoinChecks extends LastJoinChecks {
 
   protected val Broadcast = "BroadcastRangeJoin"
+  protected val Shuffled = "ShuffledRangeJoin"
 
   protected def onStockJoins[T](body: => T): T = withConf("spark.joinery.rangeJoin.enabled" -> "false")(body)
 
@@ -54,6 +55,6 @@ trait RangeJoinChecks extends LastJoinChecks {
   /** A query is left to Spark, for this reason. */
   protected def checkLeftToSpark(text: String, reason: String): Unit = {
     checkDecision(text, reason)
-    assert(!planned(sql(text)).exists(_.nodeName == Broadcast), text)
+    assert(!planned(sql(text)).exists(node => node.nodeName == Broadcast || node.nodeName == Shuffled), text)
   }
 }

@@ -10,7 +10,7 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
   override protected def beforeAll(): Unit = {
     super.beforeAll()
     views(
-      "events" -> "SELECT id, int(id % 97) AS x, int(id % 5) AS k, timestamp_seconds(id * 60) AS ts, date_add(DATE'2024-01-01', int(id % 50)) AS d FROM range(0, 500, 1, 3)",
+      "events" -> "SELECT id, int(id % 97) AS x, int(id % 5) AS k, timestamp_seconds(id * 60) AS ts, date_add(DATE'1970-01-01', int(id % 50)) AS d FROM range(0, 500, 1, 3)",
       "spans" -> ("SELECT id, int(id * 3) AS lo, int(id * 3 + id % 7) AS hi, int(id % 5) AS k, timestamp_seconds(id * 900) AS ts, " +
         "timestamp_seconds(id * 900 + 600) AS te, concat('v', id) AS name FROM range(0, 40, 1, 2)")
     )
@@ -64,8 +64,6 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
   test("what is left to Spark, and why") {
     val range = "e.x BETWEEN s.lo AND s.hi"
     checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
-    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1")(
-      checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON e.k = s.k AND $range", "too large to broadcast"))
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
       checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON $range", "too large to index on the driver"))
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
@@ -81,9 +79,9 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
   test("the hint insists, with a size of bins or without, and a wrong one says what it takes") {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
       for (hint <- Seq("RANGE_JOIN(s)", "range_join(s, 10)", "RANGE_JOIN(e, s)", "RANGE_JOIN(s, 2.5)", "RANGE_JOIN('s')"))
-        checkRangeJoin(s"SELECT /*+ $hint */ e.id, s.id AS sid FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo")
+        checkRangeJoin(s"SELECT /*+ $hint */ e.id, s.id AS sid FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", Shuffled)
     }
-    for (hint <- Seq("RANGE_JOIN", "RANGE_JOIN(10)", "RANGE_JOIN(s, k + 1)"))
+    for (hint <- Seq("RANGE_JOIN", "RANGE_JOIN(10)", "RANGE_JOIN(10, s)"))
       checkHintError(s"SELECT /*+ $hint */ * FROM events e JOIN spans s ON e.x > s.lo")
     assert(checkRangeJoin("SELECT /*+ RANGE_JOIN(nowhere) */ e.id, s.id AS sid FROM events e JOIN spans s ON e.x < s.lo") > 0)
   }
@@ -114,7 +112,7 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
 
   test("metrics say what the index and the search took") {
     for (conf <- Seq(Generated, Interpreted)) withConf(conf: _*) {
-      val query = sql("SELECT e.id, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi AND e.id % 2 = s.id % 2")
+      val query = sql("SELECT e.id, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi AND (e.id + s.id) % 2 = 0")
       val rows = query.collect().length
       val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics.map { case (name, m) => name -> m.value }
       assert(metrics("indexRows") == 40 && metrics("indexSize") > 40 * 40)
@@ -140,8 +138,9 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
       "spark.sql.autoBroadcastJoinThreshold" -> "-1",
       "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "40KB") {
       val text =
-        """SELECT f.id, s.lo FROM facts_of_ranges f JOIN (SELECT k, max(x) - 10 AS lo, max(x) AS hi FROM facts_of_ranges WHERE x % 100 < 50 GROUP BY k) s
-          |ON f.k = s.k AND f.x BETWEEN s.lo AND s.hi""".stripMargin
+        """SELECT f.id, s.j FROM facts_of_ranges f
+          |JOIN (SELECT k, k * 300L AS j, max(x) AS m FROM facts_of_ranges WHERE x % 100 < 50 GROUP BY k, k * 300L) s
+          |ON f.k = s.k AND f.x BETWEEN s.k AND s.j""".stripMargin
       val query = sql(text)
       val rows = query.collect().length
       assert(rows == onStockJoins(sql(text).collect().length) && rows > 0)
@@ -152,5 +151,21 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
 
   test("the switch gives Spark's plans") {
     onStockJoins(assert(!operators(sql("SELECT * FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi")).contains(Broadcast)))
+  }
+
+  test("a task without memory indexes part by part, and gives the same rows") {
+    val conf = Seq(
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      "spark.sql.shuffle.partitions" -> "1",
+      "spark.joinery.rangeJoin.maxIndexPart" -> "1")
+    for (join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")) withConf(conf: _*) {
+      val text = s"""SELECT * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, x, k FROM events) e $join
+                    |(SELECT id AS sid, x AS lo, x + 3 AS hi, k AS sk FROM events) s ON e.k = s.sk AND e.x BETWEEN s.lo AND s.hi""".stripMargin
+      checkRangeJoin(text, Shuffled)
+      val query = sql(text)
+      query.collect()
+      val metrics = collectFirst(plan(query)) { case join: ShuffledRangeJoinExec => join }.get.metrics
+      assert(metrics("indexParts").value > 3 && metrics("indexRows").value == 500)
+    }
   }
 }

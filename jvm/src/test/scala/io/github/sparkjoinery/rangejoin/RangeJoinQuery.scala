@@ -39,16 +39,27 @@ case class RangeJoinQuery(values: Case) {
     s"$key($range)$rest"
   }
 
+  /** Where there is no key, there is nothing to shuffle by. */
+  def isShuffled: Boolean = of("form") != "broadcast" && of("key") != "none"
+
+  def operator: String = if (isShuffled) "ShuffledRangeJoin" else "BroadcastRangeJoin"
+
   def sql: String = {
-    val hint = s"/*+ RANGE_JOIN(${of("side")}), BROADCAST(${of("side")}) */"
-    val (outer, inner) = if (of("side") == "l") (hint, "") else ("", hint)
+    val side = of("side")
+    val hint = s"/*+ RANGE_JOIN($side)${if (isShuffled) "" else s", BROADCAST($side)"} */"
     of("join") match {
-      case "EXISTS" =>
-        s"SELECT $outer l.id, EXISTS (SELECT $inner 1 FROM ${right("r")} WHERE $condition) AS found FROM ${left("l")}"
+      case "EXISTS" => // a hint for the outer side is lost on the way to the join
+        val (hints, from) =
+          if (isShuffled) ("RANGE_JOIN(r)", right("r"))
+          else if (side == "r") ("RANGE_JOIN(r), BROADCAST(r)", right("r")) else ("RANGE_JOIN(r)", s"(${large("r")}) r")
+        s"SELECT l.id, EXISTS (SELECT /*+ $hints */ 1 FROM $from WHERE $condition) AS found FROM ${left("l")}"
       case join @ ("LEFT SEMI" | "LEFT ANTI") => s"SELECT $hint l.* FROM ${left("l")} $join JOIN ${right("r")} ON $condition"
       case join => s"SELECT $hint l.id, r.id AS rid, l.k, r.g, r.x_${of("type")} FROM ${left("l")} $join JOIN ${right("r")} ON $condition"
     }
   }
+
+  /** So large that the other side is indexed. */
+  private def large(alias: String): String = Seq.fill(5)(s"SELECT * FROM ${right(alias)}").mkString(" UNION ALL ")
 
   private def left(alias: String): String = side(alias, if (of("rows") == "empty left") 0 else 200)
   private def right(alias: String): String =
@@ -60,7 +71,10 @@ case class RangeJoinQuery(values: Case) {
     "spark.sql.adaptive.enabled" -> of("adaptive"),
     "spark.sql.codegen.wholeStage" -> of("codegen"),
     "spark.sql.codegen.factoryMode" -> (if (of("codegen") == "true") "CODEGEN_ONLY" else "NO_CODEGEN"),
-    "spark.sql.ansi.enabled" -> of("ansi")
+    "spark.sql.ansi.enabled" -> of("ansi"),
+    "spark.sql.autoBroadcastJoinThreshold" -> (if (isShuffled) "-1" else "10MB"),
+    "spark.joinery.rangeJoin.maxIndexPart" -> (if (of("form") == "in parts") "1" else "1GB"),
+    "spark.sql.shuffle.partitions" -> (if (of("form") == "in parts") "1" else "3")
   )
 }
 
@@ -89,6 +103,7 @@ object RangeJoinQuery {
     "strict" -> Seq("none", "one", "both"),
     "rest" -> Seq("none", "residual", "null"),
     "key" -> Seq("none", "one", "null safe", "two"),
+    "form" -> Seq("broadcast", "shuffled", "in parts"),
     "side" -> Seq("l", "r"),
     "rows" -> Seq("all", "empty left", "empty right", "one right"),
     "adaptive" -> Seq("true", "false"),

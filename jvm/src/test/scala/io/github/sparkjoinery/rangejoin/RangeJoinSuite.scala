@@ -32,7 +32,7 @@ class RangeJoinSuite extends RangeJoinChecks {
 
   private def check(values: Case): Int = {
     val query = RangeJoinQuery(values)
-    withConf(query.settings: _*)(checkRangeJoin(query.sql))
+    withConf(query.settings: _*)(checkRangeJoin(query.sql, query.operator))
   }
 
   test("every two values together") {

@@ -123,6 +123,8 @@ private[sparkjoinery] object OrderedRows {
   private val LeastForQuick = 16
   private val LeastForRadix = 4096
 
+  val MostScratchPerRow = 32L
+
   /** Bytes that sorting a stretch takes beyond the arrays. */
-  def scratch(longest: Int): Long = if (longest > LeastForRadix) longest * 32L else 0
+  def scratch(longest: Int): Long = if (longest > LeastForRadix) longest * MostScratchPerRow else 0
 }

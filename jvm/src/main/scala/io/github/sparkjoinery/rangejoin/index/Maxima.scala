@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.rangejoin.index
 
-import org.apache.spark.sql.joinery.BuildMemory
-
 /**
  * The greatest value of each block of 16 values, of each 16 such blocks, and so on: a tree without pointers, a fifteenth
  * of the values in size, whatever the intervals are. It takes the place of the rows active at each key in eBay's range
@@ -59,9 +57,7 @@ private[index] object Maxima {
   /** log2 of the places in a block of a level. */
   private def shift(level: Int): Int = Bits * (level + 1)
 
-  /** @return null if there is no memory for it */
-  def of(values: Array[Long], memory: BuildMemory): Maxima = {
-    if (!memory.acquire(values.length / 15L * 8L + 64)) return null
+  def of(values: Array[Long]): Maxima = {
     val levels = scala.collection.mutable.ArrayBuffer.empty[Array[Long]]
     var below = values
     while (below.length > Mask && levels.length < MostLevels) {

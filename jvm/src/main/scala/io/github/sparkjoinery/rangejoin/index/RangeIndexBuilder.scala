@@ -9,8 +9,13 @@ import org.apache.spark.sql.joinery.BuildMemory
 
 import io.github.sparkjoinery.execution.rows._
 
-/** Builds a [[RangeIndex]] from rows in any order. */
-final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory) {
+/**
+ * Builds a [[RangeIndex]] from rows in any order.
+ *
+ * @param reserves
+ *   whether what `result` needs is asked for with each row, so that it cannot fail
+ */
+final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves: Boolean = false) {
   import RangeIndexBuilder._
 
   private val begun = System.nanoTime()
@@ -18,6 +23,8 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory) {
   private val hasLongKey = layout.longKey.isDefined
   private val hasEnds = layout.end.isDefined
   private val bytesPerRow = if (hasEnds) 28L else 20L
+  private val resultBytesPerRow = (if (hasEnds) 34L else 24L) + 4 // with its key's first place
+  private val addedBytesPerRow = bytesPerRow + (if (reserves) resultBytesPerRow + OrderedRows.MostScratchPerRow else 0)
   private val longKeys = new LongKeyIndex(memory)
   private val rowKeys = new RowKeyIndex(layout.keys.length, memory)
   private val keyScratch = rowKeys.scratch
@@ -75,25 +82,27 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory) {
 
   private def grow(): Boolean = {
     val length = addresses.length * 2
-    if (length > MostRows || !memory.acquire(length * bytesPerRow)) return false
+    if (length > MostRows || !memory.acquire(length * addedBytesPerRow)) return false
     groups = java.util.Arrays.copyOf(groups, length)
     addresses = java.util.Arrays.copyOf(addresses, length)
     starts = java.util.Arrays.copyOf(starts, length)
     if (hasEnds) ends = java.util.Arrays.copyOf(ends, length)
-    if (length / 2 > Smallest) memory.release(length / 2 * bytesPerRow)
+    if (length / 2 > Smallest) memory.release(length / 2 * addedBytesPerRow)
     true
   }
+
+  def numRows: Int = count + failedRows.length + otherRows.length
 
   /** @return null if there is no memory to put the rows in order */
   def result(): RangeIndex = {
     val keys: KeyIndex = if (hasLongKey) longKeys else rowKeys
     val firsts = firstsOf(keys.size)
-    if (firsts == null) return null
-    // the sort's arrays, and what they become
-    val sorting = count * (8L + 8L) + OrderedRows.scratch(longestOf(firsts)) + count * (if (hasEnds) 16L else 0L)
-    if (!memory.acquire(sorting)) return null
+    val scratch = OrderedRows.scratch(longestOf(firsts))
+    val resultBytes = count * resultBytesPerRow + keys.size * 4L
+    if (!reserves && !memory.acquire(resultBytes + scratch)) return null
+    val capacity = addresses.length
     val (sortedStarts, order) = sorted(firsts)
-    val allAddresses = new Array[Long](count + failedRows.length + otherRows.length)
+    val allAddresses = new Array[Long](numRows)
     gather(addresses, order, allAddresses)
     failedRows.copyToArray(allAddresses, count)
     otherRows.copyToArray(allAddresses, count + failedRows.length)
@@ -102,8 +111,11 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory) {
     addresses = null
     starts = null
     ends = null
-    val maxima = if (hasEnds) Maxima.of(sortedEnds, memory) else null
-    if (hasEnds && maxima == null) return null
+    if (capacity > Smallest) {
+      val kept = if (reserves) math.min(resultBytes, capacity * addedBytesPerRow) else 0
+      memory.release(capacity * addedBytesPerRow - kept)
+    }
+    if (!reserves) memory.release(scratch)
     new RangeIndex(
       layout.numFields,
       keys,
@@ -112,13 +124,12 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory) {
       allAddresses,
       sortedStarts,
       sortedEnds,
-      maxima,
+      if (hasEnds) Maxima.of(sortedEnds) else null,
       failedGroups.toArray,
       NANOSECONDS.toMillis(System.nanoTime() - begun))
   }
 
-  private def firstsOf(numKeys: Int): Array[Int] = if (!memory.acquire((numKeys + 1) * 4L)) null
-  else {
+  private def firstsOf(numKeys: Int): Array[Int] = {
     val firsts = new Array[Int](numKeys + 1)
     var i = 0
     while (i < count) { firsts(groups(i) + 1) += 1; i += 1 }

@@ -1,0 +1,104 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.util.collection.BitSet
+
+import io.github.sparkjoinery.rangejoin.index.RangeIndex
+
+/**
+ * What one task does with an index, or a part of one, where no code is generated.
+ *
+ * @param matched
+ *   is told the places of indexed rows that have a match; null: nobody asks
+ */
+private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex, matched: BitSet = null) {
+  import rangeJoin._
+
+  private val search = new RangeSearch(terms, streamed, indexed, index)
+  private val (numOutputRows, probes, candidates) =
+    (metrics("numOutputRows"), metrics("probes"), metrics("candidates"))
+  private val output = new RangeJoinOutput(rangeJoin)
+  import output._
+
+  /** What the join gives out for streamed rows. */
+  def join(rows: Iterator[InternalRow]): Iterator[InternalRow] = given(joinType match {
+    case LeftSemi => rows.filter(hasMatch)
+    case LeftAnti => rows.filterNot(hasMatch)
+    case _: ExistenceJoin => rows.map(row => flagged(row, hasMatch(row)))
+    case _ => rows.flatMap(pairs(_, keepsStreamed))
+  })
+
+  def hasMatch(row: InternalRow): Boolean = {
+    begin(row)
+    val found = search.next() >= 0
+    candidates += search.candidates()
+    found
+  }
+
+  private def begin(row: InternalRow): Unit = {
+    probes += 1
+    search.begin(row)
+  }
+
+  /** A streamed row beside each match, or, if it is kept, beside NULLs. */
+  def pairs(row: InternalRow, isKept: Boolean): Iterator[InternalRow] = {
+    begin(row)
+    new Iterator[InternalRow] {
+      private var place = find()
+      private var isOwed = isKept && place < 0
+
+      private def find(): Int = {
+        val place = search.next()
+        if (place < 0) candidates += search.candidates() else if (matched != null) matched.set(place)
+        place
+      }
+
+      override def hasNext: Boolean = isOwed || {
+        if (place == RangeJoinTask.Unknown) place = find()
+        place >= 0
+      }
+
+      override def next(): InternalRow =
+        if (!hasNext) Iterator.empty.next()
+        else if (isOwed) {
+          isOwed = false
+          unmatched(row)
+        } else {
+          val indexedRow = search.row(place)
+          place = RangeJoinTask.Unknown
+          sided(row, indexedRow)
+        }
+    }
+  }
+
+  /** The places of indexed rows that have a match among these. */
+  def mark(rows: Iterator[InternalRow], places: BitSet = new BitSet(index.numRows)): BitSet = {
+    rows.foreach { row =>
+      search.begin(row)
+      var place = search.next()
+      while (place >= 0) {
+        places.set(place)
+        place = search.next()
+      }
+    }
+    places
+  }
+
+  /** The indexed rows that the join gives out for what they are. */
+  def indexedRows(matched: BitSet): Iterator[InternalRow] = {
+    val places = Iterator.range(0, index.numRows)
+    given(joinType match {
+      case LeftSemi => places.filter(matched.get).map(search.row)
+      case LeftAnti => places.filterNot(matched.get).map(search.row)
+      case _: ExistenceJoin => places.map(place => flagged(search.row(place), matched.get(place)))
+      case _ => places.filterNot(matched.get).map(place => unmatchedIndexed(search.row(place)))
+    })
+  }
+}
+
+private object RangeJoinTask {
+  val Unknown: Int = Int.MinValue
+}

@@ -1,0 +1,61 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.execution.joins.ShuffledJoin
+import org.apache.spark.sql.execution.metric.SQLMetrics
+import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
+
+/**
+ * A join by equal keys and a range, of two sides shuffled by the keys: each task indexes its rows of one side, key by
+ * key, and streams those of the other past them. Neither side is sorted. A task whose rows are more than its memory
+ * indexes a part of them after the other, and reads the streamed rows, which it keeps, once for each part
+ * ([[ShuffledRangeTask]]).
+ *
+ * @param indexedSide
+ *   the side that is indexed
+ * @param terms
+ *   the condition
+ */
+case class ShuffledRangeJoinExec(
+    left: SparkPlan,
+    right: SparkPlan,
+    indexedSide: BuildSide,
+    joinType: JoinType,
+    terms: RangeTerms) extends ShuffledJoin with RangeJoinExec {
+
+  override def nodeName: String = "ShuffledRangeJoin"
+  override def leftKeys: Seq[Expression] = if (indexedSide == BuildRight) terms.streamedKeys else terms.indexedKeys
+  override def rightKeys: Seq[Expression] = if (indexedSide == BuildRight) terms.indexedKeys else terms.streamedKeys
+  override def condition: Option[Expression] = terms.residual
+  override def isSkewJoin: Boolean = false
+
+  // Rows are given out in no order, as a task may go over them several times.
+  override def outputOrdering: Seq[SortOrder] = Nil
+
+  override lazy val metrics = searchMetrics ++ Map(
+    "indexParts" -> SQLMetrics.createMetric(sparkContext, "index parts"),
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (join, layout) = (rangeJoin, terms.layout(indexed.output, rangeJoin.givesOutIndexed))
+    streamedSide.execute().zipPartitions(indexed.execute()) { (streamedRows, indexedRows) =>
+      new ShuffledRangeTask(join, layout).rows(streamedRows, indexedRows)
+    }
+  }
+
+  override def supportCodegen: Boolean = false
+  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(left.execute(), right.execute())
+  override protected def doProduce(ctx: CodegenContext): String = throw new UnsupportedOperationException(nodeName)
+
+  override def stringArgs: Iterator[Any] = shownTerms
+  override def simpleStringWithNodeId(): String = s"$nodeName $joinType (${ExplainUtils.getOpId(this)})"
+  override def verboseStringWithOperatorId(): String = describe
+
+  override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): ShuffledRangeJoinExec =
+    copy(left = newLeft, right = newRight)
+}
