@@ -3,8 +3,8 @@ package io.github.sparkjoinery.lastjoin
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.lastjoin.search.Failures
+import io.github.sparkjoinery.planning.MayFail
 
 /**
  * Generated code of the search in `GroupedRows`: keys, times and conditions are evaluated on variables, without rows of

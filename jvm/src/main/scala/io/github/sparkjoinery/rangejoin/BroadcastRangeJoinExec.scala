@@ -42,7 +42,9 @@ class BroadcastRangeJoinExec(
   override lazy val metrics = searchMetrics
 
   override def requiredChildDistribution: Seq[Distribution] = {
-    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(terms.layout(indexed.output, RangeJoinType.givesOutIndexed(joinType, indexedSide))))
+    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(terms.layout(
+      indexed.output,
+      RangeJoinType.givesOutIndexed(joinType, indexedSide))))
     if (indexedSide == BuildRight) Seq(UnspecifiedDistribution, broadcast) else Seq(broadcast, UnspecifiedDistribution)
   }
 
@@ -57,8 +59,12 @@ class BroadcastRangeJoinExec(
   /** The index, once it is there; and what it took, for the metrics. */
   protected def index(): Broadcast[RangeIndex] = {
     val relation = indexed.executeBroadcast[RangeIndex]()
-    val own = Seq("indexRows" -> relation.value.numRows.toLong, "indexSize" -> relation.value.estimatedSize,
-      "indexTime" -> relation.value.buildTimeMs).map { case (name, value) => longMetric(name).set(value); metrics(name) }
+    val own = Seq(
+      "indexRows" -> relation.value.numRows.toLong,
+      "indexSize" -> relation.value.estimatedSize,
+      "indexTime" -> relation.value.buildTimeMs).map { case (name, value) =>
+      longMetric(name).set(value); metrics(name)
+    }
     SQLMetrics.postDriverMetricUpdates(
       sparkContext,
       sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),

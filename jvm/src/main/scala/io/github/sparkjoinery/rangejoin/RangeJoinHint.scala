@@ -61,7 +61,8 @@ object ResolveRangeJoinHint extends Rule[LogicalPlan] {
     if (names.isEmpty || names.contains(Nil)) throw new JoineryException(
       "INVALID_HINT",
       s"The hint ${RangeJoinHint.Name} takes the names or aliases of relations, and then, if you like, the size of a bin, a number " +
-        s"that is not used: /*+ ${RangeJoinHint.Name}(t) */. It has ${if (arguments.isEmpty) "none" else shown(arguments)}.",
+        s"that is not used: /*+ ${RangeJoinHint.Name}(t) */. It has ${if (arguments.isEmpty) "none"
+          else shown(arguments)}.",
       hint.origin,
       RangeJoinHint.Name
     )

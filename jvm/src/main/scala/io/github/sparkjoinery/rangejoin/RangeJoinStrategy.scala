@@ -13,8 +13,8 @@ import io.github.sparkjoinery.planning.Decision
 
 /**
  * Takes joins whose condition compares a term of one side with a term of the other, once more on every re-plan of
- * adaptive execution. The smaller side is indexed: broadcast, or, beside an equality and where
- * neither side is small, after a shuffle by the keys. Spark keeps:
+ * adaptive execution. The smaller side is indexed: broadcast, or, beside an equality and where neither side is small,
+ * after a shuffle by the keys. Spark keeps:
  *   1. what a hint of its own asks for;
  *   1. joins with an equality whose range is open at one end: most rows of a key are matches there;
  *   1. joins without an equality whose sides are both beyond what the driver can index.
@@ -61,14 +61,21 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     if (conditions.usable.isEmpty)
       Left(s"no index for ${conditions.comparisons.head.left.dataType.sql}")
     else if (!join.condition.forall(_.deterministic)) Left("the condition is not deterministic")
-    else if (broadcastAlready.isDefined) Right(Choice(side, isBroadcast = true, "the indexed side is broadcast already"))
+    else if (broadcastAlready.isDefined)
+      Right(Choice(side, isBroadcast = true, "the indexed side is broadcast already"))
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
     else if (hasKeys && !(hinted.isDefined && bytes <= limit) && !canBroadcastBySize(sideOf(join, side), conf))
-      Right(Choice(side, isBroadcast = false, s"a range beside an equality; no side is small enough to broadcast ($bytes bytes)"))
+      Right(Choice(
+        side,
+        isBroadcast = false,
+        s"a range beside an equality; no side is small enough to broadcast ($bytes bytes)"))
     else if (bytes <= limit)
-      Right(Choice(side, isBroadcast = true, if (insists || hinted.isDefined) "hint" else s"the indexed side is small ($bytes bytes)"))
+      Right(Choice(
+        side,
+        isBroadcast = true,
+        if (insists || hinted.isDefined) "hint" else s"the indexed side is small ($bytes bytes)"))
     else Left(s"both sides are too large to index on the driver ($bytes bytes, limit $limit bytes)")
   }
 

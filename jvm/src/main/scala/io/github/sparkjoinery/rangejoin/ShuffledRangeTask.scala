@@ -56,7 +56,9 @@ private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout)
       val matched = matchesOf(index)
       val task = new RangeJoinTask(join, index, matched)
       val fromStreamed =
-        if (givesPairs) output.given(read(kept).flatMap { case (row, i) => tell(task.pairs(row, isKept = false), found, i) })
+        if (givesPairs) output.given(read(kept).flatMap { case (row, i) =>
+          tell(task.pairs(row, isKept = false), found, i)
+        })
         else {
           if (givesOutIndexed) task.mark(read(kept).map(_._1), matched)
           else read(kept).foreach { case (row, i) => if (!found.get(i) && task.hasMatch(row)) found.set(i) }

@@ -41,7 +41,8 @@ trait RangeJoinChecks extends LastJoinChecks {
   /**
    * A query gives the rows of stock Spark, or the same class of error, by this operator.
    *
-   * @return the number of rows
+   * @return
+   *   the number of rows
    */
   protected def checkRangeJoin(text: String, operator: String = Broadcast): Int = {
     val expected = withConf(Interpreted: _*)(onStockJoins(outcome(sql(text))))

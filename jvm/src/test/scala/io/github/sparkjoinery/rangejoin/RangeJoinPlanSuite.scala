@@ -16,8 +16,7 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     )
   }
 
-  for (
-    (what, condition) <- Seq(
+  for ((what, condition) <- Seq(
       "BETWEEN" -> "e.x BETWEEN s.lo AND s.hi",
       "turned around" -> "s.lo <= e.x AND s.hi >= e.x",
       "a range among other conditions" -> "e.id <> s.id AND e.x >= s.lo AND (e.x < s.hi OR false) AND s.name LIKE 'v%'",
@@ -31,8 +30,7 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
       "several ranges" -> "e.x BETWEEN s.lo AND s.hi AND e.ts BETWEEN s.ts AND s.te",
       "beside an equality" -> "e.k = s.k AND e.x BETWEEN s.lo AND s.hi",
       "with literals" -> "e.x BETWEEN s.lo AND s.hi AND e.x > 10 AND s.hi < 80"
-    )
-  ) {
+    )) {
     test(s"$what is a range join") {
       assert(checkRangeJoin(s"SELECT e.id, s.id AS sid FROM events e JOIN spans s ON $condition") > 0)
       withConf(Generated: _*)(checkRangeJoin(s"SELECT * FROM events e LEFT JOIN spans s ON $condition"))
@@ -67,8 +65,12 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
       checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON $range", "too large to index on the driver"))
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
-      checkLeftToSpark(s"SELECT /*+ RANGE_JOIN(s) */ * FROM events e JOIN spans s ON $range", "beyond spark.joinery.rangeJoin.maxBroadcast"))
-    checkLeftToSpark(s"SELECT /*+ SHUFFLE_REPLICATE_NL(s) */ * FROM events e JOIN spans s ON $range", "hint shuffle_replicate_nl")
+      checkLeftToSpark(
+        s"SELECT /*+ RANGE_JOIN(s) */ * FROM events e JOIN spans s ON $range",
+        "too large to index on the driver"))
+    checkLeftToSpark(
+      s"SELECT /*+ SHUFFLE_REPLICATE_NL(s) */ * FROM events e JOIN spans s ON $range",
+      "hint shuffle_replicate_nl")
     checkLeftToSpark("SELECT * FROM events e JOIN spans s ON concat('v', e.x) < s.name", "no index for STRING")
     checkLeftToSpark(
       "SELECT /*+ RANGE_JOIN(s) */ * FROM events e JOIN spans s ON e.k = s.k",
@@ -78,12 +80,16 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
 
   test("the hint insists, with a size of bins or without, and a wrong one says what it takes") {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
-      for (hint <- Seq("RANGE_JOIN(s)", "range_join(s, 10)", "RANGE_JOIN(e, s)", "RANGE_JOIN(s, 2.5)", "RANGE_JOIN('s')"))
-        checkRangeJoin(s"SELECT /*+ $hint */ e.id, s.id AS sid FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", Shuffled)
+      for (hint <-
+          Seq("RANGE_JOIN(s)", "range_join(s, 10)", "RANGE_JOIN(e, s)", "RANGE_JOIN(s, 2.5)", "RANGE_JOIN('s')"))
+        checkRangeJoin(
+          s"SELECT /*+ $hint */ e.id, s.id AS sid FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo",
+          Shuffled)
     }
     for (hint <- Seq("RANGE_JOIN", "RANGE_JOIN(10)", "RANGE_JOIN(10, s)"))
       checkHintError(s"SELECT /*+ $hint */ * FROM events e JOIN spans s ON e.x > s.lo")
-    assert(checkRangeJoin("SELECT /*+ RANGE_JOIN(nowhere) */ e.id, s.id AS sid FROM events e JOIN spans s ON e.x < s.lo") > 0)
+    assert(checkRangeJoin(
+      "SELECT /*+ RANGE_JOIN(nowhere) */ e.id, s.id AS sid FROM events e JOIN spans s ON e.x < s.lo") > 0)
   }
 
   private def checkHintError(statement: String): Unit = {
@@ -93,12 +99,14 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
   }
 
   test("a bound that fails is an error where the join of stock Spark has one") {
-    val overflow = "SELECT e.id, s.id AS sid FROM (SELECT id, if(id = 3, 2147483647, x) AS x FROM events) e JOIN spans s ON "
-    for (ansi <- Seq("true", "false"); conf <- Seq(Generated, Interpreted)) withConf(conf :+ ("spark.sql.ansi.enabled" -> ansi): _*) {
-      checkRangeJoin(overflow + "e.x + 1 BETWEEN s.lo AND s.hi")
-      checkRangeJoin(overflow + "e.id <> 3 AND e.x + 1 BETWEEN s.lo AND s.hi")
-      checkRangeJoin(overflow + "s.lo < e.x AND s.id <> 39 AND e.x < s.hi * 100000000")
-    }
+    val overflow =
+      "SELECT e.id, s.id AS sid FROM (SELECT id, if(id = 3, 2147483647, x) AS x FROM events) e JOIN spans s ON "
+    for (ansi <- Seq("true", "false"); conf <- Seq(Generated, Interpreted))
+      withConf(conf :+ ("spark.sql.ansi.enabled" -> ansi): _*) {
+        checkRangeJoin(overflow + "e.x + 1 BETWEEN s.lo AND s.hi")
+        checkRangeJoin(overflow + "e.id <> 3 AND e.x + 1 BETWEEN s.lo AND s.hi")
+        checkRangeJoin(overflow + "s.lo < e.x AND s.id <> 39 AND e.x < s.hi * 100000000")
+      }
   }
 
   test("a second query over the same side reuses its index") {
@@ -112,9 +120,12 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
 
   test("metrics say what the index and the search took") {
     for (conf <- Seq(Generated, Interpreted)) withConf(conf: _*) {
-      val query = sql("SELECT e.id, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi AND (e.id + s.id) % 2 = 0")
+      val query =
+        sql("SELECT e.id, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi AND (e.id + s.id) % 2 = 0")
       val rows = query.collect().length
-      val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics.map { case (name, m) => name -> m.value }
+      val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics.map {
+        case (name, m) => name -> m.value
+      }
       assert(metrics("indexRows") == 40 && metrics("indexSize") > 40 * 40)
       assert(metrics("probes") == 500 && metrics("numOutputRows") == rows)
       assert(metrics("candidates") > rows && metrics("candidates") < 500 * 40 / 4)
@@ -122,12 +133,14 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
   }
 
   test("it stands in the generated code of its stage, and EXPLAIN shows its terms") {
-    val query = sql("SELECT e.id + 1 AS i, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi WHERE e.id % 2 = 0")
+    val query =
+      sql("SELECT e.id + 1 AS i, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi WHERE e.id % 2 = 0")
     query.collect()
     val stages = collect(plan(query)) { case stage: WholeStageCodegenExec => stage }
     assert(stages.exists(_.child.exists(_.isInstanceOf[BroadcastRangeJoinExec])), plan(query))
     val explained = query.queryExecution.explainString(FormattedMode)
-    for (line <- Seq("Indexed side: right, intervals", "Bounds: [s.lo <= e.x, s.hi >= e.x]", "Residual condition: None"))
+    for (line <-
+        Seq("Indexed side: right, intervals", "Bounds: [s.lo <= e.x, s.hi >= e.x]", "Residual condition: None"))
       assert(explained.contains(line), explained)
   }
 
@@ -150,7 +163,8 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
   }
 
   test("the switch gives Spark's plans") {
-    onStockJoins(assert(!operators(sql("SELECT * FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi")).contains(Broadcast)))
+    onStockJoins(
+      assert(!operators(sql("SELECT * FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi")).contains(Broadcast)))
   }
 
   test("a task without memory indexes part by part, and gives the same rows") {
@@ -158,14 +172,15 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
       "spark.sql.autoBroadcastJoinThreshold" -> "-1",
       "spark.sql.shuffle.partitions" -> "1",
       "spark.joinery.rangeJoin.maxIndexPart" -> "1")
-    for (join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")) withConf(conf: _*) {
-      val text = s"""SELECT * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, x, k FROM events) e $join
+    for (join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"))
+      withConf(conf: _*) {
+        val text = s"""SELECT * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, x, k FROM events) e $join
                     |(SELECT id AS sid, x AS lo, x + 3 AS hi, k AS sk FROM events) s ON e.k = s.sk AND e.x BETWEEN s.lo AND s.hi""".stripMargin
-      checkRangeJoin(text, Shuffled)
-      val query = sql(text)
-      query.collect()
-      val metrics = collectFirst(plan(query)) { case join: ShuffledRangeJoinExec => join }.get.metrics
-      assert(metrics("indexParts").value > 3 && metrics("indexRows").value == 500)
-    }
+        checkRangeJoin(text, Shuffled)
+        val query = sql(text)
+        query.collect()
+        val metrics = collectFirst(plan(query)) { case join: ShuffledRangeJoinExec => join }.get.metrics
+        assert(metrics("indexParts").value > 3 && metrics("indexRows").value == 500)
+      }
   }
 }

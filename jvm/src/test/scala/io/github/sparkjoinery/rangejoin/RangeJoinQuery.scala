@@ -51,10 +51,13 @@ case class RangeJoinQuery(values: Case) {
       case "EXISTS" => // a hint for the outer side is lost on the way to the join
         val (hints, from) =
           if (isShuffled) ("RANGE_JOIN(r)", right("r"))
-          else if (side == "r") ("RANGE_JOIN(r), BROADCAST(r)", right("r")) else ("RANGE_JOIN(r)", s"(${large("r")}) r")
+          else if (side == "r") ("RANGE_JOIN(r), BROADCAST(r)", right("r"))
+          else ("RANGE_JOIN(r)", s"(${large("r")}) r")
         s"SELECT l.id, EXISTS (SELECT /*+ $hints */ 1 FROM $from WHERE $condition) AS found FROM ${left("l")}"
-      case join @ ("LEFT SEMI" | "LEFT ANTI") => s"SELECT $hint l.* FROM ${left("l")} $join JOIN ${right("r")} ON $condition"
-      case join => s"SELECT $hint l.id, r.id AS rid, l.k, r.g, r.x_${of("type")} FROM ${left("l")} $join JOIN ${right("r")} ON $condition"
+      case join @ ("LEFT SEMI" | "LEFT ANTI") =>
+        s"SELECT $hint l.* FROM ${left("l")} $join JOIN ${right("r")} ON $condition"
+      case join =>
+        s"SELECT $hint l.id, r.id AS rid, l.k, r.g, r.x_${of("type")} FROM ${left("l")} $join JOIN ${right("r")} ON $condition"
     }
   }
 
@@ -80,7 +83,9 @@ case class RangeJoinQuery(values: Case) {
 
 object RangeJoinQuery {
 
-  /** SQL that makes a value of a type out of `n`, a small whole number, `i`, which picks the ends of the type, or NULL. */
+  /**
+   * SQL that makes a value of a type out of `n`, a small whole number, `i`, which picks the ends of the type, or NULL.
+   */
   val Types: Seq[(String, String)] = Seq(
     "byte" -> "CASE i WHEN 1 THEN 127Y WHEN 2 THEN -128Y ELSE CAST(n AS TINYINT) END",
     "short" -> "CASE i WHEN 1 THEN 32767S WHEN 2 THEN -32768S ELSE CAST(n AS SMALLINT) END",
@@ -98,7 +103,14 @@ object RangeJoinQuery {
 
   val Dimensions: Seq[Dimension] = Seq(
     "join" -> Seq("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI", "EXISTS"),
-    "kind" -> Seq("point in interval", "interval around point", "overlap", "less", "greater", "two ranges", "unrelated"),
+    "kind" -> Seq(
+      "point in interval",
+      "interval around point",
+      "overlap",
+      "less",
+      "greater",
+      "two ranges",
+      "unrelated"),
     "type" -> Types.map(_._1),
     "strict" -> Seq("none", "one", "both"),
     "rest" -> Seq("none", "residual", "null"),
@@ -114,12 +126,13 @@ object RangeJoinQuery {
   /** A view of 200 rows: small numbers with ties, ends of types, NULLs, reversed intervals. */
   def view(seed: Long): String = {
     def drawn(what: String, values: Int): String = s"pmod(xxhash64(id, $seed, '$what'), $values)"
-    val columns = for ((name, value) <- Types; (prefix, n) <- Seq("x" -> "n", "s" -> "n + 3 - a % 40", "e" -> "n + a % 40"))
-      yield {
-        val end = drawn(s"$prefix $name", 25)
-        val valued = value.replaceAll("\\bn\\b", s"($n)").replace("CASE i ", s"CASE $end ")
-        s"CASE WHEN $end = 9 THEN NULL ELSE $valued END AS ${prefix}_$name"
-      }
+    val columns =
+      for ((name, value) <- Types; (prefix, n) <- Seq("x" -> "n", "s" -> "n + 3 - a % 40", "e" -> "n + a % 40"))
+        yield {
+          val end = drawn(s"$prefix $name", 25)
+          val valued = value.replaceAll("\\bn\\b", s"($n)").replace("CASE i ", s"CASE $end ")
+          s"CASE WHEN $end = 9 THEN NULL ELSE $valued END AS ${prefix}_$name"
+        }
     s"""SELECT id, if(${drawn("k", 11)} = 0, NULL, CAST(${drawn("key", 5)} AS INT)) AS k,
        |  if(${drawn("g", 13)} = 0, NULL, concat('g', ${drawn("group", 2)})) AS g, ${columns.mkString(",\n  ")}
        |FROM (SELECT id, ${drawn("n", 100)} - 50 AS n, ${drawn("a", 1000)} AS a FROM range(0, 200, 1, 3))""".stripMargin

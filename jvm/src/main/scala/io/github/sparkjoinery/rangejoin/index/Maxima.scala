@@ -1,9 +1,9 @@
 package io.github.sparkjoinery.rangejoin.index
 
 /**
- * The greatest value of each block of 16 values, of each 16 such blocks, and so on: a tree without pointers, a fifteenth
- * of the values in size, whatever the intervals are. It takes the place of the rows active at each key in eBay's range
- * index, which are as many as the square of the rows where long intervals overlap.
+ * The greatest value of each block of 16 values, of each 16 such blocks, and so on: a tree without pointers, a
+ * fifteenth of the values in size, whatever the intervals are. It takes the place of the rows active at each key in
+ * eBay's range index, which are as many as the square of the rows where long intervals overlap.
  */
 private[index] final class Maxima private (values: Array[Long], levels: Array[Array[Long]]) extends Serializable {
   import Maxima._

@@ -126,7 +126,8 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
       sortedEnds,
       if (hasEnds) Maxima.of(sortedEnds) else null,
       failedGroups.toArray,
-      NANOSECONDS.toMillis(System.nanoTime() - begun))
+      NANOSECONDS.toMillis(System.nanoTime() - begun)
+    )
   }
 
   private def firstsOf(numKeys: Int): Array[Int] = {

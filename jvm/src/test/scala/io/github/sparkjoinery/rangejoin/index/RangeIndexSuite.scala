@@ -34,7 +34,8 @@ class RangeIndexSuite extends AnyFunSuite {
   private val shapes: Seq[(String, Random => (Long, Long))] = Seq(
     "short" -> (random => { val s = random.nextInt(1000); (s, s + random.nextInt(5)) }),
     "long" -> (random => { val s = random.nextInt(1000); (s, s + random.nextInt(1000)) }),
-    "one over all" -> (random => if (random.nextInt(500) == 0) (0, 1000) else { val s = random.nextInt(1000); (s, s + 1) }),
+    "one over all" -> (random =>
+      if (random.nextInt(500) == 0) (0, 1000) else { val s = random.nextInt(1000); (s, s + 1) }),
     "identical" -> (_ => (400, 600)),
     "reversed" -> (random => (random.nextInt(1000), random.nextInt(1000))),
     "ends of the type" -> (random =>
@@ -55,12 +56,14 @@ class RangeIndexSuite extends AnyFunSuite {
         val reader = built.reader(strictStart, strictEnd)
         for (_ <- 0 until 50) {
           val lower = Seq(Long.MinValue, Long.MaxValue, 0L, random.nextInt(1000).toLong)(random.nextInt(4))
-          val upper = if (random.nextBoolean()) lower else Seq(Long.MinValue, Long.MaxValue, random.nextInt(1100).toLong)(random.nextInt(3))
+          val upper = if (random.nextBoolean()) lower
+          else Seq(Long.MinValue, Long.MaxValue, random.nextInt(1100).toLong)(random.nextInt(3))
           if (size > 0) {
             reader.between(0, lower, upper)
             val expected = rows.collect {
               case (id, start, end)
-                  if (if (strictStart) start < upper else start <= upper) && (if (strictEnd) end > lower else end >= lower) => id
+                  if (if (strictStart) start < upper else start <= upper) && (if (strictEnd) end > lower
+                                                                              else end >= lower) => id
             }
             assert(found(reader).sorted == expected, s"$lower $upper")
           }
@@ -72,7 +75,8 @@ class RangeIndexSuite extends AnyFunSuite {
   test("points") {
     val random = new Random(1)
     val rows = Seq.tabulate(3000)(i => (i.toLong, random.nextInt(500).toLong))
-    val reader = index(layout(hasEnds = false), rows.map { case (i, p) => (i, Long.box(p), null) }).get.reader(true, false)
+    val reader =
+      index(layout(hasEnds = false), rows.map { case (i, p) => (i, Long.box(p), null) }).get.reader(true, false)
     for (_ <- 0 until 300) {
       val (lower, upper) = (random.nextInt(510).toLong - 5, random.nextInt(510).toLong - 5)
       reader.between(0, lower, upper)
@@ -103,7 +107,11 @@ class RangeIndexSuite extends AnyFunSuite {
   }
 
   test("a row whose bound fails is a candidate of every probe with its key") {
-    val failing = Cast(Divide(Literal(1.0), Cast(start, org.apache.spark.sql.types.DoubleType), EvalMode.ANSI), LongType, None, EvalMode.ANSI)
+    val failing = Cast(
+      Divide(Literal(1.0), Cast(start, org.apache.spark.sql.types.DoubleType), EvalMode.ANSI),
+      LongType,
+      None,
+      EvalMode.ANSI)
     val layout = RangeLayout(Nil, failing, None, keepsAll = false, numFields = 3)
     val reader = index(layout, Seq((0, 1L, null), (1, 0L, null), (2, null, null))).get.reader(false, false)
     reader.between(0, 100, 200)
@@ -122,6 +130,8 @@ class RangeIndexSuite extends AnyFunSuite {
   test("the size does not depend on how intervals overlap") {
     val apart = Seq.tabulate(10000)(i => (i.toLong, Long.box(2 * i), Long.box(2 * i + 1)))
     val over = apart.map { case (id, start, _) => (id, start, Long.box(1000000)) }
-    assert(index(layout(hasEnds = true), apart).get.estimatedSize == index(layout(hasEnds = true), over).get.estimatedSize)
+    assert(index(layout(hasEnds = true), apart).get.estimatedSize == index(
+      layout(hasEnds = true),
+      over).get.estimatedSize)
   }
 }
