@@ -14,6 +14,7 @@ from fuzz.settings import Settings
 STOCK: Settings = {
     "spark.joinery.lastJoin.enabled": "false",
     "spark.joinery.asofJoin.enabled": "false",
+    "spark.joinery.rangeJoin.enabled": "false",
     "spark.joinery.slidingWindow.enabled": "false",
     "spark.joinery.runtimeFilter.enabled": "false",
 }

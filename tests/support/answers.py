@@ -16,7 +16,7 @@ from spark_joinery.plan_report import explain_dataframe
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-STOCK = {"spark.joinery.lastJoin.enabled": "false"}
+STOCK = {"spark.joinery.lastJoin.enabled": "false", "spark.joinery.rangeJoin.enabled": "false"}
 
 
 @contextmanager

@@ -46,6 +46,6 @@ private[rangejoin] class IndexParts(rows: Iterator[InternalRow], layout: RangeLa
 }
 
 private object IndexParts {
-  private val Least = 20L << 10
+  private val Least = 40L << 10 // a page of rows, one of keys, and the least arrays
   private val Usual = 1L << 20
 }

@@ -180,7 +180,7 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
         val query = sql(text)
         query.collect()
         val metrics = collectFirst(plan(query)) { case join: ShuffledRangeJoinExec => join }.get.metrics
-        assert(metrics("indexParts").value > 3 && metrics("indexRows").value == 500)
+        assert(metrics("indexParts").value > 3 && Set(500L, 1000L).contains(metrics("indexRows").value))
       }
   }
 }
