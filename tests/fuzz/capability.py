@@ -70,6 +70,10 @@ class Capability(ABC):
             if "distribution" in table:
                 distributions.build(spark, source, self.store, table["distribution"])
 
+    def expects(self, error: Exception, case: Case) -> bool:
+        """Whether an error of `prepare` is what the case asks for, and nothing to look into."""
+        return False
+
     @contextlib.contextmanager
     def around(self, spark: SparkSession, case: Case) -> Iterator[None]:
         """What surrounds both runs of a case."""

@@ -51,6 +51,7 @@ class Report:
         self.forms: Counter[str] = Counter()
         self.masters: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
+        self.unprepared: Counter[str] = Counter()
         self.raised = 0
         self.ignored = 0
         self.differences: list[Difference] = []
@@ -77,6 +78,11 @@ class Report:
             case "refused":
                 self.not_compared[event["capability"]] += 1
                 self.refusals[f"{event['capability']}: {event['error'].partition(chr(10))[0][:120]}"] += 1
+            case "unprepared":
+                text = f"{event['capability']}: {event['error'].partition(chr(10))[0][:300]}"
+                if text not in self.unprepared:
+                    print(f"fuzz: not prepared: {event['capability']}: {event['error']}", flush=True)
+                self.unprepared[text] += 1
             case "difference":
                 at = time.monotonic() - self.started
                 found = Difference(event["difference"], event["signature"], at, event["case"], event["sql"], static)
@@ -118,9 +124,22 @@ class Report:
             "ignored_differences": self.ignored,
             "not_compared": dict(self.not_compared),
             "refusals": dict(self.refusals.most_common(40)),
+            "not_prepared": dict(self.unprepared.most_common(40)),
             "forms": dict(sorted(self.forms.items())),
             "differences": [vars(difference) for difference in self.differences],
         }
+
+    def _unprepared_lines(self) -> list[str]:
+        """Errors of jobs that no case asked for, if there are any."""
+        if not self.unprepared:
+            return []
+        errors = [f"- {count} times {text}" for text, count in self.unprepared.most_common()]
+        return [
+            "",
+            f"{self.unprepared.total()} queries had no tables or artifacts, by errors to look into:",
+            "",
+            *errors,
+        ]
 
     def markdown(self) -> str:
         """The same for people."""
@@ -131,6 +150,7 @@ class Report:
             f"{self.raised} of them raised an error as stock did; {self.not_compared.total()} more had no right answer "
             f"to compare with. Differences: {len(self.differences)}"
             + (f", and {self.ignored} ignored." if self.ignored else "."),
+            *self._unprepared_lines(),
             "",
             "| operator and form | queries |",
             "|---|---:|",

@@ -13,14 +13,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from fuzz.capability import Capability, Case
 from fuzz.cases import CAPABILITIES
 from fuzz.checking import Verdict, check, right_answer, stock_answer, tested_sql
 from fuzz.reduction import reduce, without_unused_columns
+from fuzz.running import ApplicationDied
 from fuzz.session import start
 from fuzz.settings import draw_meaning
 
@@ -67,10 +66,7 @@ class Round:
             "variant": {},
         }
         emit("query", case=case)
-        try:
-            capability.prepare(self.spark, self.folder, case)
-        except (Py4JError, PySparkException) as error:  # not every format takes the ends of each type
-            emit("refused", capability=capability.name, kind="other", error=f"not prepared: {error}"[:300])
+        if not self.is_prepared(capability, case):
             return
         right = right_answer(self.spark, capability, case)
         if right.kind not in ("rows", "data"):
@@ -97,6 +93,26 @@ class Round:
             elif verdict.difference and verdict.signature not in self.signatures:
                 self.signatures.add(verdict.signature)
                 self.difference(capability, case, verdict)
+
+    def is_prepared(self, capability: Capability, case: Case) -> bool:
+        """Make the tables of a case. An error that the case does not ask for is told apart: it may be of a job.
+
+        Raises:
+            ApplicationDied: It took the application with it, and nothing more can be drawn.
+        """
+        try:
+            capability.prepare(self.spark, self.folder, case)
+        except Exception as error:  # of the jobs, of Spark and of py4j, whatever it is
+            text = f"{type(error).__name__}: {error}"[:600]
+            if not is_alive(self.spark):
+                emit("unprepared", capability=capability.name, error=f"the application died: {text}")
+                raise ApplicationDied(text) from error
+            if capability.expects(error, case):
+                emit("refused", capability=capability.name, kind="other", error=f"not prepared: {text}"[:300])
+            else:
+                emit("unprepared", capability=capability.name, error=text)
+            return False
+        return True
 
     def difference(self, capability: Capability, case: Case, verdict: Verdict) -> None:
         """Report a difference at once, then again once it is reduced."""
@@ -131,6 +147,14 @@ class Round:
         """Run a case by stock Spark alone, to see whether the application outlives that."""
         capability.prepare(self.spark, self.folder, case)
         return Verdict(None, compared=False, found=stock_answer(self.spark, capability, case))
+
+
+def is_alive(spark: SparkSession) -> bool:
+    """Whether the application can run anything more."""
+    try:
+        return not spark.sparkContext._jsc.sc().isStopped()
+    except Exception:  # there is no context, or no JVM
+        return False
 
 
 def emit(event: str, **fields: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -26,9 +27,11 @@ from fuzz.settings import SPLIT_LAST_JOINS, Settings, draw_physical
 
 HINTS = ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "MERGE", ""]
 # What may stand between words, and words that come from elsewhere.
-SPACES = [" "] * 24 + ["\u00a0", "\u3000", "\u2003", "\t", "\n", "/* LAST */", "-- JOIN\n", "\u2028", "\u1680"]
+RARE_SPACES = ["\u00a0", "\u3000", "\u2003", "\t", "\n", "/* LAST */", "-- JOIN\n", "\u2028", "\u1680"]
+SPACES = [" "] * 24 + RARE_SPACES
+WORDS = [["${fuzz.last}", "JOIN"], ["last", "${fuzz.join}"], ["Last", "join"]]
 VARIABLE = {"fuzz.last": "LAST", "fuzz.join": "JOIN"}
-
+OF_LEFT = re.compile(r"\bl\.(\w+)")
 
 # Columns of an outer query in ON, of a LAST JOIN in a scalar subquery or a LATERAL one.
 OUTER = [
@@ -61,6 +64,7 @@ class LastJoin(Capability):
     outer = 0.05
     spaces: Sequence[str] = SPACES
     words = 0.05
+    unnamed = 0.15
     distribution = 0.08
     large_keys: Sequence[str] = ("many", "sequence")
     partitions: Sequence[int] = ()
@@ -111,7 +115,7 @@ class LastJoin(Capability):
         query["padding"] = "p" in tables["r"]["columns"] and rng.random() < self.padded
         query["space"] = [rng.choice(self.spaces) for _ in range(3)]
         if rng.random() < self.words:
-            query["words"] = rng.choice([["${fuzz.last}", "JOIN"], ["last", "${fuzz.join}"], ["Last", "join"]])
+            query["words"] = rng.choice(WORDS)
         if rng.random() < 0.15 and order and order[-1][0] == "r.id":
             query["filter"] = rng.choice(["right_id IS NULL", "right_v > 1", "id % 2 = 0 AND right_id > 3"])
         if self.outer and query["keys"] and rng.random() < self.outer and not large:
@@ -119,7 +123,18 @@ class LastJoin(Capability):
             query["order"] = [term for term in order if term[0] != "r.id"] + [["r.id", "ASC"]]
             query["outer"] = rng.choice(OUTER)
             query.pop("filter", None)
+        if rng.random() < self.unnamed and not query.get("outer"):
+            self.make_unnamed(rng, query)
         return query
+
+    def make_unnamed(self, rng: random.Random, query: dict[str, Any]) -> None:
+        """Have a left side without an alias, and no ORDER BY: whoever does not know LAST JOIN reads an inner join."""
+        query |= {"unnamed": True, "order": []}
+        query.pop("filter", None)  # which of several rows is last, is not said
+        first, _, third = query["space"]
+        query["space"] = [first, rng.choice(RARE_SPACES), third]
+        if rng.random() < 0.6:
+            query["words"] = rng.choice(WORDS)
 
     def draw_conditions(self, rng: random.Random, kind: str, order: list[list[str]]) -> list[str]:
         """Comparisons of the ORDER BY column with the left time: one as-of comparison or none, tolerances or none."""
@@ -174,14 +189,22 @@ class LastJoin(Capability):
         last, join = query.get("words") or ["LAST", "JOIN"]
         terms = ", ".join(f"{term} {way}" for term, way in query["order"])
         order = f"ORDER BY {terms} " if terms else ""
-        return f"FROM l{first}l{first}{last}{second}{join}{third}r {order}ON {self.on(case)}"
+        left, on = f"l{first}l{first}", self.on(case)
+        if query.get("unnamed"):
+            used = sorted(set(OF_LEFT.findall(f"{self.columns(case)} {on}")))
+            left = f"(SELECT {', '.join(f'{name} AS l_{name}' for name in used)} FROM l){first}"
+            on = unqualified(on)
+        return f"FROM {left}{last}{second}{join}{third}r {order}ON {on}"
 
     def sql(self, case: Case) -> str:
         hint = case["variant"].get("hint")
         hinted = f"/*+ {hint}(r) */ " if hint else ""
         if case["query"].get("outer"):
             return within(case["query"]["outer"][0], hinted, self.join(case))
-        joined = f"SELECT {hinted}{self.columns(case)} {self.join(case)}"
+        columns = self.columns(case)
+        if case["query"].get("unnamed"):
+            columns = unqualified(columns).replace("l_id", "l_id AS id", 1)
+        joined = f"SELECT {hinted}{columns} {self.join(case)}"
         sql = with_filter(joined, case["query"].get("filter"))
         return f"SELECT * FROM ({sql}) UNION ALL SELECT * FROM ({sql})" if case["variant"].get("twice") else sql
 
@@ -233,6 +256,11 @@ class LastJoin(Capability):
 
 TOTAL = "sum(coalesce({right}, -7) * 31L + {left})"
 FEW_OUTER = "(SELECT * FROM l WHERE id < 7) o"
+
+
+def unqualified(sql: str) -> str:
+    """An expression over columns of a left side that has no name."""
+    return OF_LEFT.sub(r"l_\1", sql)
 
 
 def within(kind: str, hint: str, join: str) -> str:

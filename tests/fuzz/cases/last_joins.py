@@ -22,6 +22,7 @@ class ScarceLastJoin(LastJoin):
     name = "last_join_scarce"
     spaces = (" ",)
     words = 0.0
+    unnamed = 0.0
     scarce = True
     queries = 6
     sizes = (60, 4000, 20000, 20000, 30000)
@@ -47,6 +48,7 @@ class ExtremeLastJoin(LastJoin):
     name = "last_join_extremes"
     spaces = (" ",)
     words = 0.0
+    unnamed = 0.0
     sizes = (60, 120)
     lengths = (None,)
     keys = (["l.k = r.k"], ["l.k = r.k"], ["l.k <=> r.k"], [])
@@ -87,6 +89,7 @@ class CorrelatedLastJoin(LastJoin):
     name = "last_join_outer"
     spaces = (" ",)
     words = 0.0
+    unnamed = 0.0
     sizes = (12, 60, 120)
     outer = 1.0
 
@@ -99,6 +102,7 @@ class StoredCutLastJoin(LastJoin):
     kinds = ("int", "bigint", "date", "timestamp", "decimal(10,2)")
     spaces = (" ",)
     words = 0.0
+    unnamed = 0.0
     residual = 0.05
     cut = 1.0
     hints = ("SHUFFLE_HASH", "MERGE")

@@ -1,4 +1,8 @@
-"""What may happen to an artifact on disk. Whoever can forge checksums, or loses files consistently, is among it."""
+"""What may happen to an artifact on disk.
+
+Descriptions are written with all checksums and their seal, as by whoever loses files consistently, or forges them: only
+what is missing tells that the data is not whole.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+from spark_joinery.store import seal
+
+WORDS = ["w0", "w1", "w2", "w3"]
+
 
 def _version(artifact: Path) -> Path:
     return next(iter(sorted((artifact / "versions").iterdir())))
@@ -18,12 +28,21 @@ def _data(artifact: Path) -> Path:
     return next(iter(sorted((_version(artifact) / "data").glob("*.parquet"))))
 
 
+def _forget_crc(file: Path) -> None:
+    """Remove the checksum that Hadoop keeps beside a local file; object stores have none."""
+    (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
+
+
 def _describe(artifact: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Change the description of a version, and all checksums with it."""
     path = _version(artifact) / "version.json"
     description = json.loads(path.read_text())
     change(description)
-    path.write_text(json.dumps(description))
+    if seal.FIELD in description:
+        description[seal.FIELD] = seal.BLANK
+        path.write_bytes(seal.sealed(json.dumps(description).encode()))
+    else:
+        path.write_text(json.dumps(description))
     pointer = json.loads((artifact / "_current.json").read_text())
     pointer["version_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     (artifact / "_current.json").write_text(json.dumps(pointer))
@@ -57,19 +76,63 @@ def _lose_data_entries(artifact: Path) -> None:
     _describe(artifact, change)
 
 
-def _empty_data(artifact: Path) -> None:
-    """Rows lost from a file whose entry was written anew."""
-    import pyarrow.parquet as pq
-
-    path = _data(artifact)
-    rows = pq.read_table(path)
-    pq.write_table(rows.slice(0, rows.num_rows // 2), path)
+def _write_data(artifact: Path, *parts: pa.Table) -> None:
+    """Other data, of several files perhaps, and the entries that it needs."""
+    folder, old = _version(artifact) / "data", _data(artifact)
+    names = [old.name, *(f"more-{i}.parquet" for i in range(1, len(parts)))]
+    for name, rows in zip(names, parts, strict=True):
+        pq.write_table(rows, folder / name)
+        _forget_crc(folder / name)
 
     def change(description: dict[str, Any]) -> None:
-        for file in description["files"]:
-            if file["path"].endswith(path.name):
-                file["length"] = path.stat().st_size
-                file["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        kept = [file for file in description["files"] if not file["path"].endswith(old.name)]
+        description["files"] = [*kept, *(_entry(folder / name) for name in names)]
+
+    _describe(artifact, change)
+
+
+def _entry(file: Path) -> dict[str, Any]:
+    content = file.read_bytes()
+    return {"path": f"data/{file.name}", "length": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def _lose_rows(artifact: Path) -> None:
+    """Blocks lost from a file whose entry was written anew."""
+    rows = pq.read_table(_data(artifact))
+    _write_data(artifact, rows.slice(0, rows.num_rows // 2))
+
+
+def _lose_bits(artifact: Path) -> None:
+    """All blocks are there, but each word of them has only the last bit of each half that a key has set."""
+    rows = pq.read_table(_data(artifact))
+    for word in WORDS:
+        bits = [value & -value & 0xFFFFFFFF | _high(value) for value in rows[word].to_pylist()]
+        rows = rows.set_column(rows.schema.get_field_index(word), word, pa.array(bits, pa.int64()))
+    _write_data(artifact, rows)
+
+
+def _high(word: int) -> int:
+    """The last bit of the upper half, as part of a signed word."""
+    upper = word >> 32 & 0xFFFFFFFF
+    bit = (upper & -upper) << 32
+    return bit - 2**64 if bit >= 2**63 else bit
+
+
+def _cut(artifact: Path) -> None:
+    """Nothing is lost: half of the data is in another file."""
+    rows = pq.read_table(_data(artifact))
+    half = rows.num_rows // 2
+    _write_data(artifact, rows.slice(0, half), rows.slice(half))
+
+
+def _lose_a_file(artifact: Path) -> None:
+    """One of two files and its entry are lost."""
+    _cut(artifact)
+    lost = _data(artifact)
+    lost.unlink()
+
+    def change(description: dict[str, Any]) -> None:
+        description["files"] = [file for file in description["files"] if not file["path"].endswith(lost.name)]
 
     _describe(artifact, change)
 
@@ -78,17 +141,28 @@ def _flip(artifact: Path) -> None:
     content = bytearray(_data(artifact).read_bytes())
     content[len(content) // 2] ^= 1
     _data(artifact).write_bytes(content)
+    _forget_crc(_data(artifact))
 
 
+def _truncate(artifact: Path) -> None:
+    _data(artifact).write_bytes(_data(artifact).read_bytes()[:-9])
+    _forget_crc(_data(artifact))
+
+
+# After these a filter is as good as before.
+HARMLESS: dict[str, Callable[[Path], object]] = {"none": lambda artifact: None, "data in two files": _cut}
 DAMAGES: dict[str, Callable[[Path], object]] = {
+    **HARMLESS,
     "data in a sub-folder": lambda artifact: _rename_data(artifact, "data/more"),
     "data elsewhere in the version": lambda artifact: _rename_data(artifact, "payload"),
     "data outside the version": lambda artifact: _rename_data(artifact, "../elsewhere"),
     "no files": _lose_entries,
     "no data files": _lose_data_entries,
-    "half of the data": _empty_data,
+    "half of the data": _lose_rows,
+    "half of the files": _lose_a_file,
+    "bits lost": _lose_bits,
     "data gone": lambda artifact: _data(artifact).unlink(),
-    "data truncated": lambda artifact: _data(artifact).write_bytes(_data(artifact).read_bytes()[:-9]),
+    "data truncated": _truncate,
     "a bit flipped": _flip,
     "description garbage": lambda artifact: (_version(artifact) / "version.json").write_text("{"),
     "pointer empty": lambda artifact: (artifact / "_current.json").write_text(""),

@@ -13,7 +13,16 @@ from pyspark.sql import SparkSession
 
 from fuzz.capability import Capability, Case
 from fuzz.cases.store_damage import DAMAGES
-from fuzz.cases.stored_sources import SETTINGS_OF_READING, Build, jvm_zone, meanings_of, name_of, wheres
+from fuzz.cases.stored_sources import (
+    SETTINGS_OF_READING,
+    Build,
+    FormatRefusedError,
+    jvm_zone,
+    meanings_of,
+    name_of,
+    readings_of,
+    wheres,
+)
 from fuzz.data import Table, column, register
 from fuzz.running import Answer, row_texts
 from fuzz.settings import ZONES, Settings, draw_physical
@@ -42,10 +51,14 @@ class StoredFilters(Capability):
     zone = 0.3
     far = 0.3
     reading = 0.08
+    other = 0.75
+    appended = 0.15
+    sizes: Sequence[int] = (1, 10, 100, 100, 1000)
+    pools: Sequence[str] = ("dense", "many", "many", "changes", "changes", "mixed")
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
-        rows = rng.choice([1, 10, 100, 100, 1000])
-        pool = rng.choice(["dense", "many", "many", "changes", "changes", "mixed"])
+        rows = rng.choice(self.sizes)
+        pool = rng.choice(self.pools)
         times = pool if pool != "mixed" else "changes"
         kinds = {
             name: column(kind, times if name in ("k_ts", "k_ntz") else pool, rng.choice([0.0, 0.1]))
@@ -82,7 +95,7 @@ class StoredFilters(Capability):
                     build["session"] |= settings
         if rng.random() < self.zone:
             build["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
-        if rng.random() < 0.15:
+        if rng.random() < self.appended:
             build["appended"] = rng.choice(["refreshed", "stale"])
         return build
 
@@ -108,7 +121,8 @@ class StoredFilters(Capability):
             return drawn
         if changed == "zone":
             return {**build["session"], "spark.sql.session.timeZone": drawn["spark.sql.session.timeZone"]}
-        settings = rng.choice(meanings_of(build["where"][0] if "where" in build else "") or SETTINGS_OF_READING)
+        telling = meanings_of(build["where"][0] if "where" in build else "") or readings_of(build)
+        settings = rng.choice(telling or SETTINGS_OF_READING)
         others = {key: value for key, value in build["session"].items() if key not in settings}
         is_new = any(build["session"].get(key) != value for key, value in settings.items())
         return {**others, **settings} if is_new else others
@@ -124,7 +138,7 @@ class StoredFilters(Capability):
         if rng.random() < 0.1:
             pairs.append("f_v >= d_v")
         query: dict[str, Any] = {"join": rng.choice(self.joins), "on": pairs, "predicates": predicates, "session": {}}
-        query["session"] = self.draw_other_reading(rng, build) if rng.random() < 0.75 else dict(build["session"])
+        query["session"] = self.draw_other_reading(rng, build) if rng.random() < self.other else dict(build["session"])
         if rng.random() < self.zone:
             query["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
         return query
@@ -136,6 +150,9 @@ class StoredFilters(Capability):
         register(spark, folder, "fact", case["tables"]["fact"])
         self.build = Build(spark, folder, case["tables"]["dim"])
         self.build.make()
+
+    def expects(self, error: Exception, case: Case) -> bool:
+        return isinstance(error, FormatRefusedError)
 
     @contextlib.contextmanager
     def around(self, spark: SparkSession, case: Case) -> Iterator[None]:
@@ -216,15 +233,19 @@ class StoredFormats(StoredFilters):
     reading = 0.2
     queries = 8
     runs = 1
-    formats = ("foreign", "foreign", "orc", "orc", "csv", "json")
-    keys = ("k_ts", "k_ts", "k_date", "k_ntz")
+    formats = ("foreign", "foreign", "foreign", "orc", "orc", "csv", "json")
+    keys = ("k_ts", "k_ts", "k_date", "k_date", "k_ntz")
+    pools = ("many", "changes", "changes", "changes", "mixed")
 
 
 class StoredDamage(StoredFilters):
-    """Stores that lost data, or were changed by someone else."""
+    """Stores that lost data, or were changed by someone else; whatever else may have a filter declined is rare."""
 
     name = "stored_damage"
     where = 0.1
+    other = 0.1
+    appended = 0.0
+    sizes = (10, 100, 100, 1000)
     joins = ("JOIN", "JOIN", "LEFT SEMI JOIN")
     queries = 4
     zone = 0.0

@@ -9,9 +9,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from spark_joinery.jobs import refresh_artifact, runner
+from spark_joinery.jobs.builders.built import ColumnUnusableError
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec
 from spark_joinery.store import open_store
 
@@ -52,7 +56,19 @@ MEANINGS: dict[str, Settings] = {
     " timestamp'": {"spark.sql.timestampType": "TIMESTAMP_NTZ"},
     "> 1": {"spark.sql.ansi.enabled": "false"},
 }
+# Settings by which foreign Parquet files have other values, by key.
+READINGS: dict[str, list[Settings]] = {
+    "d_k_date": [{"spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY"}],
+    "d_k_ts": [
+        {"spark.sql.parquet.int96TimestampConversion": "true"},
+        {"spark.sql.parquet.int96RebaseModeInRead": "LEGACY"},
+    ],
+}
 MINUTE = 60
+
+
+class FormatRefusedError(Exception):
+    """A format does not take what was drawn for it, such as the ends of a type."""
 
 
 TODAY = [
@@ -104,6 +120,12 @@ def wheres(today: bool) -> list[list[str]]:
 def meanings_of(where: str) -> list[Settings]:
     """Settings by which a condition may mean something else."""
     return [settings for sign, settings in MEANINGS.items() if sign in where]
+
+
+def readings_of(build: dict[str, Any]) -> list[Settings]:
+    """Settings by which the keys of a filter may have other values."""
+    keys = build["keys"] if build["format"] == "foreign" else []
+    return [settings for key in keys for settings in READINGS.get(key, [])]
 
 
 def name_of(table: Table) -> str:
@@ -166,12 +188,20 @@ class Build:
             kind = "parquet"
         else:
             write(self.table, plain)
-            with jvm_zone(self.spark, self.build.get("zone")):
-                self.spark.read.parquet(str(plain)).write.format(kind).save(str(self.source))
+            try:
+                with jvm_zone(self.spark, self.build.get("zone")):
+                    self.spark.read.parquet(str(plain)).write.format(kind).save(str(self.source))
+            except PySparkException as error:
+                raise FormatRefusedError(f"{kind}: {error}") from error
         for file in self._files():
             os.utime(file, (file.stat().st_mtime - MINUTE,) * 2)
         schema = ", ".join(f"{name} {described['type']}" for name, described in self.table["columns"].items())
         self.spark.sql(f"CREATE TABLE {self.name} ({schema}) USING {kind} LOCATION '{self.source}'")
+
+    def _refusals(self) -> tuple[type[Exception], ...]:
+        """Errors that a refresh is expected to have, for what the case asks for; others may be a job's defect."""
+        unreadable = (Py4JJavaError, PySparkException) if "unreadable" in self.build else ()
+        return (ColumnUnusableError, *unreadable) if "where" in self.build else unreadable
 
     def _files(self) -> list[Path]:
         return sorted(file for file in self.source.iterdir() if not file.name.startswith(("_", ".")))
@@ -180,7 +210,7 @@ class Build:
         text = self.build["where"][0] if "where" in self.build else None
         request = ArtifactRequest.of_table(self.name, BloomFilterSpec(keys=self.build["keys"], where=text))
         # a job that refuses a filter leaves a store without one
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(*self._refusals()):
             refresh_artifact(self.spark, request, open_store(self.spark, str(self.store)), schema=None)
 
     def _refresh_unreadable(self) -> None:
