@@ -72,7 +72,17 @@ test: lint test-jvm test-python test-lines test-fuzz ## Everything CI runs
 
 # JVMs of tests run new code all the time: what C2 compiles comes too late, and takes much of the processors' time. C1 alone has
 # a fifth of the usual room for code by default, and compiles again what it had to throw away.
-SHORT_LIVED := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+QUICK_START := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
+SHORT_LIVED := JDK_JAVA_OPTIONS="$(QUICK_START)"
+
+# Spark's classes, made ready once for the many JVMs of Python tests. Those that it does not fit, such as Spark's launcher, do
+# without; the log is off because they would say so. On the other lines too few are started to be worth it.
+ARCHIVE := jvm/target/spark-$(DEFAULT_LINE).jsa
+ARCHIVED := -XX:SharedArchiveFile=$(CURDIR)/$(ARCHIVE) -Xlog:cds*=off
+
+$(ARCHIVE): $(VENV)/.stamp jvm/class_archive.py
+	mkdir -p $(@D)
+	$(SHORT_LIVED) $(PYTHON) jvm/class_archive.py $@
 
 # On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
 SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite parser lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite \
@@ -87,8 +97,9 @@ test-jvm: env-all ## Scala suites: all on the default Spark, the most version-de
 	  $(SHORT_LIVED) python3 jvm/build.py $$line suites $(SMOKE_SUITES) || exit 1; done
 
 .PHONY: test-python
-test-python: env jars ## Python, dbt and Airflow tests on the default Spark, in two processes, which share nothing
-	$(SHORT_LIVED) $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 2 --dist loadfile
+test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in two processes, which share nothing
+	JDK_JAVA_OPTIONS="$(QUICK_START) $(ARCHIVED)" \
+	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 2 --dist loadfile
 
 .PHONY: test-lines
 test-lines: wheel env-all ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg
@@ -107,8 +118,9 @@ soak: env-all jar compile-lines ## Tests too long for `make test`: the full prod
 
 # One seed, so that what it finds in a change is the change's; `make fuzz` draws new ones. A busy machine may be too slow.
 .PHONY: test-fuzz
-test-fuzz: env jar ## Two minutes of `make fuzz`
-	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds 120 --round 45 --reduce 0 --ignore "time error" --seed $(or $(SEED),1355432908)
+test-fuzz: env jar $(ARCHIVE) ## Two minutes of `make fuzz`
+	JDK_JAVA_OPTIONS="$(ARCHIVED)" PYTHONPATH=tests $(PYTHON) -m fuzz --seconds 120 --round 45 \
+	  --reduce 0 --ignore "time error" --seed $(or $(SEED),1355432908)
 
 SECONDS := 600
 

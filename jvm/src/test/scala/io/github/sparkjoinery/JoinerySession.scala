@@ -62,5 +62,7 @@ object JoinerySession {
     .config("spark.sql.planChangeValidation", "true")
     // A generated class that does not compile fails the query instead of being replaced by interpretation.
     .config("spark.sql.codegen.fallback", "false")
+    // Or the compiler of generated code asks the driver, by remote calls, for a class of each name that it comes across.
+    .config("spark.sql.artifact.isolation.enabled", "false")
     .getOrCreate()
 }

@@ -80,7 +80,7 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
   }
 
   private def check(query: Query): Unit = {
-    val candidates = Answers.rowsById(sql(query.candidates))
+    val candidates = asOracle(Answers.rowsById(sql(query.candidates)))
     for ((hint, operator) <- Operators) {
       val joined = sql(query.sql(hint))
       val rows = Answers.rowsById(joined)
@@ -104,7 +104,7 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
         // Spark's operator against ours, as far as the row is certain: not where the left value is infinite, as Spark takes the
         // distance between equal infinities, which is NaN, for the greatest of all
         val finite = left.indices.filterNot(id => left(id).o.exists(_.isInfinite)).toSet
-        val certain = Answers.rowsById(sql(query.candidates)).filter { case (id, rows) =>
+        val certain = asOracle(Answers.rowsById(sql(query.candidates))).filter { case (id, rows) =>
           rows.size == 1 && finite(id.asInstanceOf[Int])
         }
         def only(rows: scala.collection.Map[Any, Seq[String]]) = rows.filter { case (id, _) => certain.contains(id) }

@@ -14,8 +14,6 @@ class LastJoinFailureSuite extends LastJoinChecks {
 
   private val Generated =
     Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
-  private val Interpreted =
-    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
   private val Shuffled = Seq(
     "spark.sql.ansi.enabled" -> "true",
     "spark.sql.shuffle.partitions" -> "3",
@@ -51,7 +49,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
   }
 
   private def answerOf(query: LastJoinQuery): Seq[String] =
-    withConf("spark.sql.ansi.enabled" -> "true")(onStockSpark(Answers.rows(sql(query.candidates))))
+    withConf("spark.sql.ansi.enabled" -> "true")(onStockSpark(asOracle(Answers.rows(sql(query.candidates)))))
 
   private def survives(
       on: String,
@@ -129,7 +127,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
   test("ASOF JOIN") {
     load(left(noPartner), right())
     val oracle = LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "l.k = r.k AND r.o < l.o + 100").candidates
-    val answer = onStockSpark(Answers.rows(sql(s"SELECT id, o FROM ($oracle)")))
+    val answer = onStockSpark(asOracle(Answers.rows(sql(s"SELECT id, o FROM ($oracle)"))))
     for ((hint, operator) <- LastJoinForms; settings <- Settings) withConf(settings: _*) {
       val joined = sql(s"""SELECT /*+ $hint(r) */ l.id, r.o FROM l l
                           |LEFT ASOF JOIN r MATCH_CONDITION (l.o + 100 > r.o) ON l.k = r.k""".stripMargin)
@@ -196,7 +194,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
                    |ORDER BY r.o, r.id ON l.k = r.k AND $on""".stripMargin
     val settings = Shuffled ++ code :+ "spark.sql.adaptive.enabled" -> "false"
     withConf(settings :+ "spark.sql.shuffle.partitions" -> "1": _*) {
-      val answer = onStockSpark(Answers.rows(sql(s"SELECT id, rid, v FROM ($oracle)")))
+      val answer = onStockSpark(asOracle(Answers.rows(sql(s"SELECT id, rid, v FROM ($oracle)"))))
       ScarceMemory.withSpills(rows = 1000) {
         // others in the JVM may give memory back at that very moment
         val spilled = Iterator.fill(10) { val joined = sql(query); assert(Answers.rows(joined) == answer); joined }

@@ -38,7 +38,7 @@ class LastJoinTypesSuite extends LastJoinChecks {
        |FROM (SELECT * FROM range(0, $rows, 1, 2))""".stripMargin
 
   private def everyForm(query: LastJoinQuery, columns: String = "*"): Unit = {
-    val answer = Answers.rows(sql(s"SELECT $columns FROM (${query.candidates})"))
+    val answer = asOracle(Answers.rows(sql(s"SELECT $columns FROM (${query.candidates})")))
     for ((hint, operator) <- LastJoinForms) {
       val joined = sql(s"SELECT $columns FROM (${query.sql(hint)})")
       assert(Answers.rows(joined) == answer, query.sql(hint))

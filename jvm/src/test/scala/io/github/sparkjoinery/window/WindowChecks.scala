@@ -17,10 +17,6 @@ trait WindowChecks extends LastJoinChecks {
 
   protected def onStockWindows[T](body: => T): T = withConf("spark.joinery.slidingWindow.enabled" -> "false")(body)
 
-  /** Where nothing has to be compiled, queries over few rows take a fraction of the time. */
-  protected val Interpreted =
-    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
-
   /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
     query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan match {
@@ -51,7 +47,7 @@ trait WindowChecks extends LastJoinChecks {
    * class of error.
    */
   protected def checkWindow(text: String, sliding: Boolean = true): Unit = {
-    val expected = withConf(Interpreted: _*)(onStockWindows(shown(outcome(sql(text)))))
+    val expected = asOracle(onStockWindows(shown(outcome(sql(text)))))
     val answer = sql(text)
     assert(shown(outcome(answer)) == expected, text)
     assert(isSliding(answer) == sliding, s"$text\n${planned(answer)}")
@@ -61,7 +57,7 @@ trait WindowChecks extends LastJoinChecks {
   protected def checkWindows(columns: Seq[String], from: String, sliding: Boolean = true): Unit = {
     def query(list: Seq[String]) =
       s"SELECT id, ${list.zipWithIndex.map { case (column, i) => s"$column AS c$i" }.mkString(",\n  ")}\n$from"
-    val fails = onStockWindows(outcome(sql(query(columns)))).isLeft
+    val fails = asOracle(onStockWindows(outcome(sql(query(columns))))).isLeft
     if (fails) columns.foreach(column => checkWindow(query(Seq(column)), sliding))
     else checkWindow(query(columns), sliding)
   }
@@ -86,10 +82,10 @@ trait WindowChecks extends LastJoinChecks {
 
   /** What is wrong with the answer to a query, if anything. */
   protected def faults(query: WindowQuery): Option[String] = {
-    val (expected, stock) = withConf(query.oracleSettings :+ ("spark.joinery.slidingWindow.enabled" -> "false"): _*) {
+    val (expected, stock) = asOracle(onStockWindows(withConf(query.oracleSettings: _*) {
       val answer = sql(query.oracle)
       (outcome(answer), planned(answer))
-    }
+    }))
     withConf(query.settings: _*) {
       val answer = sql(query.sql)
       val found = outcome(answer)
