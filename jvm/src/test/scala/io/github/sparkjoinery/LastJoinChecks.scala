@@ -26,7 +26,9 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
 
   /** For queries that only give the answer to compare with: it does not depend on how Spark comes to it. */
   protected def asOracle[T](body: => T): T =
-    withConf(Interpreted :+ ("spark.sql.planChangeValidation" -> "false"): _*)(body)
+    withConf(
+      Interpreted :+ ("spark.sql.planChangeValidation" -> "false") :+ ("spark.joinery.rangeJoin.enabled" -> "false"): _*)(
+      body)
 
   /**
    * A query gives the columns and rows of another, which stock Spark runs, and `operator` takes part in it.

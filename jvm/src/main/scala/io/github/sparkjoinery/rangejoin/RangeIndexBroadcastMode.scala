@@ -20,7 +20,7 @@ case class RangeIndexBroadcastMode(layout: RangeLayout) extends BroadcastMode {
   }
 
   private def tooLarge(): Nothing = throw new SparkException(
-    s"[JOINERY_RANGE_JOIN.BROADCAST_TOO_LARGE] The indexed side of a range join takes more than " +
+    "[JOINERY_RANGE_JOIN.BROADCAST_TOO_LARGE] The indexed side of a range join takes more than " +
       s"${JoineryConf.rangeJoinMaxBroadcast} bytes. Take a hint RANGE_JOIN or BROADCAST away, set spark.joinery.rangeJoin.enabled to " +
       "false for this query, or, if the driver and every executor have the memory, raise spark.joinery.rangeJoin.maxBroadcast.")
 

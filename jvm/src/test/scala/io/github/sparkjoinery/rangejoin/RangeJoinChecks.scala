@@ -17,8 +17,6 @@ trait RangeJoinChecks extends LastJoinChecks {
 
   protected def onStockJoins[T](body: => T): T = withConf("spark.joinery.rangeJoin.enabled" -> "false")(body)
 
-  protected val Interpreted =
-    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
   protected val Generated =
     Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
 
@@ -45,7 +43,7 @@ trait RangeJoinChecks extends LastJoinChecks {
    *   the number of rows
    */
   protected def checkRangeJoin(text: String, operator: String = Broadcast): Int = {
-    val expected = withConf(Interpreted: _*)(onStockJoins(outcome(sql(text))))
+    val expected = asOracle(outcome(sql(text)))
     val answer = sql(text)
     val actual = outcome(answer)
     assert(actual == expected, s"$text\n${planned(answer)}")

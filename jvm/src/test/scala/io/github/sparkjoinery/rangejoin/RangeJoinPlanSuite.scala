@@ -61,7 +61,7 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
 
   test("what is left to Spark, and why") {
     val range = "e.x BETWEEN s.lo AND s.hi"
-    checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
+    checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
       checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON $range", "too large to index on the driver"))
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
