@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide, JoinSelectionHelper}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastPartitioning
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.joinery.JoineryConf
@@ -28,6 +29,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       else choose(join, conditions) match {
         case Right(Choice(side, isBroadcast, why)) =>
           Decision.record(join, Decision.RangeJoin, why)
+          join.setTagValue(Taken, ())
           val (left, right, terms) = (planLater(join.left), planLater(join.right), conditions.terms(side).get)
           Seq(
             if (isBroadcast) new BroadcastRangeJoinExec(left, right, side, join.joinType, terms)
@@ -36,6 +38,9 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       }
     case _ => Nil
   }
+
+  /** On a join that was planned as a range join before. */
+  private val Taken = TreeNodeTag[Unit]("joinery_range_join")
 
   private def notARange(join: Join): Seq[SparkPlan] =
     if (RangeJoinHint.isOn(join.hint))
@@ -54,7 +59,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val hinted = hints.collectFirst { case (side, Some(hint)) if hint.strategy.contains(BROADCAST) => side }
     val insists = RangeJoinHint.isOn(join.hint)
     val broadcastAlready = Seq(BuildLeft, BuildRight).find(side => isBroadcast(sideOf(join, side)))
-    val otherHints = hints.flatMap(_._2).flatMap(_.strategy).filterNot(_ == BROADCAST)
+    val otherHints = hints.flatMap(_._2).flatMap(_.strategy).filter(isOfUser(join, _))
     val side = broadcastAlready.orElse(hinted).getOrElse(cheaper(join))
     val bytes = size(join, side)
     val hasKeys = conditions.leftKeys.nonEmpty
@@ -66,7 +71,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
-    else if (hasKeys && !(hinted.isDefined && bytes <= limit) && !canBroadcastBySize(sideOf(join, side), conf))
+    else if (hasKeys && !(hinted.isDefined && bytes <= limit) && !mayBroadcast(join, side))
       Right(Choice(
         side,
         isBroadcast = false,
@@ -77,6 +82,18 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
         isBroadcast = true,
         if (insists || hinted.isDefined) "hint" else s"the indexed side is small ($bytes bytes)"))
     else Left(s"both sides are too large to index on the driver ($bytes bytes, limit $limit bytes)")
+  }
+
+  /** Adaptive execution adds hints of its own, which are about Spark's joins; on Spark 4.1 one that users cannot give. */
+  private def isOfUser(join: Join, hint: JoinStrategyHint): Boolean = hint match {
+    case BROADCAST | NO_BROADCAST_HASH => false
+    case SHUFFLE_MERGE | SHUFFLE_REPLICATE_NL => true
+    case _ => join.getTagValue(Taken).isEmpty
+  }
+
+  private def mayBroadcast(join: Join, side: BuildSide): Boolean = {
+    val hint = if (side == BuildLeft) join.hint.leftHint else join.hint.rightHint
+    canBroadcastBySize(sideOf(join, side), conf) && !hint.exists(_.strategy.contains(NO_BROADCAST_HASH))
   }
 
   /** The smaller side; where they are much alike, the one of which no row has to be given out for itself. */
