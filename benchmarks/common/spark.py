@@ -38,7 +38,7 @@ SETTINGS = {
 }
 # What pays on this machine beside Spark's defaults, as `joinery doctor` advises.
 TUNED = {PARTITIONS: str(advised_partitions(CORES))}
-OPERATORS = ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow")
+OPERATORS = ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow", "BroadcastRangeJoin")
 DRAIN_SECONDS = 120
 _groups = itertools.count()
 
