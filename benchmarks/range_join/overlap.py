@@ -15,7 +15,7 @@ CASES = [
         shape=OVERLAPPING,
         question=q.Question(overlap=True),
         peers=(DUCKDB, POLARS),
-        binned=tuple(map(q.Binned, BINS)),
+        binned=(*map(q.Binned, BINS), q.Binned(BINS[1], "r")),
     )
 ]
 

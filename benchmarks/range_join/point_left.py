@@ -15,10 +15,13 @@ CASES = [
         shape=addresses(point.POINTS, ranges),
         question=q.Question(left=True),
         peers=(DUCKDB,),
-        binned=tuple(map(q.Binned, bins)),
+        binned=binned,
         indexed=("l", "r"),
     )
-    for ranges, bins in ((point.RANGES, point.BINS), (point_1m.RANGES, point_1m.BINS))
+    for ranges, binned in (
+        (point.RANGES, tuple(map(q.Binned, point.BINS))),
+        (point_1m.RANGES, (*map(q.Binned, point_1m.BINS), q.Binned(point_1m.BINS[1], "r"))),
+    )
 ]
 
 

@@ -34,8 +34,8 @@ OWN_NOTES = [
 ]
 BINNED = (
     "Hand-binned: stock Spark joins by the number of a bin, each interval repeated for all of its bins; two intervals "
-    "meet in the first bin that they share, so that nothing has to be made distinct. It has to know the widths of the "
-    "data beforehand: the bins are the best of several for it, and for it alone."
+    "meet in the first bin that they share, so that nothing has to be made distinct. How wide bins should be "
+    "depends on the data: several widths are shown, and the broadcast of a side beside the one in the middle."
 )
 EXTRAPOLATED = (
     "Extrapolated: {name} ran over {share:.3%} of the rows of `l`, taken at random, which it broadcasts by a hint "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,12 +9,11 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from benchmarks.__main__ import CASES as ALL_CASES
-from benchmarks.common.rounds import DUCKDB, NO_CODEGEN, OURS, POLARS
+from benchmarks.common.rounds import NO_CODEGEN, OURS, POLARS
 from benchmarks.common.verdict import judge
-from benchmarks.range_join import index, overlap, point, point_left, validity
+from benchmarks.range_join import index, overlap, point, point_left, validity, worst
 from benchmarks.range_join import queries as q
-from benchmarks.range_join.data import STAGGERED, VALIDITY, addresses, tables
+from benchmarks.range_join.data import STAGGERED, tables
 from benchmarks.range_join.run import FIRST, OPERATOR, Case, measure
 from benchmarks.range_join.sums import RowSums, Sums
 
@@ -33,8 +31,11 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(view)
 
 
-MODULES = [importlib.import_module(module) for module in ALL_CASES.values() if ".range_join." in module]
-CASES = [case for module in MODULES for case in getattr(module, "CASES", ())]
+# One case of each kind, with bins of one or two widths: other sizes ask the same question.
+CASES = [
+    replace(case, binned=case.binned[-2:])
+    for case in (point.CASES[0], point_left.CASES[1], overlap.CASES[0], validity.CASES[0], *worst.CASES)
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -51,7 +52,7 @@ def test_a_wrong_answer_fails_the_case(bench: SparkSession, monkeypatch: pytest.
     polars = q.polars_query
     monkeypatch.setattr(
         "benchmarks.range_join.queries.polars_query",
-        lambda question, files: polars(question, files).filter(__import__("polars").col("id") != 7),
+        lambda question, files: polars(question, files).limit(7),
     )
     case = replace(overlap.CASES[0], peers=(POLARS,), binned=())
     result = judge("test", "test", [measure(bench, case, SCALE, first_runs=False)], SCALE)
@@ -139,8 +140,5 @@ def test_data() -> None:
     rows, found = matches(validity.CASES[0], 0.002)
     assert rows == 10_000
     assert 0.4 < found / rows < 0.95
-    assert tables(addresses(8, 8).scaled(0.5)).keys() == {"l", "r"}
-    assert (VALIDITY.left, VALIDITY.right) == (5_000_000, 50_000)
     rows, found = matches(replace(overlap.CASES[0], shape=STAGGERED), 0.01)
     assert 0.4 < found / (rows * 200) < 0.5
-    assert DUCKDB in overlap.CASES[0].peers
