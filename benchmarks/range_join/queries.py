@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NESTED_LOOP = "Spark nested loop join"
 HASH_JOIN = "Spark broadcast hash join + filter"
+MERGE_JOIN = "Spark sort merge join + filter"
+SHUFFLED = "joinery, shuffled"
 FLOOR_SCAN = "floor: scan"
 COLUMNS = "l.id, r.r_id, r.label"
 

@@ -25,11 +25,16 @@ SMALL_SCALE_SHARE = 0.5  # of the rows, for a peer that is extrapolated; a few r
 FIRST = "l_first"  # the view with those rows
 # For a side that is indexed because a hint says so, however large.
 LARGE_INDEX = {"spark.joinery.rangeJoin.maxBroadcast": "4g"}
-SPARK_PLANS = {q.NESTED_LOOP: "BroadcastNestedLoopJoin", q.HASH_JOIN: "BroadcastHashJoin"}
+SPARK_PLANS = {
+    q.NESTED_LOOP: "BroadcastNestedLoopJoin",
+    q.HASH_JOIN: "BroadcastHashJoin",
+    q.MERGE_JOIN: "SortMergeJoin",
+}
+NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 OWN_NOTES = [
     "Counts, and sums over every column and over pairs of ids are compared before anything is timed.",
     "Joinery chooses the side that is indexed by itself in its first row; in others a hint BROADCAST names it, "
-    "and an index may take 4 GB.",
+    "and an index may take 4 GB. Shuffled, and Spark's sort merge join: with spark.sql.autoBroadcastJoinThreshold -1.",
     "The floor scans the columns of the query with stock Spark, and does not join.",
 ]
 BINNED = (
@@ -55,6 +60,7 @@ class Case(rounds.Case):
         binned: Bins of stock Spark's joins by bins.
         share: Of the rows of `l`, for the nested loop join; all when None.
         indexed: Sides to index beside the automatic choice.
+        shuffled: Whether to run Joinery as well as if no side were small enough to broadcast; there has to be a key.
     """
 
     shape: Shape
@@ -63,6 +69,7 @@ class Case(rounds.Case):
     binned: tuple[q.Binned, ...] = ()
     share: float | None = None
     indexed: tuple[str, ...] = ()
+    shuffled: bool = False
 
 
 def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Result:
@@ -116,6 +123,8 @@ def _engines(
     for side in case.indexed:
         hinted = q.range_join(case.question, f"BROADCAST({side})")
         engines[f"{OURS}, {side} indexed"] = engine(hinted, LARGE_INDEX)
+    if case.shuffled:
+        engines[q.SHUFFLED] = engine(sql, NO_BROADCAST)
     for name in case.peers:
         if name == DUCKDB:
             engines[name] = DuckDB(sql, files, digest)
@@ -126,6 +135,6 @@ def _engines(
             some_digest = RowSums(digest.first, whole=False)
             engines[name] = Fraction(Spark(spark, some, off, some_digest), digest.first / shape.left)
         else:
-            engines[name] = engine(sql, off)
+            engines[name] = engine(sql, off | (NO_BROADCAST if name == q.MERGE_JOIN else {}))
     engines |= {binned.name: engine(binned.query(case.question), off) for binned in case.binned}
     return engines | {q.FLOOR_SCAN: engine(q.floor(case.question), off)}

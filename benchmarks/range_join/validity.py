@@ -13,7 +13,8 @@ CASES = [
         name="5 M facts, 50 k intervals of 1,000 keys",
         shape=VALIDITY,
         question=q.Question(keyed=True),
-        peers=(q.HASH_JOIN, DUCKDB, POLARS),
+        peers=(q.HASH_JOIN, q.MERGE_JOIN, DUCKDB, POLARS),
+        shuffled=True,
     )
 ]
 
