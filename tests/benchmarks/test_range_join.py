@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCALE = 0.0002
-WORST_SCALE = 0.01  # of tables that are small to begin with
+LARGER_SCALE = 0.01  # of tables that are small to begin with, and where fewer rows would have a single key
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,8 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> None:
-    outcome = measure(bench, case, WORST_SCALE if case.shape.left < 100_000 else SCALE, first_runs=False)
+    scale = LARGER_SCALE if case.shape.right <= 50_000 else SCALE
+    outcome = measure(bench, case, scale, first_runs=False)
     assert judge("test", "test", [outcome], SCALE).met, [m.problem for m in outcome.engines.values()]
     shuffled = [q.SHUFFLED] if case.shuffled else []
     ours = [OURS, NO_CODEGEN, *(f"{OURS}, {side} indexed" for side in case.indexed)]
