@@ -25,6 +25,13 @@ CASES = {
     "window_range": "benchmarks.window.range",
     "window_small": "benchmarks.window.small",
     "window_memory": "benchmarks.window.memory",
+    "range_point": "benchmarks.range_join.point",
+    "range_point_1m": "benchmarks.range_join.point_1m",
+    "range_point_left": "benchmarks.range_join.point_left",
+    "range_overlap": "benchmarks.range_join.overlap",
+    "range_validity": "benchmarks.range_join.validity",
+    "range_worst": "benchmarks.range_join.worst",
+    "range_index": "benchmarks.range_join.index",
 }
 
 SCALE_HELP = "Of the data. Below 1 only agreement is judged, and nothing is written."

@@ -38,7 +38,10 @@ SETTINGS = {
 }
 # What pays on this machine beside Spark's defaults, as `joinery doctor` advises.
 TUNED = {PARTITIONS: str(advised_partitions(CORES))}
-OPERATORS = ("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow")
+OPERATORS = (
+    *("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow"),
+    *("BroadcastRangeJoin", "ShuffledRangeJoin"),
+)
 DRAIN_SECONDS = 120
 _groups = itertools.count()
 

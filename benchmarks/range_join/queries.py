@@ -1,0 +1,140 @@
+"""The same question in every way that there is to ask it.
+
+Every query returns `id` of `l`, then `r_id` and `label` of `r`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.common.engines import polars_library
+
+if TYPE_CHECKING:
+    import polars
+
+NESTED_LOOP = "Spark nested loop join"
+HASH_JOIN = "Spark broadcast hash join + filter"
+MERGE_JOIN = "Spark sort merge join + filter"
+SHUFFLED = "joinery, shuffled"
+FLOOR_SCAN = "floor: scan"
+COLUMNS = "l.id, r.r_id, r.label"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which rows of `r` match a row of `l`.
+
+    Args:
+        overlap: Intervals that overlap; else the intervals in which a point lies.
+        keyed: Of the same key, and without the end of the interval.
+        left: Points in no interval are in the answer, too.
+    """
+
+    overlap: bool = False
+    keyed: bool = False
+    left: bool = False
+
+    @property
+    def on(self) -> str:
+        """The ON condition."""
+        if self.overlap:
+            return "l.lo <= r.hi AND r.lo <= l.hi"
+        return "l.k = r.k AND l.at >= r.lo AND l.at < r.hi" if self.keyed else "l.at BETWEEN r.lo AND r.hi"
+
+    @property
+    def join(self) -> str:
+        """The kind of join."""
+        return "LEFT JOIN" if self.left else "JOIN"
+
+    @property
+    def left_columns(self) -> list[str]:
+        """Columns of `l` that are read."""
+        return ["id", *(["k"] if self.keyed else []), *(["lo", "hi"] if self.overlap else ["at"])]
+
+
+@dataclass(frozen=True)
+class Binned:
+    """The way without a range join: both sides know their bins, and bins are equal.
+
+    Args:
+        width: Of a bin.
+        broadcast: The side that a hint broadcasts; empty where Spark chooses how to join.
+    """
+
+    width: int
+    broadcast: str = ""
+
+    @property
+    def name(self) -> str:
+        """For the table."""
+        return f"hand-binned by {self.width:,}" + (f", {self.broadcast} broadcast" if self.broadcast else "")
+
+    def query(self, question: Question) -> str:
+        """For stock Spark.
+
+        Args:
+            question: What is asked, without a key.
+        """
+        # the first bin that two intervals share: there they meet once, and nothing has to be made distinct
+        once = f"AND r.bin = greatest(l.lo DIV {self.width}, r.lo DIV {self.width})" if question.overlap else ""
+        bins = f"explode(sequence(lo DIV {self.width}, hi DIV {self.width})) AS bin"
+        left_bin = bins if question.overlap else f"at DIV {self.width} AS bin"
+        hint = f"/*+ BROADCAST({self.broadcast}) */ " if self.broadcast else ""
+        return (
+            f"SELECT {hint}{COLUMNS} FROM (SELECT *, {left_bin} FROM l) l {question.join} (SELECT *, {bins} FROM r) r "
+            f"ON l.bin = r.bin AND {question.on} {once}"
+        )
+
+
+def range_join(question: Question, hint: str = "", left: str = "l") -> str:
+    """The query in SQL, which Spark and DuckDB spell alike.
+
+    Args:
+        question: What is asked.
+        hint: For Spark, such as `BROADCAST(r)`; empty for the automatic choice.
+        left: The table to read as `l`.
+    """
+    hint = f"/*+ {hint} */ " if hint else ""
+    return f"SELECT {hint}{COLUMNS} FROM {left} l {question.join} r ON {question.on}"
+
+
+def floor(question: Question) -> str:
+    """What no join can be faster than: both tables scanned."""
+    right = ["r_id", *(["k"] if question.keyed else []), "lo", "hi", "label"]
+    # as many columns on either side, of the same types
+    padding = ", ".join(["r_id AS id", *(name for name in question.left_columns if name in right)])
+    padding += "" if question.overlap else ", lo AS at"
+    nulls = "0 AS r_id, lo, hi, '' AS label" if question.overlap else "0 AS r_id, at AS lo, at AS hi, '' AS label"
+    return (
+        f"SELECT {', '.join(question.left_columns)}, {nulls} FROM l "
+        f"UNION ALL SELECT {padding}, r_id, lo, hi, label FROM r"
+    )
+
+
+def polars_query(question: Question, files: Mapping[str, Path]) -> polars.LazyFrame:
+    """Polars' inequality join; beside a key, whose intervals do not overlap, the last one that began.
+
+    (There its inequality join would compute every pair of the same key first, and keep all of them in memory.)
+
+    Args:
+        question: What is asked, by an inner join: Polars has no other on inequalities.
+        files: Folders of `l` and `r`.
+    """
+    pl = polars_library()
+    left, right = (pl.scan_parquet(f"{files[name]}/*.parquet") for name in ("l", "r"))
+    joined: polars.LazyFrame
+    if question.keyed:
+        began = left.sort("at").join_asof(
+            right.sort("lo"), left_on="at", right_on="lo", by="k", coalesce=False,
+            check_sortedness=False,  # just sorted
+        )  # fmt: skip
+        joined = began.filter(pl.col("at") < pl.col("hi"))
+    elif question.overlap:
+        left = left.rename({"lo": "l_lo", "hi": "l_hi"})
+        joined = left.join_where(right, pl.col("l_lo") <= pl.col("hi"), pl.col("l_hi") >= pl.col("lo"))
+    else:
+        joined = left.join_where(right, pl.col("at") >= pl.col("lo"), pl.col("at") <= pl.col("hi"))
+    return joined.select("id", "r_id", "label")

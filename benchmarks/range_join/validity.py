@@ -1,0 +1,28 @@
+"""The version that was valid at a time: 5 M facts, 1,000 keys with 50 versions each, beside an equality of the keys."""
+
+from __future__ import annotations
+
+from benchmarks.common.rounds import DUCKDB, POLARS
+from benchmarks.range_join import queries as q
+from benchmarks.range_join.data import VALIDITY
+from benchmarks.range_join.run import Case, run_group
+from benchmarks.report import Result
+
+CASES = [
+    Case(
+        name="5 M facts, 50 k intervals of 1,000 keys",
+        shape=VALIDITY,
+        question=q.Question(keyed=True),
+        peers=(q.HASH_JOIN, q.MERGE_JOIN, DUCKDB, POLARS),
+        shuffled=True,
+    )
+]
+
+
+def run(scale: float = 1) -> Result:
+    """Measure.
+
+    Args:
+        scale: Of the data.
+    """
+    return run_group("range_validity", "Range join beside an equality", CASES, scale)
