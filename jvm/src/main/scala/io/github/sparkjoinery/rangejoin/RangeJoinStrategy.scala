@@ -84,7 +84,9 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else Left(s"both sides are too large to index on the driver ($bytes bytes, limit $limit bytes)")
   }
 
-  /** Adaptive execution adds hints of its own, which are about Spark's joins; on Spark 4.1 one that users cannot give. */
+  /**
+   * Adaptive execution adds hints of its own, which are about Spark's joins; on Spark 4.1 one that users cannot give.
+   */
   private def isOfUser(join: Join, hint: JoinStrategyHint): Boolean = hint match {
     case BROADCAST | NO_BROADCAST_HASH => false
     case SHUFFLE_MERGE | SHUFFLE_REPLICATE_NL => true

@@ -168,14 +168,16 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
       "spark.sql.autoBroadcastJoinThreshold" -> "-1",
       "spark.sql.shuffle.partitions" -> "8") { // adaptive execution adds hints then, against a broadcast and for hashing
       for (least <- Seq("0", "1GB")) withConf("spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold" -> least) {
-        val query = sql("SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.k * 0 = s.k * 0 AND e.x BETWEEN s.lo AND s.hi")
+        val query =
+          sql("SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.k * 0 = s.k * 0 AND e.x BETWEEN s.lo AND s.hi")
         assert(query.collect().nonEmpty)
         assert(operators(query).contains(Shuffled), plan(query))
       }
     }
     for (hint <- Seq("MERGE", "SHUFFLE_HASH")) checkLeftToSpark(
       s"SELECT /*+ $hint(s) */ * FROM events e JOIN spans s ON e.k = s.k AND e.x BETWEEN s.lo AND s.hi",
-      s"hint ${if (hint == "MERGE") "merge" else "shuffle_hash"}")
+      s"hint ${if (hint == "MERGE") "merge" else "shuffle_hash"}"
+    )
   }
 
   test("the switch gives Spark's plans") {

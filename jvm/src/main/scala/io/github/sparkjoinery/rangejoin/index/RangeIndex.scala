@@ -92,9 +92,18 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
       last = if (until == Long.MaxValue) end - 1 else LastUpTo.search(starts, first, end, until)
       least = from
     } else if (from <= until) {
-      last = if (until == Long.MaxValue) end - 1 else LastUpTo.search(starts, first, end, until)
-      if (from != Long.MinValue) first = LastUpTo.search(starts, first, last + 1, from - 1) + 1
+      if (from != Long.MinValue) first = LastUpTo.search(starts, first, end, from - 1) + 1
+      last = lastUpTo(until, end)
     }
+  }
+
+  /** The last place that starts up to a bound, from `first` on: a few steps away as a rule, else by search. */
+  private def lastUpTo(bound: Long, end: Int): Int = if (bound == Long.MaxValue) end - 1
+  else {
+    val near = math.min(first + RangeIndexReader.Near, end)
+    var place = first
+    while (place < near && starts(place) <= bound) place += 1
+    if (place < near || place == end) place - 1 else LastUpTo.search(starts, place, end, bound)
   }
 
   /** Candidates are all rows of a key. */
@@ -150,4 +159,8 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   }
 
   def row(place: Int): UnsafeRow = index.pages.read(index.addresses(place), row)
+}
+
+private object RangeIndexReader {
+  val Near = 8
 }
