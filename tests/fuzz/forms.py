@@ -28,6 +28,7 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
     plan = str(executed.toString()).partition("== Initial Plan ==")[0]
     names = set(NAMES.findall(plan))
     forms = names - {"ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow", "WindowParts", "TimeSlice"}
+    forms -= {"BroadcastRangeJoin", "ShuffledRangeJoin"}
     if names - forms:
         for node in _nodes(executed):
             forms.update(_forms(node, str(node.nodeName()), names))
@@ -43,6 +44,10 @@ def _forms(node: Any, name: str, names: set[str]) -> Iterator[str]:
         yield f"{name} (spilled)" if _metric(node, "spillSize") > 0 else f"{name} (in memory)"
         if node.isSplit():
             yield "LAST JOIN cut by time" if "TimeSlice" in names else "LAST JOIN split on the left"
+    elif name == "BroadcastRangeJoin":
+        yield f"{name} (generated)" if node.supportCodegen() else f"{name} (read twice)"
+    elif name == "ShuffledRangeJoin":
+        yield f"{name} (in parts)" if _metric(node, "tasksInParts") > 0 else f"{name} (one index)"
     elif name == "SlidingWindow":
         yield f"{name} (spilled)" if _metric(node, "spillSize") > 0 else f"{name} (indexed)"
         if "WindowParts" in names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -130,3 +131,17 @@ def plain(values: pa.ChunkedArray) -> list[Any]:
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         return values.cast(pa.int64()).to_pylist()
     return values.to_pylist()
+
+
+def other_rows(right: Answer, found: Answer) -> str | None:
+    """How the rows of two answers differ, in whatever order they come; None if they do not."""
+    assert right.rows is not None
+    assert found.rows is not None
+    wanted, got = Counter(row_texts(right.rows)), Counter(row_texts(found.rows))
+    if wanted == got:
+        return None
+    missing, more = wanted - got, got - wanted
+    return (
+        f"{found.rows.num_rows} rows instead of {right.rows.num_rows}; missing, such as "
+        f"{list(missing)[:2]}, unexpected, such as {list(more)[:2]}"
+    )

@@ -6,6 +6,7 @@ from fuzz.capability import Capability
 from fuzz.cases.asof_join import AsOfJoin
 from fuzz.cases.last_join import LastJoin
 from fuzz.cases.last_joins import CorrelatedLastJoin, ExtremeLastJoin, ScarceLastJoin, StoredCutLastJoin
+from fuzz.cases.range_join import RangeJoin, ScarceRangeJoin
 from fuzz.cases.stored_filters import StoredDamage, StoredFilters, StoredFormats, StoredRefresh, StoredWhere
 from fuzz.cases.window import LateWindow, RangeWindow, ScarceWindow, SlidingWindow, StoredCutWindow
 
@@ -18,6 +19,8 @@ CAPABILITIES: dict[str, Capability] = {
         CorrelatedLastJoin(),
         StoredCutLastJoin(),
         AsOfJoin(),
+        RangeJoin(),
+        ScarceRangeJoin(),
         SlidingWindow(),
         ScarceWindow(),
         RangeWindow(),

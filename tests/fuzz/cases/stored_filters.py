@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from fuzz.cases.stored_sources import (
     wheres,
 )
 from fuzz.data import Table, column, register
-from fuzz.running import Answer, row_texts
+from fuzz.running import Answer, other_rows
 from fuzz.settings import ZONES, Settings, draw_physical
 
 KEYS = {
@@ -195,16 +194,7 @@ class StoredFilters(Capability):
         return True
 
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
-        assert right.rows is not None
-        assert found.rows is not None
-        wanted, got = Counter(row_texts(right.rows)), Counter(row_texts(found.rows))
-        if wanted == got:
-            return None
-        missing, more = wanted - got, got - wanted
-        return (
-            f"{found.rows.num_rows} rows instead of {right.rows.num_rows}; missing, such as "
-            f"{list(missing)[:2]}, unexpected, such as {list(more)[:2]}"
-        )
+        return other_rows(right, found)
 
 
 class StoredWhere(StoredFilters):

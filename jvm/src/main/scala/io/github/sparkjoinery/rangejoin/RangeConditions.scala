@@ -44,7 +44,8 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
 
   /** `less < greater`, if one is of the left side and the other of the right. */
   private def between(conjunct: Expression, less: Expression, greater: Expression, strict: Boolean) =
-    if (isOf(less, join.left.outputSet) && isOf(greater, join.right.outputSet))
+    if (less.dataType != greater.dataType) None // longs of two types need not be in one order
+    else if (isOf(less, join.left.outputSet) && isOf(greater, join.right.outputSet))
       Some(Comparison(conjunct, less, greater, leftIsLess = true, strict))
     else if (isOf(less, join.right.outputSet) && isOf(greater, join.left.outputSet))
       Some(Comparison(conjunct, greater, less, leftIsLess = false, strict))

@@ -33,19 +33,23 @@ object RangeJoinHint {
 }
 
 /**
- * Reads the hint `RANGE_JOIN(t)` of a SELECT, and puts it on the relation `t`. Databricks' form `RANGE_JOIN(t, 10)` has
- * a size of bins, which an index does not need.
+ * Reads the hint `RANGE_JOIN(t)` of a SELECT, and puts it on the relation `t`; without a name, as of
+ * `frame.hint("range_join")`, on all that it stands over. Databricks' form `RANGE_JOIN(t, 10)` has a size of bins, which
+ * an index does not need.
  */
 object ResolveRangeJoinHint extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case hint @ UnresolvedHint(name, arguments, child) if name.equalsIgnoreCase(RangeJoinHint.Name) =>
       val names = relations(hint, arguments)
-      val found = mutable.Set.empty[Seq[String]]
-      val placed = place(child, names, found)
-      names.filterNot(found).foreach(missing =>
-        conf.hintErrorHandler.hintRelationsNotFound(RangeJoinHint.Name, arguments, Set(missing)))
-      placed
+      if (names.isEmpty) hinted(child) // as DataFrames have it
+      else {
+        val found = mutable.Set.empty[Seq[String]]
+        val placed = place(child, names, found)
+        names.filterNot(found).foreach(missing =>
+          conf.hintErrorHandler.hintRelationsNotFound(RangeJoinHint.Name, arguments, Set(missing)))
+        placed
+      }
   }
 
   private def relations(hint: UnresolvedHint, arguments: Seq[Any]): Seq[Seq[String]] = {
@@ -58,7 +62,7 @@ object ResolveRangeJoinHint extends Rule[LogicalPlan] {
       case name: UnresolvedAttribute => name.nameParts
       case _ => Nil
     }
-    if (names.isEmpty || names.contains(Nil)) throw new JoineryException(
+    if (names.contains(Nil)) throw new JoineryException(
       "INVALID_HINT",
       s"The hint ${RangeJoinHint.Name} takes the names or aliases of relations, and then, if you like, the size of a bin, a number " +
         s"that is not used: /*+ ${RangeJoinHint.Name}(t) */. It has ${if (arguments.isEmpty) "none"

@@ -4,7 +4,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide, JoinSelectionHelper}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.plans.physical.BroadcastPartitioning
+import org.apache.spark.sql.catalyst.plans.physical.{BroadcastMode, BroadcastPartitioning}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -113,15 +113,16 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
   private def limit: Long = JoineryConf.rangeJoinMaxBroadcast / 4
 
   // Once broadcast, a stage's size is what it takes in memory. Judging that anew would flip the choice back.
-  private def isBroadcast(plan: LogicalPlan): Boolean = plan match {
-    case stage: LogicalQueryStage => stage.physicalPlan.exists {
-        case broadcast: BroadcastQueryStageExec =>
-          broadcast.broadcast.outputPartitioning match {
-            case BroadcastPartitioning(_: RangeIndexBroadcastMode) => true
-            case _ => false
-          }
-        case _ => false
-      }
-    case _ => false
+  private def isBroadcast(plan: LogicalPlan): Boolean = modeOf(plan).exists(_.isInstanceOf[RangeIndexBroadcastMode])
+
+  private def isBroadcastBySpark(plan: LogicalPlan): Boolean =
+    modeOf(plan).exists(!_.isInstanceOf[RangeIndexBroadcastMode])
+
+  /** Of a side that adaptive execution has broadcast. */
+  private def modeOf(plan: LogicalPlan): Option[BroadcastMode] = plan match {
+    case stage: LogicalQueryStage => stage.physicalPlan.collectFirst { case broadcast: BroadcastQueryStageExec =>
+        broadcast.broadcast.outputPartitioning
+      }.collect { case BroadcastPartitioning(mode) => mode }
+    case _ => None
   }
 }

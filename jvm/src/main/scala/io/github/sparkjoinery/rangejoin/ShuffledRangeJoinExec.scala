@@ -39,6 +39,7 @@ case class ShuffledRangeJoinExec(
 
   override lazy val metrics = searchMetrics ++ Map(
     "indexParts" -> SQLMetrics.createMetric(sparkContext, "index parts"),
+    "tasksInParts" -> SQLMetrics.createMetric(sparkContext, "tasks with several index parts"),
     "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"))
 
   override protected def doExecute(): RDD[InternalRow] = {

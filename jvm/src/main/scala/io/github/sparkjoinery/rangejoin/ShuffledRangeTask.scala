@@ -4,7 +4,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans._
-import org.apache.spark.sql.joinery.{ReplayedRows, SpillLimits, TaskBuildMemory}
+import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows, SpillLimits, TaskBuildMemory}
 import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeLayout}
@@ -49,6 +49,7 @@ private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout)
       streamedRows: Iterator[InternalRow],
       first: RangeIndex,
       parts: IndexParts): Iterator[InternalRow] = {
+    metrics("tasksInParts") += 1
     val kept = keep(streamedRows)
     val output = new RangeJoinOutput(join)
     val found = new BitSet(kept.size)
@@ -66,7 +67,7 @@ private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout)
         }
       fromStreamed ++ (if (givesOutIndexed) task.indexedRows(matched) else Iterator.empty)
     }
-    val atTheEnd = joinType match {
+    def atTheEnd: Iterator[InternalRow] = joinType match {
       case LeftSemi if !givesOutIndexed => output.given(read(kept).collect { case (row, i) if found.get(i) => row })
       case LeftAnti if !givesOutIndexed => output.given(read(kept).collect { case (row, i) if !found.get(i) => row })
       case _: ExistenceJoin if !givesOutIndexed =>
@@ -75,8 +76,19 @@ private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout)
         output.given(read(kept).collect { case (row, i) if !found.get(i) => output.unmatched(row) })
       case _ => Iterator.empty
     }
-    val others = Iterator.continually(()).takeWhile(_ => parts.hasNext).flatMap(_ => ofPart(next(parts)))
-    ofPart(first) ++ others ++ atTheEnd
+    // Not by flatMap, which holds on to a part while the next one is built: its memory is released by then.
+    val ofParts = new Iterator[InternalRow] {
+      private var current = ofPart(first)
+      override def hasNext: Boolean = {
+        while (!current.hasNext && parts.hasNext) {
+          current = Iterator.empty
+          current = ofPart(ShuffledRangeTask.this.next(parts))
+        }
+        current.hasNext
+      }
+      override def next(): InternalRow = if (hasNext) current.next() else Iterator.empty.next()
+    }
+    ofParts ++ atTheEnd
   }
 
   /** Remembers whether a streamed row has a pair. */
@@ -85,8 +97,11 @@ private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout)
     pairs
   }
 
+  /** Most of a task's memory is the index's: the fewer parts there are, the less often the rows are read. */
+  private def limits: SpillLimits = SpillLimits.ofSortMergeJoin.atMost(ExecutionMemory.shareOfTask / 4)
+
   private def keep(rows: Iterator[InternalRow]): ReplayedRows = {
-    val kept = new ReplayedRows(streamed.length, SpillLimits.ofSortMergeJoin, TaskBuildMemory())
+    val kept = new ReplayedRows(streamed.length, limits, TaskBuildMemory())
     TaskContext.get().addTaskCompletionListener[Unit](_ => kept.close())
     rows.foreach(row => kept.add(row.asInstanceOf[UnsafeRow]))
     metrics("spillSize") += kept.spillSize

@@ -86,10 +86,38 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
           s"SELECT /*+ $hint */ e.id, s.id AS sid FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo",
           Shuffled)
     }
-    for (hint <- Seq("RANGE_JOIN", "RANGE_JOIN(10)", "RANGE_JOIN(10, s)"))
+    for (hint <- Seq("RANGE_JOIN(10, s)", "RANGE_JOIN(s, true)"))
       checkHintError(s"SELECT /*+ $hint */ * FROM events e JOIN spans s ON e.x > s.lo")
     assert(checkRangeJoin(
       "SELECT /*+ RANGE_JOIN(nowhere) */ e.id, s.id AS sid FROM events e JOIN spans s ON e.x < s.lo") > 0)
+  }
+
+  test("the hint of DataFrames, with a size of bins or without") {
+    val (events, spans) = (sql("SELECT id, k, x FROM events"), sql("SELECT id AS sid, k AS sk, lo FROM spans"))
+    for (hinted <- Seq(spans.hint("range_join"), spans.hint("RANGE_JOIN", 10))) {
+      val joined = events.join(hinted, events("k") === hinted("sk") && events("x") > hinted("lo"))
+      assert(planned(joined).exists(_.nodeName == Broadcast), planned(joined))
+    }
+  }
+
+  test("a subquery among the conditions, and a term with one") {
+    for (conf <- Seq(Generated, Interpreted)) withConf(conf: _*) {
+      assert(checkRangeJoin(
+        "SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi AND e.id + s.id < (SELECT max(id) FROM spans)") > 0)
+      checkRangeJoin(
+        "SELECT e.id, s.id AS sid FROM events e LEFT JOIN spans s ON e.x < s.lo AND e.x + (SELECT min(id) FROM spans) > s.hi - 9")
+    }
+  }
+
+  test("several range joins in one stage, and in a union") {
+    for (conf <- Seq(Generated, Interpreted)) withConf(conf: _*) {
+      checkRangeJoin(
+        """SELECT e.id, s.id AS sid, t.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi
+          |LEFT JOIN spans t ON e.ts >= t.ts AND e.ts < t.te WHERE EXISTS (SELECT 1 FROM spans u WHERE u.lo > e.x)""".stripMargin)
+      checkRangeJoin(
+        """SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi
+          |UNION ALL SELECT e.id, s.id FROM events e FULL JOIN spans s ON e.x > s.lo AND e.x < s.hi""".stripMargin)
+    }
   }
 
   private def checkHintError(statement: String): Unit = {

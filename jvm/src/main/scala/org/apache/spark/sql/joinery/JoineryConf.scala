@@ -70,7 +70,7 @@ object JoineryConf {
   private val RANGE_JOIN_MAX_BROADCAST = SQLConf.buildConf("spark.joinery.rangeJoin.maxBroadcast")
     .doc(
       "Largest side of a range join, as an index in memory, that is broadcast, also under a hint. A side that is estimated at more than a " +
-        "quarter of it is not indexed. spark.sql.maxBroadcastTableSize holds, too.")
+        "quarter of it is not indexed. A third of the driver's heap, and spark.sql.maxBroadcastTableSize, hold, too.")
     .version("joinery 0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("1GB")
@@ -171,7 +171,8 @@ object JoineryConf {
   def windowSkewSplitMinPartition: Long = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION)
     .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def rangeJoinEnabled: Boolean = SQLConf.get.getConf(RANGE_JOIN_ENABLED)
-  def rangeJoinMaxBroadcast: Long = SQLConf.get.getConf(RANGE_JOIN_MAX_BROADCAST).min(BroadcastLimit.bytes)
+  def rangeJoinMaxBroadcast: Long =
+    SQLConf.get.getConf(RANGE_JOIN_MAX_BROADCAST).min(BroadcastLimit.bytes).min(Runtime.getRuntime.maxMemory / 3)
   def rangeJoinMaxIndexPart: Long = SQLConf.get.getConf(RANGE_JOIN_MAX_INDEX)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE).filter(_.nonEmpty)
