@@ -29,6 +29,35 @@ ROOT = JVM.parent
 GROUP = "io.github.sparkjoinery.pyspark"
 PACKAGE = "io.github.sparkjoinery"
 TEST_JVMS = 2
+# Seconds that the slowest suites took when this was written. A wrong figure costs time, no more.
+SLOW = {
+    "window.SkewedWindowSuite": 149,
+    "lastjoin.LastJoinFailureSuite": 106,
+    "window.SlidingWindowSuite": 93,
+    "lastjoin.LastJoinSuite": 82,
+    "lastjoin.SkewSplitSuite": 76,
+    "window.SlidingWindowOverflowSuite": 71,
+    "filters.ApplyBloomFiltersSuite": 68,
+    "artifacts.ArtifactStoreSuite": 52,
+    "window.SpilledWindowSuite": 49,
+    "filters.ValiditySuite": 49,
+    "lastjoin.LastJoinTypesSuite": 47,
+    "window.SkewedWindowPlanSuite": 45,
+    "rangejoin.RangeJoinSuite": 44,
+    "lastjoin.AsOfJoinSuite": 37,
+    "lastjoin.LastJoinFormsSuite": 32,
+    "lastjoin.LastJoinPlanSuite": 31,
+    "lastjoin.KeylessLastJoinSuite": 25,
+    "lastjoin.rules.SparkAsOfJoinSuite": 23,
+    "window.SlidingWindowPlanSuite": 23,
+    "lastjoin.LastJoinSelfJoinSuite": 22,
+    "rangejoin.RangeJoinPlanSuite": 22,
+    "filters.ReadingSettingsSuite": 22,
+    "planning.MonotoneSuite": 19,
+    "parser.AsOfJoinParserSuite": 17,
+    "filters.StoredWhereSuite": 16,
+    "lastjoin.skew.StoredTimesSuite": 16,
+}
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
 <packaging>{packaging}</packaging>{body}</project>
@@ -113,17 +142,28 @@ def maven(line: str, *goals: str) -> list[str]:
 
 
 def suites_of(wanted: list[str]) -> list[str]:
-    """The full names of suites, the longest sources first, which mostly run longest.
+    """The full names of suites.
 
     Args:
         wanted: Suites or packages below Joinery's own; all suites if empty.
     """
     base = JVM / "src" / "test" / "scala"
-    files = sorted(base.rglob("*Suite.scala"), key=lambda file: (-file.stat().st_size, file))
+    files = sorted(base.rglob("*Suite.scala"))
     names = [".".join(file.relative_to(base).with_suffix("").parts) for file in files]
+    if gone := [name for name in SLOW if f"{PACKAGE}.{name}" not in names]:
+        sys.exit(f"build.py: SLOW names suites that are no more: {', '.join(gone)}")
     if unknown := [name for name in wanted if not any(belongs(suite, name) for suite in names)]:
         sys.exit(f"build.py: no suite and no package of suites below {PACKAGE}: {', '.join(unknown)}")
     return [suite for suite in names if not wanted or any(belongs(suite, name) for name in wanted)]
+
+
+def shares_of(suites: list[str]) -> list[list[str]]:
+    """The suites of each JVM, so that all end at about the same time: the slowest first, to who has least."""
+    seconds = {suite: SLOW.get(suite.removeprefix(f"{PACKAGE}."), 3) for suite in suites}
+    shares: list[list[str]] = [[] for _ in range(TEST_JVMS)]
+    for suite in sorted(suites, key=lambda suite: (-seconds[suite], suite)):
+        min(shares, key=lambda share: sum(seconds[other] for other in share)).append(suite)
+    return [share for share in shares if share]
 
 
 def belongs(suite: str, name: str) -> bool:
@@ -132,12 +172,12 @@ def belongs(suite: str, name: str) -> bool:
 
 
 def run_suites(line: str, wanted: list[str]) -> int:
-    """Compile, then run suites in several JVMs, each with every so-many-th of them: one JVM leaves processors idle."""
+    """Compile, then run suites in several JVMs: one leaves processors idle."""
     suites = suites_of(wanted)
     status = subprocess.call(maven(line, "test-compile", "-q"))
     if status:
         return status
-    shares = [share for i in range(TEST_JVMS) if (share := suites[i::TEST_JVMS])]
+    shares = shares_of(suites)
 
     def run(number: int) -> int:
         folder = JVM / "target" / f"spark-{line}" / f"suites-{number}"
