@@ -34,8 +34,8 @@ object RangeJoinHint {
 
 /**
  * Reads the hint `RANGE_JOIN(t)` of a SELECT, and puts it on the relation `t`; without a name, as of
- * `frame.hint("range_join")`, on all that it stands over. Databricks' form `RANGE_JOIN(t, 10)` has a size of bins, which
- * an index does not need.
+ * `frame.hint("range_join")`, on all that it stands over. Databricks' form `RANGE_JOIN(t, 10)` has a size of bins,
+ * which an index does not need.
  */
 object ResolveRangeJoinHint extends Rule[LogicalPlan] {
 

@@ -40,7 +40,8 @@ case class ShuffledRangeJoinExec(
   override lazy val metrics = searchMetrics ++ Map(
     "indexParts" -> SQLMetrics.createMetric(sparkContext, "index parts"),
     "tasksInParts" -> SQLMetrics.createMetric(sparkContext, "tasks with several index parts"),
-    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"))
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size")
+  )
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (join, layout) = (rangeJoin, terms.layout(indexed.output, rangeJoin.givesOutIndexed))
