@@ -38,8 +38,8 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *
  * For a join by a range:
  *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`;
- *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin`, or says why the join stays Spark's; again on each
- *      re-plan of adaptive execution.
+ *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or says why the join stays
+ *      Spark's; again on each re-plan of adaptive execution.
  *
  * For a query with a window:
  *   1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and keeps it above each window of its

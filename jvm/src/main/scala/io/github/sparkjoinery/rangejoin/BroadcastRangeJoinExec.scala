@@ -1,14 +1,19 @@
 package io.github.sparkjoinery.rangejoin
 
+import scala.annotation.tailrec
+
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.exchange.{BroadcastExchangeLike, ReusedExchangeExec}
+import org.apache.spark.sql.execution.joinery.ShippedRelation
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
-import org.apache.spark.sql.execution.{CodegenSupport, SQLExecution, SparkPlan}
+import org.apache.spark.sql.execution.{CodegenSupport, InputAdapter, SQLExecution, SparkPlan}
 
 import io.github.sparkjoinery.execution.BroadcastJoinFrame
 import io.github.sparkjoinery.rangejoin.index.RangeIndex
@@ -20,7 +25,8 @@ import io.github.sparkjoinery.rangejoin.index.RangeIndex
  * Where rows of the indexed side are given out that match nothing, or once if they match anything, the streamed side is
  * read twice, as by Spark's nested loop join: for the matches, and for which indexed rows have one.
  *
- * Memory: the index once per executor, within `spark.joinery.rangeJoin.maxBroadcast`.
+ * Memory: the index once per executor, within `spark.joinery.rangeJoin.maxBroadcast`; where it proves larger, see
+ * [[RereadRangeJoin]].
  *
  * @param indexedSide
  *   the side that is indexed and broadcast
@@ -56,27 +62,44 @@ class BroadcastRangeJoinExec(
     case _ => streamedSide.asInstanceOf[CodegenSupport].needCopyResult
   }
 
-  /** The index, once it is there; and what it took, for the metrics. */
-  protected def index(): Broadcast[RangeIndex] = {
-    val relation = indexed.executeBroadcast[RangeIndex]()
-    val own = Seq(
-      "indexRows" -> relation.value.numRows.toLong,
-      "indexSize" -> relation.value.estimatedSize,
-      "indexTime" -> relation.value.buildTimeMs).map { case (name, value) =>
-      longMetric(name).set(value); metrics(name)
+  /** The index, once it is there, or an [[IndexTooLarge]]. */
+  protected lazy val relation: Broadcast[ShippedRelation] = {
+    val relation = indexed.executeBroadcast[ShippedRelation]()
+    relation.value match {
+      case index: RangeIndex => tell(index)
+      case tooLarge: IndexTooLarge => logWarning(
+          s"The index of a range join takes more than ${tooLarge.limit} bytes and is not broadcast: each task reads the indexed side, " +
+            "and indexes it for itself. If the driver and every executor have the memory, raise spark.joinery.rangeJoin.maxBroadcast.")
     }
-    SQLMetrics.postDriverMetricUpdates(
-      sparkContext,
-      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
-      own)
     relation
   }
 
+  protected def tooLarge: Option[IndexTooLarge] = relation.value match {
+    case tooLarge: IndexTooLarge => Some(tooLarge)
+    case _ => None
+  }
+
+  /** What the index took, for the metrics. */
+  private def tell(index: RangeIndex): Unit = {
+    val own =
+      Seq("indexRows" -> index.numRows.toLong, "indexSize" -> index.estimatedSize, "indexTime" -> index.buildTimeMs)
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      own.map { case (name, value) =>
+        longMetric(name).set(value)
+        metrics(name)
+      })
+  }
+
   override protected def doExecute(): RDD[InternalRow] = {
-    val (join, relation) = (rangeJoin, index())
-    val streamed = streamedSide.execute()
-    if (join.givesOutIndexed) join.withIndexedRows(streamed, relation)
-    else streamed.mapPartitions(rows => join.task(relation.value).join(rows))
+    val (join, shipped, streamed) = (rangeJoin, relation, streamedSide.execute())
+    if (tooLarge.isDefined) new RereadRangeJoin(join).rows(streamed, BroadcastRangeJoinExec.rowsOf(indexed))
+    else {
+      val index = shipped.asInstanceOf[Broadcast[RangeIndex]]
+      if (join.givesOutIndexed) join.withIndexedRows(streamed, index)
+      else streamed.mapPartitions(rows => join.task(index.value).join(rows))
+    }
   }
 
   override protected def stringArgs: Iterator[Any] = shownTerms
@@ -84,6 +107,19 @@ class BroadcastRangeJoinExec(
 
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): BroadcastRangeJoinExec =
     new BroadcastRangeJoinExec(newLeft, newRight, indexedSide, joinType, terms)
+}
+
+private object BroadcastRangeJoinExec {
+
+  /** The rows that were to be broadcast. */
+  @tailrec
+  def rowsOf(plan: SparkPlan): RDD[InternalRow] = plan match {
+    case InputAdapter(child) => rowsOf(child)
+    case stage: QueryStageExec => rowsOf(stage.plan)
+    case ReusedExchangeExec(_, exchange) => rowsOf(exchange)
+    case exchange: BroadcastExchangeLike => exchange.child.execute()
+    case other => throw new IllegalStateException(s"${other.nodeName} is no broadcast that Joinery knows")
+  }
 }
 
 object RangeJoinType {

@@ -6,16 +6,8 @@ import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.joinery.FloatingPointKeys
 
-import io.github.sparkjoinery.expressions.OrderedLong
 import io.github.sparkjoinery.planning.MayFail
-
-/** A comparison of a term of the left side with one of the right: `left < right`, and so on. */
-private[rangejoin] case class Comparison(
-    conjunct: Expression,
-    left: Expression,
-    right: Expression,
-    leftIsLess: Boolean,
-    strict: Boolean)
+import io.github.sparkjoinery.rangejoin.index.RangeLong
 
 /**
  * The condition of a join, as far as a range join can use it: key pairs, the comparisons that stand between the two
@@ -29,27 +21,37 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
     case _ => (Nil, Nil, conjuncts(join.condition))
   }
 
-  val comparisons: Seq[Comparison] = others.flatMap {
-    case conjunct @ LessThan(a, b) => between(conjunct, a, b, strict = true)
-    case conjunct @ LessThanOrEqual(a, b) => between(conjunct, a, b, strict = false)
-    case conjunct @ GreaterThan(a, b) => between(conjunct, b, a, strict = true)
-    case conjunct @ GreaterThanOrEqual(a, b) => between(conjunct, b, a, strict = false)
-    case _ => None
+  val comparisons: Seq[Comparison] = others.flatMap { conjunct =>
+    conjunct match {
+      case LessThan(a, b) => between(conjunct, a, b, strict = true)
+      case LessThanOrEqual(a, b) => between(conjunct, a, b, strict = false)
+      case GreaterThan(a, b) => between(conjunct, b, a, strict = true)
+      case GreaterThanOrEqual(a, b) => between(conjunct, b, a, strict = false)
+      case _ => Nil
+    }
   }
 
-  /** Those whose types have an index. */
-  val usable: Seq[Comparison] = comparisons.filter(comparison => OrderedLong.supports(comparison.left.dataType))
+  /** Those whose types have an index, the exact ones first. */
+  val usable: Seq[Comparison] =
+    comparisons.filter(comparison => RangeLong.supports(comparison.dataType)).sortBy(!_.isExact)
 
   private def conjuncts(condition: Option[Expression]) = condition.toSeq.flatMap(splitConjunctivePredicates)
 
-  /** `less < greater`, if one is of the left side and the other of the right. */
-  private def between(conjunct: Expression, less: Expression, greater: Expression, strict: Boolean) =
-    if (less.dataType != greater.dataType) None // longs of two types need not be in one order
-    else if (isOf(less, join.left.outputSet) && isOf(greater, join.right.outputSet))
-      Some(Comparison(conjunct, less, greater, leftIsLess = true, strict))
-    else if (isOf(less, join.right.outputSet) && isOf(greater, join.left.outputSet))
-      Some(Comparison(conjunct, greater, less, leftIsLess = false, strict))
-    else None
+  /** `less < greater`, if one is of the left side and the other of the right, or it limits a difference of the two. */
+  private def between(
+      conjunct: Expression,
+      less: Expression,
+      greater: Expression,
+      strict: Boolean): Seq[Comparison] = {
+    def isOfLeft(term: Expression) = isOf(term, join.left.outputSet)
+    def isOfRight(term: Expression) = isOf(term, join.right.outputSet)
+    if (isOfLeft(less) && isOfRight(greater)) Terms(conjunct, less, greater, leftIsLess = true, strict).toSeq
+    else if (isOfRight(less) && isOfLeft(greater)) Terms(conjunct, greater, less, leftIsLess = false, strict).toSeq
+    else Differences.of(conjunct, less, greater).flatMap(difference =>
+      if (isOfLeft(difference.left) && isOfRight(difference.right)) Some(difference)
+      else if (isOfRight(difference.left) && isOfLeft(difference.right)) Some(difference.turned)
+      else None)
+  }
 
   /** A subquery's result need not be there yet when the index is built. */
   private def isOf(term: Expression, side: AttributeSet): Boolean =
@@ -59,14 +61,14 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
   /** The terms for an index on one side, if there is a usable comparison. */
   def terms(buildSide: BuildSide): Option[RangeTerms] = {
     val rightIsIndexed = buildSide == BuildRight
-    def bound(comparison: Comparison) =
-      if (rightIsIndexed) RangeBound(comparison.left, comparison.right, comparison.strict)
-      else RangeBound(comparison.right, comparison.left, comparison.strict)
+    def side(comparison: Comparison) = Side(comparison, comparison.bound(rightIsIndexed))
     val (lowers, uppers) = usable.partition(_.leftIsLess == rightIsIndexed)
-    val chosen = choose(uppers.map(c => Side(c, bound(c))), lowers.map(c => Side(c, bound(c))))
+    val chosen = choose(uppers.map(side), lowers.map(side))
     chosen.map { case (upper, lower) =>
-      val used = (upper ++ lower).map(_.comparison.conjunct).toSeq
-      val residual = if (used.exists(MayFail(_))) others else others.filterNot(used.contains)
+      val used = (upper ++ lower).map(_.comparison).toSeq
+      val decided = used.map(_.conjunct)
+      val residual =
+        if (used.forall(_.isExact) && !decided.exists(MayFail(_))) others.filterNot(decided.contains) else others
       RangeTerms(
         if (rightIsIndexed) leftKeys else rightKeys,
         if (rightIsIndexed) rightKeys else leftKeys,
@@ -82,15 +84,16 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
   /**
    * The two bounds that leave the fewest candidates, as far as their form tells: two on one term of the indexed side,
    * whose point lies in the probe's interval, or two of one term of the probe, whose point lies in the indexed
-   * interval; then any two, as of intervals that overlap; then one.
+   * interval; then any two, as of intervals that overlap; then one. Differences need points on the indexed side.
    */
   private def choose(uppers: Seq[Side], lowers: Seq[Side]): Option[(Option[Side], Option[Side])] = {
     val pairs = for (upper <- uppers; lower <- lowers) yield (upper, lower)
+    val free = pairs.filterNot { case (upper, lower) => upper.comparison.needsPoints || lower.comparison.needsPoints }
     pairs.find { case (upper, lower) => upper.bound.indexed.semanticEquals(lower.bound.indexed) }
-      .orElse(pairs.find { case (upper, lower) => upper.bound.probe.semanticEquals(lower.bound.probe) })
-      .orElse(pairs.headOption)
+      .orElse(free.find { case (upper, lower) => upper.bound.probe.semanticEquals(lower.bound.probe) })
+      .orElse(free.headOption)
       .map { case (upper, lower) => (Some(upper), Some(lower)) }
-      .orElse(uppers.headOption.map(upper => (Some(upper), None)))
-      .orElse(lowers.headOption.map(lower => (None, Some(lower))))
+      .orElse(uppers.find(_.comparison.worksAlone).map(upper => (Some(upper), None)))
+      .orElse(lowers.find(_.comparison.worksAlone).map(lower => (None, Some(lower))))
   }
 }

@@ -1,28 +1,38 @@
 package io.github.sparkjoinery.rangejoin
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
+import org.apache.spark.sql.execution.joinery.ShippedRelation
 import org.apache.spark.sql.joinery.{DriverBuildMemory, JoineryConf}
 
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexBuilder, RangeLayout}
+import io.github.sparkjoinery.rangejoin.index.{RangeIndexBuilder, RangeLayout}
 
-/** Ships a side of a range join as a [[RangeIndex]], ready to search; once for all joins that file it alike. */
+/**
+ * Ships a side of a range join as a `RangeIndex`, ready to search; once for all joins that file it alike. Where that
+ * takes more than `spark.joinery.rangeJoin.maxBroadcast`, it ships an [[IndexTooLarge]] instead.
+ */
 case class RangeIndexBroadcastMode(layout: RangeLayout) extends BroadcastMode {
 
-  override def transform(rows: Array[InternalRow]): RangeIndex = transform(rows.iterator, Some(rows.length))
+  override def transform(rows: Array[InternalRow]): ShippedRelation = transform(rows.iterator, Some(rows.length))
 
-  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): RangeIndex = {
-    val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(JoineryConf.rangeJoinMaxBroadcast))
-    if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()).getOrElse(tooLarge())
-    else tooLarge()
+  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): ShippedRelation = {
+    val limit = JoineryConf.rangeJoinMaxBroadcast
+    val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))
+    val index =
+      if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()) else None
+    index.getOrElse(new IndexTooLarge(limit))
   }
 
-  private def tooLarge(): Nothing = throw new SparkException(
-    "[JOINERY_RANGE_JOIN.BROADCAST_TOO_LARGE] The indexed side of a range join takes more than " +
-      s"${JoineryConf.rangeJoinMaxBroadcast} bytes. Take a hint RANGE_JOIN or BROADCAST away, set spark.joinery.rangeJoin.enabled to " +
-      "false for this query, or, if the driver and every executor have the memory, raise spark.joinery.rangeJoin.maxBroadcast.")
-
   override def canonicalized: BroadcastMode = RangeIndexBroadcastMode(layout.canonicalized)
+}
+
+/**
+ * Says that there is no index to search, because it would be too large.
+ *
+ * @param limit
+ *   bytes that it was to take at most
+ */
+final class IndexTooLarge(val limit: Long) extends ShippedRelation with Serializable {
+  override def estimatedSize: Long = 0
 }

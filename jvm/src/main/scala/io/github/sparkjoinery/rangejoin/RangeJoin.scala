@@ -4,7 +4,7 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.util.collection.BitSet
@@ -43,6 +43,18 @@ private[rangejoin] case class RangeJoin(
     case _ => true
   }
 
+  /** With the other side indexed. */
+  def reversed: RangeJoin =
+    copy(
+      indexedSide = if (indexedSide == BuildRight) BuildLeft else BuildRight,
+      terms = terms.reversed,
+      streamed = indexed,
+      indexed = streamed)
+
+  /** The streamed rows without a match, which are not counted as output: something else is made of them. */
+  def unmatchedOnly: RangeJoin =
+    copy(joinType = LeftAnti, indexedSide = BuildRight, output = streamed, metrics = metrics - RangeJoin.OutputRows)
+
   def task(index: RangeIndex): RangeJoinTask = new RangeJoinTask(this, index)
 
   /**
@@ -59,6 +71,10 @@ private[rangejoin] case class RangeJoin(
   }
 }
 
+private[rangejoin] object RangeJoin {
+  val OutputRows = "numOutputRows"
+}
+
 /** The search of matches where no code is generated. */
 private[rangejoin] class RangeSearch(
     terms: RangeTerms,
@@ -67,8 +83,9 @@ private[rangejoin] class RangeSearch(
     index: RangeIndex) {
   private val reader = terms.reader(index)
   private val longKey = terms.longKey
+  private val reaches = terms.reaches.map(_._2)
   private val fields = UnsafeProjection.create(
-    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong, terms.upperLong, terms.probeFails),
+    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong, terms.upperLong, terms.probeFails) ++ terms.reaches.map(_._1),
     streamed)
   private val rowKey = UnsafeProjection.create(terms.streamedKeys, streamed)
   private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed))
@@ -85,8 +102,13 @@ private[rangejoin] class RangeSearch(
       }
     val fails = !found.isNullAt(3) && found.getBoolean(3)
     if (key < 0 || !fails && (found.isNullAt(1) || found.isNullAt(2))) reader.none()
-    else if (fails) reader.all(key)
+    else if (fails || !areWithinReach(key, found)) reader.all(key)
     else reader.between(key, found.getLong(1), found.getLong(2))
+  }
+
+  private def areWithinReach(key: Int, found: UnsafeRow): Boolean = reaches.indices.forall { i =>
+    val point = RangeSearch.FirstPoint + i
+    found.isNullAt(point) || reader.areWithin(reaches(i), found.getLong(point), key)
   }
 
   /** The place of the next match, or -1. */
@@ -98,4 +120,8 @@ private[rangejoin] class RangeSearch(
 
   def row(place: Int): InternalRow = reader.row(place)
   def candidates(): Long = reader.candidates()
+}
+
+private object RangeSearch {
+  val FirstPoint = 4 // among the fields
 }

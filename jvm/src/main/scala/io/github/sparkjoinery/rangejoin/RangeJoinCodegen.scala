@@ -1,27 +1,41 @@
 package io.github.sparkjoinery.rangejoin
 
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.execution.RDDScanExec
 import org.apache.spark.sql.types.BooleanType
 
-import io.github.sparkjoinery.execution.MatchedColumns
+import io.github.sparkjoinery.execution.{BroadcastJoinFrame, MatchedColumns}
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader}
 
 /**
  * Generated code of [[BroadcastRangeJoinExec]], where streamed rows alone decide what is given out. Keys, bounds and
  * condition are evaluated on variables, without rows of their own.
  */
-private[rangejoin] trait RangeJoinCodegen { self: BroadcastRangeJoinExec =>
+private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: BroadcastRangeJoinExec =>
+
+  override def doProduce(ctx: CodegenContext): String = withoutIndex match {
+    case Some(rows) => rows.produce(ctx, parent)
+    case None => super.doProduce(ctx)
+  }
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = withoutIndex.fold(super.inputRDDs())(_.inputRDDs())
+
+  /** What stands in the place of the join if there is no index to search: rows of tasks that do without. */
+  private lazy val withoutIndex: Option[RDDScanExec] =
+    if (tooLarge.isDefined) Some(RDDScanExec(output, execute(), nodeName)) else None
 
   override def doConsume(ctx: CodegenContext, streamedVars: Seq[ExprCode], row: ExprCode): String = {
-    val relation = ctx.addReferenceObj("relation", index())
+    val broadcast = ctx.addReferenceObj("relation", relation)
     val ownTerms = ctx.addReferenceObj("terms", terms)
     val reader = ctx.addMutableState(
       classOf[RangeIndexReader].getName,
       "reader",
-      name => s"$name = $ownTerms.reader((${classOf[RangeIndex].getName}) $relation.value());",
+      name => s"$name = $ownTerms.reader((${classOf[RangeIndex].getName}) $broadcast.value());",
       forceInline = true)
     val searched = terms.streamedKeys ++ terms.bounds.map(_.probe) ++ terms.residual
     val evaluated =
@@ -59,11 +73,25 @@ private[rangejoin] trait RangeJoinCodegen { self: BroadcastRangeJoinExec =>
     }
     val (lower, upper) = (value(terms.lowerLong), value(terms.upperLong))
     val number = ctx.freshName("number")
+    val bounded = s"$reader.between($number, ${lower.value}, ${upper.value});"
+    val reached = terms.reaches.foldLeft(bounded) { case (search, (term, reach)) =>
+      val point = value(term)
+      s"""
+         |${point.code}
+         |if (${point.isNull} || $reader.areWithin(${reach}L, ${point.value}, $number)) {
+         |  $search
+         |} else {
+         |  $reader.all($number);
+         |}
+         |""".stripMargin
+    }
     val between =
       s"""
          |${lower.code}
          |${upper.code}
-         |if (!${lower.isNull} && !${upper.isNull}) $reader.between($number, ${lower.value}, ${upper.value});
+         |if (!${lower.isNull} && !${upper.isNull}) {
+         |  $reached
+         |}
          |""".stripMargin
     val search = terms.probeFails match {
       case Literal.FalseLiteral => between

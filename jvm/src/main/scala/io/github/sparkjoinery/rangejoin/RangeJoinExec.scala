@@ -23,12 +23,15 @@ trait RangeJoinExec extends BaseJoinExec with ReportedOperator {
   protected def streamedSide: SparkPlan = if (indexedSide == BuildRight) left else right
 
   protected def searchMetrics: Map[String, SQLMetric] = Map(
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    RangeJoin.OutputRows -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "indexRows" -> SQLMetrics.createMetric(sparkContext, "index rows"),
     "indexSize" -> SQLMetrics.createSizeMetric(sparkContext, "index size"),
     "indexTime" -> SQLMetrics.createTimingMetric(sparkContext, "time to build the index"),
     "probes" -> SQLMetrics.createMetric(sparkContext, "probes"),
-    "candidates" -> SQLMetrics.createMetric(sparkContext, "candidates")
+    "candidates" -> SQLMetrics.createMetric(sparkContext, "candidates"),
+    "indexParts" -> SQLMetrics.createMetric(sparkContext, "index parts"),
+    "tasksInParts" -> SQLMetrics.createMetric(sparkContext, "tasks with several index parts"),
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size")
   )
 
   /** What goes to the executors where no code is generated. */

@@ -30,9 +30,9 @@ private[rangejoin] class RangeJoinOutput(rangeJoin: RangeJoin) {
   def given(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     // What an outer join has no row for is NULL, whatever the side's own columns say.
     val toUnsafe = UnsafeProjection.create(output, output.map(_.withNullability(true)))
-    val numOutputRows = metrics("numOutputRows")
+    val numOutputRows = metrics.get(RangeJoin.OutputRows)
     rows.map { row =>
-      numOutputRows += 1
+      numOutputRows.foreach(_ += 1)
       toUnsafe(row)
     }
   }

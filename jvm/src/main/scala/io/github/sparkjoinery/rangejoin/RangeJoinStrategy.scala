@@ -64,19 +64,19 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val bytes = size(join, side)
     val hasKeys = conditions.leftKeys.nonEmpty
     if (conditions.usable.isEmpty)
-      Left(s"no index for ${conditions.comparisons.head.left.dataType.sql}")
+      Left(s"no index for ${conditions.comparisons.head.dataType.sql}")
     else if (!join.condition.forall(_.deterministic)) Left("the condition is not deterministic")
     else if (broadcastAlready.isDefined)
       Right(Choice(side, isBroadcast = true, "the indexed side is broadcast already"))
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
-    else if (hasKeys && !(hinted.isDefined && bytes <= limit) && !mayBroadcast(join, side))
+    else if (hasKeys && hinted.isEmpty && !mayBroadcast(join, side))
       Right(Choice(
         side,
         isBroadcast = false,
         s"a range beside an equality; no side is small enough to broadcast ($bytes bytes)"))
-    else if (bytes <= limit)
+    else if (bytes <= limit || insists || hinted.isDefined)
       Right(Choice(
         side,
         isBroadcast = true,

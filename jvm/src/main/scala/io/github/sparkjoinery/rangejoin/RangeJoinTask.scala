@@ -18,8 +18,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex, 
   import rangeJoin._
 
   private val search = new RangeSearch(terms, streamed, indexed, index)
-  private val (numOutputRows, probes, candidates) =
-    (metrics("numOutputRows"), metrics("probes"), metrics("candidates"))
+  private val (probes, candidates) = (metrics("probes"), metrics("candidates"))
   private val output = new RangeJoinOutput(rangeJoin)
   import output._
 

@@ -14,16 +14,25 @@ import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, Ran
  * @param probe
  *   over the streamed side
  * @param indexed
- *   over the indexed side, of the same type
+ *   over the indexed side; its longs (`OrderedLong`) are in one order with those of `probe`
  * @param strict
  *   whether the two must not be equal
+ * @param shift
+ *   from `probe` to where the bound is
  */
-case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean) extends Expression with Unevaluable {
+case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, shift: Shift = NoShift)
+  extends Expression with Unevaluable {
   override def children: Seq[Expression] = Seq(probe, indexed)
   override def dataType: DataType = BooleanType
   override def nullable: Boolean = true
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RangeBound =
     copy(probe = newChildren(0), indexed = newChildren(1))
+
+  /** With the other side indexed. */
+  def reversed: RangeBound = copy(probe = indexed, indexed = probe, shift = shift.reversed)
+
+  /** The bound as a long, NULL if it fails. */
+  def long: Expression = shift.bound(MayFail.orNull(probe))
 }
 
 /**
@@ -65,6 +74,10 @@ case class RangeTerms(
 
   def bounds: Seq[RangeBound] = upper.toSeq ++ lower
 
+  /** With the other side indexed. */
+  def reversed: RangeTerms =
+    RangeTerms(indexedKeys, streamedKeys, lower.map(_.reversed), upper.map(_.reversed), residual)
+
   /**
    * How the indexed rows are filed.
    *
@@ -90,13 +103,21 @@ case class RangeTerms(
   /** Whether a bound raises an error: then the row is compared with all rows, as it is in an ordinary join. */
   def probeFails: Expression = RangeLayout.fails(bounds.map(_.probe))
 
+  /**
+   * Where the condition is about differences, which may overflow: points, and how far from each the points of the index
+   * may be at most. Else all rows are candidates, whatever the bounds.
+   */
+  def reaches: Seq[(Expression, Long)] = bounds
+    .flatMap(bound => bound.shift.reach.map(reach => (OrderedLong(MayFail.orNull(bound.probe)), reach)))
+    .distinctBy { case (point, reach) => (point.canonicalized, reach) }
+
   private def probeLong(bound: Option[RangeBound], unbounded: Long): Expression =
-    bound.map(bound => OrderedLong(MayFail.orNull(bound.probe))).getOrElse(Literal(unbounded))
+    bound.map(_.long).getOrElse(Literal(unbounded))
 
   def reader(index: RangeIndex): RangeIndexReader = index.reader(upper.exists(_.strict), lower.exists(_.strict))
 
   /** The terms as SQL, for EXPLAIN. */
   def boundsSql: Seq[String] =
-    upper.map(b => s"${b.indexed.sql} ${if (b.strict) "<" else "<="} ${b.probe.sql}").toSeq ++
-      lower.map(b => s"${b.indexed.sql} ${if (b.strict) ">" else ">="} ${b.probe.sql}")
+    upper.map(b => s"${b.indexed.sql} ${if (b.strict) "<" else "<="} ${b.probe.sql}${b.shift.sql}").toSeq ++
+      lower.map(b => s"${b.indexed.sql} ${if (b.strict) ">" else ">="} ${b.probe.sql}${b.shift.sql}")
 }

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.joins.ShuffledJoin
-import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 
 /**
@@ -37,11 +36,7 @@ case class ShuffledRangeJoinExec(
   // Rows are given out in no order, as a task may go over them several times.
   override def outputOrdering: Seq[SortOrder] = Nil
 
-  override lazy val metrics = searchMetrics ++ Map(
-    "indexParts" -> SQLMetrics.createMetric(sparkContext, "index parts"),
-    "tasksInParts" -> SQLMetrics.createMetric(sparkContext, "tasks with several index parts"),
-    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size")
-  )
+  override lazy val metrics = searchMetrics
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (join, layout) = (rangeJoin, terms.layout(indexed.output, rangeJoin.givesOutIndexed))

@@ -9,14 +9,24 @@ import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeLayout}
 
-/** One task of [[ShuffledRangeJoinExec]]. */
+/** One task of [[ShuffledRangeJoinExec]], or of [[RereadRangeJoin]]. */
 private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout) {
   import join._
 
   def rows(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val parts = new IndexParts(indexedRows, layout)
     val first = next(parts)
-    if (parts.hasNext) severalParts(streamedRows, first, parts) else onePart(streamedRows, first)
+    if (parts.hasNext) severalParts(keep(streamedRows), first, parts) else onePart(streamedRows, first)
+  }
+
+  /**
+   * Where the indexed rows are a task's own only to read. The streamed rows come first, as `input_file_name` and the
+   * like tell of the file that was opened last.
+   */
+  def rereading(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): Iterator[InternalRow] = {
+    val kept = keep(streamedRows)
+    val parts = new IndexParts(indexedRows, layout)
+    severalParts(kept, next(parts), parts)
   }
 
   private def next(parts: IndexParts): RangeIndex = {
@@ -45,12 +55,8 @@ private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout)
    * The streamed rows, which are kept, are read once for each part of the index. What is given out of a streamed row
    * that depends on all parts comes at the end.
    */
-  private def severalParts(
-      streamedRows: Iterator[InternalRow],
-      first: RangeIndex,
-      parts: IndexParts): Iterator[InternalRow] = {
+  private def severalParts(kept: ReplayedRows, first: RangeIndex, parts: IndexParts): Iterator[InternalRow] = {
     metrics("tasksInParts") += 1
-    val kept = keep(streamedRows)
     val output = new RangeJoinOutput(join)
     val found = new BitSet(kept.size)
     def ofPart(index: RangeIndex): Iterator[InternalRow] = {

@@ -29,6 +29,22 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
       "one inequality" -> "e.x < s.lo",
       "several ranges" -> "e.x BETWEEN s.lo AND s.hi AND e.ts BETWEEN s.ts AND s.te",
       "beside an equality" -> "e.k = s.k AND e.x BETWEEN s.lo AND s.hi",
+      "a difference" -> "e.x - s.lo BETWEEN -2 AND 3",
+      "a difference in other words" -> "3 > s.lo - e.x AND -2 <= s.lo - e.x",
+      "a difference with one end" -> "e.x - s.lo < -20",
+      "a distance" -> "abs(e.x - s.lo) < 4",
+      "a distance, limited on the left" -> "4.5D >= abs(CAST(e.x AS DOUBLE) - s.lo)",
+      "a distance of floats" -> "abs(CAST(e.x AS FLOAT) / 3 - s.lo / 3.0F) <= 1.2F",
+      "a distance of decimals" -> "abs(CAST(e.x AS DECIMAL(7, 2)) - CAST(s.lo AS DECIMAL(9, 2))) < 2.25",
+      "a time between two timestamps" -> "e.ts - s.ts BETWEEN INTERVAL 0 SECONDS AND INTERVAL 10 MINUTES",
+      "days between" -> "datediff(e.d, s.ts) BETWEEN -1 AND 1 AND e.d - CAST(s.ts AS DATE) <= INTERVAL '1' DAY",
+      "seconds between" -> "abs(unix_timestamp(e.ts) - unix_timestamp(s.ts)) <= 120",
+      "a difference beside an equality" -> "e.k = s.k AND abs(e.x - s.lo) <= 5",
+      "strings" -> "concat('v', e.x) BETWEEN s.name AND concat(s.name, '9')",
+      "strings that begin alike" -> "concat('a long beginning ', e.x) > concat('a long beginning ', s.lo)",
+      "bytes" -> "CAST(concat('v', e.x) AS BINARY) BETWEEN CAST(s.name AS BINARY) AND CAST(concat(s.name, '9') AS BINARY)",
+      "long decimals" -> "CAST(e.x AS DECIMAL(38, 10)) / 7 BETWEEN CAST(s.lo AS DECIMAL(38, 10)) / 7 AND CAST(s.hi AS DECIMAL(38, 10)) / 7",
+      "two differences" -> "e.x - s.lo < 5 AND e.id - s.lo > -2 AND abs(e.id - e.x) < 400",
       "with literals" -> "e.x BETWEEN s.lo AND s.hi AND e.x > 10 AND s.hi < 80"
     )) {
     test(s"$what is a range join") {
@@ -59,23 +75,81 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     assert(indexed("/*+ BROADCAST(s) */", "FULL JOIN") == "BuildRight")
   }
 
+  private val extremes = Seq("-2147483648", "-2147483647", "-1073741825", "-7", "0", "7", "1073741824", "2147483647")
+
+  test("differences that overflow are found, or fail, as in Spark") {
+    val ints = extremes.map(n => s"(int(${n}L))").mkString(", ")
+    val longs = Seq("-9223372036854775808", "-9223372036854775807", "-5", "0", "5", "9223372036854775807")
+      .map(n => s"(bigint('$n'))").mkString(", ")
+    for {
+      values <- Seq(ints, longs)
+      ansi <- Seq("false", "true")
+      conf <- Seq(Generated, Interpreted)
+      condition <- Seq(
+        "a.x - b.x BETWEEN -20 AND 20",
+        "abs(a.x - b.x) < 10",
+        "a.x - b.x > 100",
+        "b.x - a.x <= -2147483000",
+        "abs(a.x - b.x) <= -1",
+        "a.x - b.x < 2147483647 AND a.x - b.x >= -2147483648"
+      )
+      hint <- Seq("BROADCAST(a)", "BROADCAST(b)")
+    } withConf(conf :+ ("spark.sql.ansi.enabled" -> ansi): _*) {
+      checkRangeJoin(s"SELECT /*+ $hint */ * FROM VALUES $values AS a(x) JOIN VALUES $values AS b(x) ON $condition")
+    }
+  }
+
+  test("local times whose clocks are set, and rounding") {
+    withConf("spark.sql.session.timeZone" -> "America/New_York") {
+      val times = "SELECT id, timestamp_seconds(1699163000 + id * 600) AS ts, id / 10D AS x FROM range(0, 50)"
+      for (conf <- Seq(Generated, Interpreted)) withConf(conf: _*) {
+        assert(checkRangeJoin(
+          s"SELECT a.id, b.id AS bid FROM ($times) a JOIN ($times) b ON a.ts - b.ts BETWEEN INTERVAL 0 SECONDS AND INTERVAL 20 MINUTES") > 50)
+        assert(
+          checkRangeJoin(s"SELECT a.id, b.id AS bid FROM ($times) a JOIN ($times) b ON abs(a.x - b.x) <= 0.1D") > 50)
+      }
+    }
+  }
+
   test("what is left to Spark, and why") {
     val range = "e.x BETWEEN s.lo AND s.hi"
     checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
       checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON $range", "too large to index on the driver"))
-    withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
-      checkLeftToSpark(
-        s"SELECT /*+ RANGE_JOIN(s) */ * FROM events e JOIN spans s ON $range",
-        "too large to index on the driver"))
     checkLeftToSpark(
       s"SELECT /*+ SHUFFLE_REPLICATE_NL(s) */ * FROM events e JOIN spans s ON $range",
       "hint shuffle_replicate_nl")
-    checkLeftToSpark("SELECT * FROM events e JOIN spans s ON concat('v', e.x) < s.name", "no index for STRING")
+    checkLeftToSpark(
+      "SELECT * FROM events e JOIN spans s ON concat('v', e.x) COLLATE UTF8_LCASE < s.name COLLATE UTF8_LCASE",
+      "no index for STRING COLLATE UTF8_LCASE")
     checkLeftToSpark(
       "SELECT /*+ RANGE_JOIN(s) */ * FROM events e JOIN spans s ON e.k = s.k",
       "compares no term of one side with one of the other")
     checkDecision("SELECT * FROM events e JOIN spans s ON e.k = s.k", "an ordinary join")
+  }
+
+  for {
+    join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+    indexed <- Seq("e", "s")
+  } test(s"$join: an index of $indexed that proves too large to broadcast is built in the tasks, in parts") {
+    for ((adaptive, part, conf) <-
+        Seq(("true", "1", Generated), ("false", "1GB", Generated), ("false", "1", Interpreted)))
+      withConf(conf ++ Seq(
+        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+        "spark.joinery.rangeJoin.maxIndexPart" -> part,
+        "spark.sql.adaptive.enabled" -> adaptive): _*) {
+        val hint = if (indexed == "s" && adaptive == "true") "RANGE_JOIN(s)" else s"BROADCAST($indexed)"
+        val text =
+          s"""SELECT /*+ $hint */ * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, NULL, k FROM events) e $join
+           |(SELECT id AS sid, lo, hi FROM spans UNION ALL SELECT id, hi + 1000, lo FROM spans) s
+           |ON e.x BETWEEN s.lo AND s.hi AND e.id % 7 <> s.sid""".stripMargin
+        checkRangeJoin(text)
+        val query = sql(s"SELECT count(*), sum(id + 1) FROM ($text)") // so that there is generated code above it
+        val expected = onStockJoins(sql(s"SELECT count(*), sum(id + 1) FROM ($text)").collect())
+        assert(query.collect().sameElements(expected))
+        val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics
+        assert(metrics("indexParts").value > 0, plan(query))
+      }
   }
 
   test("the hint insists, with a size of bins or without, and a wrong one says what it takes") {

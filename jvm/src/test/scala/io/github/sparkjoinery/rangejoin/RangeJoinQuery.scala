@@ -23,6 +23,9 @@ case class RangeJoinQuery(values: Case) {
       case "less" => s"l.x_$t $less r.x_$t"
       case "greater" => s"l.x_$t ${less.replace('<', '>')} r.x_$t"
       case "two ranges" => s"l.x_$t BETWEEN r.s_$t AND r.e_$t AND l.s_$t $less r.x_$t AND r.x_$t $atMost l.e_$t"
+      case "difference" | "distance" if !hasDifference => s"l.x_$t $less r.x_$t AND l.e_$t >= r.s_$t"
+      case "difference" => s"$difference $less $limit AND $difference >= -$limit"
+      case "distance" => s"abs($difference) $atMost $limit"
       case "unrelated" => s"l.x_$t $less r.s_$t AND l.s_$t ${atMost.replace('<', '>')} r.e_$t"
     }
     val rest = of("rest") match {
@@ -39,8 +42,25 @@ case class RangeJoinQuery(values: Case) {
     s"$key($range)$rest"
   }
 
+  /** Whether values are subtracted, or at least by a range join. */
+  private def hasDifference: Boolean = !Set("text", "bytes", "digits")(of("type"))
+
+  private def difference: String = of("type") match {
+    case "date" if of("strict") == "both" => "datediff(l.x_date, r.x_date)"
+    case "decimal" => "CAST(l.x_decimal % 1000 AS DECIMAL(7, 3)) - CAST(r.x_decimal % 1000 AS DECIMAL(7, 3))"
+    case t => s"(l.x_$t - r.x_$t)"
+  }
+
+  private def limit: String = of("type") match {
+    case "date" if of("strict") != "both" => "INTERVAL '3' DAY"
+    case "timestamp" | "ntz" => "INTERVAL '5' SECOND"
+    case "interval" => "INTERVAL '5' MINUTE"
+    case "months" => "INTERVAL '3' MONTH"
+    case _ => "5"
+  }
+
   /** Where there is no key, there is nothing to shuffle by. */
-  def isShuffled: Boolean = of("form") != "broadcast" && of("key") != "none"
+  def isShuffled: Boolean = of("key") != "none" && Set("shuffled", "in parts")(of("form"))
 
   def operator: String = if (isShuffled) "ShuffledRangeJoin" else "BroadcastRangeJoin"
 
@@ -76,6 +96,7 @@ case class RangeJoinQuery(values: Case) {
     "spark.sql.codegen.factoryMode" -> (if (of("codegen") == "true") "CODEGEN_ONLY" else "NO_CODEGEN"),
     "spark.sql.ansi.enabled" -> of("ansi"),
     "spark.sql.autoBroadcastJoinThreshold" -> (if (isShuffled) "-1" else "10MB"),
+    "spark.joinery.rangeJoin.maxBroadcast" -> (if (of("form") == "too large") "1" else "1GB"),
     "spark.joinery.rangeJoin.maxIndexPart" -> (if (of("form") == "in parts") "1" else "1GB"),
     "spark.sql.shuffle.partitions" -> (if (of("form") == "in parts") "1" else "3")
   )
@@ -98,7 +119,10 @@ object RangeJoinQuery {
     "timestamp" -> "CASE i WHEN 1 THEN TIMESTAMP'9999-12-31' WHEN 2 THEN TIMESTAMP'0001-01-01' ELSE timestamp_seconds(n) END",
     "ntz" -> "CASE i WHEN 1 THEN TIMESTAMP_NTZ'9999-12-31' ELSE CAST(timestamp_seconds(n) AS TIMESTAMP_NTZ) END",
     "interval" -> "make_dt_interval(0, 0, CAST(n AS INT), 0)",
-    "months" -> "make_ym_interval(0, CAST(n AS INT))"
+    "months" -> "make_ym_interval(0, CAST(n AS INT))",
+    "text" -> "CASE i WHEN 1 THEN '' WHEN 2 THEN concat('same beginning ', n) WHEN 3 THEN '\u00e9\uffff' ELSE CAST(n AS STRING) END",
+    "bytes" -> "CASE i WHEN 1 THEN X'' WHEN 2 THEN X'FFFFFFFFFFFFFFFFFF' ELSE CAST(CAST(n AS STRING) AS BINARY) END",
+    "digits" -> "CASE i WHEN 1 THEN 99999999999999999999999999999999999.999BD WHEN 2 THEN 0.001BD ELSE CAST(n / 4 AS DECIMAL(38, 3)) END"
   )
 
   val Dimensions: Seq[Dimension] = Seq(
@@ -110,12 +134,14 @@ object RangeJoinQuery {
       "less",
       "greater",
       "two ranges",
+      "difference",
+      "distance",
       "unrelated"),
     "type" -> Types.map(_._1),
     "strict" -> Seq("none", "one", "both"),
     "rest" -> Seq("none", "residual", "null"),
     "key" -> Seq("none", "one", "null safe", "two"),
-    "form" -> Seq("broadcast", "shuffled", "in parts"),
+    "form" -> Seq("broadcast", "shuffled", "in parts", "too large"),
     "side" -> Seq("l", "r"),
     "rows" -> Seq("all", "empty left", "empty right", "one right"),
     "adaptive" -> Seq("true", "false"),

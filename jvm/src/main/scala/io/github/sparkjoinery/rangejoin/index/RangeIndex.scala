@@ -106,6 +106,13 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (place < near || place == end) place - 1 else LastUpTo.search(starts, place, end, bound)
   }
 
+  /** Whether all points of a key are within so much of one. */
+  def areWithin(reach: Long, point: Long, key: Int): Boolean = firsts(key) == firsts(key + 1) || {
+    val (least, greatest) = (starts(firsts(key)), starts(firsts(key + 1) - 1))
+    (least >= point || point - least >= 0 && point - least <= reach) &&
+    (greatest <= point || greatest - point >= 0 && greatest - point <= reach)
+  }
+
   /** Candidates are all rows of a key. */
   def all(key: Int): Unit = {
     begin(key)

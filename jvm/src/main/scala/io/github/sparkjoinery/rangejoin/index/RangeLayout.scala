@@ -3,7 +3,6 @@ package io.github.sparkjoinery.rangejoin.index
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.github.sparkjoinery.execution.rows.RowGrouping
-import io.github.sparkjoinery.expressions.OrderedLong
 import io.github.sparkjoinery.planning.MayFail
 
 /**
@@ -31,8 +30,8 @@ case class RangeLayout(
 
   /** Start, end, and whether one of them could not be computed, so that the row is a candidate of every probe. */
   def bounds: Seq[Expression] = Seq(
-    OrderedLong(MayFail.orNull(start)),
-    OrderedLong(MayFail.orNull(end.getOrElse(start))),
+    RangeLong(MayFail.orNull(start)),
+    RangeLong(MayFail.orNull(end.getOrElse(start))),
     RangeLayout.fails(start +: end.toSeq))
 
   def canonicalized: RangeLayout =

@@ -63,14 +63,15 @@ object JoineryConf {
   private val RANGE_JOIN_ENABLED = boolean(
     "spark.joinery.rangeJoin.enabled",
     "Run joins whose condition compares terms of the two sides (point in interval, overlap, one inequality) with an index on one side, by " +
-      "BroadcastRangeJoin. When false, by Spark's operators.",
+      "BroadcastRangeJoin or ShuffledRangeJoin. When false, by Spark's operators.",
     default = true
   )
 
   private val RANGE_JOIN_MAX_BROADCAST = SQLConf.buildConf("spark.joinery.rangeJoin.maxBroadcast")
     .doc(
-      "Largest side of a range join, as an index in memory, that is broadcast, also under a hint. A side that is estimated at more than a " +
-        "quarter of it is not indexed. A third of the driver's heap, and spark.sql.maxBroadcastTableSize, hold, too.")
+      "Largest side of a range join, as an index in memory, that is broadcast, also under a hint. A side that proves larger is read, and " +
+        "indexed part by part, by each task; without a hint, one that is estimated at more than a quarter is not tried. A third of the " +
+        "driver's heap, and spark.sql.maxBroadcastTableSize, hold, too.")
     .version("joinery 0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("1GB")

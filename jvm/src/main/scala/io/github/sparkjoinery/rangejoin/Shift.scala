@@ -1,0 +1,102 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.types.{DataType, DoubleType, LongType}
+
+import io.github.sparkjoinery.expressions.OrderedLong
+import io.github.sparkjoinery.rangejoin.index.RangeLong
+
+/** How far a bound is from the streamed side's term: what a condition about a difference of two terms says. */
+private[rangejoin] sealed trait Shift {
+
+  /** The bound, as a long in the order of the terms'. */
+  def bound(probe: Expression): Expression
+
+  /** The same for the indexed side's term, once the sides have changed their parts. */
+  def reversed: Shift
+
+  /** Terms that are further apart than this are candidates whatever the bounds. */
+  def reach: Option[Long]
+
+  def sql: String
+}
+
+private[rangejoin] case object NoShift extends Shift {
+  override def bound(probe: Expression): Expression = RangeLong(probe)
+  override def reversed: Shift = this
+  override def reach: Option[Long] = None
+  override def sql: String = ""
+}
+
+/** In whole numbers: of units, days or microseconds. */
+private[rangejoin] case class WholeShift(by: Long, wholeReach: Long) extends Shift {
+  override def bound(probe: Expression): Expression = SaturatedSum(OrderedLong(probe), by)
+  override def reversed: Shift = copy(by = SaturatedSum.negated(by))
+  override def reach: Option[Long] = Some(wholeReach)
+  override def sql: String = if (by < 0) s" - ${SaturatedSum.negated(by)}" else s" + $by"
+}
+
+/**
+ * In floating point, which rounds: the bound is a little wider.
+ *
+ * @param isUpper
+ *   whether it bounds from above
+ * @param rounding
+ *   the relative error of a sum or difference
+ */
+private[rangejoin] case class RoundedShift(by: Double, isUpper: Boolean, rounding: Double) extends Shift {
+  override def bound(probe: Expression): Expression =
+    OrderedLong(RoundedSum(Cast(probe, DoubleType), by, isUpper, rounding))
+  override def reversed: Shift = copy(by = -by, isUpper = !isUpper)
+  override def reach: Option[Long] = None
+  override def sql: String = if (by < 0) s" - ${-by}" else s" + $by"
+}
+
+/** A long and a number more; what is beyond the longs is the first or last of them. */
+private[rangejoin] case class SaturatedSum(child: Expression, by: Long) extends UnaryExpression {
+  override def nullIntolerant: Boolean = true
+  override def dataType: DataType = LongType
+  override protected def nullSafeEval(value: Any): Any = SaturatedSum.of(value.asInstanceOf[Long], by)
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    defineCodeGen(ctx, ev, value => s"${classOf[SaturatedSum].getName}.of($value, ${by}L)")
+  override protected def withNewChildInternal(newChild: Expression): SaturatedSum = copy(child = newChild)
+}
+
+object SaturatedSum {
+  def of(value: Long, by: Long): Long = {
+    val sum = value + by
+    if (((value ^ sum) & (by ^ sum)) >= 0) sum else if (by < 0) Long.MinValue else Long.MaxValue
+  }
+
+  def negated(value: Long): Long = if (value == Long.MinValue) Long.MaxValue else -value
+}
+
+/** A double and a number more, and a little beyond that. */
+private[rangejoin] case class RoundedSum(child: Expression, by: Double, isUpper: Boolean, rounding: Double)
+  extends UnaryExpression {
+  override def nullIntolerant: Boolean = true
+  override def dataType: DataType = DoubleType
+
+  override protected def nullSafeEval(value: Any): Any =
+    RoundedSum.of(value.asInstanceOf[Double], by, isUpper, rounding)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    def constant(name: String, value: Double) = ctx.addReferenceObj(name, value, "Double")
+    val (shift, error) = (constant("by", by), constant("rounding", rounding))
+    defineCodeGen(ctx, ev, value => s"${classOf[RoundedSum].getName}.of($value, $shift, $isUpper, $error)")
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): RoundedSum = copy(child = newChild)
+}
+
+object RoundedSum {
+
+  /** Three roundings, of the difference, of this sum and of the slack; twice as much is taken, and more near zero. */
+  def of(value: Double, by: Double, isUpper: Boolean, rounding: Double): Double = {
+    val slack = (math.abs(value) + math.abs(by)) * (rounding * 8) + LeastSlack
+    if (isUpper) value + by + slack else value + by - slack
+  }
+
+  private val LeastSlack = java.lang.Float.MIN_VALUE.toDouble * 8
+}

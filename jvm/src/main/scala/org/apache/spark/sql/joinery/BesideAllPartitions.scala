@@ -1,0 +1,55 @@
+package org.apache.spark.sql.joinery
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.{Dependency, NarrowDependency, OneToOneDependency, Partition, TaskContext}
+
+/**
+ * The tasks of one RDD, each of which also reads all partitions of another, one after the other.
+ *
+ * Spark has `RDD.cartesian`, whose tasks see a pair of partitions each.
+ */
+private[sql] class BesideAllPartitions(
+    var own: RDD[InternalRow],
+    var all: RDD[InternalRow],
+    rows: (Iterator[InternalRow], Iterator[InternalRow]) => Iterator[InternalRow])
+  extends RDD[InternalRow](own.sparkContext, Nil) {
+
+  override protected def getPartitions: Array[Partition] = {
+    val read = all.partitions
+    own.partitions.map(partition => BesideAllPartitions.Split(partition.index, partition, read))
+  }
+
+  override def getPreferredLocations(split: Partition): Seq[String] =
+    own.preferredLocations(split.asInstanceOf[BesideAllPartitions.Split].own)
+
+  override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
+    val partitions = split.asInstanceOf[BesideAllPartitions.Split]
+    rows(own.iterator(partitions.own, context), partitions.all.iterator.flatMap(all.iterator(_, context)))
+  }
+
+  override def getDependencies: Seq[Dependency[_]] = Seq(
+    new OneToOneDependency(own),
+    new NarrowDependency(all) {
+      override def getParents(partition: Int): Seq[Int] = rdd.partitions.indices
+    })
+
+  override def clearDependencies(): Unit = {
+    super.clearDependencies()
+    own = null
+    all = null
+  }
+}
+
+object BesideAllPartitions {
+
+  /**
+   * @param rows
+   *   makes a task's rows of those of its own partition and those of all partitions
+   */
+  def apply(own: RDD[InternalRow], all: RDD[InternalRow])(
+      rows: (Iterator[InternalRow], Iterator[InternalRow]) => Iterator[InternalRow]): RDD[InternalRow] =
+    new BesideAllPartitions(own, all, own.sparkContext.clean(rows))
+
+  private case class Split(index: Int, own: Partition, all: Array[Partition]) extends Partition
+}
