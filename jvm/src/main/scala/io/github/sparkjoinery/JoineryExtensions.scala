@@ -10,7 +10,7 @@ import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.ExplainReportRule
-import io.github.sparkjoinery.rangejoin.{RangeJoinStrategy, ResolveRangeJoinHint}
+import io.github.sparkjoinery.rangejoin.{RangeJoinStrategy, ResolveRangeJoinHint, SplitSkewedRangeJoin}
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 
 /**
@@ -78,6 +78,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     // range joins
     extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
     extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
+    extensions.injectQueryStagePrepRule(_ => SplitSkewedRangeJoin)
 
     // windows
     extensions.injectResolutionRule(_ => ResolveSkewWindow)

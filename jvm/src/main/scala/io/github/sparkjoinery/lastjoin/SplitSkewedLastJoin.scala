@@ -1,16 +1,13 @@
 package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.SparkContext
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive._
-import org.apache.spark.sql.execution.exchange.ValidateRequirements
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.execution.skew.Skew
+import io.github.sparkjoinery.execution.skew.{Skew, SplitSkewed}
 import io.github.sparkjoinery.lastjoin.logical.LastJoin
 import io.github.sparkjoinery.lastjoin.skew.{StoredTimes, TimeSliceExec, TimeSlices}
 
@@ -22,22 +19,16 @@ import io.github.sparkjoinery.lastjoin.skew.{StoredTimes, TimeSliceExec, TimeSli
  *   - Else the left side is split as Spark splits skewed joins, and each part reads the whole of the right.
  *
  * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`), from a smaller size on: a row of a join costs more
- * here. A plan whose other operators rely on how the join's output is partitioned stays as it is.
+ * here.
  */
-object SplitSkewedLastJoin extends Rule[SparkPlan] with Logging {
+object SplitSkewedLastJoin extends SplitSkewed {
 
-  override def apply(plan: SparkPlan): SparkPlan = {
-    if (!JoineryConf.skewSplit || !conf.getConf(SQLConf.SKEW_JOIN_ENABLED)) return plan
-    val split = plan.transformUp { case join: ShuffledLastJoinExec if !join.isSplit => splitJoin(join) }
-    if (split.fastEquals(plan)) plan
-    else if (ValidateRequirements.validate(split)) unwrap(split)
-    else {
-      logInfo("LAST JOIN with skewed partitions is not split: an operator above relies on its partitioning")
-      plan
-    }
+  override protected def operator: String = "a LAST JOIN"
+  override protected def isEnabled: Boolean = JoineryConf.skewSplit && conf.getConf(SQLConf.SKEW_JOIN_ENABLED)
+
+  override protected def split: PartialFunction[SparkPlan, SparkPlan] = {
+    case join: ShuffledLastJoinExec if !join.isSplit => splitJoin(join)
   }
-
-  private def unwrap(plan: SparkPlan): SparkPlan = plan.transform { case SkewJoinChildWrapper(child) => child }
 
   private def splitJoin(join: ShuffledLastJoinExec): SparkPlan =
     (shuffleBelow(join.left), shuffleBelow(join.right)) match {

@@ -83,12 +83,12 @@ private[rangejoin] class RangeSearch(
     index: RangeIndex) {
   private val reader = terms.reader(index)
   private val longKey = terms.longKey
-  private val reaches = terms.reaches.map(_._2)
+  private val reaches = terms.reaches.map(_._2).toArray
   private val fields = UnsafeProjection.create(
     Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong, terms.upperLong, terms.probeFails) ++ terms.reaches.map(_._1),
     streamed)
   private val rowKey = UnsafeProjection.create(terms.streamedKeys, streamed)
-  private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed))
+  private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed)).orNull
   private val pair = new JoinedRow
 
   def begin(row: InternalRow): Unit = {
@@ -106,15 +106,20 @@ private[rangejoin] class RangeSearch(
     else reader.between(key, found.getLong(1), found.getLong(2))
   }
 
-  private def areWithinReach(key: Int, found: UnsafeRow): Boolean = reaches.indices.forall { i =>
-    val point = RangeSearch.FirstPoint + i
-    found.isNullAt(point) || reader.areWithin(reaches(i), found.getLong(point), key)
+  private def areWithinReach(key: Int, found: UnsafeRow): Boolean = {
+    var i = 0
+    while (i < reaches.length) {
+      val point = RangeSearch.FirstPoint + i
+      if (!found.isNullAt(point) && !reader.areWithin(reaches(i), found.getLong(point), key)) return false
+      i += 1
+    }
+    true
   }
 
   /** The place of the next match, or -1. */
   def next(): Int = {
     var place = reader.next()
-    while (place >= 0 && !residual.forall(_.eval(pair.withRight(reader.row(place))))) place = reader.next()
+    while (place >= 0 && residual != null && !residual.eval(pair.withRight(reader.row(place)))) place = reader.next()
     place
   }
 

@@ -19,19 +19,21 @@ import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
  *   the side that is indexed
  * @param terms
  *   the condition
+ * @param isSkewJoin
+ *   whether several tasks read one partition ([[SplitSkewedRangeJoin]])
  */
 case class ShuffledRangeJoinExec(
     left: SparkPlan,
     right: SparkPlan,
     indexedSide: BuildSide,
     joinType: JoinType,
-    terms: RangeTerms) extends ShuffledJoin with RangeJoinExec {
+    terms: RangeTerms,
+    isSkewJoin: Boolean = false) extends ShuffledJoin with RangeJoinExec {
 
   override def nodeName: String = "ShuffledRangeJoin"
   override def leftKeys: Seq[Expression] = if (indexedSide == BuildRight) terms.streamedKeys else terms.indexedKeys
   override def rightKeys: Seq[Expression] = if (indexedSide == BuildRight) terms.indexedKeys else terms.streamedKeys
   override def condition: Option[Expression] = terms.residual
-  override def isSkewJoin: Boolean = false
 
   // Rows are given out in no order, as a task may go over them several times.
   override def outputOrdering: Seq[SortOrder] = Nil

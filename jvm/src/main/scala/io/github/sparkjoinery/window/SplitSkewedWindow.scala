@@ -1,15 +1,12 @@
 package io.github.sparkjoinery.window
 
 import org.apache.spark.SparkContext
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.plans.logical.Window
-import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive._
-import org.apache.spark.sql.execution.exchange.ValidateRequirements
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.execution.skew.Skew
+import io.github.sparkjoinery.execution.skew.{Skew, SplitSkewed}
 import io.github.sparkjoinery.window.parts.{CutAtRead, StoredCuts}
 
 /**
@@ -17,16 +14,13 @@ import io.github.sparkjoinery.window.parts.{CutAtRead, StoredCuts}
  * each of which computes a part of its hot keys, and some of the others. (Article 2: skewed windows, W1 to W4. Parts
  * are told apart while they are read, so that the shuffle itself shows what is skewed, and no row is shuffled twice.)
  */
-object SplitSkewedWindow extends Rule[SparkPlan] with Logging {
+object SplitSkewedWindow extends SplitSkewed {
 
-  override def apply(plan: SparkPlan): SparkPlan = {
-    val split = plan.transformUp { case window: SlidingWindowExec if window.cuts.isEmpty => splitWindow(window) }
-    if (split.fastEquals(plan)) plan
-    else if (ValidateRequirements.validate(split)) split.transform { case SkewJoinChildWrapper(child) => child }
-    else {
-      logInfo("a skewed window is not split: an operator above relies on its partitioning")
-      plan
-    }
+  override protected def operator: String = "a window"
+  override protected def isEnabled: Boolean = true // a hint asks for it, or a setting
+
+  override protected def split: PartialFunction[SparkPlan, SparkPlan] = {
+    case window: SlidingWindowExec if window.cuts.isEmpty => splitWindow(window)
   }
 
   private def splitWindow(window: SlidingWindowExec): SparkPlan = (window.child, window.splitTerms) match {

@@ -11,16 +11,20 @@ import org.apache.spark.sql.internal.SQLConf
  *
  * @param minPartition
  *   bytes, in place of Spark's threshold
+ * @param minPart
+ *   bytes that a part of a skewed partition is to have at least; Spark's advisory size as a rule
  */
-private[sparkjoinery] class Skew(stage: ShuffleQueryStageExec, minPartition: Long) {
+private[sparkjoinery] class Skew(
+    stage: ShuffleQueryStageExec,
+    minPartition: Long,
+    minPart: Long = SQLConf.get.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)) {
   private val conf = SQLConf.get
   val sizes: Array[Long] = stage.mapStats.get.bytesByPartitionId
   private val median = { val sorted = sizes.sorted; sorted(sorted.length / 2).max(1) }
   private val threshold = minPartition.max((median * conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_FACTOR)).toLong)
   private val target = {
     val even = sizes.filter(_ <= threshold)
-    val advisory = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
-    if (even.isEmpty) advisory else advisory.max(even.sum / even.length)
+    if (even.isEmpty) minPart else minPart.max(even.sum / even.length)
   }
 
   def isSkewed(i: Int): Boolean = sizes(i) > threshold

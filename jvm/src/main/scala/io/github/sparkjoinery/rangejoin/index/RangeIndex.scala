@@ -24,6 +24,8 @@ import io.github.sparkjoinery.execution.rows.{KeyIndex, LastUpTo, LongKeyIndex, 
  *   place -> where the row's interval begins, or its point
  * @param ends
  *   place -> where its interval ends; null for points
+ * @param directories
+ *   key number -> where to look among its starts; null for keys with few rows, and if there is none at all
  * @param failed
  *   key numbers of rows whose bounds could not be computed
  * @param buildTimeMs
@@ -38,6 +40,7 @@ final class RangeIndex private[index] (
     private[index] val starts: Array[Long],
     private[index] val ends: Array[Long],
     private[index] val maxima: Maxima,
+    private[index] val directories: Array[Directory],
     private[index] val failed: Array[Int],
     val buildTimeMs: Long) extends ShippedRelation with Serializable {
 
@@ -46,7 +49,9 @@ final class RangeIndex private[index] (
 
   override def estimatedSize: Long =
     pages.bytes + keyIndex.bytes + firsts.length * 4L + addresses.length * 8L + starts.length * 8L +
-      (if (ends == null) 0 else ends.length * 8L + maxima.bytes) + failed.length * 4L
+      (if (ends == null) 0 else ends.length * 8L + maxima.bytes) + failed.length * 4L +
+      (if (directories == null) 0
+       else directories.iterator.filter(_ != null).map(_.bytes).sum + directories.length * 4L)
 
   /**
    * @param beforeUpper
@@ -65,6 +70,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   private val rowKeys = index.keyIndex match { case keys: RowKeyIndex => keys; case _ => null }
   private val keyScratch = if (rowKeys == null) null else rowKeys.scratch
   private val (firsts, starts, ends, maxima) = (index.firsts, index.starts, index.ends, index.maxima)
+  private val directories = index.directories
   private val (failed, firstFailed) = (index.failed, index.firsts.last)
 
   private var key = -1
@@ -89,10 +95,10 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     first = firsts(key)
     isBackwards = ends != null
     if (isBackwards) {
-      last = if (until == Long.MaxValue) end - 1 else LastUpTo.search(starts, first, end, until)
+      last = if (until == Long.MaxValue) end - 1 else search(first, end, until)
       least = from
     } else if (from <= until) {
-      if (from != Long.MinValue) first = LastUpTo.search(starts, first, end, from - 1) + 1
+      if (from != Long.MinValue) first = search(first, end, from - 1) + 1
       last = lastUpTo(until, end)
     }
   }
@@ -103,7 +109,13 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     val near = math.min(first + RangeIndexReader.Near, end)
     var place = first
     while (place < near && starts(place) <= bound) place += 1
-    if (place < near || place == end) place - 1 else LastUpTo.search(starts, place, end, bound)
+    if (place < near || place == end) place - 1 else search(place, end, bound)
+  }
+
+  /** The last place of the key's that starts up to a bound; it is known not to lie before the first that is given. */
+  private def search(from: Int, end: Int, bound: Long): Int = {
+    val directory = if (directories == null) null else directories(key)
+    if (directory == null) LastUpTo.search(starts, from, end, bound) else directory.lastUpTo(starts, bound)
   }
 
   /** Whether all points of a key are within so much of one. */

@@ -23,7 +23,8 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
   private val hasLongKey = layout.longKey.isDefined
   private val hasEnds = layout.end.isDefined
   private val bytesPerRow = if (hasEnds) 28L else 20L
-  private val resultBytesPerRow = (if (hasEnds) 34L else 24L) + 4 // with its key's first place
+  private val resultBytesPerRow =
+    (if (hasEnds) 34L else 24L) + 4 + Directory.BytesPerValue // with its key's first place
   private val addedBytesPerRow = bytesPerRow + (if (reserves) resultBytesPerRow + OrderedRows.MostScratchPerRow else 0)
   private val longKeys = new LongKeyIndex(memory)
   private val rowKeys = new RowKeyIndex(layout.keys.length, memory)
@@ -116,6 +117,7 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
       memory.release(capacity * addedBytesPerRow - kept)
     }
     if (!reserves) memory.release(scratch)
+    val directories = directoriesOf(sortedStarts, firsts)
     new RangeIndex(
       layout.numFields,
       keys,
@@ -125,9 +127,15 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
       sortedStarts,
       sortedEnds,
       if (hasEnds) Maxima.of(sortedEnds) else null,
+      directories,
       failedGroups.toArray,
       NANOSECONDS.toMillis(System.nanoTime() - begun)
     )
+  }
+
+  private def directoriesOf(starts: Array[Long], firsts: Array[Int]): Array[Directory] = {
+    val directories = Array.tabulate(firsts.length - 1)(key => Directory.of(starts, firsts(key), firsts(key + 1)))
+    if (directories.forall(_ == null)) null else directories
   }
 
   private def firstsOf(numKeys: Int): Array[Int] = {

@@ -84,6 +84,20 @@ object JoineryConf {
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("4GB")
 
+  private val RANGE_JOIN_SKEW_SPLIT = boolean(
+    "spark.joinery.rangeJoin.skewSplit.enabled",
+    "Under adaptive execution, read a skewed partition of ShuffledRangeJoin in several tasks. Which partitions are skewed is up to " +
+      "spark.sql.adaptive.skewJoin.* and skewSplit.minPartition.",
+    default = true
+  )
+
+  private val RANGE_JOIN_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.rangeJoin.skewSplit.minPartition")
+    .doc("Smallest partition of ShuffledRangeJoin, in shuffled bytes of one side, that may count as skewed, and smallest part of one; " +
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("16MB")
+
   private val EXPLAIN = boolean(
     "spark.joinery.explain",
     "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
@@ -175,6 +189,9 @@ object JoineryConf {
   def rangeJoinMaxBroadcast: Long =
     SQLConf.get.getConf(RANGE_JOIN_MAX_BROADCAST).min(BroadcastLimit.bytes).min(Runtime.getRuntime.maxMemory / 3)
   def rangeJoinMaxIndexPart: Long = SQLConf.get.getConf(RANGE_JOIN_MAX_INDEX)
+  def rangeJoinSkewSplit: Boolean = SQLConf.get.getConf(RANGE_JOIN_SKEW_SPLIT)
+  def rangeJoinSkewSplitMinPartition: Long = SQLConf.get.getConf(RANGE_JOIN_SKEW_SPLIT_MIN_PARTITION)
+    .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE).filter(_.nonEmpty)
   def storeTimeoutMs: Long = SQLConf.get.getConf(STORE_TIMEOUT)

@@ -72,6 +72,29 @@ class RangeIndexSuite extends AnyFunSuite {
     }
   }
 
+  for ((shape, value) <- Seq[(String, Random => Long)](
+      "even" -> (_.nextInt(1000000).toLong),
+      "few values" -> (_.nextInt(3).toLong),
+      "one value" -> (_ => 7L),
+      "all longs" -> (_.nextLong()),
+      "only the ends" -> (random => if (random.nextBoolean()) Long.MinValue else Long.MaxValue),
+      "most in one place" -> (random =>
+        if (random.nextInt(1000) == 0) random.nextLong() else random.nextInt(2000).toLong)
+    ); size <- Seq(255, 256, 257, 4096, 10000)) test(s"a directory of $size values, $shape") {
+    val random = new Random(size)
+    val values = Array.fill(size + 20)(value(random))
+    java.util.Arrays.sort(values, 10, size + 10) // places before and after are another key's
+    val directory = Directory.of(values, 10, size + 10)
+    assert((directory == null) == size < 256)
+    if (directory != null) {
+      assert(directory.bytes <= Directory.BytesPerValue * size + 4)
+      val bounds = Seq(Long.MinValue, Long.MaxValue) ++
+        Seq.fill(300)(values(10 + random.nextInt(size)) + random.nextInt(3) - 1) ++ Seq.fill(50)(random.nextLong())
+      for (bound <- bounds)
+        assert(directory.lastUpTo(values, bound) == 9 + values.slice(10, size + 10).count(_ <= bound), bound)
+    }
+  }
+
   test("points") {
     val random = new Random(1)
     val rows = Seq.tabulate(3000)(i => (i.toLong, random.nextInt(500).toLong))

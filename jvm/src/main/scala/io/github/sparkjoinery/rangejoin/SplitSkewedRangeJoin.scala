@@ -1,0 +1,52 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec, SkewJoinChildWrapper}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.execution.skew.{Skew, SplitSkewed}
+
+/**
+ * Under adaptive execution, once both sides of a [[ShuffledRangeJoinExec]] are shuffled: has several tasks read a
+ * skewed partition, each some of the mappers' rows of one side and all rows of the other side, as Spark splits its own
+ * joins. A side is divided if each of its rows can tell by itself what the join makes of it; of a full outer join
+ * neither is.
+ */
+object SplitSkewedRangeJoin extends SplitSkewed {
+
+  override protected def operator: String = "a range join"
+  override protected def isEnabled: Boolean =
+    JoineryConf.rangeJoinSkewSplit && conf.getConf(SQLConf.SKEW_JOIN_ENABLED)
+
+  override protected def split: PartialFunction[SparkPlan, SparkPlan] = {
+    case join: ShuffledRangeJoinExec if !join.isSkewJoin => splitJoin(join)
+  }
+
+  private def splitJoin(join: ShuffledRangeJoinExec): SparkPlan = (join.left, join.right) match {
+    case (left: ShuffleQueryStageExec, right: ShuffleQueryStageExec) if Skew.isKnown(left) && Skew.isKnown(right) =>
+      val least = JoineryConf.rangeJoinSkewSplitMinPartition
+      val (leftSkew, rightSkew) = (new Skew(left, least, least), new Skew(right, least, least))
+      val specs = for {
+        i <- leftSkew.sizes.indices
+        ofLeft <- if (mayDivide(join, isLeft = true)) leftSkew.byMapper(i) else Seq(leftSkew.whole(i))
+        ofRight <- if (mayDivide(join, isLeft = false)) rightSkew.byMapper(i) else Seq(rightSkew.whole(i))
+      } yield (ofLeft, ofRight)
+      if (specs.length == leftSkew.sizes.length) join
+      else join.copy(
+        left = SkewJoinChildWrapper(AQEShuffleReadExec(left, specs.map(_._1))),
+        right = SkewJoinChildWrapper(AQEShuffleReadExec(right, specs.map(_._2))),
+        isSkewJoin = true
+      )
+    case _ => join
+  }
+
+  /** The side whose rows are kept, or of which each is given out at most once, decides which. */
+  private def mayDivide(join: ShuffledRangeJoinExec, isLeft: Boolean): Boolean = join.joinType match {
+    case _: InnerLike => true
+    case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => isLeft
+    case RightOuter => !isLeft
+    case _ => false
+  }
+}
