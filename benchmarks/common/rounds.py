@@ -104,7 +104,7 @@ class Outcome:
     Args:
         case: It.
         engines: Joinery first.
-        tail: Idle tail of Joinery's runs, median, from 0 to 1.
+        tail: Idle tail of Joinery's runs, median, from 0 to 1; 0 where the case does not judge it.
     """
 
     case: Case
@@ -170,7 +170,10 @@ def compare(
 
 
 def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], float], scale: float) -> float:
-    """Time every engine at Spark's defaults and, where it has the settings, at `TUNED`; return the idle tail there."""
+    """Time every engine at Spark's defaults and, where it has the settings, at `TUNED`; return the idle tail there.
+
+    Only a case that judges the tail asks for the tasks: each of them costs several calls into the JVM.
+    """
     tails = []
     rounds = (case.rounds or ROUNDS) if scale == 1 else 1
     turn = [(name, engine, runs) for name, measured in engines.items() for engine, runs in _ways(measured)]
@@ -180,10 +183,11 @@ def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], 
             if any(run.stopped for run in runs) or len(runs) >= enough:
                 continue
             runs.append(engine.answer(limit(name)))
-            if name == OURS and isinstance(engine, Spark) and runs is engines[OURS].of("tuned"):
+            judged = case.idle_tail is not None and name == OURS and runs is engines[OURS].of("tuned")
+            if judged and isinstance(engine, Spark):
                 spans = [(task.launched, task.ended) for task in tasks(engine.session, engine.group)]
                 tails.append(idle_tail(spans))
-    return statistics.median(tails)
+    return statistics.median(tails) if tails else 0.0
 
 
 def _ways(measured: Measured) -> list[tuple[Engine, list[Run]]]:

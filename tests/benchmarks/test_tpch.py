@@ -44,6 +44,9 @@ FIGURES = {
     "q19": "revenue=Decimal('3083843.05",
     "q22": "numcust=888, totacctbal=Decimal('6737713.99')",
 }
+# A query takes a second or two, however few its rows. These have what comes nearest to Joinery's own business, such as
+# an inequality beside an equality, and what most of Spark's rules have rewritten before Joinery's see it.
+FEW = ("q02", "q06", "q11", "q13", "q16", "q17", "q20", "q21", "q22")
 RANGE_JOIN = """
 SELECT count(*) FROM orders JOIN lineitem
   ON o_orderkey = l_orderkey AND l_shipdate BETWEEN o_orderdate AND o_orderdate + INTERVAL '30' DAY
@@ -72,7 +75,7 @@ def check(found: Answer) -> None:
     assert found.operators or found.same_plan
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", FEW)
 def test_answers(bench: SparkSession, name: str) -> None:
     found = answer(bench, QUERIES[name])
     check(found)
