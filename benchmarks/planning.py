@@ -39,8 +39,8 @@ def run(scale: float = 1) -> Result:
         rows=[
             ["warm", "on", *_ms(statistics.median(on), min(on))],
             ["", "off", *_ms(statistics.median(off), min(off))],
-            ["first run in a fresh JVM", "on", *_ms(sum(planned.first.on)), ""],
-            ["", "off", *_ms(sum(planned.first.off)), ""],
+            ["first run in a fresh JVM", "on", *_ms(sum(planned.first["on"])), ""],
+            ["", "off", *_ms(sum(planned.first["off"])), ""],
         ],
         verdict=f"median ratio on / off {ratio:.3f}, at most {BOUND}",
         met=ratio <= BOUND,

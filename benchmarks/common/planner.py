@@ -21,19 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Jar = Literal["on", "off"]
-
-
-@dataclass(frozen=True)
-class Round:
-    """The queries planned once in each JVM.
-
-    Args:
-        on: Seconds of each query, with the jar.
-        off: Seconds of each query, without it.
-    """
-
-    on: list[float]
-    off: list[float]
+JARS: tuple[Jar, ...] = ("on", "off")
+Round = dict[Jar, list[float]]  # seconds of each query, planned once with the jar and once without
 
 
 @dataclass(frozen=True)
@@ -50,7 +39,7 @@ class Planned:
 
     def totals(self, jar: Jar) -> list[float]:
         """Seconds for all queries together, by round."""
-        return [sum(getattr(round_, jar)) for round_ in self.rounds]
+        return [sum(round_[jar]) for round_ in self.rounds]
 
     def ratio(self) -> float:
         """On divided by off for all queries together, the median over rounds."""
@@ -58,11 +47,11 @@ class Planned:
 
     def seconds_of(self, query: int, jar: Jar) -> float:
         """Median for one query, by its position."""
-        return statistics.median(getattr(round_, jar)[query] for round_ in self.rounds)
+        return statistics.median(round_[jar][query] for round_ in self.rounds)
 
     def ratio_of(self, query: int) -> float:
         """On divided by off for one query, the median over rounds."""
-        return statistics.median(round_.on[query] / round_.off[query] for round_ in self.rounds)
+        return statistics.median(round_["on"][query] / round_["off"][query] for round_ in self.rounds)
 
 
 def plan_in_turn(module: str, *arguments: str, warm_up: int, rounds: int) -> Planned:
@@ -78,14 +67,13 @@ def plan_in_turn(module: str, *arguments: str, warm_up: int, rounds: int) -> Pla
         The times.
     """
     with _Planner(module, "on", arguments) as on, _Planner(module, "off", arguments) as off:
-        first = Round(on.plan_all(), off.plan_all())
+        first = {planner.jar: planner.plan_all() for planner in (on, off)}
         for _ in range(warm_up - 1):
             on.plan_all(), off.plan_all()
         counted = []
         for i in range(rounds):  # who goes first alternates
             turn = (on, off) if i % 2 else (off, on)
-            times = {planner.jar: planner.plan_all() for planner in turn}
-            counted.append(Round(times["on"], times["off"]))
+            counted.append({planner.jar: planner.plan_all() for planner in turn})
     return Planned(first, counted)
 
 

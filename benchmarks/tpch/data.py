@@ -27,6 +27,6 @@ def tables(scale: float) -> dict[str, Path]:
 
 
 def _generate(folder: Path, scale: float) -> None:
-    program = Path(sysconfig.get_path("scripts"), GENERATOR)
+    program = str(Path(sysconfig.get_path("scripts"), GENERATOR))
     command = [program, "parquet", f"--scale-factor={scale:g}", f"--parts={FILES}", f"--output-dir={folder}", "--quiet"]
     subprocess.run(command, check=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.common import rounds
 from benchmarks.common.data import FILES
-from benchmarks.common.planner import Planned
+from benchmarks.common.planner import JARS, Jar, Planned
 from benchmarks.common.rounds import OURS, Bound, Kind, Outcome, compare
 from benchmarks.common.spark import register, session
 from benchmarks.common.verdict import AT_TUNED, judge, requirements, times
@@ -131,7 +131,7 @@ def result(outcomes: Sequence[Outcome], planned: Planned, scale: float) -> Resul
 def _row(outcome: Outcome, planned: Planned, i: int, scale: float) -> list[str]:
     measured = outcome.engines[OURS]
     seconds = [cell for kind in KINDS for cell in (times(outcome, OURS, kind)[0], *times(outcome, STOCK, kind))]
-    planning = [f"{planned.seconds_of(i, jar) * 1000:.1f}" for jar in ("on", "off")]
+    planning = [f"{planned.seconds_of(i, jar) * 1000:.1f}" for jar in JARS]
     return [
         outcome.case.name, *seconds, *requirements(outcome, STOCK, KINDS, judged=scale == 1),
         *planning, f"{planned.ratio_of(i):.3f}", ", ".join(measured.operators) or measured.engine.remark,
@@ -144,16 +144,13 @@ def _sums(outcomes: Sequence[Outcome], planned: Planned) -> list[str]:
     for kind in KINDS:
         ours, theirs = (sum(outcome.engines[name].seconds(kind) for outcome in outcomes) for name in (OURS, STOCK))
         cells += [f"{ours:.2f}", f"{theirs:.2f}", f"{theirs / ours:.2f}"]
-    planning = [f"{statistics.median(planned.totals(jar)) * 1000:.1f}" for jar in ("on", "off")]
+    planning = [f"{statistics.median(planned.totals(jar)) * 1000:.1f}" for jar in JARS]
     return ["all", *cells, "", "", *planning, f"{planned.ratio():.3f}", ""]
 
 
-def _planning(outcomes: Sequence[Outcome], planned: Planned) -> dict[str, dict[str, list[float]]]:
+def _planning(outcomes: Sequence[Outcome], planned: Planned) -> dict[str, dict[Jar, list[float]]]:
     """Milliseconds of each round, by query and jar."""
     return {
-        outcome.case.name: {
-            "on": [round(round_.on[i] * 1000, 2) for round_ in planned.rounds],
-            "off": [round(round_.off[i] * 1000, 2) for round_ in planned.rounds],
-        }
+        outcome.case.name: {jar: [round(round_[jar][i] * 1000, 2) for round_ in planned.rounds] for jar in JARS}
         for i, outcome in enumerate(outcomes)
     }

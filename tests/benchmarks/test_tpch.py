@@ -142,7 +142,7 @@ def test_bounds(outcome: Outcome, stock: float, with_jar: float, met: bool, verd
 
 def planning(with_jar: float) -> Planned:
     """One query that takes 10 ms to plan without the jar."""
-    round_ = Round([with_jar], [0.01])
+    round_: Round = {"on": [with_jar], "off": [0.01]}
     return Planned(round_, [round_] * 3)
 
 
