@@ -13,6 +13,7 @@ from benchmarks.report import Result, show, write
 CASES = {
     "planning": "benchmarks.planning",
     "planning_store": "benchmarks.planning_store",
+    "tpch": "benchmarks.tpch.run",
     "refresh": "benchmarks.refresh",
     "last_join_multi": "benchmarks.last_join.multi",
     "last_join_point_in_time": "benchmarks.last_join.point_in_time",

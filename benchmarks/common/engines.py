@@ -37,12 +37,20 @@ class Run:
     metrics: Mapping[str, str] = field(default_factory=dict)
 
 
-class Digest(ABC):
-    """What of an answer is compared, and how each engine gets it."""
+class SparkDigest(ABC):
+    """What of an answer is compared, where only Spark is asked."""
 
     @abstractmethod
     def spark(self, session: SparkSession, sql: str) -> Any:
         """Of the answer to a query in Spark."""
+
+    @abstractmethod
+    def differ(self, theirs: Any, ours: Any) -> str:
+        """How a digest of an engine's answer differs from that of Joinery's, in words; empty if they agree."""
+
+
+class Digest(SparkDigest):
+    """What of an answer is compared, and how each engine gets it."""
 
     @abstractmethod
     def duckdb(self, connection: DuckDBPyConnection, sql: str) -> Any:
@@ -51,10 +59,6 @@ class Digest(ABC):
     @abstractmethod
     def polars(self, answer: polars.DataFrame) -> Any:
         """Of an answer by Polars."""
-
-    @abstractmethod
-    def differ(self, theirs: Any, ours: Any) -> str:
-        """How a digest of an engine's answer differs from that of Joinery's, in words; empty if they agree."""
 
 
 class Engine(ABC):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from spark_joinery.cli.advice import PARTITIONS, advised_partitions
 
 from benchmarks.common.cores import CORES
-from benchmarks.common.engines import Digest, Engine, Run, stoppable
+from benchmarks.common.engines import Engine, Run, SparkDigest, stoppable
 from benchmarks.common.fresh import first_run
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Spark(Engine):
         session: SparkSession,
         sql: str,
         settings: Mapping[str, str] | None = None,
-        digest: Digest | None = None,
+        digest: SparkDigest | None = None,
         watch: str = "",
     ) -> None:
         self.session = session
@@ -112,7 +112,7 @@ class Spark(Engine):
         if stopped:
             return Run(seconds, stopped)
         metrics = node_metrics(self.session, self.watch) if self.watch else {}
-        return Run(seconds, plan=str(_last_execution(self.session).physicalPlanDescription()), metrics=metrics)
+        return Run(seconds, plan=self._plan_that_ran(), metrics=metrics)
 
     def check(self, limit: float | None = None) -> Run:
         """See `Engine`."""
@@ -122,7 +122,13 @@ class Spark(Engine):
         with self._settings():
             seconds, stopped, found = stoppable(lambda: digest.spark(self.session, self.sql), self._stop(), limit)
         self._drain(stopped)
-        return Run(seconds, stopped, found)
+        return Run(seconds, stopped, found, "" if stopped else self._plan_that_ran())
+
+    def plan(self) -> str:
+        """The physical plan before anything runs, its numbers made to count from 0 so that plans can be compared."""
+        with self._settings():
+            plan = self.session.sql(self.sql)._jdf.queryExecution().executedPlan().toString()
+        return numbered_from_zero(plan)
 
     def with_settings(self, settings: Mapping[str, str]) -> Spark:
         """See `Engine`."""
@@ -131,6 +137,9 @@ class Spark(Engine):
     def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run:
         """See `Engine`."""
         return first_run(self.sql, self.settings, tables, joinery, limit)
+
+    def _plan_that_ran(self) -> str:
+        return str(_last_execution(self.session).physicalPlanDescription())
 
     @contextmanager
     def _settings(self) -> Iterator[None]:
@@ -191,6 +200,23 @@ def _last_execution(spark: SparkSession) -> Any:
     """The last query, as the SQL tab of the UI shows it."""
     spark._jsc.sc().listenerBus().waitUntilEmpty()
     return spark._jsparkSession.sharedState().statusStore().executionsList().last()
+
+
+def numbered_from_zero(plan: str) -> str:
+    """A plan with its expressions and operators numbered in the order in which they come.
+
+    Args:
+        plan: Its text.
+
+    Returns:
+        Text that is the same for two plans of a query that differ in nothing but when they were made.
+
+    Example:
+        >>> numbered_from_zero("Filter (a#12 > b#7L) +- Scan [a#12, b#7L]")
+        'Filter (a#0 > b#1) +- Scan [a#0, b#1]'
+    """
+    numbers: dict[str, int] = {}
+    return re.sub(r"#\d+L?|plan_id=\d+|id=#\d+", lambda number: f"#{numbers.setdefault(number[0], len(numbers))}", plan)
 
 
 def operators(plan: str) -> list[str]:

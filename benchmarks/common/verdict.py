@@ -126,20 +126,29 @@ def _rows(outcome: Outcome, judged: bool) -> list[list[str]]:
     for name, measured in outcome.engines.items():
         compared = "" if measured.checked or "floor" in name else "answer not compared"
         remark = ", ".join([*measured.operators, *filter(None, [measured.engine.remark, compared])])
-        cells = [*_cells(outcome, name, "default"), *_cells(outcome, name, "tuned")]
+        cells = [*times(outcome, name, "default"), *times(outcome, name, "tuned")]
         first_cell = "" if warm else outcome.case.name
-        warm.append([first_cell, name, *cells, *_bounds(outcome, name, ("default", "tuned"), judged), remark])
+        warm.append([first_cell, name, *cells, *requirements(outcome, name, ("default", "tuned"), judged), remark])
     first: list[list[str]] = []
     for name, measured in outcome.engines.items():
         if measured.of("first"):
-            cells = [*_cells(outcome, name, "first"), *_cells(outcome, name, "first tuned")]
-            required = _bounds(outcome, name, ("first", "first tuned"), judged)
+            cells = [*times(outcome, name, "first"), *times(outcome, name, "first tuned")]
+            required = requirements(outcome, name, ("first", "first tuned"), judged)
             first.append(["" if first else FIRST_RUN, name, *cells, *required, ", ".join(measured.operators)])
     return warm + first
 
 
-def _cells(outcome: Outcome, name: str, kind: Kind) -> list[str]:
-    """Seconds and ratio of a kind of runs; of an engine that has no settings only the ratio differs at `TUNED`."""
+def times(outcome: Outcome, name: str, kind: Kind) -> list[str]:
+    """Seconds and ratio of a kind of runs; of an engine that has no settings only the ratio differs at `TUNED`.
+
+    Args:
+        outcome: Of a case.
+        name: Of the engine.
+        kind: Of its runs.
+
+    Returns:
+        Two cells, empty where there are no such runs.
+    """
     measured = outcome.engines[name]
     if not (measured.of(kind) and outcome.has(kind)):
         return ["", ""]
@@ -148,8 +157,18 @@ def _cells(outcome: Outcome, name: str, kind: Kind) -> list[str]:
     return [seconds, f"{sign}{outcome.ratio(name, kind):.2f}"]
 
 
-def _bounds(outcome: Outcome, name: str, kinds: Sequence[Kind], judged: bool) -> list[str]:
-    """What is required of an engine's runs of some kinds, and whether it is met."""
+def requirements(outcome: Outcome, name: str, kinds: Sequence[Kind], judged: bool) -> list[str]:
+    """What is required of an engine's runs of some kinds, and whether it is met.
+
+    Args:
+        outcome: Of a case.
+        name: Of the engine.
+        kinds: Of its runs.
+        judged: Whether anything is required.
+
+    Returns:
+        Two cells, empty where nothing is.
+    """
     # of several peers in one bound only the fastest is held against it
     bounds = [
         bound

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from benchmarks.common.spark import numbered_from_zero
 from benchmarks.ordinary import QUERIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,11 +29,6 @@ def plans(jar: str) -> list[str]:
         [sys.executable, "-c", PRINT_PLANS, jar], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
     return [numbered_from_zero(plan) for plan in json.loads(output.splitlines()[-1])]
-
-
-def numbered_from_zero(plan: str) -> str:
-    numbers: dict[str, int] = {}
-    return re.sub(r"#\d+L?|plan_id=\d+|id=#\d+", lambda number: f"#{numbers.setdefault(number[0], len(numbers))}", plan)
 
 
 def test_a_hundred_ordinary_queries_have_the_same_plans_with_the_jar_and_without() -> None:

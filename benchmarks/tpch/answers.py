@@ -1,0 +1,93 @@
+"""The answers to the queries with Joinery and without, and what of Joinery's stood in the plans; no times.
+
+`python -m benchmarks.tpch.answers SCALE` prints them as JSON, from a JVM as large as the benchmark's.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from benchmarks.common.rounds import OURS
+from benchmarks.common.spark import Spark, operators, register, session, stock
+from benchmarks.tpch.data import tables
+from benchmarks.tpch.queries import QUERIES
+from benchmarks.tpch.rows import SortedRows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STOCK = "stock Spark"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What Joinery and stock Spark make of one query.
+
+    Args:
+        rows: Of Joinery's answer, as text.
+        difference: How stock Spark's answer differs from Joinery's; empty if they agree.
+        operators: Joinery's, in the plan that ran.
+        intruders: Joinery's operators in the plan that stock Spark ran; there should be none.
+        same_plan: Whether Joinery's plan, before anything runs, is stock Spark's to the letter.
+    """
+
+    rows: list[str]
+    difference: str
+    operators: list[str]
+    intruders: list[str]
+    same_plan: bool
+
+
+def engines(spark: SparkSession, sql: str) -> dict[str, Spark]:
+    """The same session with Joinery and, its operators switched off, as stock Spark.
+
+    Args:
+        spark: The session, with the tables registered.
+        sql: The query.
+    """
+    digest = SortedRows()
+    return {OURS: Spark(spark, sql, {}, digest), STOCK: Spark(spark, sql, stock(spark), digest)}
+
+
+def same_plan(engines: dict[str, Spark]) -> bool:
+    """Whether both plan the query alike: what times they differ by is then chance.
+
+    Args:
+        engines: As `engines` makes them.
+    """
+    return engines[OURS].plan() == engines[STOCK].plan()
+
+
+def answer(spark: SparkSession, sql: str) -> Answer:
+    """Answer a query with Joinery and without.
+
+    Args:
+        spark: The session, with the tables registered.
+        sql: The query.
+
+    Returns:
+        Whether the answers agree, and which plans ran.
+    """
+    both = engines(spark, sql)
+    ours, theirs = both[OURS].check(), both[STOCK].check()
+    return Answer(
+        rows=ours.digest,
+        difference=SortedRows().differ(theirs.digest, ours.digest),
+        operators=operators(ours.plan),
+        intruders=operators(theirs.plan),
+        same_plan=same_plan(both),
+    )
+
+
+def _serve(scale: float) -> None:
+    spark = session()
+    register(spark, tables(scale))
+    print(json.dumps({name: asdict(answer(spark, sql)) for name, sql in QUERIES.items()}))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    _serve(float(sys.argv[1]))
