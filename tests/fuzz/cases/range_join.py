@@ -55,6 +55,17 @@ RANGES = [
     "{lx} BETWEEN {rs} AND {re} AND {rx} BETWEEN {ls} AND {le}",
     "{lx} > {rs} AND {ls} < {re}",
 ]
+# Differences of two terms, by the kind of their type.
+DIFFERENCES: dict[str, list[str]] = {
+    "number": ["{lx} - {rx} BETWEEN -5 AND 5", "abs({rx} - {lx}) < 10", "{lx} - {rx} >= 100", "2.5 > abs({lx} - {rs})"],
+    "date": [
+        "datediff({lx}, {rx}) BETWEEN -3 AND 30",
+        "abs(datediff({rs}, {lx})) <= 1",
+        "{lx} - {rx} < INTERVAL '2' DAY",
+    ],
+    "time": ["{lx} - {rx} BETWEEN INTERVAL '-5' MINUTE AND INTERVAL '1' HOUR", "abs({rx} - {lx}) < INTERVAL '3' DAY"],
+    "string": [],
+}
 JOINS = ["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "EXISTS"]
 
 
@@ -96,7 +107,9 @@ class RangeJoin(Capability):
             return rng.choice(terms).format(a=f"{side}.{prefix}_{name}")
 
         drawn = {f"{side}{prefix}": term(side, prefix) for side in "lr" for prefix in "xse"}
-        conditions = [f"({rng.choice(RANGES).format(**drawn)})"]
+        differences = DIFFERENCES[_kind(name)]
+        ranges = differences if differences and rng.random() < 0.3 else RANGES
+        conditions = [f"({rng.choice(ranges).format(**drawn)})"]
         if rng.random() < 0.3:
             conditions.insert(rng.randint(0, 1), rng.choice(RESIDUALS))
         return {"join": rng.choice(JOINS), "keys": rng.choice(KEYS), "conditions": conditions}
@@ -105,6 +118,10 @@ class RangeJoin(Capability):
         forced: Settings = {"spark.joinery.rangeJoin.maxIndexPart": rng.choice(self.parts)}
         if rng.random() < 0.5:
             forced["spark.sql.autoBroadcastJoinThreshold"] = "-1"
+        if rng.random() < 0.3:
+            forced["spark.joinery.rangeJoin.maxBroadcast"] = "1"  # each task indexes for itself
+        if rng.random() < 0.3:
+            forced["spark.joinery.rangeJoin.skewSplit.minPartition"] = "100"
         hints = rng.choice(
             [[], ["RANGE_JOIN(r)"], ["RANGE_JOIN(l, 5)"], ["RANGE_JOIN(r)", "BROADCAST(r)"], ["BROADCAST(l)"]]
         )

@@ -125,6 +125,9 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     checkLeftToSpark(
       "SELECT /*+ RANGE_JOIN(s) */ * FROM events e JOIN spans s ON e.k = s.k",
       "compares no term of one side with one of the other")
+    for (hint <- Seq("", "/*+ RANGE_JOIN(s) */")) checkLeftToSpark(
+      s"SELECT $hint * FROM events e JOIN spans s ON CAST(e.x AS DOUBLE) - s.lo >= 100",
+      "a floating-point difference with one limit only")
     checkDecision("SELECT * FROM events e JOIN spans s ON e.k = s.k", "an ordinary join")
   }
 
