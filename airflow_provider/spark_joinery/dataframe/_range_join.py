@@ -77,7 +77,7 @@ def range_join(
         check_choice(CALLER, "broadcast", broadcast, ("left", "right"))
     check_jar(CALLER, left.sparkSession)
 
-    names = keys if isinstance(keys, list) else []
+    names = list(dict.fromkeys(keys)) if isinstance(keys, list) else []
     sides = Sides(left, right, ranges, names)
     condition = _comparisons(*sides.ranges, bounds)
     if keys is not None and not names:
