@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.answers import STOCK, assert_operator, assert_same_rows, settings
+from support.answers import assert_operator, assert_same_rows, stock_answer
 from support.dbt_project import SCHEMA, Dbt, table
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ COLUMNS = ["label", {"column": "end", "alias": "until"}]
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession, dbt: Dbt) -> None:
-    """Points and intervals: touching, overlapping, reversed, open-ended (NULL), of several places, some without a match."""
+    """Points and intervals: touching, overlapping, reversed, open-ended (NULL), without a match; of several places."""
     spark.sql(f"""create or replace view {SCHEMA}.points as
         select id % 13 as at, if(id % 4 = 0, null, id % 3) as `place name`, id % 5 as starts, id % 7 as ends
         from range(40) union all select null, 1, null, 4 union all select 90, 7, 90, 91""")
     spark.sql(f"""create or replace view {SCHEMA}.intervals as
-        select * from values (1, 3, 2, 0, 'p'), (3, 5, 5, 0, 'q'), (2, 9, 3, 1, 'r'), (4, 4, 4, 2, 's'), (8, 6, 7, 1, 't'),
-        (5, null, 5, 0, 'u'), (null, 7, null, 1, 'v'), (0, 12, 6, null, 'w'), (70, 80, 75, 8, 'x')
+        select * from values (1, 3, 2, 0, 'p'), (3, 5, 5, 0, 'q'), (2, 9, 3, 1, 'r'), (4, 4, 4, 2, 's'),
+        (8, 6, 7, 1, 't'), (5, null, 5, 0, 'u'), (null, 7, null, 1, 'v'), (0, 12, 6, null, 'w'), (70, 80, 75, 8, 'x')
         as t(from, `end`, peak, place, label)""")
 
 
@@ -78,10 +78,9 @@ def test_rows_of_the_plain_join(spark: SparkSession, dbt: Dbt, how: str) -> None
     for ((_, comparisons), bounds, on), sql in zip(cases, extension, strict=True):
         condition = comparisons.format(*COMPARISONS[bounds]) + (" and p.`place name` = i.place" if on else "")
         found = spark.sql(sql)
-        with settings(spark, STOCK):
-            expected = spark.sql(f"""select p.*{", i.label, i.end as until" if returned else ""}
-                from {SCHEMA}.points p {TYPES[how]} {SCHEMA}.intervals i on {condition}""")
-            assert_same_rows(found, expected)
+        oracle = f"""select p.*{", i.label, i.end as until" if returned else ""}
+            from {SCHEMA}.points p {TYPES[how]} {SCHEMA}.intervals i on {condition}"""
+        assert_same_rows(found, stock_answer(spark, oracle))
         assert_operator(found, "BroadcastRangeJoin")
 
 

@@ -18,7 +18,7 @@
     'ranges': joinery.read_ranges(left_point, left_interval, right_point, right_interval),
     'bounds': bounds, 'on': joinery.read_keys('range_join', on), 'how': how} -%}
   {%- set chosen = joinery.read_range_join_columns(join, columns, left, right) -%}
-select{{ ' /*+ RANGE_JOIN(r) */' if joinery.mode() == 'extension' }}
+select{{ ' /*+ RANGE_JOIN(r) */' if joinery.mode() == 'extension' else '' }}
   {{ joinery.range_join_left_columns(join) }}
   {%- for item in chosen %},
   {{ joinery.column('r', item.column) }} as {{ joinery.quoted(item.alias) }}

@@ -1,11 +1,11 @@
 {# What each side compares, as {left, right} of {start, end, is_point}; at least one of them an interval. #}
 {% macro read_ranges(left_point, left_interval, right_point, right_interval) %}
   {%- set left = joinery.read_range('left', left_point, left_interval) -%}
-  {%- set right = joinery.read_range('right', right_point, right_interval) -%}
-  {%- if left.is_point and right.is_point -%}
-    {%- do joinery.fail('range_join', 'right_interval', "is missing: `left_point` and `right_point` are both points, and one side"
-      ~ " needs an interval; points that have to be equal belong into `on`") -%}
+  {%- if left.is_point and right_interval is none -%}
+    {%- do joinery.fail('range_join', 'right_interval', "is missing: beside `left_point` the right side needs an interval, [start, end];"
+      ~ " points that have to be equal belong into `on`") -%}
   {%- endif -%}
+  {%- set right = joinery.read_range('right', right_point, right_interval) -%}
   {{ return({'left': left, 'right': right}) }}
 {% endmacro %}
 
