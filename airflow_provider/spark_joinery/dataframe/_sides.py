@@ -1,9 +1,9 @@
 """The two sides of a range join, and its result with each key once.
 
 Columns that the caller names have to be told apart by side. As a rule that is ``frame["x"]``. Where both sides come
-from one DataFrame, as in a self join, a classic session cannot tell them apart that way; they are then copied
-under names of our own, which leave with the join's result. Aliases of the whole side would do as well, but hide
-those that the caller gave, and needs to tell the result's columns apart.
+from one DataFrame, as in a self join, a classic session takes the one side's column for the other's: there the columns
+are copied under names of our own, which the result leaves out. To give each side an alias of ours would hide the
+caller's aliases, by which the result's columns are told apart.
 """
 
 from __future__ import annotations
