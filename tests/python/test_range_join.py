@@ -80,12 +80,13 @@ def plain(kind: str, how: str, bounds: str, on: str, key: str) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_the_plain_join(spark: SparkSession, left: DataFrame, right: DataFrame, kind: str, how: str) -> None:
     key = {"right": "r.k", "full": "coalesce(l.k, r.k)"}.get(how, "l.k")
-    for bounds in COMPARISONS:
-        for on in ({}, {"on": "k"}):
-            joined = range_join(left, right, bounds=bounds, how=how, **KINDS[kind][0], **on)  # type: ignore[arg-type]
-            oracle = plain(kind, how, bounds, " AND l.k = r.k" if on else "", key if on else "")
-            assert_same_rows(joined, stock_answer(spark, oracle))
-            assert_operator(joined, "BroadcastRangeJoin")
+    for i, bounds in enumerate(COMPARISONS):
+        # each second one with a key, another one for the next type of join
+        on = {"on": "k"} if (i + list(TYPES).index(how)) % 2 else {}
+        joined = range_join(left, right, bounds=bounds, how=how, **KINDS[kind][0], **on)  # type: ignore[arg-type]
+        oracle = plain(kind, how, bounds, " AND l.k = r.k" if on else "", key if on else "")
+        assert_same_rows(joined, stock_answer(spark, oracle))
+        assert_operator(joined, "BroadcastRangeJoin")
 
 
 @pytest.mark.parametrize("how", TYPES)

@@ -1,13 +1,14 @@
 """The two sides of a range join, and its result with each key once.
 
 Columns that the caller names have to be told apart by side. As a rule that is ``frame["x"]``. Where both sides come
-from one DataFrame, as in a self join, a classic session takes the one side's column for the other's: there the columns
-are copied under names of our own, which the result leaves out. To give each side an alias of ours would hide the
-caller's aliases, by which the result's columns are told apart.
+from one DataFrame, as in a self join, a classic session takes the one side's column for the other's, or loses it: there
+the columns are copied under names of our own, which the result leaves out. To give each side an alias of ours would
+hide the caller's aliases, by which the result's columns are told apart.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ class Sides:
         self._functions = functions_of(left)
         self._names = names
         self._copies: list[str] = []
-        self._is_self_join = _share_columns(left, right)
+        self._by_copies = _read_the_same(left, right)
         self.left, left_column = self._prepare(left, ranges[0])
         self.right, right_column = self._prepare(right, ranges[1])
         self.ranges = (_as_columns(ranges[0], left_column), _as_columns(ranges[1], right_column))
@@ -48,7 +49,7 @@ class Sides:
 
     def _prepare(self, frame: DataFrame, side: Range) -> tuple[DataFrame, Callable[[str], Any]]:
         """Return a side to be joined, and what makes Columns of the names that the caller gave."""
-        if not self._is_self_join:
+        if not self._by_copies:
             # Connect knows a column's side by its DataFrame: this new one stands on one side only
             own = frame.select("*")
             return own, own.__getitem__
@@ -66,7 +67,7 @@ class Sides:
             joined: The sides, joined.
             how: The type of join.
         """
-        if self._names and (self._is_self_join or how == "full"):
+        if self._names and (self._by_copies or how == "full"):
             return self._with_new_keys(joined, how)
         if self._names:
             return self._with_keys_of_one_side(joined, how)
@@ -96,12 +97,23 @@ def _as_columns(side: Range, column: Callable[[str], Any]) -> Range:
     return Range(start, end, side.is_point)
 
 
-def _share_columns(left: DataFrame, right: DataFrame) -> bool:
-    """Whether a classic session would take a column of one side for that of the other."""
+def _read_the_same(left: DataFrame, right: DataFrame) -> bool:
+    """Whether a classic session may take a column of one side for that of the other.
+
+    Where a relation stands on both sides, Spark gives the right one's columns new identities, by which
+    ``right["x"]`` does not know them.
+    """
     if is_connect(left):
         return False
-    outputs = [frame._jdf.queryExecution().analyzed().outputSet() for frame in (left, right)]
-    return not outputs[0].intersect(outputs[1]).isEmpty()
+    lefts, rights = _columns_read(left), _columns_read(right)
+    return any(not one.intersect(other).isEmpty() for one, other in itertools.product(lefts, rights))
+
+
+def _columns_read(frame: DataFrame) -> list[Any]:
+    """The columns of a DataFrame, and those of each relation that it reads, as sets of the JVM."""
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    leaves = plan.collectLeaves()
+    return [plan.outputSet(), *(leaves.apply(i).outputSet() for i in range(leaves.size()))]
 
 
 def _quoted(name: str) -> str:
