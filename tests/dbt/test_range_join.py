@@ -58,7 +58,9 @@ def tables(spark: SparkSession, dbt: Dbt) -> None:
 def test_rows_of_the_plain_join(spark: SparkSession, dbt: Dbt, how: str) -> None:
     returned = {} if how in ("semi", "anti") else {"columns": COLUMNS}
     keys: list[list[Any]] = [[], [{"left": "place name", "right": "place"}]]
+    # each second one with a key, the others for the next type of join
     cases = list(itertools.product(KINDS.values(), COMPARISONS, keys))
+    cases = [case for i, case in enumerate(cases) if (i + i // 2 + list(TYPES).index(how)) % 2]
     calls = [
         {
             "left": table("points"),
