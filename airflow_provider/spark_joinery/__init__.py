@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from spark_joinery.dataframe import last_join
+from spark_joinery.dataframe import last_join, range_join
 from spark_joinery.errors import JoineryError, JoineryWarning
 from spark_joinery.jar import configure_spark, jar_path
 
 __version__ = version("spark-joinery")
 
-__all__ = ["JoineryError", "JoineryWarning", "__version__", "configure_spark", "jar_path", "last_join"]
+__all__ = ["JoineryError", "JoineryWarning", "__version__", "configure_spark", "jar_path", "last_join", "range_join"]

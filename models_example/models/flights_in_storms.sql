@@ -2,10 +2,9 @@
 {{ joinery.range_join(
     left=ref('stg_flights'),
     right=ref('storms'),
-    value='departs_at',
-    start='starts_at',
-    end='ends_at',
+    left_point='departs_at',
+    right_interval=['starts_at', 'ends_at'],
+    bounds='[)',
     on=['origin'],
-    end_inclusive=false,
     columns=['storm_id', 'starts_at', 'ends_at']
 ) }}

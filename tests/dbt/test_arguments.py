@@ -11,7 +11,13 @@ from support.dbt_project import Dbt, MacroError, table, write_project
 
 pytestmark = pytest.mark.dbt
 LAST: dict[str, Any] = {"left": "l", "right": "r", "on": ["k"], "columns": ["v"]}
-RANGE: dict[str, Any] = {"left": "l", "right": "r", "value": "v", "start": "s", "end": "e", "columns": ["x"]}
+RANGE: dict[str, Any] = {
+    "left": "l",
+    "right": "r",
+    "left_point": "v",
+    "right_interval": ["s", "e"],
+    "columns": ["x"],
+}
 WINDOW: dict[str, Any] = {
     "relation": "x",
     "partition_by": ["k"],
@@ -65,10 +71,35 @@ WRONG = [
     ("last_join", {**LAST, "left": 5}, "left", "must be a relation"),
     ("last_join", {**LAST, "left": "air.flights"}, "left", "is 'air.flights', but a string names a CTE"),
     ("last_join", {**LAST, "right": "`r`"}, "right", "must be a plain name without quotes"),
-    ("range_join", {**RANGE, "how": "full"}, "how", "must be one of inner, left"),
-    ("range_join", {**RANGE, "end_inclusive": "no"}, "end_inclusive", "must be one of"),
-    ("range_join", {**RANGE, "value": ["v"]}, "value", "must be the name of a column"),
+    ("range_join", {**RANGE, "how": "outer"}, "how", "must be one of inner, cross, left, right, full, semi, anti, but"),
+    ("range_join", {**RANGE, "how": None}, "how", "must be one of inner, cross"),
+    ("range_join", {**RANGE, "bounds": "[["}, "bounds", "must be one of [], [), (], (), but is '[['"),
+    ("range_join", {**RANGE, "bounds": True}, "bounds", "must be one of [], [), (], (), but is True"),
+    ("range_join", {**RANGE, "left_point": ["v"]}, "left_point", "must be the name of a column"),
+    ("range_join", {**RANGE, "left_point": "`v`"}, "left_point", "must be a plain name without quotes"),
+    ("range_join", {**RANGE, "left_interval": ["v", "w"]}, "left_point", "is given beside `left_interval`; take one"),
+    ("range_join", {**RANGE, "right_point": "v"}, "right_point", "is given beside `right_interval`; take one"),
+    (
+        "range_join",
+        {**RANGE, "right_point": "v", "right_interval": None},
+        "right_interval",
+        "is missing: beside `left_point` the right side needs an interval, [start, end]; points that have to be equal",
+    ),
+    ("range_join", {**RANGE, "right_interval": "s"}, "right_interval", "must be two columns, [start, end], but is 's'"),
+    ("range_join", {**RANGE, "right_interval": ["s"]}, "right_interval", "must be two columns, [start, end], but is ["),
+    ("range_join", {**RANGE, "right_interval": 5}, "right_interval", "must be two columns, [start, end], but is 5"),
+    ("range_join", {**RANGE, "right_interval": {"s": 1, "e": 2}}, "right_interval", "must be two columns"),
+    ("range_join", {**RANGE, "right_interval": ["s", 5]}, "right_interval", "must be the name of a column, but is 5"),
+    (
+        "range_join",
+        {**RANGE, "left_point": None, "left_interval": ["s", "e"], "right_interval": None},
+        "right_point",
+        "is missing; give it, or `right_interval`: [start, end]",
+    ),
     ("range_join", {**RANGE, "on": "k"}, "on", "must be a list"),
+    ("range_join", {**RANGE, "how": "semi"}, "columns", "must be left out where `how` is semi"),
+    ("range_join", {**RANGE, "how": "anti"}, "columns", "must be left out where `how` is anti"),
+    ("range_join", {**RANGE, "value": "v"}, "value", "is unknown; it takes left, right, left_point, left_interval"),
     ("skew_window", {**WINDOW, "partition_by": "k"}, "partition_by", "must be a list"),
     ("skew_window", {**WINDOW, "order_by": []}, "order_by", "is empty"),
     ("skew_window", {**WINDOW, "frame": "rows"}, "frame", "must have the keys type, preceding"),

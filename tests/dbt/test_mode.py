@@ -93,4 +93,6 @@ def test_without_the_jar_extension_fails_before_any_model_and_auto_is_portable(t
 
 def test_an_unknown_mode_is_named(dbt: Dbt) -> None:
     with pytest.raises(MacroError, match="var `joinery_mode` is 'native'; it takes auto, extension or portable"):
-        dbt.render("range_join", "native", left="l", right="r", value="v", start="s", end="e", columns=["x"])
+        dbt.render(
+            "range_join", "native", left="l", right="r", left_point="v", right_interval=["s", "e"], columns=["x"]
+        )

@@ -1,4 +1,4 @@
-"""LAST JOIN over Spark Connect: as SQL, and as last_join() on DataFrames, which sends no SQL text."""
+"""LAST JOIN over Spark Connect: as SQL, and as last_join() on DataFrames, which sends no SQL text; range_join()."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors.exceptions.connect import AnalysisException
 from pyspark.sql.connect import functions as F
 from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.session import SparkSession
-from spark_joinery import __version__, last_join
+from spark_joinery import __version__, last_join, range_join
 from spark_joinery.errors import InvalidArgumentError, JoineryError
 from spark_joinery.plan_report import explain_dataframe
 from spark_joinery.store import list_source, open_store
@@ -96,6 +97,69 @@ def test_without_order_and_self_join(flights: DataFrame) -> None:
     joined = last_join(flights.alias("now"), earlier, on=on, order_by="departs")
     found = joined.select("now.flight", F.col("earlier.flight").alias("previous")).collect()
     assert sorted(map(tuple, found)) == [(1, None), (2, 1), (3, None), (4, None)]
+
+
+@pytest.fixture(scope="module")
+def storms(connect: SparkSession) -> DataFrame:
+    rows = [
+        ("S1", "EWR", 10, 15),
+        ("S2", "EWR", 15, 20),
+        ("S3", "JFK", 6, 9),
+        ("S4", None, 0, 99),
+        ("S5", "LGA", 1, None),
+    ]
+    return connect.createDataFrame(rows, "storm STRING, origin STRING, starts INT, ends INT")
+
+
+DURING = {"left_point": "departs", "right_interval": ("starts", "ends")}
+
+
+@pytest.mark.parametrize(
+    ("how", "bounds", "found"),
+    [
+        ("inner", "[]", [("EWR", 1, "S1"), ("EWR", 2, "S2")]),
+        ("cross", "[)", [("EWR", 1, "S1")]),
+        ("left", "(]", [("EWR", 1, None), ("EWR", 2, "S2"), ("JFK", 3, None), (None, 4, None)]),
+        (
+            "right_outer",
+            "[)",
+            [("EWR", 1, "S1"), ("EWR", None, "S2"), ("JFK", None, "S3"), ("LGA", None, "S5"), (None, None, "S4")],
+        ),
+        (
+            "full",
+            "[)",
+            [("EWR", 1, "S1"), ("EWR", 2, None), ("EWR", None, "S2"), ("JFK", 3, None), ("JFK", None, "S3"),
+             ("LGA", None, "S5"), (None, 4, None), (None, None, "S4")],
+        ),
+        ("semi", "[]", [("EWR", 1), ("EWR", 2)]),
+        ("left_anti", "[]", [("JFK", 3), (None, 4)]),
+    ],
+)  # fmt: skip
+def test_points_in_intervals(flights: DataFrame, storms: DataFrame, how: str, bounds: str, found: list[Any]) -> None:
+    joined = range_join(flights, storms, on="origin", how=how, bounds=bounds, **DURING)  # type: ignore[arg-type]
+    assert joined.columns[:3] == ["origin", "flight", "departs"]
+    shown = joined.select(*[name for name in ("origin", "flight", "storm") if name in joined.columns])
+    assert sorted(map(tuple, shown.collect()), key=str) == sorted(found, key=str)
+    assert "RangeJoin" in plan_of(joined)
+
+
+def test_intervals_that_overlap(flights: DataFrame, storms: DataFrame) -> None:
+    on = (flights.origin == storms.origin) & (storms.storm != "S1")
+    joined = range_join(
+        flights, storms, on=on, left_interval=(flights.departs - 2, "departs"), right_interval=("starts", storms.ends)
+    )
+    assert joined.select(flights.origin, "flight", storms.storm).collect() == [("EWR", 2, "S2")]
+    assert "RangeJoin" in plan_of(joined)
+
+
+def test_ranges_of_a_self_join(storms: DataFrame) -> None:
+    overlap = {"left_interval": ("starts", "ends"), "right_interval": ("starts", "ends")}
+    for how in ("inner", "right", "full"):
+        joined = range_join(storms.alias("a"), storms.alias("b"), on="origin", how=how, **overlap)  # type: ignore[arg-type]
+        pairs = joined.where("a.storm < b.storm").select("origin", "a.storm", F.col("b.storm").alias("other"))
+        assert pairs.collect() == [("EWR", "S1", "S2")]
+    unkeyed = range_join(storms, storms, how="semi", **overlap)  # type: ignore[arg-type]
+    assert unkeyed.count() == 4
 
 
 def test_errors_are_spark_s_or_ours(flights: DataFrame, weather: DataFrame) -> None:

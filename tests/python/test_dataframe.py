@@ -283,7 +283,7 @@ def test_a_list_of_conditions_says_how_to_combine_them(flights: DataFrame, weath
 WITHOUT_THE_JAR = """
 import json
 from pyspark.sql import SparkSession, functions as F
-from spark_joinery import JoineryError, last_join
+from spark_joinery import JoineryError, last_join, range_join
 from spark_joinery.plan_report import explain_sql
 
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
@@ -291,6 +291,7 @@ left, right = spark.range(3), spark.range(4)
 messages = {}
 for name, action in {
     "last_join": lambda: last_join(left, right, on="id"),
+    "range_join": lambda: range_join(left, right, left_point="id", right_interval=("id", "id")),
     "marker": lambda: left.join(right.filter(F.call_function("joinery_last_join_order")), "id", "left").collect(),
     "explain": lambda: explain_sql(spark, "SELECT 1"),
 }.items():
@@ -307,9 +308,8 @@ def test_without_the_jar_one_clear_message() -> None:
     command = [sys.executable, "-c", WITHOUT_THE_JAR]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     messages = json.loads(done.stdout)
-    assert messages["last_join"][0]
-    assert "configure_spark" in messages["last_join"][1]
-    assert messages["explain"][0]
-    assert "configure_spark" in messages["explain"][1]
+    for name in ("last_join", "range_join", "explain"):
+        assert messages[name][0]
+        assert "configure_spark" in messages[name][1]
     # the function that marks the order is what makes such a join fail, rather than give every match
     assert "joinery_last_join_order" in messages["marker"][1]

@@ -1,4 +1,4 @@
-"""The installed package on any supported Spark: the jar loads, and LAST JOIN works in SQL and on DataFrames.
+"""The installed package on any supported Spark: the jar loads, and LAST JOIN and range joins work.
 
 Needs nothing but pyspark, pytest and spark-joinery itself. On another Spark line, with the wheel installed there:
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import spark_joinery
 from pyspark.sql import functions as F
-from spark_joinery import last_join
+from spark_joinery import last_join, range_join
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,3 +48,12 @@ def test_last_join_on_dataframes(spark: SparkSession) -> None:
     left, right = spark.range(4), spark.range(9).select((F.col("id") % 3).alias("id"), F.col("id").alias("at"))
     joined = last_join(left, right, on="id", order_by=F.col("at").desc())
     assert sorted(map(tuple, joined.collect())) == [(0, 0), (1, 1), (2, 2), (3, None)]
+
+
+def test_range_join_on_dataframes(spark: SparkSession) -> None:
+    points = spark.range(6).select((F.col("id") % 2).alias("k"), F.col("id").alias("at"))
+    intervals = spark.range(2).select(F.col("id").alias("k"), (F.col("id") + 1).alias("lo"), F.lit(4).alias("hi"))
+    joined = range_join(points, intervals, on="k", how="right", left_point="at", right_interval=("lo", "hi"))
+    assert joined.columns == ["k", "at", "lo", "hi"]
+    assert sorted(map(tuple, joined.collect())) == [(0, 2, 1, 4), (0, 4, 1, 4), (1, 3, 2, 4)]
+    assert "RangeJoin" in joined._jdf.queryExecution().executedPlan().toString()

@@ -91,6 +91,22 @@ def assert_same_rows(actual: DataFrame, expected: DataFrame) -> None:
     assert found == right, f"missing: {dict(right - found)}\nunexpected: {dict(found - right)}"
 
 
+def stock_answer(spark: SparkSession, sql: str) -> DataFrame:
+    """Run a query by stock Spark.
+
+    Args:
+        spark: A classic session.
+        sql: The query.
+
+    Returns:
+        It, planned for good: what has run once is not planned anew.
+    """
+    with settings(spark, STOCK):
+        frame = spark.sql(sql)
+        frame.collect()
+    return frame
+
+
 def assert_same_as_stock(spark: SparkSession, sql: str, oracle_sql: str, operator: str) -> None:
     """Assert that a query gives the rows of another, which stock Spark runs, and runs in a given operator.
 

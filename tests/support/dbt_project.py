@@ -6,6 +6,8 @@ with `dbt run-operation`, in dbt's own Jinja, in a fraction of a second.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,14 @@ from dbt.cli.main import dbtRunner, dbtRunnerResult
 PACKAGE = Path(__file__).parents[2] / "dbt_macros"
 SCHEMA = "dbt_tests"
 RENDER = """
-{% macro render(macro, arguments) %}
-  {# YAML cannot hold a Relation: a mapping stands for one #}
-  {%- for name in ['left', 'right', 'relation', 'distribution'] if arguments.get(name) is mapping -%}
-    {%- do arguments.update({name: api.Relation.create(**arguments[name])}) -%}
+{% macro render(macro, calls) %}
+  {%- for arguments in calls -%}
+    {# YAML cannot hold a Relation: a mapping stands for one #}
+    {%- for name in ['left', 'right', 'relation', 'distribution'] if arguments.get(name) is mapping -%}
+      {%- do arguments.update({name: api.Relation.create(**arguments[name])}) -%}
+    {%- endfor -%}
+    {%- do log('RENDERED' ~ context['joinery'][macro](**arguments), info=true) -%}
   {%- endfor -%}
-  {%- do log('RENDERED' ~ context['joinery'][macro](**arguments), info=true) -%}
 {% endmacro %}
 """
 
@@ -79,14 +83,33 @@ class Dbt:
         Raises:
             MacroError: Where dbt fails.
         """
+        (sql,) = self.render_all(macro, [arguments], mode, min_part_rows)
+        return sql
+
+    def render_all(
+        self, macro: str, calls: Sequence[dict[str, Any]], mode: str = "portable", min_part_rows: int = 1
+    ) -> list[str]:
+        """Render a macro several times in one run of dbt.
+
+        Args:
+            macro: Its name without ``joinery.``.
+            calls: The arguments of each call; `table(...)` for a Relation.
+            mode: The var joinery_mode.
+            min_part_rows: The var joinery_min_part_rows.
+
+        Returns:
+            The SQL of each call.
+
+        Raises:
+            MacroError: Where dbt fails.
+        """
         variables = {"joinery_mode": mode, "joinery_min_part_rows": min_part_rows}
-        call = {"macro": macro, "arguments": arguments}
-        result = self.invoke(
-            "run-operation", "render", "--args", yaml.safe_dump(call), "--vars", yaml.safe_dump(variables)
-        )
+        # dumped as JSON, which is YAML without anchors for what the calls share: a macro may change its arguments
+        arguments = json.dumps({"macro": macro, "calls": list(calls)})
+        result = self.invoke("run-operation", "render", "--args", arguments, "--vars", yaml.safe_dump(variables))
         if not result.success:
             raise MacroError("\n".join(self.log))
-        return next(line for line in self.log if line.startswith("RENDERED")).removeprefix("RENDERED")
+        return [line.removeprefix("RENDERED") for line in self.log if line.startswith("RENDERED")]
 
 
 def write_project(folder: Path, **models: str) -> None:

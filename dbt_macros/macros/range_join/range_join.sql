@@ -1,32 +1,34 @@
-{# Left rows with the right intervals that hold their value. Arguments: see range_join.yml. #}
-{% macro range_join(left=none, right=none, value=none, start=none, end=none, on=[], how='inner',
-                    start_inclusive=true, end_inclusive=true, columns=none) %}
+{# Points of one side with the intervals of the other that hold them, or intervals that overlap. Arguments: see range_join.yml. #}
+{% macro range_join(left=none, right=none, left_point=none, left_interval=none, right_point=none, right_interval=none,
+                    bounds='[]', on=[], how='inner', columns=none) %}
   {{ return(adapter.dispatch('range_join', 'joinery')(
-    left, right, value, start, end, on, how, start_inclusive, end_inclusive, columns, kwargs)) }}
+    left, right, left_point, left_interval, right_point, right_interval, bounds, on, how, columns, kwargs)) }}
 {% endmacro %}
 
-{# An ordinary range condition in both modes: it is the planner that makes it fast, not the text. #}
-{% macro spark__range_join(left, right, value, start, end, on, how, start_inclusive, end_inclusive, columns, unknown) %}
-  {%- do joinery.check_arguments('range_join', {'left': left, 'right': right, 'value': value, 'start': start, 'end': end},
-    ['on', 'how', 'start_inclusive', 'end_inclusive', 'columns'], unknown) -%}
-  {%- set left_sql = joinery.read_relation('range_join', 'left', left) -%}
-  {%- set right_sql = joinery.read_relation('range_join', 'right', right) -%}
-  {%- set keys = joinery.read_keys('range_join', on) -%}
-  {%- for argument, name in {'value': value, 'start': start, 'end': end}.items() -%}
-    {%- do joinery.check_column('range_join', argument, name) -%}
-  {%- endfor -%}
-  {%- do joinery.check_choice('range_join', 'how', how, ['inner', 'left']) -%}
-  {%- do joinery.check_choice('range_join', 'start_inclusive', start_inclusive, [true, false]) -%}
-  {%- do joinery.check_choice('range_join', 'end_inclusive', end_inclusive, [true, false]) -%}
-  {%- do joinery.mode() -%}
-select
-  l.*
-  {%- for item in joinery.read_right_columns('range_join', columns, keys, left, right) %},
+{# The same join in both modes. The hint asks the jar for a range join where it would leave the query to Spark. #}
+{% macro spark__range_join(left, right, left_point, left_interval, right_point, right_interval, bounds, on, how, columns, unknown) %}
+  {%- do joinery.check_arguments('range_join', {'left': left, 'right': right},
+    ['left_point', 'left_interval', 'right_point', 'right_interval', 'bounds', 'on', 'how', 'columns'], unknown) -%}
+  {%- do joinery.check_choice('range_join', 'bounds', bounds, ['[]', '[)', '(]', '()']) -%}
+  {%- set types = joinery.range_join_types() -%}
+  {%- do joinery.check_choice('range_join', 'how', how, types.keys() | list) -%}
+  {%- set join = {
+    'left': joinery.read_relation('range_join', 'left', left),
+    'right': joinery.read_relation('range_join', 'right', right),
+    'ranges': joinery.read_ranges(left_point, left_interval, right_point, right_interval),
+    'bounds': bounds, 'on': joinery.read_keys('range_join', on), 'how': how} -%}
+  {%- set chosen = joinery.read_range_join_columns(join, columns, left, right) -%}
+select{{ ' /*+ RANGE_JOIN(r) */' if joinery.mode() == 'extension' else '' }}
+  {{ joinery.range_join_left_columns(join) }}
+  {%- for item in chosen %},
   {{ joinery.column('r', item.column) }} as {{ joinery.quoted(item.alias) }}
   {%- endfor %}
-from {{ left_sql }} as l
-{{ how }} join {{ right_sql }} as r
-  on {% for key in keys %}{{ joinery.column('l', key.left) }} = {{ joinery.column('r', key.right) }} and {% endfor -%}
-  {{ joinery.column('l', value) }} {{ '>=' if start_inclusive else '>' }} {{ joinery.column('r', start) }} and {# -#}
-  {{ joinery.column('l', value) }} {{ '<=' if end_inclusive else '<' }} {{ joinery.column('r', end) }}
+from {{ join.left }} as l
+{{ types[how] }} {{ join.right }} as r
+  on {{ joinery.range_join_condition(join) }}
 {%- endmacro %}
+
+{% macro range_join_types() %}
+  {{ return({'inner': 'inner join', 'cross': 'cross join', 'left': 'left join', 'right': 'right join', 'full': 'full join',
+    'semi': 'left semi join', 'anti': 'left anti join'}) }}
+{% endmacro %}

@@ -1,0 +1,12 @@
+{# All left columns as SQL. Rows without a left side have their keys from the right, as under USING, where both sides call them
+   alike: those keys then stand first. #}
+{% macro range_join_left_columns(join) %}
+  {%- set keys, merged = [], [] -%}
+  {%- for key in join.on if join.how in ['right', 'full'] and key.left | lower == key.right | lower -%}
+    {%- set of_right = joinery.column('r', key.right) -%}
+    {%- do keys.append(joinery.quoted(key.left)) -%}
+    {%- do merged.append((of_right if join.how == 'right' else 'coalesce(' ~ joinery.column('l', key.left) ~ ', ' ~ of_right ~ ')')
+      ~ ' as ' ~ joinery.quoted(key.left)) -%}
+  {%- endfor -%}
+  {{ return(merged | join(', ') ~ ', l.* except (' ~ keys | join(', ') ~ ')' if keys else 'l.*') }}
+{% endmacro %}
