@@ -93,7 +93,7 @@ def _overlapping(left: int, right: int, random: np.random.Generator) -> Tables:
     return _intervals(*intervals(left)), _right(*intervals(right), random)
 
 
-def _validity(facts: int, intervals: int, random: np.random.Generator) -> Tables:
+def _validity(facts: int, intervals: int, random: np.random.Generator, hot: bool = False) -> Tables:
     """Of each key one version after the other, some with a pause after them; some facts have a key without any."""
     keys = max(intervals // PER_KEY, 1)
     number = np.arange(intervals)
@@ -104,6 +104,8 @@ def _validity(facts: int, intervals: int, random: np.random.Generator) -> Tables
     right = _right(timestamps(start[order]), timestamps((start + length)[order]), random)
     key = random.integers(0, keys, facts)
     key[random.permutation(facts)[: facts // 64]] = keys
+    if hot:
+        key[random.permutation(facts)[: facts // 2]] = 0
     at = timestamps(START_US + random.integers(0, MONTH_US, facts))
     left = pa.table({"id": np.arange(facts), "k": key * 7919, "at": at})  # ids with gaps
     return left, right.append_column("k", pa.array((number % keys)[order] * 7919))
@@ -147,6 +149,7 @@ def _right(lo: np.ndarray | pa.Array, hi: np.ndarray | pa.Array, random: np.rand
 
 OVERLAPPING = Shape("overlapping", 1_000_000, 1_000_000, _overlapping)
 VALIDITY = Shape("validity", 5_000_000, 50_000, _validity)
+HOT_VALIDITY = Shape("validity-hot", 5_000_000, 50_000, partial(_validity, hot=True))
 ONE_LONG = Shape("one-long", 30_000, 20_000, _one_long)
 IDENTICAL = Shape("identical", 3_000, 20_000, _identical)
 STAGGERED = Shape("staggered", 3_000, 20_000, _staggered)

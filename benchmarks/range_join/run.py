@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OPERATOR = "BroadcastRangeJoin"
+SHUFFLED_OPERATOR = "ShuffledRangeJoin"
 SMALL_SCALE_SHARE = 0.5  # of the rows, for a peer that is extrapolated; a few rows take no time
 FIRST = "l_first"  # the view with those rows
 # For a side that is indexed because a hint says so, however large.
@@ -61,6 +62,7 @@ class Case(rounds.Case):
         share: Of the rows of `l`, for the nested loop join; all when None.
         indexed: Sides to index beside the automatic choice.
         shuffled: Whether to run Joinery as well as if no side were small enough to broadcast; there has to be a key.
+        broadcast: Whether Spark may broadcast a side, with Joinery or without.
     """
 
     shape: Shape
@@ -70,6 +72,7 @@ class Case(rounds.Case):
     share: float | None = None
     indexed: tuple[str, ...] = ()
     shuffled: bool = False
+    broadcast: bool = True
 
 
 def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Result:
@@ -111,8 +114,10 @@ def measure(spark: SparkSession, case: Case, scale: float = 1, first_runs: bool 
 def _engines(
     spark: SparkSession, case: Case, shape: Shape, files: Mapping[str, Path], digest: RowSums
 ) -> dict[str, Engine]:
+    allowed, operator = ({}, OPERATOR) if case.broadcast else (NO_BROADCAST, SHUFFLED_OPERATOR)
+
     def engine(sql: str, settings: Mapping[str, str] | None = None) -> Spark:
-        return Spark(spark, sql, settings, digest, OPERATOR)
+        return Spark(spark, sql, allowed | dict(settings or {}), digest, operator)
 
     off = stock(spark)
     sql = q.range_join(case.question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.common.rounds import DUCKDB, POLARS
 from benchmarks.range_join import queries as q
-from benchmarks.range_join.data import VALIDITY
+from benchmarks.range_join.data import HOT_VALIDITY, VALIDITY
 from benchmarks.range_join.run import Case, run_group
 from benchmarks.report import Result
 
@@ -15,7 +15,15 @@ CASES = [
         question=q.Question(keyed=True),
         peers=(q.HASH_JOIN, q.MERGE_JOIN, DUCKDB, POLARS),
         shuffled=True,
-    )
+    ),
+    Case(
+        name="the same, one key has half of the facts, no side is broadcast",
+        shape=HOT_VALIDITY,
+        question=q.Question(keyed=True),
+        peers=(q.MERGE_JOIN, DUCKDB, POLARS),
+        broadcast=False,
+        idle_tail=0.1,
+    ),
 ]
 
 

@@ -14,7 +14,7 @@ from benchmarks.common.verdict import judge
 from benchmarks.range_join import index, overlap, point, point_left, validity, worst
 from benchmarks.range_join import queries as q
 from benchmarks.range_join.data import STAGGERED, tables
-from benchmarks.range_join.run import FIRST, OPERATOR, Case, measure
+from benchmarks.range_join.run import FIRST, OPERATOR, SHUFFLED_OPERATOR, Case, measure
 from benchmarks.range_join.sums import RowSums, Sums
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
 # One case of each kind, with bins of one or two widths: other sizes ask the same question.
 CASES = [
     replace(case, binned=case.binned[-2:])
-    for case in (point.CASES[0], point_left.CASES[1], overlap.CASES[0], validity.CASES[0], *worst.CASES)
+    for case in (point.CASES[0], point_left.CASES[1], overlap.CASES[0], *validity.CASES, *worst.CASES)
 ]
 
 
@@ -49,8 +49,9 @@ def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> 
         outcome.engines
     )
     assert all(m.checked for name, m in outcome.engines.items() if not name.startswith("floor"))
-    assert all(outcome.engines[name].operators == [OPERATOR] for name in ours)
-    assert all(outcome.engines[name].operators == ["ShuffledRangeJoin"] for name in shuffled)
+    operator = OPERATOR if case.broadcast else SHUFFLED_OPERATOR
+    assert all(outcome.engines[name].operators == [operator] for name in ours)
+    assert all(outcome.engines[name].operators == [SHUFFLED_OPERATOR] for name in shuffled)
     for side in case.indexed:
         plan = outcome.engines[f"{OURS}, {side} indexed"].runs[-1].plan
         assert f"Indexed side: {'left' if side == 'l' else 'right'}" in plan
