@@ -10,7 +10,7 @@ import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.ExplainReportRule
-import io.github.sparkjoinery.rangejoin.{RangeJoinStrategy, ResolveRangeJoinHint, SplitSkewedRangeJoin}
+import io.github.sparkjoinery.rangejoin.{DistributeRangeJoin, RangeJoinStrategy, ResolveRangeJoinHint, SplitSkewedRangeJoin}
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 
 /**
@@ -38,6 +38,7 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *
  * For a join by a range:
  *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`;
+ *   1. optimizer: [[DistributeRangeJoin]] cuts what has no equality, and no small side, into parts;
  *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or says why the join stays
  *      Spark's; again on each re-plan of adaptive execution.
  *
@@ -77,6 +78,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // range joins
     extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
+    extensions.injectPreCBORule(_ => DistributeRangeJoin)
     extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedRangeJoin)
 

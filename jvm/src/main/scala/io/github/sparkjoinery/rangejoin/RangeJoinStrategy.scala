@@ -18,7 +18,8 @@ import io.github.sparkjoinery.planning.Decision
  * after a shuffle by the keys. Spark keeps:
  *   1. what a hint of its own asks for;
  *   1. joins with an equality whose range is open at one end: most rows of a key are matches there;
- *   1. joins without an equality whose sides are both beyond what the driver can index.
+ *   1. joins without an equality whose sides are both beyond what the driver can index, and which [[DistributeRangeJoin]]
+ *      has not given one.
  */
 object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLConfHelper with Logging {
 
@@ -111,7 +112,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
   private def size(join: Join, side: BuildSide): BigInt = sideOf(join, side).stats.sizeInBytes
 
   /** Of an estimate, which is of bytes in files more often than not. */
-  private def limit: Long = JoineryConf.rangeJoinMaxBroadcast / 4
+  private[rangejoin] def limit: Long = JoineryConf.rangeJoinMaxBroadcast / 4
 
   // Once broadcast, a stage's size is what it takes in memory. Judging that anew would flip the choice back.
   private def isBroadcast(plan: LogicalPlan): Boolean = modeOf(plan).exists(_.isInstanceOf[RangeIndexBroadcastMode])

@@ -115,7 +115,7 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     val range = "e.x BETWEEN s.lo AND s.hi"
     checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
-      checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON $range", "too large to index on the driver"))
+      checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON e.x < s.lo", "too large to index on the driver"))
     checkLeftToSpark(
       s"SELECT /*+ SHUFFLE_REPLICATE_NL(s) */ * FROM events e JOIN spans s ON $range",
       "hint shuffle_replicate_nl")
@@ -153,6 +153,38 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
         val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics
         assert(metrics("indexParts").value > 0, plan(query))
       }
+  }
+
+  for (join <- Seq("JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"))
+    test(s"$join: without an equality and a small side, the range is cut into parts") {
+      for {
+        partitions <- Seq("2", "7", "40")
+        conf <- Seq(Generated, Interpreted)
+        adaptive <- Seq("true", "false")
+      } withConf(conf ++ Seq(
+        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+        "spark.sql.shuffle.partitions" -> partitions,
+        "spark.sql.adaptive.enabled" -> adaptive): _*) {
+        checkRangeJoin(s"SELECT * FROM events e $join spans s ON e.x BETWEEN s.lo AND s.hi AND e.id <> s.id", Shuffled)
+        checkRangeJoin(s"SELECT * FROM events e $join spans s ON e.x >= s.hi AND e.x < s.lo + 40", Shuffled)
+        if (join == "JOIN") checkRangeJoin(
+          s"SELECT * FROM events e $join spans s ON e.ts < s.te AND s.ts - INTERVAL 1 HOUR < e.ts + INTERVAL 10 MINUTES",
+          Shuffled)
+      }
+    }
+
+  test("parts of a range: the point may be on either side, a term that fails has all parts, NULL has none") {
+    withConf("spark.joinery.rangeJoin.maxBroadcast" -> "1", "spark.sql.shuffle.partitions" -> "9") {
+      checkRangeJoin("SELECT * FROM spans s RIGHT JOIN events e ON e.x BETWEEN s.lo AND s.hi", Shuffled)
+      val some = "(SELECT id, if(id = 3, 2147483647, if(id % 7 = 0, NULL, lo)) AS lo, if(id % 9 = 0, NULL, hi) AS hi FROM spans) s"
+      for (ansi <- Seq("true", "false")) withConf("spark.sql.ansi.enabled" -> ansi) {
+        checkRangeJoin(s"SELECT * FROM events e LEFT JOIN $some ON e.x BETWEEN s.lo + 1 AND s.hi", Shuffled)
+        checkRangeJoin(s"SELECT * FROM events e LEFT JOIN $some ON s.id <> 3 AND e.x BETWEEN s.lo + 1 AND s.hi", Shuffled)
+      }
+      for (kept <- Seq("FULL JOIN", "RIGHT JOIN")) checkLeftToSpark(
+        s"SELECT * FROM events e $kept spans s ON e.x BETWEEN s.lo AND s.hi",
+        "too large to index on the driver")
+    }
   }
 
   test("the hint insists, with a size of bins or without, and a wrong one says what it takes") {

@@ -60,17 +60,36 @@ case class RangeJoinQuery(values: Case) {
   }
 
   /** Where there is no key, there is nothing to shuffle by. */
-  def isShuffled: Boolean = of("key") != "none" && Set("shuffled", "in parts")(of("form"))
+  def isShuffled: Boolean = of("key") != "none" && Set("shuffled", "in parts", "cut")(of("form"))
 
-  def operator: String = if (isShuffled) "ShuffledRangeJoin" else "BroadcastRangeJoin"
+  /** Where there is no key and no small side, the part of the range is one, if rows that are kept have one part. */
+  private def isDistributed: Boolean = isCut && of("key") == "none" && {
+    val (isPointOnLeft, isPointOnRight) = of("kind") match {
+      case "two ranges" => (true, true)
+      case "point in interval" => (true, false)
+      case "interval around point" => (false, true)
+      case _ => (false, false)
+    }
+    of("join") match {
+      case "INNER" => !isDifference && !Set("less", "greater")(of("kind"))
+      case "FULL" => false
+      case "RIGHT" => isPointOnRight
+      case _ => isPointOnLeft
+    }
+  }
+
+  private def isCut: Boolean = of("form") == "cut"
+  private def isDifference: Boolean = Set("difference", "distance")(of("kind")) && hasDifference
+
+  def operator: String = if (isShuffled || isDistributed) "ShuffledRangeJoin" else "BroadcastRangeJoin"
 
   def sql: String = {
     val side = of("side")
-    val hint = s"/*+ RANGE_JOIN($side)${if (isShuffled) "" else s", BROADCAST($side)"} */"
+    val hint = s"/*+ RANGE_JOIN($side)${if (isShuffled || isCut) "" else s", BROADCAST($side)"} */"
     of("join") match {
       case "EXISTS" => // a hint for the outer side is lost on the way to the join
         val (hints, from) =
-          if (isShuffled) ("RANGE_JOIN(r)", right("r"))
+          if (isShuffled || isCut) ("RANGE_JOIN(r)", right("r"))
           else if (side == "r") ("RANGE_JOIN(r), BROADCAST(r)", right("r"))
           else ("RANGE_JOIN(r)", s"(${large("r")}) r")
         s"SELECT l.id, EXISTS (SELECT /*+ $hints */ 1 FROM $from WHERE $condition) AS found FROM ${left("l")}"
@@ -95,8 +114,8 @@ case class RangeJoinQuery(values: Case) {
     "spark.sql.codegen.wholeStage" -> of("codegen"),
     "spark.sql.codegen.factoryMode" -> (if (of("codegen") == "true") "CODEGEN_ONLY" else "NO_CODEGEN"),
     "spark.sql.ansi.enabled" -> of("ansi"),
-    "spark.sql.autoBroadcastJoinThreshold" -> (if (isShuffled) "-1" else "10MB"),
-    "spark.joinery.rangeJoin.maxBroadcast" -> (if (of("form") == "too large") "1" else "1GB"),
+    "spark.sql.autoBroadcastJoinThreshold" -> (if (isShuffled || isCut) "-1" else "10MB"),
+    "spark.joinery.rangeJoin.maxBroadcast" -> (if (isCut || of("form") == "too large") "1" else "1GB"),
     "spark.joinery.rangeJoin.maxIndexPart" -> (if (of("form") == "in parts") "1" else "1GB"),
     "spark.sql.shuffle.partitions" -> (if (of("form") == "in parts") "1" else "3")
   )
@@ -141,7 +160,7 @@ object RangeJoinQuery {
     "strict" -> Seq("none", "one", "both"),
     "rest" -> Seq("none", "residual", "null"),
     "key" -> Seq("none", "one", "null safe", "two"),
-    "form" -> Seq("broadcast", "shuffled", "in parts", "too large"),
+    "form" -> Seq("broadcast", "shuffled", "in parts", "too large", "cut"),
     "side" -> Seq("l", "r"),
     "rows" -> Seq("all", "empty left", "empty right", "one right"),
     "adaptive" -> Seq("true", "false"),

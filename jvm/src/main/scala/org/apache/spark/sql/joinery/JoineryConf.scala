@@ -15,6 +15,9 @@ object JoineryConf {
   private def boolean(key: String, doc: String, default: Boolean): ConfigEntry[Boolean] =
     SQLConf.buildConf(key).doc(doc).version("joinery 0.1.0").booleanConf.createWithDefault(default)
 
+  private def bytes(key: String, doc: String, default: String): ConfigEntry[Long] =
+    SQLConf.buildConf(key).doc(doc).version("joinery 0.1.0").bytesConf(ByteUnit.BYTE).createWithDefaultString(default)
+
   private val LAST_JOIN_ENABLED = boolean(
     "spark.joinery.lastJoin.enabled",
     "Read `l LAST JOIN r` as a LAST JOIN. When false, statements reach Spark's parser untouched, so that " +
@@ -22,22 +25,20 @@ object JoineryConf {
     default = true
   )
 
-  private val LAST_JOIN_MAX_HASH_PARTITION = SQLConf.buildConf("spark.joinery.lastJoin.maxHashPartition")
-    .doc(
-      "Largest partition of the right side of a LAST JOIN that ShuffledHashLastJoin is chosen for, by its shuffled or " +
-        "estimated size; beyond it, SortMergeLastJoin. -1 chooses ShuffledHashLastJoin under a hint only.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("128MB")
+  private val LAST_JOIN_MAX_HASH_PARTITION = bytes(
+    "spark.joinery.lastJoin.maxHashPartition",
+    "Largest partition of the right side of a LAST JOIN that ShuffledHashLastJoin is chosen for, by its shuffled or " +
+      "estimated size; beyond it, SortMergeLastJoin. -1 chooses ShuffledHashLastJoin under a hint only.",
+    default = "128MB"
+  )
 
-  private val LAST_JOIN_MAX_BROADCAST = SQLConf.buildConf("spark.joinery.lastJoin.maxBroadcast")
-    .doc(
-      "Largest right side of a LAST JOIN, in memory, that is broadcast, also under a BROADCAST hint. Under adaptive " +
-        "execution a hinted right side that is estimated at more than an eighth of it is measured before it is broadcast. " +
-        "spark.sql.maxBroadcastTableSize holds, too.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("512MB")
+  private val LAST_JOIN_MAX_BROADCAST = bytes(
+    "spark.joinery.lastJoin.maxBroadcast",
+    "Largest right side of a LAST JOIN, in memory, that is broadcast, also under a BROADCAST hint. Under adaptive " +
+      "execution a hinted right side that is estimated at more than an eighth of it is measured before it is broadcast. " +
+      "spark.sql.maxBroadcastTableSize holds, too.",
+    default = "512MB"
+  )
 
   private val LAST_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.lastJoin.skewSplit.enabled",
@@ -46,12 +47,12 @@ object JoineryConf {
     default = true
   )
 
-  private val LAST_JOIN_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.lastJoin.skewSplit.minPartition")
-    .doc("Smallest partition of a LAST JOIN, in shuffled bytes of one side, that may count as skewed; " +
-      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("32MB")
+  private val LAST_JOIN_SKEW_SPLIT_MIN_PARTITION = bytes(
+    "spark.joinery.lastJoin.skewSplit.minPartition",
+    "Smallest partition of a LAST JOIN, in shuffled bytes of one side, that may count as skewed; " +
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
+    default = "32MB"
+  )
 
   private val ASOF_JOIN_ENABLED = boolean(
     "spark.joinery.asofJoin.enabled",
@@ -67,22 +68,20 @@ object JoineryConf {
     default = true
   )
 
-  private val RANGE_JOIN_MAX_BROADCAST = SQLConf.buildConf("spark.joinery.rangeJoin.maxBroadcast")
-    .doc(
-      "Largest side of a range join, as an index in memory, that is broadcast, also under a hint. A side that proves larger is read, and " +
-        "indexed part by part, by each task; without a hint, one that is estimated at more than a quarter is not tried. A third of the " +
-        "driver's heap, and spark.sql.maxBroadcastTableSize, hold, too.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("1GB")
+  private val RANGE_JOIN_MAX_BROADCAST = bytes(
+    "spark.joinery.rangeJoin.maxBroadcast",
+    "Largest side of a range join, as an index in memory, that is broadcast, also under a hint. A side that proves larger is read, and " +
+      "indexed part by part, by each task; without a hint, one that is estimated at more than a quarter is not tried. A third of the " +
+      "driver's heap, and spark.sql.maxBroadcastTableSize, hold, too.",
+    default = "1GB"
+  )
 
-  private val RANGE_JOIN_MAX_INDEX = SQLConf.buildConf("spark.joinery.rangeJoin.maxIndexPart")
-    .doc(
-      "Largest index that a task of ShuffledRangeJoin builds at a time, if its memory allows as much. A task with more rows indexes them part " +
-        "by part, and reads the other side's rows once for each.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("4GB")
+  private val RANGE_JOIN_MAX_INDEX = bytes(
+    "spark.joinery.rangeJoin.maxIndexPart",
+    "Largest index that a task of ShuffledRangeJoin builds at a time, if its memory allows as much. A task with more rows indexes them part " +
+      "by part, and reads the other side's rows once for each.",
+    default = "4GB"
+  )
 
   private val RANGE_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.rangeJoin.skewSplit.enabled",
@@ -91,38 +90,36 @@ object JoineryConf {
     default = true
   )
 
-  private val RANGE_JOIN_SKEW_SPLIT_MIN_PARTITION = SQLConf.buildConf("spark.joinery.rangeJoin.skewSplit.minPartition")
-    .doc("Smallest partition of ShuffledRangeJoin, in shuffled bytes of one side, that may count as skewed, and smallest part of one; " +
-      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("16MB")
+  private val RANGE_JOIN_SKEW_SPLIT_MIN_PARTITION = bytes(
+    "spark.joinery.rangeJoin.skewSplit.minPartition",
+    "Smallest partition of ShuffledRangeJoin, in shuffled bytes of one side, that may count as skewed, and smallest part of one; " +
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
+    default = "16MB"
+  )
 
   private val EXPLAIN = boolean(
     "spark.joinery.explain",
     "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
     default = false)
 
-  private val STORE = SQLConf.buildConf("spark.joinery.store")
-    .doc("Root directory of the artifact store that the nightly jobs write, on any Hadoop file system.")
-    .version("joinery 0.1.0")
-    .stringConf
-    .createOptional
-
-  private val STORE_TIMEOUT = SQLConf.buildConf("spark.joinery.store.timeout")
-    .doc("How long the planning of a query, with its subqueries, may wait for the artifact store. What is not there by then is read " +
+  private val STORE = bytes(
+    "spark.joinery.store",
+    "Root directory of the artifact store that the nightly jobs write, on any Hadoop file system.")
+      .version("joinery 0.1.0")
+      .stringConf
+      .createOptional
+      private val STORE_TIMEOUT = SQLConf.buildConf("spark.joinery.store.timeout")
+      .doc("How long the planning of a query, with its subqueries, may wait for the artifact store. What is not there by then is read " +
       "in the background, for later queries; only the listing of a source's files must be done within the time for each query anew.")
-    .version("joinery 0.1.0")
-    .timeConf(TimeUnit.MILLISECONDS)
-    .checkValue(_ >= 0, "The time must not be negative.")
-    .createWithDefaultString("2s")
-
-  private val STORE_MAX_ARTIFACT_SIZE = SQLConf.buildConf("spark.joinery.store.maxArtifactSize")
-    .doc("Largest artifact that a query's planning takes into the driver's memory, in bytes of its files, or of the filter that is " +
-      "made of them. Larger ones are left aside.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("64MB")
+      .version("joinery 0.1.0")
+      .timeConf(TimeUnit.MILLISECONDS)
+      .checkValue(_ >= 0, "The time must not be negative.")
+      .createWithDefaultString("2s")
+      private val STORE_MAX_ARTIFACT_SIZE = SQLConf.buildConf("spark.joinery.store.maxArtifactSize")
+      .doc("Largest artifact that a query's planning takes into the driver's memory, in bytes of its files, or of the filter that is " +
+      "made of them. Larger ones are left aside.",
+    default = "64MB"
+  )
 
   private val RUNTIME_FILTER_ENABLED = boolean(
     "spark.joinery.runtimeFilter.enabled",
@@ -131,11 +128,11 @@ object JoineryConf {
     default = true
   )
 
-  private val RUNTIME_FILTER_MIN_SIZE = SQLConf.buildConf("spark.joinery.runtimeFilter.applicationSideMinSize")
-    .doc("Smallest side of a join, in estimated bytes, that is worth a bloom filter from the artifact store.")
-    .version("joinery 0.1.0")
-    .bytesConf(ByteUnit.BYTE)
-    .createWithDefaultString("10MB")
+  private val RUNTIME_FILTER_MIN_SIZE = bytes(
+    "spark.joinery.runtimeFilter.applicationSideMinSize",
+    "Smallest side of a join, in estimated bytes, that is worth a bloom filter from the artifact store.",
+    default = "10MB"
+  )
 
   private val SLIDING_WINDOW_ENABLED = boolean(
     "spark.joinery.slidingWindow.enabled",
@@ -164,13 +161,12 @@ object JoineryConf {
     default = false
   )
 
-  private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION =
-    SQLConf.buildConf("spark.joinery.slidingWindow.skewSplit.minPartition")
-      .doc("Smallest shuffled partition of a window, in bytes, that may count as skewed, and smallest hot key; " +
-        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.")
-      .version("joinery 0.1.0")
-      .bytesConf(ByteUnit.BYTE)
-      .createWithDefaultString("64MB")
+  private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION = bytes(
+    "spark.joinery.slidingWindow.skewSplit.minPartition",
+    "Smallest shuffled partition of a window, in bytes, that may count as skewed, and smallest hot key; " +
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
+    default = "64MB"
+  )
 
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
   def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)

@@ -1,0 +1,53 @@
+package io.github.sparkjoinery.planning
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.ApproximatePercentile
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.types.{ArrayType, DoubleType}
+
+/**
+ * Where a join has no key to shuffle by, a number that both sides have is cut into parts, and the part becomes the key.
+ *
+ * @param partitions
+ *   of the shuffle
+ */
+case class PartsByQuantiles(partitions: Int) {
+  import PartsByQuantiles._
+
+  val parts: Int = math.min(partitions, MostParts)
+
+  /** By part: labels that Spark's hash partitioning sends to partitions of their own, in the partitions' order. */
+  def labels: Seq[Int] = {
+    def partitionOf(label: Int): Int =
+      Pmod(new Murmur3Hash(Seq(Literal(label))), Literal(partitions)).eval().asInstanceOf[Int]
+    val free = scala.collection.mutable.Set.from(0 until partitions)
+    Iterator.from(0).filter(label => free.remove(partitionOf(label))).take(parts).toSeq.sortBy(partitionOf)
+  }
+
+  /**
+   * The cuts between the parts, at quantiles, as a scalar subquery. They decide how evenly the work is spread, never
+   * what is found.
+   *
+   * @param number
+   *   over the relation: a long
+   */
+  def cuts(number: Expression, relation: LogicalPlan): ScalarSubquery = {
+    val percentages =
+      Literal.create((1 until parts).map(_.toDouble / parts), ArrayType(DoubleType, containsNull = false))
+    val numbers = Alias(number, "number")()
+    val quantiles =
+      new ApproximatePercentile(numbers.toAttribute, percentages, Literal(Accuracy)).toAggregateExpression()
+    val aggregate = Aggregate(Nil, Seq(Alias(quantiles, "cuts")()), Project(Seq(numbers), relation))
+    // The optimizer is through with subqueries by the time joins are planned.
+    SparkSession.active.sessionState.optimizer.execute(Subquery(aggregate, correlated = false)) match {
+      case subquery: Subquery => ScalarSubquery(subquery.child)
+      case other => ScalarSubquery(other)
+    }
+  }
+}
+
+private object PartsByQuantiles {
+  val MostParts = 1024
+  val Accuracy = 1000
+}
