@@ -45,7 +45,7 @@ def run(scale: float = 1) -> Result:
         scale: Of the data.
 
     Returns:
-        Seconds and metrics by session; not met if the answers differ, or the one with little memory indexed all at once.
+        Seconds and metrics by session; not met if the answers differ, or the one with little memory did not spill.
     """
     ran = {name: _ran(settings, scale) for name, settings in SESSIONS.items()}
     usual, scarce = ran.values()
@@ -65,8 +65,8 @@ def run(scale: float = 1) -> Result:
         verdict="; ".join(problems) or "equal answers; the second session indexed part by part",
         met=not problems,
         notes=[
-            "No key and no broadcast: the range is cut into parts, each task indexes its own. Counts, and sums over every "
-            "column and over pairs of ids are compared.",
+            "No key and no broadcast: the range is cut into parts, each task indexes its own. Counts, and sums over "
+            "every column and over pairs of ids are compared.",
             f"Settings: {NO_INDEX_ON_DRIVER}; {SESSIONS}.",
         ],
         data={name: asdict(one) for name, one in ran.items()},
