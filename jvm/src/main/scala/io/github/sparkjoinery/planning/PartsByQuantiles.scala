@@ -47,7 +47,7 @@ case class PartsByQuantiles(partitions: Int) {
   }
 }
 
-private object PartsByQuantiles {
-  val MostParts = 1024
-  val Accuracy = 1000
+object PartsByQuantiles {
+  private val MostParts = 1024
+  private val Accuracy = 1000
 }

@@ -18,8 +18,8 @@ import io.github.sparkjoinery.planning.Decision
  * after a shuffle by the keys. Spark keeps:
  *   1. what a hint of its own asks for;
  *   1. joins with an equality whose range is open at one end: most rows of a key are matches there;
- *   1. joins without an equality whose sides are both beyond what the driver can index, and which [[DistributeRangeJoin]]
- *      has not given one.
+ *   1. joins without an equality whose sides are both beyond what the driver can index, and which
+ *      [[DistributeRangeJoin]] has not given one.
  */
 object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLConfHelper with Logging {
 
@@ -73,7 +73,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
-    else if (hasKeys && hinted.isEmpty && !mayBroadcast(join, side))
+    else if (hasKeys && hinted.isEmpty && (bytes > limit || !mayBroadcast(join, side)))
       Right(Choice(
         side,
         isBroadcast = false,

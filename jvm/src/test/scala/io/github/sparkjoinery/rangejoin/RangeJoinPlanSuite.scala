@@ -141,9 +141,8 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
         "spark.joinery.rangeJoin.maxBroadcast" -> "1",
         "spark.joinery.rangeJoin.maxIndexPart" -> part,
         "spark.sql.adaptive.enabled" -> adaptive): _*) {
-        val hint = if (indexed == "s" && adaptive == "true") "RANGE_JOIN(s)" else s"BROADCAST($indexed)"
         val text =
-          s"""SELECT /*+ $hint */ * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, NULL, k FROM events) e $join
+          s"""SELECT /*+ BROADCAST($indexed) */ * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, NULL, k FROM events) e $join
            |(SELECT id AS sid, lo, hi FROM spans UNION ALL SELECT id, hi + 1000, lo FROM spans) s
            |ON e.x BETWEEN s.lo AND s.hi AND e.id % 7 <> s.sid""".stripMargin
         checkRangeJoin(text)
@@ -176,10 +175,13 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
   test("parts of a range: the point may be on either side, a term that fails has all parts, NULL has none") {
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "1", "spark.sql.shuffle.partitions" -> "9") {
       checkRangeJoin("SELECT * FROM spans s RIGHT JOIN events e ON e.x BETWEEN s.lo AND s.hi", Shuffled)
-      val some = "(SELECT id, if(id = 3, 2147483647, if(id % 7 = 0, NULL, lo)) AS lo, if(id % 9 = 0, NULL, hi) AS hi FROM spans) s"
+      val some =
+        "(SELECT id, if(id = 3, 2147483647, if(id % 7 = 0, NULL, lo)) AS lo, if(id % 9 = 0, NULL, hi) AS hi FROM spans) s"
       for (ansi <- Seq("true", "false")) withConf("spark.sql.ansi.enabled" -> ansi) {
         checkRangeJoin(s"SELECT * FROM events e LEFT JOIN $some ON e.x BETWEEN s.lo + 1 AND s.hi", Shuffled)
-        checkRangeJoin(s"SELECT * FROM events e LEFT JOIN $some ON s.id <> 3 AND e.x BETWEEN s.lo + 1 AND s.hi", Shuffled)
+        checkRangeJoin(
+          s"SELECT * FROM events e LEFT JOIN $some ON s.id <> 3 AND e.x BETWEEN s.lo + 1 AND s.hi",
+          Shuffled)
       }
       for (kept <- Seq("FULL JOIN", "RIGHT JOIN")) checkLeftToSpark(
         s"SELECT * FROM events e $kept spans s ON e.x BETWEEN s.lo AND s.hi",

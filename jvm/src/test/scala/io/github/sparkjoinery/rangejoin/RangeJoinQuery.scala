@@ -60,7 +60,7 @@ case class RangeJoinQuery(values: Case) {
   }
 
   /** Where there is no key, there is nothing to shuffle by. */
-  def isShuffled: Boolean = of("key") != "none" && Set("shuffled", "in parts", "cut")(of("form"))
+  def isShuffled: Boolean = of("key") != "none" && (isCut || Set("shuffled", "in parts")(of("form")))
 
   /** Where there is no key and no small side, the part of the range is one, if rows that are kept have one part. */
   private def isDistributed: Boolean = isCut && of("key") == "none" && {
@@ -78,7 +78,9 @@ case class RangeJoinQuery(values: Case) {
     }
   }
 
-  private def isCut: Boolean = of("form") == "cut"
+  /** Also where a hint BROADCAST for the outer side would be lost. */
+  private def isCut: Boolean =
+    of("form") == "cut" || of("form") == "too large" && of("join") == "EXISTS" && of("side") == "l"
   private def isDifference: Boolean = Set("difference", "distance")(of("kind")) && hasDifference
 
   def operator: String = if (isShuffled || isDistributed) "ShuffledRangeJoin" else "BroadcastRangeJoin"

@@ -102,21 +102,23 @@ object JoineryConf {
     "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
     default = false)
 
-  private val STORE = bytes(
-    "spark.joinery.store",
-    "Root directory of the artifact store that the nightly jobs write, on any Hadoop file system.")
-      .version("joinery 0.1.0")
-      .stringConf
-      .createOptional
-      private val STORE_TIMEOUT = SQLConf.buildConf("spark.joinery.store.timeout")
-      .doc("How long the planning of a query, with its subqueries, may wait for the artifact store. What is not there by then is read " +
+  private val STORE = SQLConf.buildConf("spark.joinery.store")
+    .doc("Root directory of the artifact store that the nightly jobs write, on any Hadoop file system.")
+    .version("joinery 0.1.0")
+    .stringConf
+    .createOptional
+
+  private val STORE_TIMEOUT = SQLConf.buildConf("spark.joinery.store.timeout")
+    .doc("How long the planning of a query, with its subqueries, may wait for the artifact store. What is not there by then is read " +
       "in the background, for later queries; only the listing of a source's files must be done within the time for each query anew.")
-      .version("joinery 0.1.0")
-      .timeConf(TimeUnit.MILLISECONDS)
-      .checkValue(_ >= 0, "The time must not be negative.")
-      .createWithDefaultString("2s")
-      private val STORE_MAX_ARTIFACT_SIZE = SQLConf.buildConf("spark.joinery.store.maxArtifactSize")
-      .doc("Largest artifact that a query's planning takes into the driver's memory, in bytes of its files, or of the filter that is " +
+    .version("joinery 0.1.0")
+    .timeConf(TimeUnit.MILLISECONDS)
+    .checkValue(_ >= 0, "The time must not be negative.")
+    .createWithDefaultString("2s")
+
+  private val STORE_MAX_ARTIFACT_SIZE = bytes(
+    "spark.joinery.store.maxArtifactSize",
+    "Largest artifact that a query's planning takes into the driver's memory, in bytes of its files, or of the filter that is " +
       "made of them. Larger ones are left aside.",
     default = "64MB"
   )
