@@ -115,7 +115,7 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     val range = "e.x BETWEEN s.lo AND s.hi"
     checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
-      checkLeftToSpark(s"SELECT * FROM events e JOIN spans s ON e.x < s.lo", "too large to index on the driver"))
+      checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.x < s.lo", "too large to index on the driver"))
     checkLeftToSpark(
       s"SELECT /*+ SHUFFLE_REPLICATE_NL(s) */ * FROM events e JOIN spans s ON $range",
       "hint shuffle_replicate_nl")
