@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.exchange.{BroadcastExchangeLike, ReusedExchangeExec}
 import org.apache.spark.sql.execution.joinery.ShippedRelation
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
-import org.apache.spark.sql.execution.{CodegenSupport, InputAdapter, SQLExecution, SparkPlan}
 
 import io.github.sparkjoinery.execution.BroadcastJoinFrame
 import io.github.sparkjoinery.rangejoin.index.RangeIndex
@@ -94,13 +94,19 @@ class BroadcastRangeJoinExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (join, shipped, streamed) = (rangeJoin, relation, streamedSide.execute())
-    if (tooLarge.isDefined) new RereadRangeJoin(join).rows(streamed, BroadcastRangeJoinExec.rowsOf(indexed))
+    if (tooLarge.isDefined)
+      inOrder(new RereadRangeJoin(join).rows(streamed, BroadcastRangeJoinExec.rowsOf(indexed)))
     else {
       val index = shipped.asInstanceOf[Broadcast[RangeIndex]]
       if (join.givesOutIndexed) join.withIndexedRows(streamed, index)
       else streamed.mapPartitions(rows => join.task(index.value).join(rows))
     }
   }
+
+  /** What is given out part by part is not in the order of the streamed rows, which others may rely on. */
+  private def inOrder(rows: RDD[InternalRow]): RDD[InternalRow] =
+    if (outputOrdering.isEmpty) rows
+    else SortExec(outputOrdering, global = false, RDDScanExec(output, rows, nodeName)).execute()
 
   override protected def stringArgs: Iterator[Any] = shownTerms
   override def verboseStringWithOperatorId(): String = describe

@@ -26,6 +26,9 @@ private[rangejoin] sealed trait Comparison {
   /** Whether it is of use without another one that bounds the other end. */
   def worksAlone: Boolean
 
+  /** Whether it is of use together with this one. */
+  def worksWith(other: Comparison): Boolean = worksAlone && other.worksAlone
+
   def bound(rightIsIndexed: Boolean): RangeBound
 }
 
@@ -96,6 +99,10 @@ private[rangejoin] case class FloatingDifference(
     limit: Double,
     rounding: Double) extends Difference {
   override def worksAlone: Boolean = false
+  override def worksWith(other: Comparison): Boolean = other match {
+    case that: FloatingDifference => left.semanticEquals(that.left) && right.semanticEquals(that.right)
+    case _ => false
+  }
   override def turned: Difference = copy(left = right, right = left, leftIsLess = !leftIsLess, limit = -limit)
 
   override protected def shift: Shift = RoundedShift(limit, leftIsLess, rounding)

@@ -50,7 +50,9 @@ private[rangejoin] object Differences {
       else {
         val number = OrderedLong(limit).eval().asInstanceOf[Long]
         val signed = if (isNegated) SaturatedSum.negated(number) else number
-        val inUnits = if (isUpper) Math.floorDiv(signed, unit) else -Math.floorDiv(-signed, unit)
+        val inUnits =
+          if (isUpper) Math.floorDiv(signed, unit)
+          else SaturatedSum.negated(Math.floorDiv(SaturatedSum.negated(signed), unit))
         Some(WholeDifference(conjunct, left, right, isUpper, inUnits, reach))
       }
     def floating(left: Expression, right: Expression, rounding: Double): Option[Difference] = {

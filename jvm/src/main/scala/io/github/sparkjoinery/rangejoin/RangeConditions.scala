@@ -87,7 +87,8 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
    * interval; then any two, as of intervals that overlap; then one. Differences need points on the indexed side.
    */
   private def choose(uppers: Seq[Side], lowers: Seq[Side]): Option[(Option[Side], Option[Side])] = {
-    val pairs = for (upper <- uppers; lower <- lowers) yield (upper, lower)
+    val pairs =
+      for (upper <- uppers; lower <- lowers if upper.comparison.worksWith(lower.comparison)) yield (upper, lower)
     val free = pairs.filterNot { case (upper, lower) => upper.comparison.needsPoints || lower.comparison.needsPoints }
     pairs.find { case (upper, lower) => upper.bound.indexed.semanticEquals(lower.bound.indexed) }
       .orElse(free.find { case (upper, lower) => upper.bound.probe.semanticEquals(lower.bound.probe) })

@@ -78,7 +78,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
         side,
         isBroadcast = false,
         s"a range beside an equality; no side is small enough to broadcast ($bytes bytes)"))
-    else if (bytes <= limit || insists || hinted.isDefined)
+    else if (bytes <= limit || hinted.isDefined)
       Right(Choice(
         side,
         isBroadcast = true,

@@ -4,6 +4,8 @@ import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ReusedExc
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
 
+import io.github.sparkjoinery.Answers
+
 /** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
 class RangeJoinPlanSuite extends RangeJoinChecks {
 
@@ -97,6 +99,43 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     } withConf(conf :+ ("spark.sql.ansi.enabled" -> ansi): _*) {
       checkRangeJoin(s"SELECT /*+ $hint */ * FROM VALUES $values AS a(x) JOIN VALUES $values AS b(x) ON $condition")
     }
+  }
+
+  test("a floating-point difference with one limit is no bound beside another condition") {
+    val doubles = "VALUES (double('NaN')), (double('Infinity')), (double('-Infinity')), (0D), (3D), (7D), (9D)"
+    for {
+      conf <- Seq(Generated, Interpreted)
+      hint <- Seq("BROADCAST(a)", "BROADCAST(b)")
+      condition <- Seq(
+        "a.x - b.x >= -5 AND b.x >= a.y",
+        "a.x - b.x <= 5 AND b.x <= a.y",
+        "b.x - a.x <= 5 AND b.x - a.y >= -5",
+        "b.x - a.x <= 5 AND b.x - a.x >= -5 AND b.x >= a.y",
+        "abs(a.x - b.x) <= 5"
+      )
+    } withConf(conf: _*) {
+      val text =
+        s"SELECT /*+ $hint */ * FROM (SELECT l.x, r.x AS y FROM ($doubles) l(x), ($doubles) r(x)) a JOIN ($doubles) b(x) ON $condition"
+      assert(Answers.rows(sql(text)) == asOracle(Answers.rows(sql(text))), text)
+    }
+  }
+
+  test("an index too large to broadcast: rows stay in the order of the streamed side") {
+    for (conf <- Seq(Generated, Interpreted); join <- Seq("JOIN", "LEFT JOIN", "LEFT SEMI JOIN"))
+      withConf(conf ++ Seq(
+        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+        "spark.joinery.rangeJoin.maxIndexPart" -> "1",
+        "spark.sql.autoBroadcastJoinThreshold" -> "-1"): _*) {
+        val events =
+          "(SELECT a.id, a.x FROM (SELECT * FROM events UNION ALL SELECT * FROM events) a JOIN events b ON a.id = b.id) e"
+        val many = "(SELECT id AS sid, x AS lo, x + 9 AS hi FROM events) s"
+        val query = sql(s"SELECT /*+ BROADCAST(s) */ e.id FROM $events $join $many ON e.x BETWEEN s.lo AND s.hi")
+        val rows = query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].rdd.glom().collect()
+        assert(rows.map(_.length).sum > 900 && rows.forall(part =>
+          part.map(_.getLong(0)).sameElements(part.map(_.getLong(0)).sorted)))
+        assert(
+          collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join.outputOrdering }.exists(_.nonEmpty))
+      }
   }
 
   test("local times whose clocks are set, and rounding") {

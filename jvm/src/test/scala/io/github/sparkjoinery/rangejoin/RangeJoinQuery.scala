@@ -78,21 +78,20 @@ case class RangeJoinQuery(values: Case) {
     }
   }
 
-  /** Also where a hint BROADCAST for the outer side would be lost. */
-  private def isCut: Boolean =
-    of("form") == "cut" || of("form") == "too large" && of("join") == "EXISTS" && of("side") == "l"
+  private def isCut: Boolean = of("form") == "cut"
+  private def isTooLarge: Boolean = isCut || of("form") == "too large"
   private def isDifference: Boolean = Set("difference", "distance")(of("kind")) && hasDifference
 
   def operator: String = if (isShuffled || isDistributed) "ShuffledRangeJoin" else "BroadcastRangeJoin"
 
   def sql: String = {
     val side = of("side")
-    val hint = s"/*+ RANGE_JOIN($side)${if (isShuffled || isCut) "" else s", BROADCAST($side)"} */"
+    val hint = s"/*+ RANGE_JOIN($side)${if (isShuffled || isDistributed) "" else s", BROADCAST($side)"} */"
     of("join") match {
       case "EXISTS" => // a hint for the outer side is lost on the way to the join
         val (hints, from) =
-          if (isShuffled || isCut) ("RANGE_JOIN(r)", right("r"))
-          else if (side == "r") ("RANGE_JOIN(r), BROADCAST(r)", right("r"))
+          if (isShuffled || isDistributed) ("RANGE_JOIN(r)", right("r"))
+          else if (side == "r" || isTooLarge) ("RANGE_JOIN(r), BROADCAST(r)", right("r"))
           else ("RANGE_JOIN(r)", s"(${large("r")}) r")
         s"SELECT l.id, EXISTS (SELECT /*+ $hints */ 1 FROM $from WHERE $condition) AS found FROM ${left("l")}"
       case join @ ("LEFT SEMI" | "LEFT ANTI") =>
@@ -117,7 +116,7 @@ case class RangeJoinQuery(values: Case) {
     "spark.sql.codegen.factoryMode" -> (if (of("codegen") == "true") "CODEGEN_ONLY" else "NO_CODEGEN"),
     "spark.sql.ansi.enabled" -> of("ansi"),
     "spark.sql.autoBroadcastJoinThreshold" -> (if (isShuffled || isCut) "-1" else "10MB"),
-    "spark.joinery.rangeJoin.maxBroadcast" -> (if (isCut || of("form") == "too large") "1" else "1GB"),
+    "spark.joinery.rangeJoin.maxBroadcast" -> (if (isTooLarge) "1" else "1GB"),
     "spark.joinery.rangeJoin.maxIndexPart" -> (if (of("form") == "in parts") "1" else "1GB"),
     "spark.sql.shuffle.partitions" -> (if (of("form") == "in parts") "1" else "3")
   )

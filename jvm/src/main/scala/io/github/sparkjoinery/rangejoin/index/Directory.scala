@@ -27,8 +27,8 @@ private[index] final class Directory private (until: Int, least: Long, shift: In
   def lastUpTo(values: Array[Long], bound: Long): Int =
     if (bound < least) firsts(0) - 1
     else {
-      val step = (bound - least) >>> shift // without a sign, so that it cannot overflow
-      if (step >= firsts.length - 1) until - 1
+      val step = (bound - least) >>> shift // without a sign, unless nothing is shifted out
+      if (step < 0 || step >= firsts.length - 1) until - 1
       else {
         var low = firsts(step.toInt)
         var high = firsts(step.toInt + 1)

@@ -75,6 +75,7 @@ class RangeIndexSuite extends AnyFunSuite {
   for ((shape, value) <- Seq[(String, Random => Long)](
       "even" -> (_.nextInt(1000000).toLong),
       "few values" -> (_.nextInt(3).toLong),
+      "few negative values" -> (-1L - _.nextInt(3)),
       "one value" -> (_ => 7L),
       "all longs" -> (_.nextLong()),
       "only the ends" -> (random => if (random.nextBoolean()) Long.MinValue else Long.MaxValue),
