@@ -38,8 +38,15 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
 
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
-    !join.isStreaming && RangeJoinType.supports(join.joinType) && join.condition.exists(_.deterministic) &&
-    Seq(join.left, join.right).forall(_.stats.sizeInBytes > RangeJoinStrategy.limit) && hints.isEmpty
+    RangeJoinType.supports(join.joinType) && join.condition.exists(comparesAny) && hints.isEmpty &&
+    !join.isStreaming && join.condition.exists(_.deterministic) &&
+    Seq(join.left, join.right).forall(_.stats.sizeInBytes > RangeJoinStrategy.limit)
+  }
+
+  /** Most joins are told apart here, before anything of them is estimated. */
+  private def comparesAny(condition: Expression): Boolean = condition.exists {
+    case _: LessThan | _: LessThanOrEqual | _: GreaterThan | _: GreaterThanOrEqual => true
+    case _ => false
   }
 
   /** What is known of a side: each of its rows is between two terms, in either order, or at one. */

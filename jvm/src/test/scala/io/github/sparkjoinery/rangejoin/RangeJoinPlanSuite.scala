@@ -99,6 +99,14 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     } withConf(conf :+ ("spark.sql.ansi.enabled" -> ansi): _*) {
       checkRangeJoin(s"SELECT /*+ $hint */ * FROM VALUES $values AS a(x) JOIN VALUES $values AS b(x) ON $condition")
     }
+    // Too large, and the sides change their parts: what was a point of one term is an interval of two.
+    for {
+      maxBroadcast <- Seq("1", "1GB")
+      hint <- Seq("BROADCAST(a)", "BROADCAST(b)")
+      condition <- Seq("a.x - b.x < 100 AND a.y - b.x > -100", "b.x - a.x < 100 AND b.x >= a.y")
+    } withConf("spark.joinery.rangeJoin.maxBroadcast" -> maxBroadcast, "spark.sql.ansi.enabled" -> "false")(
+      checkRangeJoin(
+        s"SELECT /*+ $hint */ * FROM (SELECT l.x, r.x AS y FROM VALUES $ints AS l(x), VALUES $ints AS r(x)) a LEFT JOIN VALUES $ints AS b(x) ON $condition"))
   }
 
   test("a floating-point difference with one limit is no bound beside another condition") {

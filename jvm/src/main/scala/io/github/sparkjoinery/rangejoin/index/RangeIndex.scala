@@ -97,7 +97,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (isBackwards) {
       last = if (until == Long.MaxValue) end - 1 else search(first, end, until)
       least = from
-    } else if (from <= until) {
+    } else if (from <= until && !hasNone(from, until)) {
       if (from != Long.MinValue) first = search(first, end, from - 1) + 1
       last = lastUpTo(until, end)
     }
@@ -112,14 +112,19 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (place < near || place == end) place - 1 else search(place, end, bound)
   }
 
+  private def hasNone(from: Long, until: Long): Boolean = directories != null && {
+    val directory = directories(key)
+    directory != null && directory.hasNone(from, until)
+  }
+
   /** The last place of the key's that starts up to a bound; it is known not to lie before the first that is given. */
   private def search(from: Int, end: Int, bound: Long): Int = {
     val directory = if (directories == null) null else directories(key)
     if (directory == null) LastUpTo.search(starts, from, end, bound) else directory.lastUpTo(starts, bound)
   }
 
-  /** Whether all points of a key are within so much of one. */
-  def areWithin(reach: Long, point: Long, key: Int): Boolean = firsts(key) == firsts(key + 1) || {
+  /** Whether all points of a key are known to be within so much of one; of intervals nothing is known. */
+  def areWithin(reach: Long, point: Long, key: Int): Boolean = firsts(key) == firsts(key + 1) || ends == null && {
     val (least, greatest) = (starts(firsts(key)), starts(firsts(key + 1) - 1))
     (least >= point || point - least >= 0 && point - least <= reach) &&
     (greatest <= point || greatest - point >= 0 && greatest - point <= reach)

@@ -134,7 +134,8 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
   }
 
   private def directoriesOf(starts: Array[Long], firsts: Array[Int]): Array[Directory] = {
-    val directories = Array.tabulate(firsts.length - 1)(key => Directory.of(starts, firsts(key), firsts(key + 1)))
+    val directories =
+      Array.tabulate(firsts.length - 1)(key => Directory.of(starts, firsts(key), firsts(key + 1), hasBits = !hasEnds))
     if (directories.forall(_ == null)) null else directories
   }
 

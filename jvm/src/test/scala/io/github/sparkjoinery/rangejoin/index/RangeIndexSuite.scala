@@ -83,14 +83,23 @@ class RangeIndexSuite extends AnyFunSuite {
         if (random.nextInt(1000) == 0) random.nextLong() else random.nextInt(2000).toLong)
     ); size <- Seq(255, 256, 257, 4096, 10000)) test(s"a directory of $size values, $shape") {
     val random = new Random(size)
+    var emptyRanges = 0
     val values = Array.fill(size + 20)(value(random))
     java.util.Arrays.sort(values, 10, size + 10) // places before and after are another key's
-    val directory = Directory.of(values, 10, size + 10)
+    val directory = Directory.of(values, 10, size + 10, hasBits = size % 2 == 0)
     assert((directory == null) == size < 256)
     if (directory != null) {
       assert(directory.bytes <= Directory.BytesPerValue * size + 4)
       val bounds = Seq(Long.MinValue, Long.MaxValue) ++
         Seq.fill(300)(values(10 + random.nextInt(size)) + random.nextInt(3) - 1) ++ Seq.fill(50)(random.nextLong())
+      val sample = bounds.take(150) ++ bounds.takeRight(10)
+      for (from <- sample; width <- Seq(0L, 1L, 40L, 100000L, 1L << 40, Long.MaxValue)) {
+        val to = if (from + width < from) Long.MaxValue else from + width
+        val isEmpty = !values.slice(10, size + 10).exists(value => from <= value && value <= to)
+        assert(isEmpty || !directory.hasNone(from, to), s"$from $to")
+        if (isEmpty && size % 2 == 0 && shape == "all longs") emptyRanges += (if (directory.hasNone(from, to)) 1 else 0)
+      }
+      if (size == 10000 && shape == "all longs") assert(emptyRanges > 30, "narrow ranges without values are told")
       for (bound <- bounds)
         assert(directory.lastUpTo(values, bound) == 9 + values.slice(10, size + 10).count(_ <= bound), bound)
     }
