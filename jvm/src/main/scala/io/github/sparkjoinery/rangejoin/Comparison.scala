@@ -86,7 +86,7 @@ private[rangejoin] case class WholeDifference(
 
 /**
  * The same in floating point, which rounds: the bounds are a little wider. An infinite or undefined difference is
- * beyond one of two finite limits, but not beyond every one, so this works in pairs only.
+ * beyond one of two finite limits, but not beyond every one, so this works only with the other limit of the same one.
  *
  * @param rounding
  *   the relative error of a sum or difference
