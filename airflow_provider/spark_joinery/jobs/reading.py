@@ -68,14 +68,20 @@ def changed_setting(version: Mapping[str, Any], now: Mapping[str, str | None]) -
     return None
 
 
+# Of a job, whatever its session has: nothing is passed over, and timestamps are stored to the microsecond.
+_LOSSLESS = {
+    **{f"spark.sql.files.{name}": "false" for name in SKIPPING},
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+
+
 @contextmanager
-def _whole_reads(spark: SparkSession) -> Iterator[None]:
-    """Have Spark fail at files that it cannot read, instead of passing over them."""
-    keys = [f"spark.sql.files.{name}" for name in SKIPPING]
-    before = {key: spark.conf.get(key) for key in keys}
+def _lossless(spark: SparkSession) -> Iterator[None]:
+    """Have Spark fail at files that it cannot read, instead of passing over them, and store values as they are."""
+    before = {key: spark.conf.get(key) for key in _LOSSLESS}
     try:
-        for key in keys:
-            spark.conf.set(key, "false")
+        for key, value in _LOSSLESS.items():
+            spark.conf.set(key, value)
         yield
     finally:
         for key, value in before.items():
@@ -85,7 +91,9 @@ def _whole_reads(spark: SparkSession) -> Iterator[None]:
 def reads_whole_files(
     job: Callable[Concatenate[SparkSession, P], R],
 ) -> Callable[Concatenate[SparkSession, P], R]:
-    """Make a job, whose first argument is a session, fail at files that it cannot read, whatever the session says.
+    """Make a job, whose first argument is a session, read and store all or fail, whatever the session says.
+
+    It fails at files that it cannot read, and it stores timestamps to the microsecond.
 
     Args:
         job: The job.
@@ -96,7 +104,7 @@ def reads_whole_files(
 
     @functools.wraps(job)
     def whole(spark: SparkSession, /, *arguments: P.args, **named: P.kwargs) -> R:
-        with _whole_reads(spark):
+        with _lossless(spark):
             return job(spark, *arguments, **named)
 
     return whole

@@ -39,7 +39,7 @@ def build_range_index(
         base: A version to add the rows to, as a run of their own.
 
     Returns:
-        Counts, and the fields of a reader: `sorted_by`, `runs`.
+        Counts, and the fields of a reader: `columns`, `sorted_by`, `runs`.
 
     Raises:
         ColumnMissingError: If the relation lacks a column.
@@ -59,6 +59,8 @@ def build_range_index(
     runs: list[list[str]] = list(base.description["runs"]) if base else []
     if len(runs) >= _MAX_RUNS:
         raise DriftError(f"the index consists of {len(runs)} runs")
+    if base and base.description.get("columns") != names:
+        raise DriftError("the columns of the index are not known, or spelled in another way")
 
     any_null = F.lit(False)
     for name in sorted_by:
@@ -83,7 +85,7 @@ def build_range_index(
     # Spark numbers the files of a write in the order of its partitions
     files = sorted(status.path for status in filesystem.walk(f"{target.data_path}/{run}"))
     runs.append([path[len(target.data_path) + 1 :] for path in files])
-    return Built(seen, details={"sorted_by": sorted_by, "null_rows": null_rows, "runs": runs})
+    return Built(seen, details={"columns": names, "sorted_by": sorted_by, "null_rows": null_rows, "runs": runs})
 
 
 def _check_types(frame: DataFrame, bounds: list[str], relation: str) -> None:

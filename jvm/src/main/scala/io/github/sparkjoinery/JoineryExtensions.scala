@@ -16,6 +16,7 @@ import io.github.sparkjoinery.rangejoin.{
   ResolveRangeJoinHint,
   SplitSkewedRangeJoin
 }
+import io.github.sparkjoinery.rangejoin.stored.UseStoredRangeIndex
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 
 /**
@@ -43,7 +44,7 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *
  * For a join by a range:
  *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`;
- *   1. optimizer: [[DistributeRangeJoin]] cuts what has no equality, and no small side, into parts;
+ *   1. optimizer: [[UseStoredRangeIndex]] finds an index in the artifact store; [[DistributeRangeJoin]] cuts what has no equality, and no small side, into parts;
  *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or says why the join stays
  *      Spark's; again on each re-plan of adaptive execution.
  *
@@ -83,6 +84,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // range joins
     extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
+    extensions.injectPreCBORule(_ => UseStoredRangeIndex)
     extensions.injectPreCBORule(_ => DistributeRangeJoin)
     extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedRangeJoin)

@@ -71,7 +71,9 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
     val files =
       elements(json, "files").map(file => StoredFile(text(file, "path"), number(file, "length"), text(file, "sha256")))
     def refuse(why: String): Nothing = throw new DamagedArtifactException(s"version $name: $why")
-    files.map(_.path).find(path => !path.matches("(data|state)/[^/._][^/]*")).foreach { path =>
+    // a range index has a folder for each of its runs
+    val folders = if (field("kind") == RangeIndexVersion.Kind) "(data/run-[0-9]+|state)" else "(data|state)"
+    files.map(_.path).find(path => !path.matches(s"$folders/[^/._][^/]*")).foreach { path =>
       refuse(s"its description lists '$path', which is no file of its data")
     }
     if (files.map(_.path).distinct.length < files.length) refuse("its description lists a file twice")
@@ -80,11 +82,18 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
     found
   }
 
+  /** Files of the source that may have changed while it was read: whether their rows are in the data nobody can tell. */
+  def uncovered: Long = {
+    val node = child(json, "fingerprint")
+    if (node.hasNonNull("uncovered")) number(node, "uncovered") else 0
+  }
+
   /** Fields of the kind. */
   def field(name: String): String = text(json, name)
   def count(name: String): Long = number(json, name)
   def has(name: String): Boolean = json.hasNonNull(name)
   def names(name: String): Seq[String] = texts(json, name)
+  def lists(name: String): Seq[Seq[String]] = elements(json, name).map(_.elements().asScala.map(_.asText).toSeq)
 }
 
 /**

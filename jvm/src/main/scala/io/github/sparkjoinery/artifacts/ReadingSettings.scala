@@ -57,10 +57,15 @@ object ReadingSettings {
     all.map(_.key).distinct.map(key => key -> now(key, session)).toMap
 
   /** Why the keys of a filter, or the columns of its condition, might have been read as other values than now. */
-  def ofFiles(version: ArtifactVersion, session: SparkSession): Option[String] = version.source.flatMap { source =>
+  def ofFilter(version: ArtifactVersion, session: SparkSession): Option[String] = {
     val keys = version.spec.path("keys").elements().asScala.map(_.asText).toSet
-    val types =
-      source.schema.collect { case (name, of) if version.spec.has("where") || keys(name) => words(of) }.flatten.toSet
+    ofColumns(version, session)(column => version.spec.has("where") || keys(column))
+  }
+
+  /** Why columns of the source might have been read as other values than now. */
+  def ofColumns(version: ArtifactVersion, session: SparkSession)(isUsed: String => Boolean): Option[String] =
+    version.source.flatMap { source =>
+    val types = source.schema.collect { case (name, of) if isUsed(name) => words(of) }.flatten.toSet
     difference(version, session)(setting =>
       setting.formats(source.provider) &&
         (setting.types.isEmpty || setting.types.exists(types)))

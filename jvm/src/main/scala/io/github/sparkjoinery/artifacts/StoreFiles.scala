@@ -1,6 +1,7 @@
 package io.github.sparkjoinery.artifacts
 
 import java.io.FileNotFoundException
+import java.security.MessageDigest
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
@@ -96,6 +97,19 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
       if (StoreLayout.sha256(bytes) != file.sha256) throw new DamagedArtifactException(s"$what has a wrong checksum")
       bytes
     }
+  }
+
+  /** Reads a version's data, however large, to see that it is what was written. */
+  def check(version: ArtifactVersion): Unit = version.data.foreach { file =>
+    val what = s"version ${version.name}: ${file.path}"
+    val digest = MessageDigest.getInstance("SHA-256")
+    present(what) {
+      val in = fs.open(new Path(version.folder, file.path))
+      val buffer = new Array[Byte](1 << 20)
+      try Iterator.continually(in.read(buffer)).takeWhile(_ >= 0).foreach(digest.update(buffer, 0, _))
+      finally IOUtils.closeStream(in)
+    }
+    if (StoreLayout.hex(digest.digest()) != file.sha256) throw new DamagedArtifactException(s"$what has a wrong checksum")
   }
 
   private def present[T](what: String)(read: => T): T =

@@ -50,6 +50,29 @@ object Validity {
       case _ => None
     }
 
+  /**
+   * The files that a query is going to read and the version does not hold; or why it cannot stand for the others. Unlike
+   * a filter, of which too much does no harm, it has to hold the rows of just those files. Takes a listing of the
+   * source.
+   */
+  def filesSince(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Either[String, Set[String]] =
+    version.fingerprint match {
+      case Files(_) if version.uncovered > 0 =>
+        Left(s"${version.uncovered} files of the source were still changing when it was built")
+      case Files(covered) =>
+        val files = source.files.get
+        val now = list(files, session)
+        // a query reads the files that it listed once, even where others have come since
+        val read = files.location.listFiles(Nil, Nil).flatMap(_.files).filter(_.getLen > 0)
+          .map(file => file.getPath.toString -> ((file.getLen, file.getModificationTime))).toMap
+        val gone = covered.keys.find(!now.contains(_)).map(path => s"$path is gone")
+        val changed =
+          covered.collectFirst { case (path, file) if now.get(path).exists(_ != file) => s"$path has changed since" }
+        val unlisted = if (now == read) None else Some("the source's files have changed since the query listed them")
+        gone.orElse(changed).orElse(unlisted).toLeft(now.keySet -- covered.keySet)
+      case _ => Right(Set.empty)
+    }
+
   // by relation, how long its last listing took
   private val listingMs = new ConcurrentHashMap[String, Long]()
 

@@ -141,7 +141,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       try {
         def unfit = FilterBenefit.missing(join, side, version)
           .orElse(Validity.mismatch(version, side.source))
-          .orElse(ReadingSettings.ofFiles(version, session))
+          .orElse(ReadingSettings.ofFilter(version, session))
           .orElse(whereOf(version).flatMap(FilterWhere.unmet(_, version, side.source, side.predicates, session)))
         side.keysFor(version).flatMap(keys => unfit.toLeft(Candidate(join, side, version, keys))).left.map(unused(
           version,

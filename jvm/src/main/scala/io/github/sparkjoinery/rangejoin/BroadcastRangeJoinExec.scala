@@ -16,7 +16,8 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import io.github.sparkjoinery.execution.BroadcastJoinFrame
-import io.github.sparkjoinery.rangejoin.index.RangeIndex
+import io.github.sparkjoinery.rangejoin.index.{RangeIndex, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.stored.{StoredRangeIndex, StoredRangeSideExec}
 
 /**
  * A join by points and intervals with one side broadcast as a [[RangeIndex]]; each row of the other side finds its
@@ -48,10 +49,15 @@ class BroadcastRangeJoinExec(
   override lazy val metrics = searchMetrics
 
   override def requiredChildDistribution: Seq[Distribution] = {
-    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(terms.layout(
-      indexed.output,
-      RangeJoinType.givesOutIndexed(joinType, indexedSide))))
+    val layout = terms.layout(indexed.output, keepsAll = RangeJoinType.givesOutIndexed(joinType, indexedSide))
+    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(layout)(storedIndex))
     if (indexedSide == BuildRight) Seq(UnspecifiedDistribution, broadcast) else Seq(broadcast, UnspecifiedDistribution)
+  }
+
+  /** An index of the artifact store, before the side is broadcast. */
+  private def storedIndex: Option[StoredRangeIndex] = indexed match {
+    case side: StoredRangeSideExec => Some(side.stored)
+    case _ => None
   }
 
   override def supportCodegen: Boolean = !RangeJoinType.givesOutIndexed(joinType, indexedSide)
@@ -66,7 +72,7 @@ class BroadcastRangeJoinExec(
   protected lazy val relation: Broadcast[ShippedRelation] = {
     val relation = indexed.executeBroadcast[ShippedRelation]()
     relation.value match {
-      case index: RangeIndex => tell(index)
+      case searchable: SearchableRelation => tell(searchable.index)
       case tooLarge: IndexTooLarge => logWarning(
           s"The index of a range join takes more than ${tooLarge.limit} bytes and is not broadcast: each task reads the indexed side, " +
             "and indexes it for itself. If the driver and every executor have the memory, raise spark.joinery.rangeJoin.maxBroadcast.")
@@ -97,9 +103,9 @@ class BroadcastRangeJoinExec(
     if (tooLarge.isDefined)
       inOrder(new RereadRangeJoin(join).rows(streamed, BroadcastRangeJoinExec.rowsOf(indexed)))
     else {
-      val index = shipped.asInstanceOf[Broadcast[RangeIndex]]
+      val index = shipped.asInstanceOf[Broadcast[SearchableRelation]]
       if (join.givesOutIndexed) join.withIndexedRows(streamed, index)
-      else streamed.mapPartitions(rows => join.task(index.value).join(rows))
+      else streamed.mapPartitions(rows => join.task(index.value.index).join(rows))
     }
   }
 

@@ -11,6 +11,7 @@ import org.apache.spark.sql.types.{ArrayType, IntegerType}
 import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
 import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeLong}
+import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
 
 /**
  * A range join without an equality, neither of whose sides is small enough to index on the driver, stays distributed:
@@ -40,7 +41,8 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
     RangeJoinType.supports(join.joinType) && join.condition.exists(comparesAny) && hints.isEmpty &&
     !join.isStreaming && join.condition.exists(_.deterministic) &&
-    Seq(join.left, join.right).forall(_.stats.sizeInBytes > RangeJoinStrategy.limit)
+    Seq(join.left, join.right).forall(side =>
+      !side.isInstanceOf[StoredRangeSide] && side.stats.sizeInBytes > RangeJoinStrategy.limit)
   }
 
   /** Most joins are told apart here, before anything of them is estimated. */

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.util.collection.BitSet
 
-import io.github.sparkjoinery.rangejoin.index.RangeIndex
+import io.github.sparkjoinery.rangejoin.index.{RangeIndex, SearchableRelation}
 
 /**
  * A range join where no code is generated. It goes to the executors, the plan does not.
@@ -61,13 +61,13 @@ private[rangejoin] case class RangeJoin(
    * Where indexed rows are given out for what they are: what the streamed rows give, and then, in one more task, the
    * indexed rows, once it is known of each whether it has a match.
    */
-  def withIndexedRows(rows: RDD[InternalRow], relation: Broadcast[RangeIndex]): RDD[InternalRow] = {
-    val marked = rows.mapPartitions(rows => Iterator(task(relation.value).mark(rows)))
+  def withIndexedRows(rows: RDD[InternalRow], relation: Broadcast[SearchableRelation]): RDD[InternalRow] = {
+    val marked = rows.mapPartitions(rows => Iterator(task(relation.value.index).mark(rows)))
     val indexedRows = marked.coalesce(1, shuffle = true).mapPartitions { sets =>
-      val all = sets.foldLeft(new BitSet(relation.value.numRows))(_ | _)
-      task(relation.value).indexedRows(all)
+      val all = sets.foldLeft(new BitSet(relation.value.index.numRows))(_ | _)
+      task(relation.value.index).indexedRows(all)
     }
-    if (givesPairs) rows.mapPartitions(rows => task(relation.value).join(rows)).union(indexedRows) else indexedRows
+    if (givesPairs) rows.mapPartitions(rows => task(relation.value.index).join(rows)).union(indexedRows) else indexedRows
   }
 }
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.RDDScanExec
 import org.apache.spark.sql.types.BooleanType
 
 import io.github.sparkjoinery.execution.{BroadcastJoinFrame, MatchedColumns}
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader}
+import io.github.sparkjoinery.rangejoin.index.{RangeIndexReader, SearchableRelation}
 
 /**
  * Generated code of [[BroadcastRangeJoinExec]], where streamed rows alone decide what is given out. Keys, bounds and
@@ -35,7 +35,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: Bro
     val reader = ctx.addMutableState(
       classOf[RangeIndexReader].getName,
       "reader",
-      name => s"$name = $ownTerms.reader((${classOf[RangeIndex].getName}) $broadcast.value());",
+      name => s"$name = $ownTerms.reader(((${classOf[SearchableRelation].getName}) $broadcast.value()).index());",
       forceInline = true)
     val searched = terms.streamedKeys ++ terms.bounds.map(_.probe) ++ terms.residual
     val evaluated =

@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.rangejoin.stored.{StoredRangeSide, StoredRangeSideExec}
 
 /**
  * Takes joins whose condition compares a term of one side with a term of the other, once more on every re-plan of
@@ -37,6 +38,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
             else ShuffledRangeJoinExec(left, right, side, join.joinType, terms))
         case Left(why) => declined(join, why)
       }
+    case side: StoredRangeSide => Seq(StoredRangeSideExec(side))
     case _ => Nil
   }
 
@@ -61,7 +63,8 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val insists = RangeJoinHint.isOn(join.hint)
     val broadcastAlready = Seq(BuildLeft, BuildRight).find(side => isBroadcast(sideOf(join, side)))
     val otherHints = hints.flatMap(_._2).flatMap(_.strategy).filter(isOfUser(join, _))
-    val side = broadcastAlready.orElse(hinted).getOrElse(cheaper(join))
+    val stored = Seq(BuildLeft, BuildRight).find(side => sideOf(join, side).isInstanceOf[StoredRangeSide])
+    val side = broadcastAlready.orElse(hinted).orElse(stored).getOrElse(cheaper(join))
     val bytes = size(join, side)
     val hasKeys = conditions.leftKeys.nonEmpty
     if (conditions.usable.isEmpty)
@@ -73,6 +76,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
+    else if (stored.contains(side)) Right(Choice(side, isBroadcast = true, "the artifact store has an index"))
     else if (hasKeys && hinted.isEmpty && (bytes > limit || !mayBroadcast(join, side)))
       Right(Choice(
         side,

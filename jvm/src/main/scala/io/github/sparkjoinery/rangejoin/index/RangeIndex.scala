@@ -5,6 +5,11 @@ import org.apache.spark.sql.execution.joinery.ShippedRelation
 
 import io.github.sparkjoinery.execution.rows.{KeyIndex, LastUpTo, LongKeyIndex, RowKeyIndex, RowPages}
 
+/** What is broadcast for a range join to search. */
+abstract class SearchableRelation extends ShippedRelation {
+  def index: RangeIndex
+}
+
 /**
  * Rows in memory with a point or an interval each, key after key, each key's rows by where they start. Starts and ends
  * are longs in arrays of their own, so that a search touches no row. Read-only; shared by the tasks of an executor when
@@ -42,7 +47,9 @@ final class RangeIndex private[index] (
     private[index] val maxima: Maxima,
     private[index] val directories: Array[Directory],
     private[index] val failed: Array[Int],
-    val buildTimeMs: Long) extends ShippedRelation with Serializable {
+    val buildTimeMs: Long) extends SearchableRelation with Serializable {
+
+  override def index: RangeIndex = this
 
   /** All rows, also those that can match nothing. */
   def numRows: Int = addresses.length

@@ -83,6 +83,13 @@ object JoineryConf {
     default = "4GB"
   )
 
+  private val RANGE_JOIN_STORED_INDEX = boolean(
+    "spark.joinery.rangeJoin.storedIndex.enabled",
+    "Where the artifact store has a valid range index of a side that BroadcastRangeJoin may index, load that instead of building one, if " +
+      "that is the cheaper plan. Without spark.joinery.store there is none.",
+    default = true
+  )
+
   private val RANGE_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.rangeJoin.skewSplit.enabled",
     "Under adaptive execution, read a skewed partition of ShuffledRangeJoin in several tasks. Which partitions are skewed is up to " +
@@ -186,6 +193,7 @@ object JoineryConf {
   def rangeJoinEnabled: Boolean = SQLConf.get.getConf(RANGE_JOIN_ENABLED)
   def rangeJoinMaxBroadcast: Long =
     SQLConf.get.getConf(RANGE_JOIN_MAX_BROADCAST).min(BroadcastLimit.bytes).min(Runtime.getRuntime.maxMemory / 3)
+  def rangeJoinStoredIndex: Boolean = SQLConf.get.getConf(RANGE_JOIN_STORED_INDEX)
   def rangeJoinMaxIndexPart: Long = SQLConf.get.getConf(RANGE_JOIN_MAX_INDEX)
   def rangeJoinSkewSplit: Boolean = SQLConf.get.getConf(RANGE_JOIN_SKEW_SPLIT)
   def rangeJoinSkewSplitMinPartition: Long = SQLConf.get.getConf(RANGE_JOIN_SKEW_SPLIT_MIN_PARTITION)

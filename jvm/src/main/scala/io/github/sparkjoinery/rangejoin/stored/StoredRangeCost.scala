@@ -1,0 +1,49 @@
+package io.github.sparkjoinery.rangejoin.stored
+
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.artifacts.ArtifactVersion
+import io.github.sparkjoinery.rangejoin.{RangeJoinStrategy, RangeJoinType}
+
+/** Whether loading a stored index is the cheaper plan. */
+private[stored] object StoredRangeCost {
+  // Nanoseconds for a row, as benchmarks/results/range_stored.md has them. All executors read and search; one process
+  // loads, or collects and builds.
+  private val Load = 200.0
+  private val Build = 800.0
+  private val Search = 250.0
+
+  /** Bytes that an index takes for a row, beyond the row itself. */
+  private val Overhead = 40
+
+  /** Why another plan is cheaper. */
+  def dear(
+      join: Join,
+      side: BuildSide,
+      hasKeys: Boolean,
+      version: ArtifactVersion,
+      session: SparkSession): Option[String] = {
+    val rows = version.count("rows").toDouble
+    val (stored, other) = if (side == BuildLeft) (join.left, join.right) else (join.right, join.left)
+    val otherSide = if (side == BuildLeft) BuildRight else BuildLeft
+    val size = rows * (EstimationUtils.getSizePerRow(stored.output).toDouble + Overhead)
+    val otherRows = rowsOf(other)
+    val tasks = session.sparkContext.defaultParallelism
+    def searches(rows: Double, side: BuildSide) =
+      rows * Search / tasks * (if (RangeJoinType.givesOutIndexed(join.joinType, side)) 2 else 1)
+    val loaded = rows * Load + searches(otherRows, side)
+    val built = otherRows * Build + searches(rows, otherSide)
+    val otherIsIndexed = !hasKeys && other.stats.sizeInBytes <= RangeJoinStrategy.limit
+    if (size > JoineryConf.rangeJoinMaxBroadcast)
+      Some(f"with its $rows%,.0f rows it would take more than spark.joinery.rangeJoin.maxBroadcast")
+    else if (otherIsIndexed && built < loaded) Some("an index of the other side is cheaper")
+    else None
+  }
+
+  private def rowsOf(plan: LogicalPlan): Double = plan.stats.rowCount.map(_.toDouble)
+    .getOrElse(plan.stats.sizeInBytes.toDouble / EstimationUtils.getSizePerRow(plan.output).toDouble)
+}

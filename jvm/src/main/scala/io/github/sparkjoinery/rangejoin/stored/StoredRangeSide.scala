@@ -1,0 +1,53 @@
+package io.github.sparkjoinery.rangejoin.stored
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, ExprId}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.joinery.{CollectedBySelf, PlanRows}
+
+/**
+ * A side of a range join that the artifact store has an index of. It is that side, whoever reads it.
+ *
+ * @param stored
+ *   the index
+ */
+case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(stored)
+  override protected def withNewChildInternal(newChild: LogicalPlan): StoredRangeSide = copy(newChild)(stored)
+}
+
+/**
+ * A stored range index, below the broadcast that ships it. What that collects are the rows which the index lacks; the
+ * broadcast's mode loads the others. To anybody else it gives all rows of the side.
+ *
+ * @param key
+ *   of what there is to read: sides of the same are equal
+ * @param side
+ *   all of it, to be planned if need be
+ */
+case class StoredRangeSideExec(output: Seq[Attribute], key: Seq[Any])(
+    val stored: StoredRangeIndex,
+    side: LogicalPlan)
+  extends CollectedBySelf {
+  override def nodeName: String = "StoredRangeIndex"
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(stored, side)
+  override protected def stringArgs: Iterator[Any] = Iterator(output, stored.describe)
+
+  override protected def collected(): (Long, Iterator[InternalRow]) = stored.addedRows
+  override protected def doExecute(): RDD[InternalRow] = PlanRows.rdd(side, stored.session)
+
+  override protected def doCanonicalize(): SparkPlan = {
+    val columns = output.zipWithIndex.map { case (column, i) =>
+      AttributeReference("none", column.dataType, column.nullable)(ExprId(i))
+    }
+    copy(columns)(stored, side)
+  }
+}
+
+object StoredRangeSideExec {
+  def apply(side: StoredRangeSide): StoredRangeSideExec =
+    StoredRangeSideExec(side.output, side.stored.key)(side.stored, side.child)
+}

@@ -1,0 +1,77 @@
+package io.github.sparkjoinery.rangejoin.stored
+
+import org.apache.spark.sql.catalyst.SQLConfHelper
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.artifacts._
+import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.rangejoin.{RangeConditions, RangeJoinHint, RangeJoinType}
+
+/**
+ * Where a side of a range join is a relation with a valid range index in the artifact store, and loading that is the
+ * cheaper plan, has the join load it:
+ * {{{
+ *   Join p.x BETWEEN r.lo AND r.hi        Join p.x BETWEEN r.lo AND r.hi
+ *   :- points p                    ==>    :- points p
+ *   +- ranges r                           +- StoredRangeSide ranges (lo, hi)
+ *                                            +- ranges r
+ * }}}
+ * Whatever is wrong with an artifact, the query goes on without it, and the reason is kept with the join.
+ */
+object UseStoredRangeIndex extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!JoineryConf.rangeJoinEnabled || !JoineryConf.rangeJoinStoredIndex || JoineryConf.store.isEmpty) plan
+    else {
+      lazy val session = SparkSession.active
+      lazy val store = StoreAccess.of(session)
+      plan.transformUpWithPruning(_.containsPattern(JOIN)) {
+        case join: Join if isCandidate(join) => store.fold[LogicalPlan](join)(use(join, _, session))
+      }
+    }
+
+  private def isCandidate(join: Join): Boolean = {
+    val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
+    RangeJoinType.supports(join.joinType) && !join.isStreaming && join.condition.exists(_.deterministic) &&
+    hints.forall(_ == BROADCAST)
+  }
+
+  private def use(join: Join, store: StoreAccess, session: SparkSession): Join =
+    try {
+      val conditions = new RangeConditions(join)
+      val hasKeys = conditions.leftKeys.nonEmpty
+      val found = for {
+        side <- sidesOf(join)
+        terms <- conditions.terms(side).toSeq
+        if !hasKeys || terms.bounds.length == 2 || RangeJoinHint.isOn(join.hint)
+        stored <- StoredRangeSearch(join, side, terms, hasKeys, store, session)
+      } yield side -> stored
+      val chosen = found.collectFirst { case (side, Right(index)) => side -> index }
+      val result = chosen.fold(join) { case (side, index) => withStored(join, side, index) }
+      result.copyTagsFrom(join)
+      val reasons = chosen.map { case (_, index) => s"loads ${index.describe}" } ++ found.flatMap(_._2.left.toOption)
+      if (reasons.nonEmpty) Decision.record(result, Decision.StoredRangeIndex, reasons.mkString("; "))
+      result
+    } catch {
+      case StoreAccess.Trouble(failure) =>
+        logWarning("No stored range index for this query", failure)
+        Decision.record(join, Decision.StoredRangeIndex, s"no stored range index: ${StoreAccess.reason(failure)}")
+        join
+    }
+
+  /** Those that may be indexed. */
+  private def sidesOf(join: Join): Seq[BuildSide] = {
+    val hinted = Seq(BuildLeft -> join.hint.leftHint, BuildRight -> join.hint.rightHint)
+      .collect { case (side, Some(hint)) if hint.strategy.contains(BROADCAST) => side }
+    if (hinted.isEmpty) Seq(BuildLeft, BuildRight) else hinted
+  }
+
+  private def withStored(join: Join, side: BuildSide, index: StoredRangeIndex): Join =
+    if (side == BuildLeft) join.copy(left = StoredRangeSide(join.left)(index))
+    else join.copy(right = StoredRangeSide(join.right)(index))
+}

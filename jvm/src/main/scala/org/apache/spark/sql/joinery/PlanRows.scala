@@ -1,0 +1,24 @@
+package org.apache.spark.sql.joinery
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.LeafExecNode
+
+/** The rows of a plan that is run beside the query that wants them, as a part of it. */
+object PlanRows {
+
+  /** On the driver, with their number. */
+  def collect(plan: LogicalPlan, session: SparkSession): (Long, Iterator[InternalRow]) =
+    session.sessionState.executePlan(plan).executedPlan.executeCollectIterator()
+
+  def rdd(plan: LogicalPlan, session: SparkSession): RDD[InternalRow] =
+    session.sessionState.executePlan(plan).executedPlan.execute()
+}
+
+/** An operator that says itself which rows a broadcast collects; when it is executed it may give others. */
+trait CollectedBySelf extends LeafExecNode {
+  protected def collected(): (Long, Iterator[InternalRow])
+  override private[spark] def executeCollectIterator(): (Long, Iterator[InternalRow]) = collected()
+}
