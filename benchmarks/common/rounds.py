@@ -38,7 +38,8 @@ class Bound:
     Args:
         peers: The fastest of these counts.
         at_least: Its median divided by Joinery's.
-        kind: Of the runs that are held against it. What is required of warm runs was agreed at `TUNED`.
+        kind: Of the runs that are held against it. What is required of warm runs was agreed at `TUNED`, but for range
+            joins, of which it was agreed at Spark's defaults.
     """
 
     peers: tuple[str, ...]
