@@ -27,9 +27,10 @@ NOTES = [
     "Medians of up to five rounds (three above 1.5 s, two above 5 s), each engine in turn, after a warm-up.",
     f"Seconds and ratios are those at Spark's defaults; beside them stand those at {AT_TUNED}, as `joinery doctor` "
     "advises on this machine.",
-    f"First run: a new process starts a session, which knows the tables, and times its first query, {FIRST_ROUNDS} "
-    f"times for each engine, once where that takes more than {SLOW_FIRST_RUN:g} s; the files are in the system's "
-    "cache. Stock Spark runs without the jar.",
+    "First run: a new process starts a session, which knows the tables, and times its first query; the files are in "
+    f"the system's cache. Stock Spark runs without the jar. At Spark's defaults {FIRST_ROUNDS} times for Joinery and, "
+    f"of each bound, the peer that is the fastest in a warm JVM, once where that takes more than {SLOW_FIRST_RUN:g} s; "
+    f"once for the others. At {AT_TUNED} once for each, unless a bound is on first runs there.",
     "`>`: stopped there, past 20 times Joinery's time or past its bound. An engine that never ended is not compared.",
 ]
 
