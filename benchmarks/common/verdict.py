@@ -26,10 +26,11 @@ NOTES = [
     "its noop sink, DuckDB into a temporary table, Polars into a DataFrame. Joinery and stock Spark share a JVM, 8 GB.",
     "Medians of up to five rounds (three above 1.5 s, two above 5 s), each engine in turn, after a warm-up.",
     f"Seconds and ratios are those at Spark's defaults; beside them stand those at {AT_TUNED}, as `joinery doctor` "
-    "advises on this machine. What is required of warm runs is required there.",
-    f"First run: a new process starts a session, which knows the tables, and times its first query, {FIRST_ROUNDS} "
-    f"times for each engine, once where that takes more than {SLOW_FIRST_RUN:g} s; the files are in the system's "
-    "cache. Stock Spark runs without the jar.",
+    "advises on this machine.",
+    "First run: a new process starts a session, which knows the tables, and times its first query; the files are in "
+    f"the system's cache. Stock Spark runs without the jar. At Spark's defaults {FIRST_ROUNDS} times for Joinery and, "
+    f"of each bound, the peer that is the fastest in a warm JVM, once where that takes more than {SLOW_FIRST_RUN:g} s; "
+    f"once for the others. At {AT_TUNED} once for each, unless a bound is on first runs there.",
     "`>`: stopped there, past 20 times Joinery's time or past its bound. An engine that never ended is not compared.",
 ]
 
@@ -93,7 +94,7 @@ def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1, 
         rows=rows,
         verdict="; ".join(failed) or verdict,
         met=not failed,
-        notes=[*notes, *_tails(outcomes)],
+        notes=[*notes, *_where_required(outcomes), *_tails(outcomes)],
         plot=draw,
         data={o.case.name: {n: _figures(m) for n, m in o.engines.items()} for o in outcomes},
     )
@@ -115,7 +116,7 @@ def _missed(outcome: Outcome) -> list[str]:
     for bound in case.bounds:
         if outcome.has(bound.kind) and not kept(outcome, bound):
             ratio, kind = _held(outcome, bound), f" ({FIRST_RUN})" if bound.kind.startswith("first") else ""
-            missed.append(f"{case.name}{kind}: {' / '.join(bound.peers)} {ratio:.2f}, at least {bound.at_least:.3g}")
+            missed.append(f"{case.name}{kind}: {' / '.join(bound.peers)} {ratio:.2f}, at least {bound.at_least:.4g}")
     if case.idle_tail is not None and outcome.tail > case.idle_tail:
         missed.append(f"{case.name}: a core is idle for the last {outcome.tail:.0%}, at most {case.idle_tail:.0%}")
     return missed
@@ -177,12 +178,21 @@ def requirements(outcome: Outcome, name: str, kinds: Sequence[Kind], judged: boo
         and name == min(bound.peers, key=lambda peer, kind=bound.kind: outcome.ratio(peer, kind))  # type: ignore[misc]
     ]  # fmt: skip
     met = ", ".join("met" if kept(outcome, bound) else "**not met**" for bound in bounds)
-    return [", ".join(f"{bound.at_least:.3g}" for bound in bounds), met]
+    return [", ".join(f"{bound.at_least:.4g}" for bound in bounds), met]
+
+
+def _where_required(outcomes: Sequence[Outcome]) -> list[str]:
+    """At which settings warm runs are held against bounds: some groups at one, some at the other."""
+    places: dict[Kind, str] = {"default": "at Spark's defaults", "tuned": f"at {AT_TUNED}"}
+    kinds = {bound.kind for outcome in outcomes for bound in outcome.case.bounds}
+    where = " and ".join(place for kind, place in places.items() if kind in kinds)
+    return [f"What is required of warm runs is required {where}."] if where else []
 
 
 def _tails(outcomes: Sequence[Outcome]) -> list[str]:
     return [
-        f"{o.case.name}: a core is idle for the last {o.tail:.0%} of Joinery's run, at most {o.case.idle_tail:.0%}."
+        f"{o.case.name}: a core is idle for the last {o.tail:.0%} of Joinery's run at {AT_TUNED}, "
+        f"at most {o.case.idle_tail:.0%}."
         for o in outcomes
         if o.case.idle_tail is not None
     ]

@@ -86,6 +86,6 @@ def _ran(settings: dict[str, str], scale: float) -> Ran:
         )
         sums = query.check().digest
         timed = query.answer()
-        return Ran(timed.seconds, sums, timed.metrics, operators(timed.plan))
+        return Ran(timed.seconds, sums, dict(timed.metrics), operators(timed.plan))
     finally:
         spark.stop()

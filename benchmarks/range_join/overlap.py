@@ -5,17 +5,19 @@ from __future__ import annotations
 from benchmarks.common.rounds import DUCKDB, POLARS
 from benchmarks.range_join import queries as q
 from benchmarks.range_join.data import OVERLAPPING
-from benchmarks.range_join.run import Case, run_group
+from benchmarks.range_join.run import Case, at_least, run_group
 from benchmarks.report import Result
 
 BINS = (4_000, 8_000, 16_000)
+BINNED = (*map(q.Binned, BINS), q.Binned(BINS[1], "r"))
 CASES = [
     Case(
         name="1 M x 1 M intervals, 5 matches each",
         shape=OVERLAPPING,
         question=q.Question(overlap=True),
         peers=(DUCKDB, POLARS),
-        binned=(*map(q.Binned, BINS), q.Binned(BINS[1], "r")),
+        binned=BINNED,
+        bounds=(at_least(2, *BINNED), at_least(0.4, DUCKDB)),
     )
 ]
 

@@ -6,7 +6,7 @@ from benchmarks.common.rounds import DUCKDB
 from benchmarks.range_join import point, point_1m
 from benchmarks.range_join import queries as q
 from benchmarks.range_join.data import addresses
-from benchmarks.range_join.run import Case, run_group
+from benchmarks.range_join.run import Case, at_least, run_group
 from benchmarks.report import Result
 
 CASES = [
@@ -16,6 +16,7 @@ CASES = [
         question=q.Question(left=True),
         peers=(DUCKDB,),
         binned=binned,
+        bounds=(at_least(2, *binned),),
         indexed=("l", "r"),
     )
     for ranges, binned in (

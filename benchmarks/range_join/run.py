@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.common import rounds
 from benchmarks.common.engines import DuckDB, Engine, Fraction, Polars
-from benchmarks.common.rounds import DUCKDB, NO_CODEGEN, OURS, POLARS, Outcome, compare
+from benchmarks.common.rounds import DUCKDB, NO_CODEGEN, OURS, POLARS, Bound, Outcome, compare
 from benchmarks.common.spark import Spark, register, stock
 from benchmarks.common.verdict import NOTES, run_cases
 from benchmarks.range_join import queries as q
@@ -73,6 +73,17 @@ class Case(rounds.Case):
     indexed: tuple[str, ...] = ()
     shuffled: bool = False
     broadcast: bool = True
+
+
+def at_least(ratio: float, *peers: str | q.Binned) -> Bound:
+    """A bound at Spark's defaults, where those of range joins were agreed.
+
+    Args:
+        ratio: The fastest peer's median divided by Joinery's.
+        peers: Names of engines, and ways to join by bins.
+    """
+    names = tuple(peer.name if isinstance(peer, q.Binned) else peer for peer in peers)
+    return Bound(names, ratio, kind="default")
 
 
 def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.common.rounds import DUCKDB, POLARS
 from benchmarks.range_join import queries as q
 from benchmarks.range_join.data import HOT_VALIDITY, VALIDITY
-from benchmarks.range_join.run import Case, run_group
+from benchmarks.range_join.run import Case, at_least, run_group
 from benchmarks.report import Result
 
 CASES = [
@@ -14,6 +14,7 @@ CASES = [
         shape=VALIDITY,
         question=q.Question(keyed=True),
         peers=(q.HASH_JOIN, q.MERGE_JOIN, DUCKDB, POLARS),
+        bounds=(at_least(2, q.HASH_JOIN, q.MERGE_JOIN),),
         shuffled=True,
     ),
     Case(
@@ -21,6 +22,7 @@ CASES = [
         shape=HOT_VALIDITY,
         question=q.Question(keyed=True),
         peers=(q.MERGE_JOIN, DUCKDB, POLARS),
+        bounds=(at_least(5, q.MERGE_JOIN),),
         broadcast=False,
         idle_tail=0.1,
     ),

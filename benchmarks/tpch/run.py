@@ -39,8 +39,7 @@ NOTES = [
     f"{FILES} files of Parquet. Every query computes every row and column, into Spark's noop sink, on two cores, 8 GB.",
     "joinery and stock Spark share a session; in the runs of stock Spark all settings `spark.joinery.*.enabled` are "
     "off. Joinery's rules are there even then, and leave each plan as it is: what they cost is in the planning times.",
-    f"Medians of {ROUNDS} rounds, each side in turn and first in every other round, after a warm-up. They include "
-    "planning. The bound holds at either number of shuffle partitions.",
+    f"Medians of {ROUNDS} rounds, each side in turn and first in every other round, after a warm-up, with planning.",
     f"Planning: medians of {PLANNING_ROUNDS} rounds after {WARM_UP_ROUNDS} to warm up, from text to physical plan, in "
     "two JVMs in turn, of which one does not have the jar. The bound is for all queries together, and the ratio the "
     "median over rounds of (with / without in the same round).",

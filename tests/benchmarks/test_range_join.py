@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.common.rounds import NO_CODEGEN, OURS, POLARS
 from benchmarks.common.verdict import judge
-from benchmarks.range_join import index, overlap, point, point_left, validity, worst
+from benchmarks.range_join import index, overlap, point, point_1m, point_left, validity, worst
 from benchmarks.range_join import queries as q
 from benchmarks.range_join.data import STAGGERED, tables
 from benchmarks.range_join.run import FIRST, OPERATOR, SHUFFLED_OPERATOR, Case, measure
@@ -31,9 +31,9 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(view)
 
 
-# One case of each kind, with bins of one or two widths: other sizes ask the same question.
+# One case of each kind, with bins of one or two widths: other sizes ask the same question. No time is judged.
 CASES = [
-    replace(case, binned=case.binned[-2:])
+    replace(case, binned=case.binned[-2:], bounds=())
     for case in (point.CASES[0], point_left.CASES[1], overlap.CASES[0], *validity.CASES, *worst.CASES)
 ]
 
@@ -57,13 +57,25 @@ def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> 
         assert f"Indexed side: {'left' if side == 'l' else 'right'}" in plan
 
 
+GROUPS = (point, point_1m, point_left, overlap, validity, worst)
+
+
+@pytest.mark.parametrize("case", [case for group in GROUPS for case in group.CASES], ids=lambda case: case.name)
+def test_bounds_are_of_engines_that_run(case: Case) -> None:
+    """What is known here need not come out after an hour of measuring."""
+    required = {peer for bound in case.bounds for peer in bound.peers}
+    assert required
+    assert required <= {*case.peers, *(binned.name for binned in case.binned)}
+    assert {bound.kind for bound in case.bounds} == {"default"}
+
+
 def test_a_wrong_answer_fails_the_case(bench: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     polars = q.polars_query
     monkeypatch.setattr(
         "benchmarks.range_join.queries.polars_query",
         lambda question, files: polars(question, files).limit(7),
     )
-    case = replace(overlap.CASES[0], peers=(POLARS,), binned=())
+    case = replace(overlap.CASES[0], peers=(POLARS,), binned=(), bounds=())
     result = judge("test", "test", [measure(bench, case, SCALE, first_runs=False)], SCALE)
     assert not result.met
     assert result.verdict.startswith("Polars answers (")

@@ -24,11 +24,12 @@ import io.github.sparkjoinery.lastjoin.skew.{StoredTimes, TimeSliceExec, TimeSli
 object SplitSkewedLastJoin extends SplitSkewed {
 
   override protected def operator: String = "a LAST JOIN"
-  override protected def isEnabled: Boolean = JoineryConf.skewSplit && conf.getConf(SQLConf.SKEW_JOIN_ENABLED)
 
   override protected def split: PartialFunction[SparkPlan, SparkPlan] = {
-    case join: ShuffledLastJoinExec if !join.isSplit => splitJoin(join)
+    case join: ShuffledLastJoinExec if isEnabled && !join.isSplit => splitJoin(join)
   }
+
+  private def isEnabled: Boolean = JoineryConf.skewSplit && conf.getConf(SQLConf.SKEW_JOIN_ENABLED)
 
   private def splitJoin(join: ShuffledLastJoinExec): SparkPlan =
     (shuffleBelow(join.left), shuffleBelow(join.right)) match {

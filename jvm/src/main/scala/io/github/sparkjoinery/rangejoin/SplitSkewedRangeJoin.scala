@@ -17,12 +17,12 @@ import io.github.sparkjoinery.execution.skew.{Skew, SplitSkewed}
 object SplitSkewedRangeJoin extends SplitSkewed {
 
   override protected def operator: String = "a range join"
-  override protected def isEnabled: Boolean =
-    JoineryConf.rangeJoinSkewSplit && conf.getConf(SQLConf.SKEW_JOIN_ENABLED)
 
   override protected def split: PartialFunction[SparkPlan, SparkPlan] = {
-    case join: ShuffledRangeJoinExec if !join.isSkewJoin => splitJoin(join)
+    case join: ShuffledRangeJoinExec if isEnabled && !join.isSkewJoin => splitJoin(join)
   }
+
+  private def isEnabled: Boolean = JoineryConf.rangeJoinSkewSplit && conf.getConf(SQLConf.SKEW_JOIN_ENABLED)
 
   private def splitJoin(join: ShuffledRangeJoinExec): SparkPlan = (join.left, join.right) match {
     case (left: ShuffleQueryStageExec, right: ShuffleQueryStageExec) if Skew.isKnown(left) && Skew.isKnown(right) =>

@@ -17,7 +17,6 @@ import io.github.sparkjoinery.window.parts.{CutAtRead, StoredCuts}
 object SplitSkewedWindow extends SplitSkewed {
 
   override protected def operator: String = "a window"
-  override protected def isEnabled: Boolean = true // a hint asks for it, or a setting
 
   override protected def split: PartialFunction[SparkPlan, SparkPlan] = {
     case window: SlidingWindowExec if window.cuts.isEmpty => splitWindow(window)

@@ -5,23 +5,12 @@ import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 
-import io.github.sparkjoinery.execution.skew.ForeignReadExec
+import io.github.sparkjoinery.execution.skew.{ForeignReadExec, SkewedPartitions}
 import io.github.sparkjoinery.lastjoin.skew.TimeSliceExec
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
 /** Under adaptive execution, partitions far larger than the others are read by several tasks. */
-class SkewSplitSuite extends LastJoinChecks {
-
-  private val Settings = Seq(
-    "spark.sql.adaptive.enabled" -> "true",
-    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
-    "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
-    "spark.sql.shuffle.partitions" -> "5",
-    "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
-    "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
-    "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "2KB"
-  )
+class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
 
   /** Nine rows out of ten have the key 0 if it is hot; some have no key, or no time. */
   private def side(rows: Int, seed: Int, hot: Boolean): String =
@@ -37,7 +26,7 @@ class SkewSplitSuite extends LastJoinChecks {
 
   private def withSides[T](sides: (String, String), settings: (String, String)*)(body: => T): T = {
     views("l" -> sides._1, "r" -> sides._2)
-    withConf(Settings ++ settings: _*)(body)
+    withConf(SkewedJoins ++ settings: _*)(body)
   }
 
   private type Data = (Int, Option[Int], Option[Int], Int)

@@ -1,39 +1,20 @@
 package io.github.sparkjoinery.rangejoin
 
 import scala.concurrent.duration._
-import scala.util.Random
 
 import io.github.sparkjoinery.Pairwise
-import io.github.sparkjoinery.Pairwise.Case
 
 /**
  * Any range join over generated data gives what Spark's own joins give. Here every two values of the dimensions meet,
  * and then some are drawn from the whole product, for `JOINERY_RANDOM_SECONDS`. The seed is printed, and taken from
  * `JOINERY_SEED`.
  */
-class RangeJoinSuite extends RangeJoinChecks {
+class RangeJoinSuite extends RangeJoinQueryChecks {
 
   private val FixedSeed = 20264L
-  private val seed = sys.env.get("JOINERY_SEED").map(_.toLong).getOrElse(Random.nextInt().toLong.abs)
   private val seconds = sys.env.get("JOINERY_RANDOM_SECONDS").map(_.toDouble).getOrElse(10.0)
 
   private def pairwise(seed: Long) = new Pairwise(RangeJoinQuery.Dimensions, Nil, _ => true, seed)
-
-  private def load(seed: Long): Unit = for ((view, of) <- Seq("l" -> seed, "r" -> (seed + 1))) {
-    sql(s"DROP TABLE IF EXISTS of_$view")
-    sql(s"CREATE TABLE of_$view USING parquet AS ${RangeJoinQuery.view(of)}")
-    sql(s"SELECT * FROM of_$view").createOrReplaceTempView(view)
-  }
-
-  override protected def afterAll(): Unit = {
-    super.afterAll()
-    Seq("of_l", "of_r").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
-  }
-
-  private def check(values: Case): Int = {
-    val query = RangeJoinQuery(values)
-    withConf(query.settings: _*)(checkRangeJoin(query.sql, query.operator))
-  }
 
   test("every two values together") {
     load(FixedSeed)

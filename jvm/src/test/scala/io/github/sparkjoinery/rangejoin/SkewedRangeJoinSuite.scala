@@ -5,19 +5,10 @@ import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 
 import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.execution.skew.SkewedPartitions
 
 /** Under adaptive execution, partitions far larger than the others are read by several tasks. */
-class SkewedRangeJoinSuite extends RangeJoinChecks {
-
-  private val Settings = Seq(
-    "spark.sql.adaptive.enabled" -> "true",
-    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
-    "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
-    "spark.sql.shuffle.partitions" -> "5",
-    "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
-    "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "2KB"
-  )
+class SkewedRangeJoinSuite extends RangeJoinChecks with SkewedPartitions {
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
@@ -53,7 +44,7 @@ class SkewedRangeJoinSuite extends RangeJoinChecks {
     (left, right) <- Seq("facts" -> "spans", "facts" -> "hot", "spans" -> "facts")
   } test(s"$join of $left and $right") {
     val skewed = Seq(left, right).map(Set("facts", "hot"))
-    withConf(Settings: _*) {
+    withConf(SkewedJoins: _*) {
       val text = query(join, left, right)
       assert(checkRangeJoin(text, Shuffled) > 0)
       val actual = parts(sql(text))
@@ -63,18 +54,18 @@ class SkewedRangeJoinSuite extends RangeJoinChecks {
 
   for (switch <- Seq("spark.joinery.rangeJoin.skewSplit.enabled", "spark.sql.adaptive.skewJoin.enabled"))
     test(s"switched off by $switch") {
-      withConf(Settings :+ (switch -> "false"): _*)(assert(parts(sql(query("JOIN", "facts", "spans"))) == Seq(0, 0)))
+      withConf(SkewedJoins :+ (switch -> "false"): _*)(assert(parts(sql(query("JOIN", "facts", "spans"))) == Seq(0, 0)))
     }
 
   test("from a smaller size on than Spark's") {
-    withConf(Settings ++ Seq(
+    withConf(SkewedJoins ++ Seq(
       "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB",
       "spark.joinery.rangeJoin.skewSplit.minPartition" -> "2KB"): _*)(
       assert(parts(sql(query("JOIN", "facts", "spans"))).head > 1))
   }
 
   test("an aggregate above relies on the partitioning: no split, and no shuffle besides") {
-    withConf(Settings: _*) {
+    withConf(SkewedJoins: _*) {
       val text = s"SELECT k, count(*) AS n FROM (${query("JOIN", "facts", "spans")}) GROUP BY k"
       assert(Answers.rows(sql(text)) == onStockJoins(Answers.rows(sql(text))))
       assert(parts(sql(text)) == Seq(0, 0))

@@ -5,24 +5,18 @@ import scala.collection.mutable
 import org.apache.spark.sql.{DataFrame, Row}
 
 import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.execution.skew.SkewedPartitions
 import io.github.sparkjoinery.planning.PlanReport
 import io.github.sparkjoinery.window.parts.WindowCuts
 
 /** Windows over hot keys that are cut into parts, beside the answer of Spark's own operator over whole keys. */
-trait SkewedWindowChecks extends WindowChecks {
+trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
 
-  protected val Settings = Seq(
-    "spark.sql.adaptive.enabled" -> "true",
-    "spark.sql.shuffle.partitions" -> "5",
-    "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
-    "spark.sql.ansi.enabled" -> "false"
-  ) ++ // or the order of additions matters, in sums from the beginning on
-    Interpreted
+  // in ANSI mode the order of additions matters, in sums from the beginning on
+  protected val Settings = FewPartitions ++ Interpreted :+ ("spark.sql.ansi.enabled" -> "false")
   protected val Generated =
     Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
-  protected val Skewed = Seq(
-    "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
-    "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
+  protected val Skewed = SmallParts ++ Seq(
     "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "true",
     "spark.joinery.slidingWindow.skewSplit.minPartition" -> "2KB"
   )

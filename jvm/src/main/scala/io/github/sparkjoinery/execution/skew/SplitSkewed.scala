@@ -15,13 +15,13 @@ private[sparkjoinery] trait SplitSkewed extends Rule[SparkPlan] with Logging {
   /** What is split, for the log. */
   protected def operator: String
 
-  protected def isEnabled: Boolean
-
-  /** Puts in the place of an operator the same one of children that are read in parts, each below a wrapper. */
+  /**
+   * Puts in the place of an operator the same one of children that are read in parts, each below a wrapper. Which
+   * settings allow that is up to the operator.
+   */
   protected def split: PartialFunction[SparkPlan, SparkPlan]
 
-  override def apply(plan: SparkPlan): SparkPlan = if (!isEnabled) plan
-  else {
+  override def apply(plan: SparkPlan): SparkPlan = {
     val changed = plan.transformUp(split)
     if (changed.fastEquals(plan)) plan
     else if (ValidateRequirements.validate(changed)) changed.transform { case SkewJoinChildWrapper(child) => child }

@@ -10,22 +10,12 @@ import org.apache.spark.sql.DataFrame
 
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.artifacts.{SpecificationHash, StoreLayout}
+import io.github.sparkjoinery.execution.skew.SkewedPartitions
 import io.github.sparkjoinery.filters.StoredFilters
 import io.github.sparkjoinery.window.SlidingWindowExec
 
 /** Skewed partitions of a LAST JOIN, cut by the distribution of their hot keys in the store. */
-class StoredTimesSuite extends StoredFilters {
-
-  private val Settings = Seq(
-    "spark.sql.adaptive.enabled" -> "true",
-    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
-    "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
-    "spark.sql.shuffle.partitions" -> "5",
-    "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
-    "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4KB",
-    "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "2KB"
-  )
+class StoredTimesSuite extends StoredFilters with SkewedPartitions {
 
   /** Nine rows out of ten have the key 0. */
   private def table(rows: Int, seed: Int): String =
@@ -90,8 +80,8 @@ class StoredTimesSuite extends StoredFilters {
   /** The answer is that without a store; skewed partitions are split, by stored boundaries or by a sample. */
   private def check(text: String, stored: Boolean): Seq[TimeSliceExec] = {
     val expected =
-      withConf(Settings :+ ("spark.joinery.lastJoin.skewSplit.enabled" -> "false"): _*)(Answers.rows(sql(text)))
-    withStore(Settings: _*) {
+      withConf(SkewedJoins :+ ("spark.joinery.lastJoin.skewSplit.enabled" -> "false"): _*)(Answers.rows(sql(text)))
+    withStore(SkewedJoins: _*) {
       val joined = sql(text)
       assert(Answers.rows(joined) == expected)
       val both = slices(joined)
@@ -122,7 +112,7 @@ class StoredTimesSuite extends StoredFilters {
       parts.max
     }
     val stored = check(query("o"), stored = true).map(largest)
-    val sampled = withConf(Settings: _*) {
+    val sampled = withConf(SkewedJoins: _*) {
       val joined = sql(query("o"))
       joined.collect()
       slices(joined).map(largest)
@@ -132,7 +122,7 @@ class StoredTimesSuite extends StoredFilters {
 
   test("a distribution of long ago, by other columns, or damaged, changes no answer") {
     buildDistribution("hot_left", Seq("k"), "o", from = Some("(SELECT k, o + 100000 AS o FROM hot_left)"))
-    withStore(Settings: _*) { // all rows in one part, which is as well as without a split
+    withStore(SkewedJoins: _*) { // all rows in one part, which is as well as without a split
       val expected = withConf("spark.joinery.lastJoin.skewSplit.enabled" -> "false")(Answers.rows(sql(query("o"))))
       assert(Answers.rows(sql(query("o"))) == expected)
     }
@@ -162,11 +152,11 @@ class StoredTimesSuite extends StoredFilters {
     for ((column, when) <- Seq(
         "max(id) OVER w AS last" -> "before the shuffle",
         "count(*) OVER (PARTITION BY k ORDER BY t) AS so_far" -> "when read")) {
-      withConf(Settings: _*)(checkWindow(
+      withConf(SkewedJoins: _*)(checkWindow(
         "/*+ SKEW_WINDOW(4) */",
         column,
         Some(if (when == "when read") "cut by a sample, when read" else "cut into 4 by a sample, before the shuffle")))
-      withStore(Settings: _*)(checkWindow(
+      withStore(SkewedJoins: _*)(checkWindow(
         "/*+ SKEW_WINDOW(4) */",
         column,
         Some(
@@ -183,7 +173,7 @@ class StoredTimesSuite extends StoredFilters {
       Some(
         "cut into 4 by the distribution of spark_catalog.default.hot_left, before the shuffle"
       ) // two cores, two parts each
-    withStore(Settings: _*) {
+    withStore(SkewedJoins: _*) {
       checkWindow("", column, cut)
       withConf("spark.sql.adaptive.enabled" -> "false")(checkWindow("", column, cut))
       checkWindow("/*+ SKEW_WINDOW(1) */", column, None)
@@ -194,6 +184,6 @@ class StoredTimesSuite extends StoredFilters {
         None
       )) // the key is small
     }
-    withConf(Settings: _*)(checkWindow("", column, None)) // and no store
+    withConf(SkewedJoins: _*)(checkWindow("", column, None)) // and no store
   }
 }
