@@ -10,13 +10,13 @@ import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.ExplainReportRule
+import io.github.sparkjoinery.rangejoin.stored.UseStoredRangeIndex
 import io.github.sparkjoinery.rangejoin.{
   DistributeRangeJoin,
   RangeJoinStrategy,
   ResolveRangeJoinHint,
   SplitSkewedRangeJoin
 }
-import io.github.sparkjoinery.rangejoin.stored.UseStoredRangeIndex
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 
 /**
@@ -44,7 +44,8 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *
  * For a join by a range:
  *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`;
- *   1. optimizer: [[UseStoredRangeIndex]] finds an index in the artifact store; [[DistributeRangeJoin]] cuts what has no equality, and no small side, into parts;
+ *   1. optimizer: [[UseStoredRangeIndex]] finds an index in the artifact store; [[DistributeRangeJoin]] cuts what has
+ *      no equality, and no small side, into parts;
  *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or says why the join stays
  *      Spark's; again on each re-plan of adaptive execution.
  *

@@ -82,7 +82,9 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
     found
   }
 
-  /** Files of the source that may have changed while it was read: whether their rows are in the data nobody can tell. */
+  /**
+   * Files of the source that may have changed while it was read: whether their rows are in the data nobody can tell.
+   */
   def uncovered: Long = {
     val node = child(json, "fingerprint")
     if (node.hasNonNull("uncovered")) number(node, "uncovered") else 0

@@ -65,11 +65,11 @@ object ReadingSettings {
   /** Why columns of the source might have been read as other values than now. */
   def ofColumns(version: ArtifactVersion, session: SparkSession)(isUsed: String => Boolean): Option[String] =
     version.source.flatMap { source =>
-    val types = source.schema.collect { case (name, of) if isUsed(name) => words(of) }.flatten.toSet
-    difference(version, session)(setting =>
-      setting.formats(source.provider) &&
-        (setting.types.isEmpty || setting.types.exists(types)))
-  }
+      val types = source.schema.collect { case (name, of) if isUsed(name) => words(of) }.flatten.toSet
+      difference(version, session)(setting =>
+        setting.formats(source.provider) &&
+          (setting.types.isEmpty || setting.types.exists(types)))
+    }
 
   /** Why the condition of a filter might have meant something else than now. */
   def ofCondition(version: ArtifactVersion, isPlain: Boolean, session: SparkSession): Option[String] =

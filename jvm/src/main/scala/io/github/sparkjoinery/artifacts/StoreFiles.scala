@@ -109,7 +109,8 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
       try Iterator.continually(in.read(buffer)).takeWhile(_ >= 0).foreach(digest.update(buffer, 0, _))
       finally IOUtils.closeStream(in)
     }
-    if (StoreLayout.hex(digest.digest()) != file.sha256) throw new DamagedArtifactException(s"$what has a wrong checksum")
+    if (StoreLayout.hex(digest.digest()) != file.sha256)
+      throw new DamagedArtifactException(s"$what has a wrong checksum")
   }
 
   private def present[T](what: String)(read: => T): T =

@@ -51,9 +51,9 @@ object Validity {
     }
 
   /**
-   * The files that a query is going to read and the version does not hold; or why it cannot stand for the others. Unlike
-   * a filter, of which too much does no harm, it has to hold the rows of just those files. Takes a listing of the
-   * source.
+   * The files that a query is going to read and the version does not hold; or why it cannot stand for the others.
+   * Unlike a filter, of which too much does no harm, it has to hold the rows of just those files. Takes a listing of
+   * the source.
    */
   def filesSince(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Either[String, Set[String]] =
     version.fingerprint match {

@@ -84,12 +84,12 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     val parts = PartsByQuantiles(conf.numShufflePartitions)
     val even = if (right.isDecided && !left.isDecided) right else left
     val cuts = parts.cuts(even.longs.head, even.relation)
-    val (leftParts, rightParts) = (inParts(left, cuts, parts), inParts(right, cuts, parts))
+    val (leftParts, rightParts) = (partsOf(left, cuts, parts), partsOf(right, cuts, parts))
     val once = for (a <- leftParts.isFirst; b <- rightParts.isFirst) yield Or(a, b)
     val condition = (EqualTo(leftParts.part, rightParts.part) +: join.condition.toSeq) ++ once
-    Project(
-      join.output,
-      join.copy(leftParts.relation, rightParts.relation, condition = condition.reduceOption(And)))
+    val inParts = join.copy(leftParts.relation, rightParts.relation, condition = condition.reduceOption(And))
+    inParts.copyTagsFrom(join) // with what was decided about it before
+    Project(join.output, inParts)
   }
 
   /**
@@ -98,7 +98,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
    */
   private case class InParts(relation: LogicalPlan, part: Attribute, isFirst: Option[Attribute])
 
-  private def inParts(side: Side, cuts: Expression, parts: PartsByQuantiles): InParts = {
+  private def partsOf(side: Side, cuts: Expression, parts: PartsByQuantiles): InParts = {
     val output = side.relation.output
     if (side.isDecided) {
       val part = Alias(TimePart(side.longs.head, cuts, parts.labels), "part")()

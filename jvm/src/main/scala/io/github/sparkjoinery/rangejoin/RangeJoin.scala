@@ -67,7 +67,8 @@ private[rangejoin] case class RangeJoin(
       val all = sets.foldLeft(new BitSet(relation.value.index.numRows))(_ | _)
       task(relation.value.index).indexedRows(all)
     }
-    if (givesPairs) rows.mapPartitions(rows => task(relation.value.index).join(rows)).union(indexedRows) else indexedRows
+    if (givesPairs) rows.mapPartitions(rows => task(relation.value.index).join(rows)).union(indexedRows)
+    else indexedRows
   }
 }
 

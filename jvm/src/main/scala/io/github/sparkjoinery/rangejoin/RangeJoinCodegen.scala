@@ -36,7 +36,8 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: Bro
       classOf[RangeIndexReader].getName,
       "reader",
       name => s"$name = $ownTerms.reader(((${classOf[SearchableRelation].getName}) $broadcast.value()).index());",
-      forceInline = true)
+      forceInline = true
+    )
     val searched = terms.streamedKeys ++ terms.bounds.map(_.probe) ++ terms.residual
     val evaluated =
       evaluateRequiredVariables(streamedSide.output, streamedVars, AttributeSet(searched.flatMap(_.references)))

@@ -1,30 +1,24 @@
 package io.github.sparkjoinery.filters
 
-import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
-import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.functions.expr
 
-import io.github.sparkjoinery.artifacts.{ReadingSettings, SpecificationHash, StoreLayout}
-import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.artifacts.{ReadingSettings, StoredArtifacts}
 
 /**
  * Stores as the jobs write them, made by plain Spark SQL; and the check of a query against its answer without the
  * store.
  */
-trait StoredFilters extends LastJoinChecks {
-
-  protected val mapper = new ObjectMapper()
-  protected lazy val store: JavaPath = JavaFiles.createTempDirectory("store")
+trait StoredFilters extends StoredArtifacts {
 
   /** Both sides are shuffled, and none is too small to be filtered. */
   protected val Shuffled: Seq[(String, String)] = Seq(
@@ -67,38 +61,16 @@ trait StoredFilters extends LastJoinChecks {
     val list = spec.putArray("keys")
     keys.foreach(key => list.add(key))
     where.foreach(spec.put("where", _))
-    val hash = SpecificationHash.of(mapper.createObjectNode().put("kind", "bloom_filter").set[ObjectNode]("spec", spec))
-    val artifact = JavaPath.of(StoreLayout.folder(store.toString, "bloom_filter", relation).toString).resolve(hash)
-    val name = f"20260101T000000000000Z-${System.nanoTime() & 0xffffffffL}%08x"
-    val version = artifact.resolve("versions").resolve(name)
+    val version = newVersion("bloom_filter", relation, spec)
     val contents = contentsOf(rows, folder, keys, types, where, blocks)
     contents.copyTo(version.resolve("data"))
-
-    val json = mapper.createObjectNode().put("format_version", 2).put("kind", "bloom_filter").put("relation", relation)
-      .put("spec_hash", hash).put("version", name)
-    json.set[ObjectNode]("spec", spec)
-    val source = json.putObject("source").put("provider", provider).put("options", options)
-    val schema = source.putArray("schema")
-    rows.schema.foreach(field => schema.addArray().add(field.name).add(field.dataType.catalogString))
-    val partitions = source.putArray("partition_columns")
-    partitionColumns.foreach(partitions.add(_))
-    val settings = json.putObject("settings")
-    ReadingSettings.current(spark).foreach { case (key, value) => settings.put(key, value.orNull) }
-    val covered = json.putObject("fingerprint").put("type", "files").putNull("reason").putArray("files")
-    filesBelow(folder).foreach { case (path, length, modified) =>
-      covered.addObject().put("path", path).put("length", length).put("modified_ms", modified)
-    }
+    val json =
+      description(version, "bloom_filter", relation, spec, rows, folder, provider, options, partitionColumns)
     json.put("rows", contents.rows).put("keys", contents.keys).put("blocks", blocks).put("hash", "xxhash64")
       .put("filled_blocks", contents.filledBlocks).put("set_bits", contents.setBits)
     val keyTypes = json.putArray("key_types")
     types.foreach(keyTypes.add(_))
-    val files = json.putArray("files")
-    JavaFiles.list(version.resolve("data")).iterator.asScala.filter(_.toString.endsWith(".parquet")).foreach { file =>
-      val bytes = JavaFiles.readAllBytes(file)
-      files.addObject().put("path", s"data/${file.getFileName}").put("length", bytes.length).put(
-        "sha256",
-        StoreLayout.sha256(bytes))
-    }
+    listData(version, json)
     change(json)
     publish(version, json)
     version
@@ -139,29 +111,6 @@ trait StoredFilters extends LastJoinChecks {
     )
 
   private val known = mutable.Map.empty[Any, FilterContents]
-
-  /** Writes `version.json`, with its own checksum, and `_current.json`. */
-  protected def publish(version: JavaPath, json: ObjectNode): Unit = {
-    val blank = mapper.writeValueAsString(json.put("own_sha256", "0" * 64))
-    val text = mapper.writeValueAsBytes(json.put("own_sha256", StoreLayout.sha256(blank.getBytes(UTF_8))))
-    JavaFiles.write(version.resolve("version.json"), text)
-    val current = mapper.createObjectNode().put("format_version", 2).put("version", version.getFileName.toString)
-      .put("version_sha256", StoreLayout.sha256(text))
-    JavaFiles.write(
-      version.getParent.getParent.resolve("_current.json"),
-      mapper.writeValueAsString(current).getBytes(UTF_8))
-  }
-
-  protected def filesBelow(folder: String): Seq[(String, Long, Long)] = {
-    val root = new Path(folder)
-    val files = root.getFileSystem(spark.sessionState.newHadoopConf()).listFiles(root, true)
-    Iterator.continually(files).takeWhile(_.hasNext).map(_.next()).filterNot(_.getPath.getName.startsWith("_"))
-      .map(file => (file.getPath.toString, file.getLen, file.getModificationTime)).toSeq
-  }
-
-  protected def locationOf(table: String): String =
-    spark.sessionState.catalog.getTableMetadata(
-      spark.sessionState.sqlParser.parseTableIdentifier(table)).location.toString
 
   /** Of a table of the session catalog. */
   protected def buildTableFilter(

@@ -55,6 +55,21 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
 
   def bytes: Long = pages.iterator.take(count).map(page => if (page == null) 0L else page.length.toLong).sum
 
+  /** Takes over the pages of others, which must not be used any more. @return what to add to its addresses */
+  def append(others: RowPages): Long = {
+    if (count + others.count > pages.length) {
+      pages = java.util.Arrays.copyOf(pages, count + others.count)
+      ends = java.util.Arrays.copyOf(ends, count + others.count)
+    }
+    if (count > 0) ends(count - 1) = end
+    System.arraycopy(others.pages, 0, pages, count, others.count)
+    System.arraycopy(others.ends, 0, ends, count, others.count)
+    val moved = count.toLong << 32
+    if (others.count > 0) end = others.end
+    count += others.count
+    moved
+  }
+
   // page by page
 
   def numPages: Int = count

@@ -1,21 +1,31 @@
 package io.github.sparkjoinery.rangejoin.index
 
 /**
- * The greatest value of each block of 16 values, of each 16 such blocks, and so on: a tree without pointers, a
- * fifteenth of the values in size, whatever the intervals are. It takes the place of the rows active at each key in
- * eBay's range index, which are as many as the square of the rows where long intervals overlap.
+ * The greatest value of each block of 16 values, of each 16 such blocks, and so on: a tree without pointers, an eighth
+ * of the values in size, whatever the intervals are. It takes the place of the rows active at each key in eBay's range
+ * index, which are as many as the square of the rows where long intervals overlap.
+ *
+ * @param running
+ *   the greatest value up to the end of each block of 16: intervals that do not reach far are looked for no further
+ *   than that
  */
-private[index] final class Maxima private (values: Array[Long], levels: Array[Array[Long]]) extends Serializable {
+private[index] final class Maxima private (
+    values: Array[Long],
+    levels: Array[Array[Long]],
+    running: Array[Long]) extends Serializable {
   import Maxima._
 
-  def bytes: Long = levels.iterator.map(_.length * 8L).sum
+  def bytes: Long = levels.iterator.map(_.length * 8L).sum + running.length * 8L
 
   /** The last place in [first, from] whose value is `least` or more; one before `first` if there is none. */
   def lastAtLeast(least: Long, first: Int, from: Int): Int = {
     var place = from
     while (place >= first && values(place) < least) {
       place -= 1
-      if ((place & Mask) == Mask) place = skip(place, least, first)
+      if ((place & Mask) == Mask) {
+        if (place < first || running(place >>> Bits) < least) return first - 1
+        place = skip(place, least, first)
+      }
     }
     place
   }
@@ -65,7 +75,14 @@ private[index] object Maxima {
       levels += below
     }
     if (levels.isEmpty) levels += blocks(values)
-    new Maxima(values, levels.toArray)
+    new Maxima(values, levels.toArray, running(levels.head))
+  }
+
+  private def running(blocks: Array[Long]): Array[Long] = {
+    val greatest = blocks.clone()
+    var i = 1
+    while (i < greatest.length) { greatest(i) = math.max(greatest(i), greatest(i - 1)); i += 1 }
+    greatest
   }
 
   private def blocks(values: Array[Long]): Array[Long] = {

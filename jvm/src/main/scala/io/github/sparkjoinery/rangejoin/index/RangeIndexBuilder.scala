@@ -14,13 +14,20 @@ import io.github.sparkjoinery.execution.rows._
  *
  * @param reserves
  *   whether what `result` needs is asked for with each row, so that it cannot fail
+ * @param expected
+ *   how many rows there will be, if that is known: then nothing is copied as they come
  */
-final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves: Boolean = false) {
+final class RangeIndexBuilder(
+    layout: RangeLayout,
+    memory: BuildMemory,
+    reserves: Boolean = false,
+    expected: Int = 0) {
   import RangeIndexBuilder._
 
   private val begun = System.nanoTime()
   private val pages = new RowPages(memory)
   private val hasLongKey = layout.longKey.isDefined
+  private val isKeyless = layout.keys.isEmpty
   private val hasEnds = layout.end.isDefined
   private val bytesPerRow = if (hasEnds) 28L else 20L
   private val resultBytesPerRow =
@@ -33,10 +40,13 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
   private val rowKey = UnsafeProjection.create(layout.keys)
 
   // one entry per row that has bounds
-  private var groups = new Array[Int](Smallest)
-  private var addresses = new Array[Long](Smallest)
-  private var starts = new Array[Long](Smallest)
-  private var ends = if (hasEnds) new Array[Long](Smallest) else null
+  private val capacity =
+    if (expected > Smallest && expected <= MostRows && memory.acquire(expected * addedBytesPerRow)) expected
+    else Smallest
+  private var groups = new Array[Int](capacity)
+  private var addresses = new Array[Long](capacity)
+  private var starts = new Array[Long](capacity)
+  private var ends = if (hasEnds) new Array[Long](capacity) else null
   private var count = 0
 
   // Few, as a rule. Both are accounted for as rows are.
@@ -52,7 +62,10 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
     val isFailed = !found.isNullAt(3) && found.getBoolean(3)
     val hasBounds = !found.isNullAt(1) && !found.isNullAt(2)
     if (!hasKey || !hasBounds && !isFailed) return !layout.keepsAll || addOther(row)
-    val group = if (hasLongKey) longKeys.add(found.getLong(0)) else rowKeys.add(keyOfRow, keyScratch)
+    val group =
+      if (isKeyless) onlyGroup()
+      else if (hasLongKey) longKeys.add(found.getLong(0))
+      else rowKeys.add(keyOfRow, keyScratch)
     if (group == KeyIndex.NoMemory) return false
     if (isFailed) return addFailed(group, row)
     if (count == addresses.length && !grow()) return false
@@ -65,6 +78,9 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
     count += 1
     true
   }
+
+  /** The key of all rows, where the layout has none. */
+  private def onlyGroup(): Int = if (longKeys.size > 0) 0 else longKeys.add(0L)
 
   private def addOther(row: UnsafeRow): Boolean = memory.acquire(BytesPerOtherRow) && {
     val address = pages.add(row)
@@ -82,14 +98,49 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
   }
 
   private def grow(): Boolean = {
-    val length = addresses.length * 2
+    val before = addresses.length
+    val length = before * 2
     if (length > MostRows || !memory.acquire(length * addedBytesPerRow)) return false
     groups = java.util.Arrays.copyOf(groups, length)
     addresses = java.util.Arrays.copyOf(addresses, length)
     starts = java.util.Arrays.copyOf(starts, length)
     if (hasEnds) ends = java.util.Arrays.copyOf(ends, length)
-    if (length / 2 > Smallest) memory.release(length / 2 * addedBytesPerRow)
+    if (before > Smallest) memory.release(before * addedBytesPerRow)
     true
+  }
+
+  /**
+   * Takes over the rows of a builder of the same layout, which has no keys, behind its own. The other, which shares the
+   * memory, is of no further use.
+   *
+   * @return
+   *   whether there was memory
+   */
+  def append(other: RangeIndexBuilder): Boolean = {
+    require(isKeyless, "each builder numbers keys for itself")
+    while (addresses.length < count + other.count) if (!grow()) return false
+    if (onlyGroup() == KeyIndex.NoMemory) return false
+    val moved = pages.append(other.pages)
+    System.arraycopy(other.starts, 0, starts, count, other.count)
+    if (hasEnds) System.arraycopy(other.ends, 0, ends, count, other.count)
+    var i = 0
+    while (i < other.count) { addresses(count + i) = other.addresses(i) + moved; i += 1 }
+    count += other.count
+    failedGroups ++= other.failedGroups
+    failedRows ++= other.failedRows.map(_ + moved)
+    otherRows ++= other.otherRows.map(_ + moved)
+    other.forgetArrays()
+    true
+  }
+
+  /** @param kept bytes of their memory that are wanted for something else */
+  private def forgetArrays(kept: Long = 0): Unit = {
+    val held = if (addresses.length > Smallest) addresses.length * addedBytesPerRow else 0
+    groups = null
+    addresses = null
+    starts = null
+    ends = null
+    memory.release(held - math.min(kept, held))
   }
 
   def numRows: Int = count + failedRows.length + otherRows.length
@@ -101,21 +152,13 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
     val scratch = OrderedRows.scratch(longestOf(firsts))
     val resultBytes = count * resultBytesPerRow + keys.size * 4L
     if (!reserves && !memory.acquire(resultBytes + scratch)) return null
-    val capacity = addresses.length
-    val (sortedStarts, order) = sorted(firsts)
-    val allAddresses = new Array[Long](numRows)
-    gather(addresses, order, allAddresses)
+    val (sortedStarts, order) =
+      if (isInOrder(keys.size)) (gather(starts, null, new Array[Long](count)), null) else sorted(firsts)
+    val allAddresses = gather(addresses, order, new Array[Long](numRows))
     failedRows.copyToArray(allAddresses, count)
     otherRows.copyToArray(allAddresses, count + failedRows.length)
     val sortedEnds = if (hasEnds) gather(ends, order, new Array[Long](count)) else null
-    groups = null
-    addresses = null
-    starts = null
-    ends = null
-    if (capacity > Smallest) {
-      val kept = if (reserves) math.min(resultBytes, capacity * addedBytesPerRow) else 0
-      memory.release(capacity * addedBytesPerRow - kept)
-    }
+    forgetArrays(if (reserves) resultBytes else 0)
     if (!reserves) memory.release(scratch)
     val directories = directoriesOf(sortedStarts, firsts)
     new RangeIndex(
@@ -173,9 +216,20 @@ final class RangeIndexBuilder(layout: RangeLayout, memory: BuildMemory, reserves
     (times, rows)
   }
 
+  /** Whether there is nothing to sort, as with rows of the artifact store. */
+  private def isInOrder(numKeys: Int): Boolean = numKeys <= 1 && {
+    var i = 1
+    while (i < count && starts(i - 1) <= starts(i)) i += 1
+    i >= count
+  }
+
+  /** @param order null if it is that of the values */
   private def gather(values: Array[Long], order: Array[Long], into: Array[Long]): Array[Long] = {
-    var i = 0
-    while (i < count) { into(i) = values(order(i).toInt); i += 1 }
+    if (order == null) System.arraycopy(values, 0, into, 0, count)
+    else {
+      var i = 0
+      while (i < count) { into(i) = values(order(i).toInt); i += 1 }
+    }
     into
   }
 }

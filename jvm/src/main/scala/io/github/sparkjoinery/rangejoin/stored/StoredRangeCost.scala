@@ -2,7 +2,7 @@ package io.github.sparkjoinery.rangejoin.stored
 
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Join, LogicalPlan}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
 
@@ -37,7 +37,8 @@ private[stored] object StoredRangeCost {
       rows * Search / tasks * (if (RangeJoinType.givesOutIndexed(join.joinType, side)) 2 else 1)
     val loaded = rows * Load + searches(otherRows, side)
     val built = otherRows * Build + searches(rows, otherSide)
-    val otherIsIndexed = !hasKeys && other.stats.sizeInBytes <= RangeJoinStrategy.limit
+    val isHinted = (join.hint.leftHint ++ join.hint.rightHint).exists(_.strategy.contains(BROADCAST)) // this side, then
+    val otherIsIndexed = !isHinted && !hasKeys && other.stats.sizeInBytes <= RangeJoinStrategy.limit
     if (size > JoineryConf.rangeJoinMaxBroadcast)
       Some(f"with its $rows%,.0f rows it would take more than spark.joinery.rangeJoin.maxBroadcast")
     else if (otherIsIndexed && built < loaded) Some("an index of the other side is cheaper")

@@ -43,7 +43,8 @@ class StoredRangeIndex(
   /** The same for what holds the same rows. */
   def key: Seq[Any] = Seq(rows.key, added.map(_.canonicalized))
 
-  def describe: String = s"$name, ${rows.count} rows${if (added.isDefined) " and those of files that came since" else ""}"
+  def describe: String =
+    s"$name, ${rows.count} rows${if (added.isDefined) " and those of files that came since" else ""}"
 
   /**
    * The rows that are to be indexed on top of the stored ones, and how many there are of both: adaptive execution would

@@ -1,10 +1,13 @@
 package io.github.sparkjoinery.rangejoin.stored
 
 import java.nio.ByteBuffer
+import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.joinery.DriverBuildMemory
+import org.apache.spark.sql.execution.datasources.PartitionedFile
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.{DriverBuildMemory, InParallel}
 
 import io.github.sparkjoinery.artifacts.DamagedArtifactException
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexBuilder, RangeLayout}
@@ -25,13 +28,36 @@ private[stored] case class StoredRangeRecipe(
 
   /** The index; None if it would take too much memory. */
   def load(): Option[RangeIndex] = {
-    val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))
-    val seen = rows.files.iterator.map(rows.foreach(_)(builder.add)).takeWhile(_ >= 0).toArray
-    if (seen.length < rows.files.length) None
-    else if (seen.sum != rows.count) {
-      throw new DamagedArtifactException(s"its data has ${seen.sum} rows instead of ${rows.count}")
-    } else if (added.forall(builder.add)) Option(builder.result())
+    val memory = new DriverBuildMemory(limit)
+    val all = new RangeIndexBuilder(layout, memory, expected = math.min(rows.count, Int.MaxValue).toInt)
+    val isWhole = if (layout.keys.isEmpty) inParallel(all, memory) else rows.files.forall(take(_, all))
+    if (!isWhole) None
+    else if (seen.get != rows.count)
+      throw new DamagedArtifactException(s"its data has ${seen.get} rows instead of ${rows.count}")
+    else if (added.forall(all.add)) Option(all.result())
     else None
+  }
+
+  @transient private lazy val seen = new AtomicLong
+
+  /** Reads a file. @return whether there was memory for its rows */
+  private def take(file: PartitionedFile, builder: RangeIndexBuilder): Boolean = {
+    val ofFile = rows.foreach(file)(builder.add)
+    seen.addAndGet(ofFile)
+    ofFile >= 0
+  }
+
+  /** Reads several files at a time, each with a builder of its own, and puts them together in their order. */
+  private def inParallel(all: RangeIndexBuilder, memory: DriverBuildMemory): Boolean = {
+    val conf = SQLConf.get
+    val perFile = (rows.count * 1.1 / rows.files.length).toInt
+    val parts = InParallel(rows.files, "joinery-stored-index") { file =>
+      SQLConf.withExistingConf(conf) {
+        val part = new RangeIndexBuilder(layout, memory, expected = perFile)
+        if (take(file, part)) Some(part) else None
+      }
+    }
+    parts.forall(_.exists(all.append))
   }
 
   /** By Java's serialization, whatever Spark uses for broadcasts: a part of it is a function. */

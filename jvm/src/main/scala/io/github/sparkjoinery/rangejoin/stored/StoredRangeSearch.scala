@@ -82,7 +82,8 @@ private[stored] class StoredSide(
       Some(s"the join does not compare its first column")
     else names.diff(RangeIndexVersion.columns(version).toSet).toSeq.sorted.headOption
       .map(missing => s"it lacks the column $missing")
-      .orElse(if (used.forall(source.output.contains)) None else Some("the query reads columns that are not in the files"))
+      .orElse(if (used.forall(source.output.contains)) None
+      else Some("the query reads columns that are not in the files"))
       .orElse(names.find(source.partitionColumns).map(column =>
         s"$column is a partition column, whose values can be changed without any file"))
       .orElse(used.find(column => !StoredSide.isStored(column)).map(column =>

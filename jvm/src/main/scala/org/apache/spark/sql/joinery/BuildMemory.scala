@@ -17,11 +17,11 @@ trait BuildMemory {
   def giveBy(give: Long => Long): Unit
 }
 
-/** On the driver, which has no memory manager: up to a limit in bytes. */
+/** On the driver, which has no memory manager: up to a limit in bytes. Several threads may share it. */
 final class DriverBuildMemory(limit: Long) extends BuildMemory {
   private var sum = 0L
-  override def acquire(bytes: Long): Boolean = sum + bytes <= limit && { sum += bytes; true }
-  override def release(bytes: Long): Unit = sum -= bytes
-  override def acquired: Long = sum
+  override def acquire(bytes: Long): Boolean = synchronized { sum + bytes <= limit && { sum += bytes; true } }
+  override def release(bytes: Long): Unit = synchronized { sum -= bytes }
+  override def acquired: Long = synchronized(sum)
   override def giveBy(give: Long => Long): Unit = () // nobody asks on the driver
 }
