@@ -33,6 +33,7 @@ CASES = {
     "range_validity": "benchmarks.range_join.validity",
     "range_worst": "benchmarks.range_join.worst",
     "range_index": "benchmarks.range_join.index",
+    "range_stored": "benchmarks.range_join.stored",
     "range_memory": "benchmarks.range_join.memory",
 }
 

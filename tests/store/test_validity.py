@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from spark_joinery.store import ArtifactVersion, SourceNow, validity_of
+from spark_joinery.store import ArtifactVersion, FileStatus, Listing, SourceNow, validity_of
 
 SOURCE = {"provider": "delta", "options": "", "schema": [["k", "int"]], "partition_columns": []}
 SNAPSHOT = {"type": "snapshot", "reason": None, "files": [], "table_id": "t", "version": "7"}
@@ -21,6 +21,7 @@ def version(kind: str, fingerprint: dict[str, Any], **description: Any) -> Artif
         "source": SOURCE,
         "spec": {"keys": ["K"]},
         "settings": {},
+        "columns": ["k"],
         **PROOF,
         **description,
     }
@@ -60,3 +61,27 @@ def test_what_is_never_used() -> None:
     assert "by which settings" in validity_of(without_settings, SourceNow(snapshot=("t", "7"))).reason
     unknown = version("bloom_filter", FILES, source=None)
     assert validity_of(unknown, SourceNow(description=SOURCE)).usable is False
+    without_columns = version("range_index", SNAPSHOT, spec={"point": "k"})
+    del without_columns.description["columns"]
+    assert "which columns it holds" in validity_of(without_columns, SourceNow(snapshot=("t", "7"))).reason
+
+
+@pytest.mark.parametrize(
+    ("lengths", "uncovered", "usable", "reason"),
+    [
+        ({"a": 90}, 0, True, "all files of the source are covered"),
+        ({"a": 90, "b": 20}, 0, True, "1 of 2 files are new, and are indexed on top"),
+        ({"a": 90, "b": 31}, 0, False, "1 of 2 files are new or changed"),
+        ({"a": 91}, 0, False, "1 files it was built from are gone or changed"),
+        ({"b": 20}, 0, False, "1 files it was built from are gone or changed"),
+        ({"a": 90}, 1, False, "1 files were still changing when it was built"),
+    ],
+)
+def test_a_range_index_has_the_rows_of_its_files(
+    lengths: dict[str, int], uncovered: int, usable: bool, reason: str
+) -> None:
+    covered = {"type": "files", "reason": None, "files": [{"path": "a", "length": 90, "modified_ms": 7}]}
+    files = [FileStatus(path, False, length, 7, 0o644) for path, length in lengths.items()]
+    now = SourceNow(Listing(files, [], 9), description=SOURCE)
+    validity = validity_of(version("range_index", covered | {"uncovered": uncovered}), now)
+    assert (validity.usable, validity.reason) == (usable, reason)

@@ -10,6 +10,9 @@ from spark_joinery.store.contents import is_proven
 from spark_joinery.store.fingerprint import Fingerprint, Listing
 from spark_joinery.store.version import ArtifactVersion
 
+# Of a range index: the source's bytes, in files that are new, at least so many times; the jar has the same.
+_LEAST_STORED = 4
+
 
 @dataclass(frozen=True)
 class SourceNow:
@@ -97,13 +100,25 @@ def validity_of(version: ArtifactVersion, now: SourceNow | None) -> Validity:
     if now.listing is None:
         return Validity(None, "the source's files are not known")
     coverage = coverage_of(fingerprint, now.listing)
+    if kind == "range_index":
+        return _validity_of_rows(fingerprint, now.listing, coverage)
     if coverage.covered < coverage.total:
         return Validity(False, f"{coverage.total - coverage.covered} of {coverage.total} files are new or changed")
-    # a range index holds rows: those of files that are gone, or were still being written, must not be among them
-    if kind == "range_index" and coverage.gone:
-        return Validity(False, f"{coverage.gone} files it was built from are gone")
-    if kind == "range_index" and fingerprint.get("uncovered"):
+    return Validity(True, "all files of the source are covered")
+
+
+def _validity_of_rows(fingerprint: Fingerprint, listing: Listing, coverage: Coverage) -> Validity:
+    """Of a range index, which gives out rows: those of files that are gone, or were still changing, are none."""
+    if coverage.gone:
+        return Validity(False, f"{coverage.gone} files it was built from are gone or changed")
+    if fingerprint.get("uncovered"):
         return Validity(False, f"{fingerprint.get('uncovered')} files were still changing when it was built")
+    covered = {file["path"] for file in fingerprint["files"]}
+    new = [file.length for file in listing.files if file.path not in covered]
+    if sum(new) * _LEAST_STORED > sum(file.length for file in listing.files):
+        return Validity(False, f"{len(new)} of {coverage.total} files are new or changed")
+    if new:
+        return Validity(True, f"{len(new)} of {coverage.total} files are new, and are indexed on top")
     return Validity(True, "all files of the source are covered")
 
 
@@ -111,6 +126,8 @@ def _never(version: ArtifactVersion) -> str | None:
     """Why a version is not used, whatever the source looks like."""
     if not is_proven(version.description):
         return "it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew"
+    if version.description["kind"] == "range_index" and "columns" not in version.description:
+        return "it does not say which columns it holds, as an older release built it; `joinery refresh` builds it anew"
     if not isinstance(version.description.get("settings"), Mapping):
         return "it does not say by which settings its source was read; `joinery refresh` builds it anew"
     source = version.description.get("source") or {}

@@ -10,12 +10,12 @@ import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.ExplainReportRule
-import io.github.sparkjoinery.rangejoin.stored.UseStoredRangeIndex
 import io.github.sparkjoinery.rangejoin.{
   DistributeRangeJoin,
   RangeJoinStrategy,
   ResolveRangeJoinHint,
-  SplitSkewedRangeJoin
+  SplitSkewedRangeJoin,
+  UseStoredRangeIndex
 }
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 

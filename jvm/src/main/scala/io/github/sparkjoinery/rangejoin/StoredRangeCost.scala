@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.rangejoin.stored
+package io.github.sparkjoinery.rangejoin
 
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
@@ -7,10 +7,9 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts.ArtifactVersion
-import io.github.sparkjoinery.rangejoin.{RangeJoinStrategy, RangeJoinType}
 
 /** Whether loading a stored index is the cheaper plan. */
-private[stored] object StoredRangeCost {
+private[rangejoin] object StoredRangeCost {
   // Nanoseconds for a row, as benchmarks/results/range_stored.md has them. All executors read and search; one process
   // loads, or collects and builds.
   private val Load = 200.0

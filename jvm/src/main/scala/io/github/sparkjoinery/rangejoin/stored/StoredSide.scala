@@ -1,55 +1,12 @@
 package io.github.sparkjoinery.rangejoin.stored
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildSide}
-import org.apache.spark.sql.catalyst.planning.PhysicalOperation
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.artifacts._
-import io.github.sparkjoinery.rangejoin.RangeTerms
-
-/** Looks for a range index of the artifact store that can stand for a side of a join. */
-private[stored] object StoredRangeSearch {
-
-  /** The indexes of a side's relation: one that will do, or the reason why one does not, for each. */
-  def apply(
-      join: Join,
-      buildSide: BuildSide,
-      terms: RangeTerms,
-      hasKeys: Boolean,
-      store: StoreAccess,
-      session: SparkSession): Seq[Either[String, StoredRangeIndex]] = {
-    val plan = if (buildSide == BuildLeft) join.left else join.right
-    plan match {
-      case PhysicalOperation(columns, predicates, leaf) =>
-        SourceRelation.of(leaf).toSeq.flatMap { source =>
-          val side = new StoredSide(plan, columns, predicates, source, session)
-          val versions = store.begin(s"range indexes of ${source.identity}") {
-            ArtifactStore.versions(store, RangeIndexVersion.Kind, source.identity)
-          }.await()
-          versions.fold(
-            reason => Seq(Left(s"no range index of ${source.identity}: $reason")),
-            _.map(_.left.map(unused(source, "", _)).flatMap { version =>
-              val why =
-                try side.unfit(version, terms).orElse(StoredRangeCost.dear(join, buildSide, hasKeys, version, session))
-                catch { case StoreAccess.Trouble(damage) => Some(StoreAccess.reason(damage)) }
-              why.toLeft(version).flatMap(side.index(_, store)).left.map(unused(source, nameOf(version), _))
-            })
-          )
-        }
-      case _ => Nil
-    }
-  }
-
-  private def unused(source: SourceRelation, columns: String, reason: String): String =
-    s"the range index of ${source.identity}$columns is not used: $reason"
-
-  def nameOf(version: ArtifactVersion): String =
-    if (version.has("sorted_by")) RangeIndexVersion.sortedBy(version).mkString(" (", ", ", ")") else ""
-}
 
 /**
  * A side of a join whose rows are rows of a relation.
@@ -61,7 +18,7 @@ private[stored] object StoredRangeSearch {
  * @param predicates
  *   that its rows pass, over the relation's columns
  */
-private[stored] class StoredSide(
+private[rangejoin] class StoredSide(
     plan: LogicalPlan,
     columns: Seq[NamedExpression],
     predicates: Seq[Expression],
@@ -70,16 +27,21 @@ private[stored] class StoredSide(
   private val used = AttributeSet((columns ++ predicates).flatMap(_.references)).toSeq
   private val names = used.map(_.name).toSet
 
-  /** Why an index cannot stand for the side, as far as that can be told without listing files. */
-  def unfit(version: ArtifactVersion, terms: RangeTerms): Option[String] = {
+  /**
+   * Why an index cannot stand for the side, as far as that can be told without listing files.
+   *
+   * @param start
+   *   what the join files the side's rows by
+   */
+  def unfit(version: ArtifactVersion, start: Expression): Option[String] = {
     val computed = columns ++ predicates
-    lazy val start = terms.bounds.head.indexed.transform {
+    lazy val startOfRelation = start.transform {
       case column: Attribute => columns.find(_.exprId == column.exprId).collect { case alias: Alias => alias.child }
           .getOrElse(column)
     }
     if (!version.has("columns")) Some("an older release built it: refresh it")
-    else if (!start.references.exists(_.name == RangeIndexVersion.sortedBy(version).head))
-      Some(s"the join does not compare its first column")
+    else if (!startOfRelation.references.exists(_.name == RangeIndexVersion.sortedBy(version).head))
+      Some("the join does not compare its first column")
     else names.diff(RangeIndexVersion.columns(version).toSet).toSeq.sorted.headOption
       .map(missing => s"it lacks the column $missing")
       .orElse(if (used.forall(source.output.contains)) None
@@ -106,7 +68,7 @@ private[stored] class StoredSide(
     store.begin(version.folder.toString, Validity.slowListing(source)) {
       Validity.filesSince(version, source, session).flatMap(added(version, _)).map { added =>
         new StoredRangeIndex(
-          s"the range index of ${source.identity}${StoredRangeSearch.nameOf(version)}",
+          s"the range index of ${source.identity}${StoredSide.nameOf(version)}",
           StoredRows.of(version, columns, predicates.reduceOption(And(_, _)), source.leaf.output, session),
           () => store.files.check(version),
           isShared(version),
@@ -136,7 +98,11 @@ private[stored] class StoredSide(
     session.sparkContext.isLocal || version.folder.toUri.getScheme != "file"
 }
 
-private object StoredSide {
+private[rangejoin] object StoredSide {
+
+  /** The columns that an index is sorted by, for the reader. */
+  def nameOf(version: ArtifactVersion): String =
+    if (version.has("sorted_by")) RangeIndexVersion.sortedBy(version).mkString(" (", ", ", ")") else ""
 
   /** Of the source, in files that the index has, times the share of those that are new. */
   val LeastStored = 4

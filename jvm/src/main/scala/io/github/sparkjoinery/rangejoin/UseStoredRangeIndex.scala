@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.rangejoin.stored
+package io.github.sparkjoinery.rangejoin
 
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
@@ -10,7 +10,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts._
 import io.github.sparkjoinery.planning.Decision
-import io.github.sparkjoinery.rangejoin.{RangeConditions, RangeJoinHint, RangeJoinType}
+import io.github.sparkjoinery.rangejoin.stored.{StoredRangeIndex, StoredRangeSide}
 
 /**
  * Where a side of a range join is a relation with a valid range index in the artifact store, and loading that is the

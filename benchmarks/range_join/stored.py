@@ -1,0 +1,163 @@
+"""A range index of the artifact store, loaded instead of built, where the side of the ranges has to be indexed."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.common.spark import Spark, node_metrics, operators, register, session
+from benchmarks.range_join import queries as q
+from benchmarks.range_join.data import addresses, tables
+from benchmarks.range_join.index import COLLECTED, seconds
+from benchmarks.range_join.run import LARGE_INDEX, OPERATOR
+from benchmarks.range_join.sums import RowSums
+from benchmarks.report import Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+POINTS = 20_000_000
+RANGES = 12_000_000
+ROUNDS = 3
+AT_LEAST = 5.0
+STORED = "StoredRangeIndex"
+EXCHANGE = "BroadcastExchange"
+STAGES = ("time to collect", "time to build", "time to broadcast")
+QUESTION = q.Question(left=True)
+BUILT_NAME, LOADED_NAME, NO_STORE = (
+    "built in the query",
+    "loaded from the store",
+    "without the store, as Joinery chooses",
+)
+SETTLED_S = 2.5  # a file must be so old before it counts as covered
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How one way did.
+
+    Args:
+        query_s: The query, median.
+        index_s: From the first row collected, or read, to what the executors are sent; median.
+        size: Of the index, as the operator says.
+        operators: Joinery's in the plan.
+        loaded: Whether the plan reads the store.
+        problem: How the answer differs; empty if it does not.
+    """
+
+    query_s: float
+    index_s: float
+    size: str
+    operators: list[str]
+    loaded: bool
+    problem: str
+
+
+def run(scale: float = 1) -> Result:
+    """Measure.
+
+    Args:
+        scale: Of the data.
+
+    Returns:
+        Seconds of the query and of its index; not met if loading is not so many times as fast as building.
+    """
+    shape = addresses(POINTS, RANGES).scaled(scale)
+    files = tables(shape)
+    spark = session(COLLECTED | {"spark.joinery.store.timeout": "30s"})
+    try:
+        register(spark, files)
+        with tempfile.TemporaryDirectory() as folder:
+            refresh_s = refresh(spark, files["r"], folder)
+            hinted = q.range_join(QUESTION, "BROADCAST(r)")
+            ways = {
+                BUILT_NAME: Spark(spark, hinted, LARGE_INDEX, RowSums(), OPERATOR),
+                LOADED_NAME: Spark(spark, hinted, LARGE_INDEX | {"spark.joinery.store": folder}, RowSums(), OPERATOR),
+                NO_STORE: Spark(spark, q.range_join(QUESTION), LARGE_INDEX, RowSums(), OPERATOR),
+            }
+            ran = measure(spark, ways, ROUNDS if scale == 1 else 1)
+    finally:
+        spark.stop()
+    return result(ran, refresh_s, shape.left, shape.right, judged=scale == 1)
+
+
+def refresh(spark: SparkSession, ranges: Path, store: str) -> float:
+    """Build the index as the nightly job does, and say how many seconds that took."""
+    from spark_joinery.jobs import refresh_artifact
+    from spark_joinery.metadata import ArtifactRequest, RangeIndexSpec
+    from spark_joinery.store import open_store
+
+    time.sleep(SETTLED_S)
+    spec = RangeIndexSpec(start="lo", end="hi", columns=["r_id", "label"])
+    start = time.perf_counter()
+    refresh_artifact(spark, ArtifactRequest.of_table(f"parquet.`{ranges}`", spec), open_store(spark, store))
+    return time.perf_counter() - start
+
+
+def measure(spark: SparkSession, ways: dict[str, Spark], rounds: int) -> dict[str, Ran]:
+    """Run each way in turn, after their answers were compared."""
+    sums = {name: way.check().digest for name, way in ways.items()}
+    runs: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    last = {}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            last[name] = way.answer()
+            stages = node_metrics(spark, EXCHANGE)
+            runs[name].append((last[name].seconds, sum(seconds(stages.get(stage, "0 ms")) for stage in STAGES)))
+    return {
+        name: Ran(
+            query_s=statistics.median(query for query, _ in runs[name]),
+            index_s=statistics.median(index for _, index in runs[name]),
+            size=last[name].metrics.get("index size", ""),
+            operators=operators(last[name].plan),
+            loaded=STORED in last[name].plan,
+            problem="" if sums[name] == sums[BUILT_NAME] else "gives another answer",
+        )
+        for name in ways
+    }
+
+
+def result(ran: dict[str, Ran], refresh_s: float, points: int, ranges: int, judged: bool) -> Result:
+    """The page."""
+    built, loaded = ran[BUILT_NAME], ran[LOADED_NAME]
+    ratio = built.index_s / loaded.index_s if loaded.index_s else 0.0
+    problems = [f"{name} {one.problem}" for name, one in ran.items() if one.problem]
+    problems += [f"{name}: no {OPERATOR}" for name, one in ran.items() if OPERATOR not in one.operators]
+    problems += [f"{name}: the store is {'not ' * (not one.loaded)}read" for name, one in _mistaken(ran)]
+    if judged and ratio < AT_LEAST:
+        problems.append(f"loaded {ratio:.1f} times as fast as built, at least {AT_LEAST:g}")
+    return Result(
+        case="range_stored",
+        title=f"Range join of {points:,} points, {ranges:,} ranges indexed: built, or loaded from the store",
+        columns=["the index is", "query, s", "times as long", "index, s", "times as long", "index size", "operator"],
+        rows=[
+            [
+                *(name, f"{one.query_s:.2f}", f"{one.query_s / loaded.query_s:.2f}", f"{one.index_s:.2f}"),
+                *(f"{one.index_s / loaded.index_s:.2f}" if loaded.index_s else "", one.size),
+                ", ".join([*one.operators, *([STORED] if one.loaded else [])]),
+            ]
+            for name, one in ran.items()
+        ],
+        verdict="; ".join(problems)
+        or (f"loaded {ratio:.1f} times as fast as built, answers equal" if judged else "answers equal"),
+        met=not problems,
+        notes=[
+            f"Medians of {ROUNDS} rounds, each way in turn, after the answers were compared. A LEFT JOIN that gives "
+            "out all points, which are more than the driver should hold: the ranges are what has to be indexed. A "
+            "hint names that side, and an index may take 4 GB.",
+            "Index: collecting the rows, building, and sending it to the executors, by the metrics of the broadcast; "
+            "of a stored one the reading of its files, beside which their checksums are computed.",
+            f"The nightly job took {refresh_s:.0f} s to write the index.",
+        ],
+        data={name: asdict(one) for name, one in ran.items()},
+    )
+
+
+def _mistaken(ran: dict[str, Ran]) -> Sequence[tuple[str, Ran]]:
+    """Ways that read the store and should not, or the other way round."""
+    return [(name, one) for name, one in ran.items() if one.loaded != (name == LOADED_NAME)]

@@ -1,0 +1,106 @@
+"""Range indexes that the real jobs built, in queries of the real jar: used as long as they hold what is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from spark_joinery.jobs import refresh_artifact
+from spark_joinery.metadata import ArtifactRequest, RangeIndexSpec
+from spark_joinery.store import open_store
+
+MINUTE = 60
+SPANS = (
+    "SELECT id AS storm_id, timestamp_micros(id * 1000001) AS starts_at, "
+    "timestamp_micros(id * 1000001 + id % 7 * 500000) AS ends_at, concat('storm ', id) AS name"
+)
+QUERY = (
+    "SELECT m.id, s.storm_id, s.starts_at, s.name FROM moments m LEFT JOIN storms s "
+    "ON m.at BETWEEN s.starts_at AND s.ends_at"
+)
+SPEC = RangeIndexSpec(start="starts_at", end="ends_at", columns=["storm_id", "name"])
+
+
+class Bench:
+    """A view of moments, a table of storms with a range index, and a store."""
+
+    def __init__(self, spark: SparkSession, store: Path) -> None:
+        self.spark, self.store = spark, str(store)
+
+    def age(self) -> None:
+        """Make the files look a minute older, so that nobody has to wait for them to settle."""
+        for file in self.files():
+            os.utime(file, (file.stat().st_mtime - MINUTE,) * 2)
+        self.spark.catalog.refreshTable("storms")
+
+    def files(self) -> list[Path]:
+        return [Path(uri.removeprefix("file://")) for uri in self.spark.table("storms").inputFiles()]
+
+    def refresh(self) -> str:
+        request = ArtifactRequest.of_table("storms", SPEC)
+        result = refresh_artifact(self.spark, request, open_store(self.spark, self.store), schema=None)
+        assert result.status in ("refreshed", "unchanged"), result
+        return result.mode or result.status
+
+    def loads_index(self, query: str = QUERY) -> bool:
+        """Run a query with the store and without: the answers agree; was the index loaded?"""
+        self.spark.conf.unset("spark.joinery.store")
+        expected = sorted(map(repr, self.spark.sql(query).collect()))
+        self.spark.conf.set("spark.joinery.store", self.store)
+        frame = self.spark.sql(query)
+        assert sorted(map(repr, frame.collect())) == expected
+        return "StoredRangeIndex" in frame._jdf.queryExecution().executedPlan().toString()
+
+
+@pytest.fixture
+def bench(spark: SparkSession, tmp_path: Path) -> Iterator[Bench]:
+    spark.conf.set("spark.joinery.store.timeout", "60s")
+    spark.range(3000).selectExpr("id", "timestamp_micros(id * 337333) AS at").createOrReplaceTempView("moments")
+    spark.sql("CREATE TABLE storms USING parquet AS " + SPANS + " FROM range(0, 800, 1, 4)")
+    bench = Bench(spark, tmp_path / "store")
+    bench.age()
+    yield bench
+    spark.sql("DROP TABLE storms")
+    spark.catalog.dropTempView("moments")
+    for key in ("spark.joinery.store", "spark.joinery.store.timeout"):
+        spark.conf.unset(key)
+
+
+def test_an_index_and_what_comes_after_it(bench: Bench) -> None:
+    assert not bench.loads_index()
+    assert bench.refresh() == "full"
+    assert bench.loads_index()
+    assert bench.loads_index(QUERY.replace("LEFT JOIN", "JOIN"))
+    bench.spark.sql("INSERT INTO storms " + SPANS + " FROM range(900, 905, 1, 1)")
+    assert bench.loads_index()  # with the new rows on top
+    bench.age()  # which changes times
+    assert not bench.loads_index()
+    assert bench.refresh() == "full"
+    assert bench.loads_index()
+    bench.spark.sql("INSERT OVERWRITE storms " + SPANS + " FROM range(30, 60, 1, 1)")
+    assert not bench.loads_index()
+
+
+def test_runs_of_an_incremental_refresh(bench: Bench) -> None:
+    assert bench.refresh() == "full"
+    bench.spark.sql("INSERT INTO storms " + SPANS + " FROM range(850, 900, 1, 1)")
+    youngest = max(bench.files(), key=lambda file: file.stat().st_mtime)
+    os.utime(youngest, (youngest.stat().st_mtime - MINUTE,) * 2)
+    bench.spark.catalog.refreshTable("storms")
+    assert bench.refresh() == "incremental"
+    assert bench.loads_index()
+
+
+@pytest.mark.parametrize("written_as", ["INT96", "TIMESTAMP_MILLIS"])
+def test_timestamps_are_stored_to_the_microsecond(bench: Bench, written_as: str) -> None:
+    """Whatever the session that refreshes would write."""
+    bench.spark.conf.set("spark.sql.parquet.outputTimestampType", written_as)
+    try:
+        assert bench.refresh() == "full"
+        assert bench.spark.conf.get("spark.sql.parquet.outputTimestampType") == written_as
+    finally:
+        bench.spark.conf.unset("spark.sql.parquet.outputTimestampType")
+    assert bench.loads_index()
