@@ -32,7 +32,7 @@ from timing import LIMIT, PlainQueries, Timing, Timings, time_with_jar, time_wit
 SCHEMAS = {"extension": "joinery_example", "portable": "joinery_example_portable"}
 DATA = {"flights_schema": "nycflights_large"}
 # The model that carries a range index: dbt builds it in the nightly run, and the demo leaves it and its index alone.
-INDEXED = "storms"
+INDEXED = "delays"
 console = Console(highlight=False)
 
 
@@ -99,7 +99,7 @@ def where_next(home: Path, timings: Timings) -> str:
         f"{place}/logs": "what Airflow and dbt had to say",
         f"{place}/joinery-report.html": "what the nightly run computed, for your browser",
         f"source {place}/env.sh": "before commands such as these:",
-        f"  {tools}/dbt show --select storms --limit 10": "",
+        f"  {tools}/dbt show --select overtaken_flights --limit 10": "",
         f"  {tools}/dbt build --target portable --vars 'joinery_mode: portable'": "without the jar",
     }
     lines = [f"  {what:<34}{why}" if len(what) < 34 else f"  {what}   {why}" for what, why in hints.items()]

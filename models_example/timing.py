@@ -21,7 +21,7 @@ LIMIT = 60.0  # seconds a plain query may take
 NODE = r"^[ :+\-]*(\*?\(\d+\) )?({})\b"
 OPERATORS = {
     "flight_weather": NODE.format("BroadcastLastJoin|ShuffledHashLastJoin|SortMergeLastJoin"),
-    "flights_in_storms": NODE.format("BroadcastRangeJoin|ShuffledRangeJoin"),
+    "overtaken_flights": NODE.format("BroadcastRangeJoin|ShuffledRangeJoin"),
     "carrier_delays": NODE.format("SlidingWindow"),
     "flights_by_manufacturer": r"\bjoinery_might_contain\(",
 }

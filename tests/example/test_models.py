@@ -9,7 +9,7 @@ import pytest
 
 from .conftest import EXAMPLE, Example
 
-MODELS = ["flight_weather", "storms", "flights_in_storms", "carrier_delays", "flights_by_manufacturer"]
+MODELS = ["flight_weather", "delays", "overtaken_flights", "carrier_delays", "flights_by_manufacturer"]
 EXTENSION, PORTABLE = "extension:extension:build", "portable:portable:build"
 EXTENSION_WITHOUT_JAR, PLAIN = "portable:extension:build", "portable:portable:compile --select path:plain"
 # What only the extension puts into a plan.
@@ -67,6 +67,27 @@ def test_delays_per_carrier_equal_the_answer_computed_outside_spark(example: Exa
 
 
 @pytest.mark.dbt
+def test_overtaken_flights_equal_the_answer_computed_outside_spark(example: Example) -> None:
+    # by hours, as DuckDB, too, would pair a flight with all flights to its destination
+    expected = f"""(
+        WITH flights AS (
+            SELECT flight_id, dest, departs_at, departs_at + to_minutes(dep_delay) AS left_at
+            FROM {example.table("nycflights.flights")} WHERE dep_delay IS NOT NULL),
+        late AS (
+            SELECT *, unnest(generate_series(date_trunc('hour', departs_at), left_at, INTERVAL 1 HOUR)) AS hour
+            FROM flights WHERE left_at > departs_at)
+        SELECT late.flight_id, count(*) AS overtaken_by,
+            date_diff('second', min(other.left_at), any_value(late.left_at)) // 60 AS minutes_sooner
+        FROM late JOIN flights AS other ON late.dest = other.dest AND late.hour = date_trunc('hour', other.departs_at)
+        WHERE other.departs_at > late.departs_at AND other.departs_at < late.left_at AND other.left_at < late.left_at
+        GROUP BY late.flight_id)"""
+    found = f"""(
+        SELECT flight_id, overtaken_by, minutes_sooner FROM {example.table("joinery_example.overtaken_flights")})"""
+    assert differences(expected, found) == 0
+    assert duckdb.sql(f"SELECT count(*), sum(overtaken_by) FROM {found}").fetchall() == [(31_023, 58_659)]
+
+
+@pytest.mark.dbt
 @pytest.mark.parametrize("model", MODELS)
 def test_the_extension_and_a_session_without_it_give_the_same_rows(example: Example, model: str) -> None:
     extension = example.table(f"joinery_example.{model}")
@@ -78,9 +99,10 @@ def test_the_extension_and_a_session_without_it_give_the_same_rows(example: Exam
 def test_portable_and_plain_sql_run_in_stock_spark(example: Example) -> None:
     ours = {model: OURS.findall(plan) for model, plan in example.builds[EXTENSION]["plans"].items()}
     assert "SlidingWindow" in ours["carrier_delays"]
+    assert any(name.endswith("RangeJoin") for name in ours["overtaken_flights"])
     assert any(name.endswith("LastJoin") for name in ours["flight_weather"])
     stock = {**example.builds[PORTABLE]["plans"], **example.builds[PLAIN]["plans"]}
-    assert {f"plain_{model}" for model in MODELS if model != "storms"} | set(MODELS) <= set(stock)
+    assert {f"plain_{model}" for model in MODELS if model != "delays"} | set(MODELS) <= set(stock)
     assert {model: OURS.findall(plan) for model, plan in stock.items() if OURS.search(plan)} == {}
     for model in ("carrier_delays", "plain_carrier_delays"):
         assert re.search(r"\bWindow\b", stock[model]), stock[model]
