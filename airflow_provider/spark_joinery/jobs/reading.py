@@ -84,8 +84,8 @@ def _lossless(spark: SparkSession) -> Iterator[None]:
             spark.conf.set(key, value)
         yield
     finally:
-        for key, value in before.items():
-            spark.conf.set(key, str(value))
+        for key, was in before.items():
+            spark.conf.set(key, str(was))
 
 
 def reads_whole_files(
