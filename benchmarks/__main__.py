@@ -31,6 +31,7 @@ CASES = {
     "range_point_left": "benchmarks.range_join.point_left",
     "range_overlap": "benchmarks.range_join.overlap",
     "range_validity": "benchmarks.range_join.validity",
+    "range_history": "benchmarks.range_join.history",
     "range_worst": "benchmarks.range_join.worst",
     "range_index": "benchmarks.range_join.index",
     "range_stored": "benchmarks.range_join.stored",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from benchmarks.common.data import MONTH_US, START_US, made_once, timestamps, write
 
@@ -111,6 +112,17 @@ def _validity(facts: int, intervals: int, random: np.random.Generator, hot: bool
     return left, right.append_column("k", pa.array((number % keys)[order] * 7919))
 
 
+def _history(facts: int, intervals: int, random: np.random.Generator) -> Tables:
+    """One key has half of the facts, and half of the versions: what happens most changes most."""
+    left, others = _validity(facts, intervals - intervals // 2, random, hot=True)
+    step = MONTH_US // (intervals // 2)
+    start = START_US + random.permutation(intervals // 2) * step
+    of_hot_key = _right(timestamps(start), timestamps(start + step), random)
+    of_hot_key = of_hot_key.append_column("k", pa.array(np.zeros(len(start), dtype=np.int64)))
+    right = pa.concat_tables([others.filter(pc.not_equal(others["k"], 0)), of_hot_key])
+    return left, right.set_column(0, "r_id", pa.array(np.arange(len(right))))
+
+
 def _one_long(left: int, right: int, random: np.random.Generator) -> Tables:
     """Short disjoint intervals, and on each side one that is as long as all of them: all overlap that one."""
 
@@ -149,6 +161,7 @@ def _right(lo: np.ndarray | pa.Array, hi: np.ndarray | pa.Array, random: np.rand
 
 OVERLAPPING = Shape("overlapping", 1_000_000, 1_000_000, _overlapping)
 VALIDITY = Shape("validity", 5_000_000, 50_000, _validity)
+HISTORY = Shape("history", 5_000_000, 50_000, _history)
 HOT_VALIDITY = Shape("validity-hot", 5_000_000, 50_000, partial(_validity, hot=True))
 ONE_LONG = Shape("one-long", 30_000, 20_000, _one_long)
 IDENTICAL = Shape("identical", 3_000, 20_000, _identical)

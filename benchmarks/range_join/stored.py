@@ -74,13 +74,7 @@ def run(scale: float = 1) -> Result:
         register(spark, files)
         with tempfile.TemporaryDirectory() as folder:
             refresh_s = refresh(spark, files["r"], folder)
-            hinted = q.range_join(QUESTION, "BROADCAST(r)")
-            ways = {
-                BUILT_NAME: Spark(spark, hinted, LARGE_INDEX, RowSums(), OPERATOR),
-                LOADED_NAME: Spark(spark, hinted, LARGE_INDEX | {"spark.joinery.store": folder}, RowSums(), OPERATOR),
-                NO_STORE: Spark(spark, q.range_join(QUESTION), LARGE_INDEX, RowSums(), OPERATOR),
-            }
-            ran = measure(spark, ways, ROUNDS if scale == 1 else 1)
+            ran = measure(spark, ways(spark, folder), ROUNDS if scale == 1 else 1)
     finally:
         spark.stop()
     return result(ran, refresh_s, shape.left, shape.right, judged=scale == 1)
@@ -97,6 +91,16 @@ def refresh(spark: SparkSession, ranges: Path, store: str) -> float:
     start = time.perf_counter()
     refresh_artifact(spark, ArtifactRequest.of_table(f"parquet.`{ranges}`", spec), open_store(spark, store))
     return time.perf_counter() - start
+
+
+def ways(spark: SparkSession, store: str) -> dict[str, Spark]:
+    """The query with an index of the ranges, built or loaded, and as Joinery runs it by itself without the store."""
+    hinted = q.range_join(QUESTION, "BROADCAST(r)")
+    return {
+        BUILT_NAME: Spark(spark, hinted, LARGE_INDEX, RowSums(), OPERATOR),
+        LOADED_NAME: Spark(spark, hinted, LARGE_INDEX | {"spark.joinery.store": store}, RowSums(), OPERATOR),
+        NO_STORE: Spark(spark, q.range_join(QUESTION), LARGE_INDEX, RowSums(), OPERATOR),
+    }
 
 
 def measure(spark: SparkSession, ways: dict[str, Spark], rounds: int) -> dict[str, Ran]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -11,7 +12,7 @@ import pytest
 
 from benchmarks.common.rounds import NO_CODEGEN, OURS, POLARS
 from benchmarks.common.verdict import judge
-from benchmarks.range_join import index, overlap, point, point_1m, point_left, validity, worst
+from benchmarks.range_join import history, index, overlap, point, point_1m, point_left, stored, validity, worst
 from benchmarks.range_join import queries as q
 from benchmarks.range_join.data import STAGGERED, tables
 from benchmarks.range_join.run import FIRST, OPERATOR, SHUFFLED_OPERATOR, Case, measure
@@ -34,7 +35,7 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
 # One case of each kind, with bins of one or two widths: other sizes ask the same question. No time is judged.
 CASES = [
     replace(case, binned=case.binned[-2:], bounds=())
-    for case in (point.CASES[0], point_left.CASES[1], overlap.CASES[0], *validity.CASES, *worst.CASES)
+    for case in (point.CASES[0], point_left.CASES[1], overlap.CASES[0], *validity.CASES, *history.CASES, *worst.CASES)
 ]
 
 
@@ -57,7 +58,7 @@ def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> 
         assert f"Indexed side: {'left' if side == 'l' else 'right'}" in plan
 
 
-GROUPS = (point, point_1m, point_left, overlap, validity, worst)
+GROUPS = (point, point_1m, point_left, overlap, validity, history, worst)
 
 
 @pytest.mark.parametrize("case", [case for group in GROUPS for case in group.CASES], ids=lambda case: case.name)
@@ -79,6 +80,22 @@ def test_a_wrong_answer_fails_the_case(bench: SparkSession, monkeypatch: pytest.
     result = judge("test", "test", [measure(bench, case, SCALE, first_runs=False)], SCALE)
     assert not result.met
     assert result.verdict.startswith("Polars answers (")
+
+
+def test_a_stored_index(bench: SparkSession, tmp_path: Path) -> None:
+    """It is loaded where there is a store, and answers as one that is built; no time is judged."""
+    files = tables(stored.addresses(2_000, 1_000))
+    bench.read.parquet(str(files["r"])).createOrReplaceTempView("r")
+    bench.read.parquet(str(files["l"])).createOrReplaceTempView("l")
+    bench.conf.set("spark.joinery.store.timeout", "30s")
+    try:
+        seconds = stored.refresh(bench, files["r"], str(tmp_path))
+        ran = stored.measure(bench, stored.ways(bench, str(tmp_path)), 1)
+    finally:
+        bench.conf.unset("spark.joinery.store.timeout")
+    assert stored.result(ran, seconds, 2_000, 1_000, judged=False).met, ran
+    ran[stored.LOADED_NAME] = replace(ran[stored.LOADED_NAME], index_s=ran[stored.BUILT_NAME].index_s / 4.9)
+    assert "at least 5" in stored.result(ran, seconds, 2_000, 1_000, judged=True).verdict
 
 
 def test_cost_of_an_index(bench: SparkSession) -> None:

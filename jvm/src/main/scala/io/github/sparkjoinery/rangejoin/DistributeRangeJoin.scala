@@ -9,7 +9,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import org.apache.spark.sql.types.{ArrayType, IntegerType}
 
 import io.github.sparkjoinery.expressions.TimePart
-import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
+import io.github.sparkjoinery.planning.{Decision, MayFail, PartsByQuantiles}
 import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeLong}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
 
@@ -34,8 +34,19 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!JoineryConf.rangeJoinEnabled || conf.numShufflePartitions < 2) plan
     else plan.transformUpWithPruning(_.containsPattern(JOIN)) {
-      case join: Join if isCandidate(join) => sides(join).fold[LogicalPlan](join)(distribute(join, _))
+      case join: Join if isCandidate(join) =>
+        val conditions = new RangeConditions(join)
+        sides(join, conditions).map(distribute(join, _)).getOrElse {
+          if (conditions.leftKeys.isEmpty && conditions.usable.nonEmpty)
+            Decision.record(join, Decision.RangeParts, s"not cut into parts: ${whyWhole(join, conditions)}")
+          join
+        }
     }
+
+  private def whyWhole(join: Join, conditions: RangeConditions): String =
+    if (pairs(join, conditions).isEmpty) "two plain comparisons, one for each end, are what tells the parts of a row"
+    else if (join.joinType == FullOuter) "a full outer join keeps intervals, or points, of both sides"
+    else "it keeps intervals, and a copy of one cannot tell whether another has a match"
 
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
@@ -60,15 +71,18 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     def longs: Seq[Expression] = terms.map(term => RangeLong(MayFail.orNull(term)))
   }
 
-  /** Those of the first two comparisons that will do, of which one is the more helpful the fewer copies there are. */
-  private def sides(join: Join): Option[(Side, Side)] = {
-    val conditions = new RangeConditions(join)
+  /** What is known of the sides by each pair of comparisons. */
+  private def pairs(join: Join, conditions: RangeConditions): Seq[(Side, Side)] = {
     val terms = conditions.usable.collect { case terms: Terms => terms }
     val (uppers, lowers) = terms.partition(_.leftIsLess)
-    val pairs = for (upper <- uppers; lower <- lowers if upper.dataType == lower.dataType)
+    for (upper <- uppers; lower <- lowers if upper.dataType == lower.dataType)
       yield (Side(join.left, Seq(lower.left, upper.left)), Side(join.right, Seq(lower.right, upper.right)))
+  }
+
+  /** Those of the first two comparisons that will do, of which one is the more helpful the fewer copies there are. */
+  private def sides(join: Join, conditions: RangeConditions): Option[(Side, Side)] = {
     val suitable = if (conditions.leftKeys.nonEmpty) Nil
-    else pairs.filter { case (left, right) =>
+    else pairs(join, conditions).filter { case (left, right) =>
       join.joinType match {
         case _: InnerLike => true
         case RightOuter => right.isDecided

@@ -230,9 +230,12 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
           s"SELECT * FROM events e LEFT JOIN $some ON s.id <> 3 AND e.x BETWEEN s.lo + 1 AND s.hi",
           Shuffled)
       }
-      for (kept <- Seq("FULL JOIN", "RIGHT JOIN")) checkLeftToSpark(
-        s"SELECT * FROM events e $kept spans s ON e.x BETWEEN s.lo AND s.hi",
-        "too large to index on the driver")
+      for ((kept, why) <- Seq("FULL JOIN" -> "a full outer join", "RIGHT JOIN" -> "it keeps intervals")) {
+        val query = s"SELECT * FROM events e $kept spans s ON e.x BETWEEN s.lo AND s.hi"
+        checkLeftToSpark(query, "too large to index on the driver")
+        checkDecision(query, s"not cut into parts: $why")
+      }
+      checkDecision("SELECT * FROM events e JOIN spans s ON e.x < s.lo", "not cut into parts: two plain comparisons")
     }
   }
 
