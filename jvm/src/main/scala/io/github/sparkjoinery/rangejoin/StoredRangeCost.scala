@@ -10,11 +10,11 @@ import io.github.sparkjoinery.artifacts.ArtifactVersion
 
 /** Whether loading a stored index is the cheaper plan. */
 private[rangejoin] object StoredRangeCost {
-  // Nanoseconds for a row, as benchmarks/results/range_stored.md has them. All executors read and search; one process
-  // loads, or collects and builds.
-  private val Load = 200.0
+  // Nanoseconds for a row, about, by the benchmarks range_stored and range_point. All executors read and search; one
+  // process loads, or collects, builds and sends.
+  private val Load = 250.0
   private val Build = 800.0
-  private val Search = 250.0
+  private val Search = 300.0
 
   /** Bytes that an index takes for a row, beyond the row itself. */
   private val Overhead = 40
@@ -39,7 +39,7 @@ private[rangejoin] object StoredRangeCost {
     val isHinted = (join.hint.leftHint ++ join.hint.rightHint).exists(_.strategy.contains(BROADCAST)) // this side, then
     val otherIsIndexed = !isHinted && !hasKeys && other.stats.sizeInBytes <= RangeJoinStrategy.limit
     if (size > JoineryConf.rangeJoinMaxBroadcast)
-      Some(f"with its $rows%,.0f rows it would take more than spark.joinery.rangeJoin.maxBroadcast")
+      Some(s"with its ${rows.toLong} rows it would take more than spark.joinery.rangeJoin.maxBroadcast")
     else if (otherIsIndexed && built < loaded) Some("an index of the other side is cheaper")
     else None
   }
