@@ -17,7 +17,6 @@ object Decision extends Logging {
   // Capabilities. Each has one reason per node: what it says later replaces what it said before.
   val LastJoin = "last join"
   val RangeJoin = "range join"
-  val RangeParts = "parts of a range"
   val StoredRangeIndex = "stored range index"
   val RuntimeFilter = "runtime filter"
   val Window = "window"

@@ -9,7 +9,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import org.apache.spark.sql.types.{ArrayType, IntegerType}
 
 import io.github.sparkjoinery.expressions.TimePart
-import io.github.sparkjoinery.planning.{Decision, MayFail, PartsByQuantiles}
+import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
 import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeLong}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
 
@@ -35,16 +35,14 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     if (!JoineryConf.rangeJoinEnabled || conf.numShufflePartitions < 2) plan
     else plan.transformUpWithPruning(_.containsPattern(JOIN)) {
       case join: Join if isCandidate(join) =>
-        val conditions = new RangeConditions(join)
-        sides(join, conditions).map(distribute(join, _)).getOrElse {
-          if (conditions.leftKeys.isEmpty && conditions.usable.nonEmpty)
-            Decision.record(join, Decision.RangeParts, s"not cut into parts: ${whyWhole(join, conditions)}")
-          join
-        }
+        sides(join, new RangeConditions(join)).fold[LogicalPlan](join)(distribute(join, _))
     }
 
-  private def whyWhole(join: Join, conditions: RangeConditions): String =
-    if (pairs(join, conditions).isEmpty) "two plain comparisons, one for each end, are what tells the parts of a row"
+  /** Why a join without an equality, whose sides are both large, is not cut into parts. */
+  private[rangejoin] def whyWhole(join: Join, conditions: RangeConditions): String =
+    if (conf.numShufflePartitions < 2) "there is one shuffle partition"
+    else if (pairs(join, conditions).isEmpty)
+      "two plain comparisons, one for each end, are what tells the parts of a row"
     else if (join.joinType == FullOuter) "a full outer join keeps intervals, or points, of both sides"
     else "it keeps intervals, and a copy of one cannot tell whether another has a match"
 

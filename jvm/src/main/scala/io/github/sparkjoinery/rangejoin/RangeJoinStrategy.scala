@@ -87,7 +87,9 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
         side,
         isBroadcast = true,
         if (insists || hinted.isDefined) "hint" else s"the indexed side is small ($bytes bytes)"))
-    else Left(s"both sides are too large to index on the driver ($bytes bytes, limit $limit bytes)")
+    else Left(
+      s"both sides are too large to index on the driver ($bytes bytes, limit $limit bytes), and the range is not cut into parts: " +
+        DistributeRangeJoin.whyWhole(join, conditions))
   }
 
   /**
