@@ -10,8 +10,10 @@ import pytest
 from .conftest import EXAMPLE, Example
 
 MODELS = ["flight_weather", "delays", "overtaken_flights", "carrier_delays", "flights_by_manufacturer"]
-EXTENSION, PORTABLE = "extension:extension:build", "portable:portable:build"
-EXTENSION_WITHOUT_JAR, PLAIN = "portable:extension:build", "portable:portable:compile --select path:plain"
+BUILT_TWICE = [model for model in MODELS if model != "overtaken_flights"]  # see build.py
+EXTENSION, PORTABLE = "extension:extension:build", "portable:portable:build --exclude overtaken_flights+"
+EXTENSION_WITHOUT_JAR = "portable:extension:build"
+PLAIN = "portable:portable:compile --select path:plain overtaken_flights"
 # What only the extension puts into a plan.
 OURS = re.compile(r"\w*LastJoin\w*|\w*RangeJoin\w*|SlidingWindow\w*|LastRowPerKey|joinery_might_contain")
 
@@ -25,13 +27,13 @@ def differences(one: str, other: str) -> int:
 
 
 @pytest.mark.dbt
-@pytest.mark.parametrize("build", [EXTENSION, PORTABLE])
-def test_every_model_is_built_and_every_data_test_passes(example: Example, build: str) -> None:
+@pytest.mark.parametrize(("build", "models"), [(EXTENSION, MODELS), (PORTABLE, BUILT_TWICE)])
+def test_every_model_is_built_and_every_data_test_passes(example: Example, build: str, models: list[str]) -> None:
     report = example.builds[build]
     assert set(report["models"].values()) == {"success"}, report["output"]
     assert set(report["tests"].values()) == {"pass"}, report["output"]
     tested = [model for model in MODELS if any(model in test for test in report["tests"])]
-    assert tested == MODELS
+    assert tested == models
 
 
 @pytest.mark.dbt
@@ -88,7 +90,7 @@ def test_overtaken_flights_equal_the_answer_computed_outside_spark(example: Exam
 
 
 @pytest.mark.dbt
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", BUILT_TWICE)
 def test_the_extension_and_a_session_without_it_give_the_same_rows(example: Example, model: str) -> None:
     extension = example.table(f"joinery_example.{model}")
     assert duckdb.sql(f"SELECT count(*) > 0 FROM {extension}").fetchall() == [(True,)]
