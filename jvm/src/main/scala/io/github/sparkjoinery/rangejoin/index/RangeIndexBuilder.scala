@@ -153,11 +153,11 @@ final class RangeIndexBuilder(
     val resultBytes = count * resultBytesPerRow + keys.size * 4L
     if (!reserves && !memory.acquire(resultBytes + scratch)) return null
     val (sortedStarts, order) =
-      if (isInOrder(keys.size)) (gather(starts, null, new Array[Long](count)), null) else sorted(firsts)
-    val allAddresses = gather(addresses, order, new Array[Long](numRows))
+      if (isInOrder(keys.size)) (gather(starts, null, count), null) else sorted(firsts)
+    val allAddresses = gather(addresses, order, numRows)
     failedRows.copyToArray(allAddresses, count)
     otherRows.copyToArray(allAddresses, count + failedRows.length)
-    val sortedEnds = if (hasEnds) gather(ends, order, new Array[Long](count)) else null
+    val sortedEnds = if (hasEnds) gather(ends, order, count) else null
     forgetArrays(if (reserves) resultBytes else 0)
     if (!reserves) memory.release(scratch)
     val directories = directoriesOf(sortedStarts, firsts)
@@ -223,15 +223,20 @@ final class RangeIndexBuilder(
     i >= count
   }
 
-  /** @param order null if it is that of the values */
-  private def gather(values: Array[Long], order: Array[Long], into: Array[Long]): Array[Long] = {
-    if (order == null) System.arraycopy(values, 0, into, 0, count)
+  /**
+   * The values in an order, in an array of so many; in the same one if nothing is to be changed.
+   *
+   * @param order
+   *   null if it is that of the values
+   */
+  private def gather(values: Array[Long], order: Array[Long], length: Int): Array[Long] =
+    if (order == null) { if (values.length == length) values else java.util.Arrays.copyOf(values, length) }
     else {
+      val into = new Array[Long](length)
       var i = 0
       while (i < count) { into(i) = values(order(i).toInt); i += 1 }
+      into
     }
-    into
-  }
 }
 
 private object RangeIndexBuilder {

@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.rangejoin.stored
 
+import java.util.concurrent.ConcurrentHashMap
+
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
@@ -70,7 +72,7 @@ private[rangejoin] class StoredSide(
         new StoredRangeIndex(
           s"the range index of ${source.identity}${StoredSide.nameOf(version)}",
           StoredRows.of(version, columns, predicates.reduceOption(And(_, _)), source.leaf.output, session),
-          () => store.files.check(version),
+          () => StoredSide.check(version, store),
           isShared(version),
           plan,
           added,
@@ -99,6 +101,16 @@ private[rangejoin] class StoredSide(
 }
 
 private[rangejoin] object StoredSide {
+
+  // Versions never change; and whoever reads one looks at the checksums of its pages each time.
+  private val checked = ConcurrentHashMap.newKeySet[String]()
+
+  /** Sees to it that a version's data is what was written, once in this process. */
+  private def check(version: ArtifactVersion, store: StoreAccess): Unit =
+    if (!checked.contains(version.folder.toString)) {
+      store.files.check(version)
+      checked.add(version.folder.toString)
+    }
 
   /** The columns that an index is sorted by, for the reader. */
   def nameOf(version: ArtifactVersion): String =

@@ -220,11 +220,17 @@ class StoredRangeIndexSuite extends RangeJoinChecks with StoredArtifacts {
         bytes(bytes.length / 3) = (bytes(bytes.length / 3) ^ 1).toByte
         JavaFiles.write(file, bytes)
       },
+      "a byte is another, later" -> { file =>
+        val bytes = JavaFiles.readAllBytes(file)
+        bytes(60) = (bytes(60) ^ 1).toByte // of the first page
+        JavaFiles.write(file, bytes)
+      },
       "a file is gone" -> (file => JavaFiles.delete(file)),
       "a file is cut off" -> (file => JavaFiles.write(file, JavaFiles.readAllBytes(file).dropRight(10)))
     )) test(s"data that is damaged after it was planned with: $what") {
     withSpans {
       val version = buildIndex()()
+      if (what == "a byte is another, later") checkStored()
       damage(firstFile(version))
       for (join <- Seq("JOIN", "FULL JOIN"))
         checkRangeJoin(Join.replace("JOIN", join).replace("SELECT", "SELECT /*+ BROADCAST(s) */"))
