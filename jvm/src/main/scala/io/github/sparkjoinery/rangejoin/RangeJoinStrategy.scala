@@ -38,7 +38,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
             else ShuffledRangeJoinExec(left, right, side, join.joinType, terms))
         case Left(why) => declined(join, why)
       }
-    case side: StoredRangeSide => Seq(StoredRangeSideExec(side))
+    case side: StoredRangeSide => Seq(if (side.isCurrent) StoredRangeSideExec(side) else planLater(side.child))
     case _ => Nil
   }
 
@@ -63,7 +63,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val insists = RangeJoinHint.isOn(join.hint)
     val broadcastAlready = Seq(BuildLeft, BuildRight).find(side => isBroadcast(sideOf(join, side)))
     val otherHints = hints.flatMap(_._2).flatMap(_.strategy).filter(isOfUser(join, _))
-    val stored = Seq(BuildLeft, BuildRight).find(side => sideOf(join, side).isInstanceOf[StoredRangeSide])
+    val stored = Seq(BuildLeft, BuildRight).find(side => hasIndex(sideOf(join, side)))
     val side = broadcastAlready.orElse(hinted).orElse(stored).getOrElse(cheaper(join))
     val bytes = size(join, side)
     val hasKeys = conditions.leftKeys.nonEmpty
@@ -126,8 +126,14 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
   private def isBroadcastBySpark(plan: LogicalPlan): Boolean =
     modeOf(plan).exists(!_.isInstanceOf[RangeIndexBroadcastMode])
 
+  private def hasIndex(plan: LogicalPlan): Boolean = plan match {
+    case side: StoredRangeSide => side.isCurrent
+    case _ => false
+  }
+
   /** Of a side that adaptive execution has broadcast. */
   private def modeOf(plan: LogicalPlan): Option[BroadcastMode] = plan match {
+    case side: StoredRangeSide => modeOf(side.child)
     case stage: LogicalQueryStage => stage.physicalPlan.collectFirst { case broadcast: BroadcastQueryStageExec =>
         broadcast.broadcast.outputPartitioning
       }.collect { case BroadcastPartitioning(mode) => mode }

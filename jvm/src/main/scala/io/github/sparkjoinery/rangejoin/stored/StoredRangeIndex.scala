@@ -6,7 +6,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.joinery.ShippedRelation
@@ -39,6 +39,9 @@ class StoredRangeIndex(
     all: LogicalPlan,
     added: Option[LogicalPlan],
     val session: SparkSession) extends Logging {
+
+  /** The columns that its rows have. */
+  val output: Seq[Attribute] = all.output
 
   /** The same for what holds the same rows. */
   def key: Seq[Any] = Seq(rows.key, added.map(_.canonicalized))

@@ -30,7 +30,8 @@ private[stored] case class StoredRangeRecipe(
   def load(): Option[RangeIndex] = {
     val memory = new DriverBuildMemory(limit)
     val all = new RangeIndexBuilder(layout, memory, expected = math.min(rows.count, Int.MaxValue).toInt)
-    val isWhole = if (layout.keys.isEmpty) inParallel(all, memory) else rows.files.forall(take(_, all))
+    val seen = new AtomicLong
+    val isWhole = if (layout.keys.isEmpty) inParallel(all, memory, seen) else rows.files.forall(take(_, all, seen))
     if (!isWhole) None
     else if (seen.get != rows.count)
       throw new DamagedArtifactException(s"its data has ${seen.get} rows instead of ${rows.count}")
@@ -38,23 +39,21 @@ private[stored] case class StoredRangeRecipe(
     else None
   }
 
-  @transient private lazy val seen = new AtomicLong
-
-  /** Reads a file. @return whether there was memory for its rows */
-  private def take(file: PartitionedFile, builder: RangeIndexBuilder): Boolean = {
+  /** Reads a file, and counts its rows. @return whether there was memory for them */
+  private def take(file: PartitionedFile, builder: RangeIndexBuilder, seen: AtomicLong): Boolean = {
     val ofFile = rows.foreach(file)(builder.add)
     seen.addAndGet(ofFile)
     ofFile >= 0
   }
 
   /** Reads several files at a time, each with a builder of its own, and puts them together in their order. */
-  private def inParallel(all: RangeIndexBuilder, memory: DriverBuildMemory): Boolean = {
+  private def inParallel(all: RangeIndexBuilder, memory: DriverBuildMemory, seen: AtomicLong): Boolean = {
     val conf = SQLConf.get
     val perFile = (rows.count * 1.1 / rows.files.length).toInt
     val parts = InParallel(rows.files, "joinery-stored-index") { file =>
       SQLConf.withExistingConf(conf) {
         val part = new RangeIndexBuilder(layout, memory, expected = perFile)
-        if (take(file, part)) Some(part) else None
+        if (take(file, part, seen)) Some(part) else None
       }
     }
     parts.forall(_.exists(all.append))

@@ -15,6 +15,10 @@ import org.apache.spark.sql.joinery.{CollectedBySelf, PlanRows}
  */
 case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
+
+  /** Whether the index still has the columns of the side: the optimizer may have left some out of it since. */
+  def isCurrent: Boolean = output.map(_.exprId) == stored.output.map(_.exprId)
+
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(stored)
   override protected def withNewChildInternal(newChild: LogicalPlan): StoredRangeSide = copy(newChild)(stored)
 }

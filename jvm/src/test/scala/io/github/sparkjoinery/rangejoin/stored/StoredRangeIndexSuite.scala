@@ -10,12 +10,13 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.SparkConf
 import org.apache.spark.serializer.{JavaSerializer, KryoSerializer}
 import org.apache.spark.sql.catalyst.expressions.BoundReference
+import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.types.IntegerType
 
 import io.github.sparkjoinery.artifacts.StoredArtifacts
-import io.github.sparkjoinery.rangejoin.RangeJoinChecks
 import io.github.sparkjoinery.rangejoin.index.{RangeLayout, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.{RangeJoinChecks, RangeJoinStrategy}
 
 /**
  * Range indexes of the artifact store: answers are those of stock Spark, and what is not provably valid is not used.
@@ -109,6 +110,19 @@ class StoredRangeIndexSuite extends RangeJoinChecks with StoredArtifacts {
         "SELECT e.id FROM events e JOIN (SELECT * FROM spans WHERE name = 'none') s ON e.x BETWEEN s.lo AND s.hi")
       checkStored("SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.x BETWEEN s.lo - 2 AND s.lo + 1")
       checkStored("SELECT e.id, s.id AS sid FROM events e JOIN spans s ON abs(e.x - s.lo) < 2")
+    }
+  }
+
+  test("a side of which the optimizer leaves columns out once it has an index") {
+    withSpans {
+      buildIndex()()
+      for (exists <- Seq("EXISTS", "NOT EXISTS")) checkRangeJoin(
+        s"""SELECT a.id FROM events a WHERE $exists (SELECT e.id, s.k, s.name FROM (SELECT * FROM events WHERE id < 200) e
+           |JOIN spans s ON e.x BETWEEN s.lo AND s.hi WHERE e.k = a.k)""".stripMargin)
+      val side = sql(Join).queryExecution.optimizedPlan.collectFirst { case side: StoredRangeSide => side }.get
+      val fewer = side.copy(Project(side.output.tail, side.child))(side.stored)
+      assert(RangeJoinStrategy(side).head.isInstanceOf[StoredRangeSideExec])
+      assert(!RangeJoinStrategy(fewer).head.isInstanceOf[StoredRangeSideExec])
     }
   }
 
