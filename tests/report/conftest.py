@@ -111,6 +111,7 @@ def store(spark: SparkSession, tables: None, tmp_path_factory: pytest.TempPathFa
         spark.range(9).selectExpr("id AS starts_at", "id + 1 AS ends_at", "concat('storm ', id) AS storm_id"),
         {"type": "snapshot", "reason": None, "table_id": "t", "version": "42", "files": []},
         rows=9,
+        columns=["starts_at", "ends_at", "storm_id"],
         sorted_by=["starts_at", "ends_at"],
         runs=[["run-0/a.parquet", "run-0/b.parquet"], ["run-1/c.parquet"]],
         null_rows=3,

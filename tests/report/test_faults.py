@@ -32,6 +32,7 @@ def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
         spark.range(1),
         rows=1,
         runs=[["run-0/f.parquet"]],
+        columns=["at"],
         sorted_by=["at"],
     )
     return store

@@ -1,6 +1,7 @@
 package io.github.sparkjoinery
 
-import org.apache.spark.SparkThrowable
+import org.apache.spark.serializer.JavaSerializer
+import org.apache.spark.{SparkConf, SparkThrowable}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -43,7 +44,12 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
     assert(columns(actual) == types, query)
     assert(Answers.rows(actual) == rows, query)
     assert(operators(actual).contains(operator), s"$query\n${plan(actual)}")
+    checkSerializable(actual)
   }
+
+  /** A plan that has run goes into tasks whole where an operator above, without generated code, refers to itself. */
+  protected def checkSerializable(query: DataFrame): Unit =
+    new JavaSerializer(new SparkConf).newInstance().serialize(plan(query))
 
   private def columns(answer: DataFrame): Seq[(String, DataType, Boolean)] =
     answer.schema.map(field => (field.name, field.dataType, field.nullable))

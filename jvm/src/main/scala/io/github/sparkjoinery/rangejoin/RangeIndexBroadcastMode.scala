@@ -16,7 +16,8 @@ import io.github.sparkjoinery.rangejoin.stored.StoredRangeIndex
  * @param stored
  *   an index of most of the rows, if the artifact store has one; then only the others are collected
  */
-case class RangeIndexBroadcastMode(layout: RangeLayout)(stored: Option[StoredRangeIndex] = None) extends BroadcastMode {
+case class RangeIndexBroadcastMode(layout: RangeLayout)(@transient stored: Option[StoredRangeIndex] = None)
+  extends BroadcastMode {
 
   override def transform(rows: Array[InternalRow]): ShippedRelation = transform(rows.iterator, Some(rows.length))
 

@@ -48,6 +48,7 @@ trait RangeJoinChecks extends LastJoinChecks {
     val actual = outcome(answer)
     assert(actual == expected, s"$text\n${planned(answer)}")
     assert(planned(answer).exists(_.nodeName == operator), s"$text\n${planned(answer)}")
+    if (actual.isRight) checkSerializable(answer)
     actual.fold(_ => 0, _.length)
   }
 

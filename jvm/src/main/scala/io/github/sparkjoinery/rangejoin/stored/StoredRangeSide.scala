@@ -32,13 +32,15 @@ case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) ext
  * @param side
  *   all of it, to be planned if need be
  */
-case class StoredRangeSideExec(output: Seq[Attribute], key: Seq[Any])(
-    val stored: StoredRangeIndex,
-    side: LogicalPlan)
+case class StoredRangeSideExec(output: Seq[Attribute], @transient key: Seq[Any])(
+    @transient val stored: StoredRangeIndex,
+    @transient side: LogicalPlan)
   extends CollectedBySelf {
+  private val description = stored.describe
+
   override def nodeName: String = "StoredRangeIndex"
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(stored, side)
-  override protected def stringArgs: Iterator[Any] = Iterator(output, stored.describe)
+  override protected def stringArgs: Iterator[Any] = Iterator(output, description)
 
   override protected def collected(): (Long, Iterator[InternalRow]) = stored.addedRows
   override protected def doExecute(): RDD[InternalRow] = PlanRows.rdd(side, stored.session)

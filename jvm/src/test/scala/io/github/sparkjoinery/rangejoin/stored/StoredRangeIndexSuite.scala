@@ -100,6 +100,20 @@ class StoredRangeIndexSuite extends RangeJoinChecks with StoredArtifacts {
     }
   }
 
+  test("an aggregate above, whatever is compiled and planned anew") {
+    withSpans {
+      buildIndex()()
+      for {
+        compiled <- Seq(Interpreted, Generated)
+        adaptive <- Seq("true", "false")
+      } withConf(compiled :+ ("spark.sql.adaptive.enabled" -> adaptive): _*) {
+        checkStored(s"SELECT count(*) AS n, sum(id) AS ids, count(name) AS names FROM ($Join)")
+        checkStored(
+          s"SELECT x, max(name) AS name FROM (SELECT e.x, s.name FROM events e LEFT JOIN spans s ON e.x BETWEEN s.lo AND s.hi) GROUP BY x")
+      }
+    }
+  }
+
   test("a side with projections, filters and other names") {
     withSpans {
       buildIndex()()
