@@ -98,9 +98,9 @@ test-jvm: env-all ## Scala suites: all on the default Spark, the most version-de
 	  $(SHORT_LIVED) python3 jvm/build.py $$line suites $(SMOKE_SUITES) || exit 1; done
 
 .PHONY: test-python
-test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in two processes, which share nothing
+test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in three processes, which share nothing
 	JDK_JAVA_OPTIONS="$(QUICK_START) $(ARCHIVED)" \
-	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 2 --dist loadfile
+	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 3 --dist loadfile
 
 .PHONY: test-lines
 test-lines: wheel env-all ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg

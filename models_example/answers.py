@@ -47,14 +47,14 @@ def differences_outside_spark(home: Path, flights_schema: str, model: str) -> in
     return int(differences)
 
 
-def compare(spark: SparkSession, timings: Timings, schemas: dict[str, str], plain: Path) -> int:
-    """Compare the extension's answers with the portable ones, and with those of plain SQL that finished.
+def compare(spark: SparkSession, timings: Timings, schema: str, timed: Path) -> int:
+    """Compare the extension's answers with those of portable and plain SQL, where that finished.
 
     Args:
         spark: the session.
-        timings: per model the times; the last one says whether plain SQL finished.
-        schemas: schema of the models per mode.
-        plain: directory with the rows of plain SQL, one folder per model.
+        timings: per model the times, which say what finished.
+        schema: of the models built with the extension.
+        timed: directory with the rows, in folders `portable/<model>` and `plain/<model>`.
 
     Returns:
         How many answers were compared.
@@ -64,12 +64,10 @@ def compare(spark: SparkSession, timings: Timings, schemas: dict[str, str], plai
     """
     compared = 0
     for model, times in timings.items():
-        answer = spark.table(f"{schemas['extension']}.{model}")
-        others = {"portable mode": spark.table(f"{schemas['portable']}.{model}")}
-        if times[-1].seconds is not None:
-            others["plain SQL"] = spark.read.parquet(str(plain / model))
-        for name, other in others.items():
-            compared += 1
-            if not same_rows(answer, other):
-                raise DemoError(f"{model}: the answer of {name} differs from that of the extension")
+        answer = spark.table(f"{schema}.{model}")
+        for mode, timing in zip(("portable", "plain"), times[1:], strict=True):
+            if timing and timing.seconds is not None:
+                compared += 1
+                if not same_rows(answer, spark.read.parquet(str(timed / mode / model))):
+                    raise DemoError(f"{model}: the answer of {mode} SQL differs from that of the extension")
     return compared

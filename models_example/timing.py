@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LIMIT = 60.0  # seconds a plain query may take
+LIMIT = 60.0  # seconds a query may take without the jar
 # model -> how the jar's operators for it look in EXPLAIN; where none of them is there, the jar did nothing
 NODE = r"^[ :+\-]*(\*?\(\d+\) )?({})\b"
 OPERATORS = {
@@ -113,30 +113,32 @@ def wait_for_tasks(spark: SparkSession, at_most: float = 60.0) -> None:
         time.sleep(0.1)
 
 
-class PlainQueries:
-    """Times plain SQL, and remembers what was stopped, so that only the first demo waits for it.
+class LimitedQueries:
+    """Times queries without the jar, and remembers what was stopped, so that only the first demo waits for it.
 
     Args:
+        mode: portable or plain.
         sql: query per model.
         file: JSON file to remember in.
         context: whatever else decides about the time (data, Spark version).
     """
 
-    def __init__(self, sql: Mapping[str, str], file: Path, context: str) -> None:
+    def __init__(self, mode: str, sql: Mapping[str, str], file: Path, context: str) -> None:
+        self._mode = mode
         self._sql = sql
         self._file = file
         self._context = f"{context}|without the extension|{LIMIT}"
         self._stopped: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
 
     def time(self, spark: SparkSession, model: str, output: Path) -> Timing:
-        """Time the second run of a model's plain SQL, for dbt has run the models once before; the first if stopped."""
+        """Time the second run of a model's query, for dbt has run the models once before; the first if stopped."""
         sql = self._sql[model]
         key = hashlib.sha256(f"{self._context}|{sql}".encode()).hexdigest()
         if key in self._stopped:
             return Timing(None, self._stopped[key])
-        seconds = timed(spark, "plain", sql, output, LIMIT)
+        seconds = timed(spark, self._mode, sql, output, LIMIT)
         if seconds is not None:
-            seconds = timed(spark, "plain", sql, output, LIMIT)
+            seconds = timed(spark, self._mode, sql, output, LIMIT)
         if seconds is None:
             self._stopped[key] = date.today().isoformat()
             self._file.write_text(json.dumps(self._stopped, indent=1))
@@ -162,17 +164,17 @@ def time_with_jar(spark: SparkSession, sql: Mapping[str, str], output: Path) -> 
 
 
 def time_without_jar(
-    spark: SparkSession, with_jar: Mapping[str, Timing | None], portable: Mapping[str, str], plain: PlainQueries,
+    spark: SparkSession, with_jar: Mapping[str, Timing | None], portable: LimitedQueries, plain: LimitedQueries,
     output: Path,
 ) -> Timings:  # fmt: skip
     """Time all models without the extension: same JVM, same tables, rows written as Parquet as well.
 
     Args:
-        spark: session without the extension, in which dbt has run the portable models before.
+        spark: session without the extension.
         with_jar: the times with it.
-        portable: SQL per model as the macros render it without the jar.
-        plain: times the plain SQL, which it holds.
-        output: directory for the rows; those of plain SQL stay in `<output>/plain/<model>`.
+        portable: times the SQL as the macros render it without the jar.
+        plain: times the plain SQL.
+        output: directory for the rows; they stay in `<output>/portable/<model>` and `<output>/plain/<model>`.
 
     Returns:
         Per model the three times.
@@ -184,6 +186,6 @@ def time_without_jar(
         raise ValueError("Portable and plain SQL are timed without Joinery, but this session has the extension.")
     timings: Timings = {}
     for model, ours in with_jar.items():
-        without = Timing(timed(spark, "portable", portable[model], output / "model"))
+        without = portable.time(spark, model, output / "portable" / model)
         timings[model] = ours, without, plain.time(spark, model, output / "plain" / model)
     return timings

@@ -53,15 +53,15 @@ def test_stopped_queries_are_remembered_until_query_or_data_change(
     monkeypatch.setattr(timing, "LIMIT", 2.0)
     memory = tmp_path / "stopped.json"
     queries = {"slow": ENDLESS, "quick": "SELECT 1 AS one"}
-    first = timing.PlainQueries(queries, memory, "data").time(spark, "slow", tmp_path / "rows")
+    first = timing.LimitedQueries("plain", queries, memory, "data").time(spark, "slow", tmp_path / "rows")
     assert first.seconds is None
-    assert timing.PlainQueries(queries, memory, "data").time(spark, "slow", tmp_path / "never") == first
+    assert timing.LimitedQueries("plain", queries, memory, "data").time(spark, "slow", tmp_path / "never") == first
     assert not (tmp_path / "never").exists()
 
     monkeypatch.setattr(timing, "LIMIT", 60.0)
-    assert timing.PlainQueries(queries, memory, "data").time(spark, "quick", tmp_path / "rows").seconds > 0
+    assert timing.LimitedQueries("plain", queries, memory, "data").time(spark, "quick", tmp_path / "rows").seconds > 0
     assert len(json.loads(memory.read_text())) == 1
-    changed = timing.PlainQueries({"slow": "SELECT 2 AS two"}, memory, "data")
+    changed = timing.LimitedQueries("plain", {"slow": "SELECT 2 AS two"}, memory, "data")
     assert changed.time(spark, "slow", tmp_path / "rows").seconds > 0
 
 
@@ -75,9 +75,9 @@ def test_a_time_with_the_jar_needs_its_operator_in_the_plan(spark: SparkSession,
 
 def test_joinery_is_not_timed_as_portable_or_plain_sql(spark: SparkSession, timing: ModuleType, tmp_path: Path) -> None:
     assert timing.has_extension(spark)
-    plain = timing.PlainQueries({"carrier_delays": "SELECT 1 AS one"}, tmp_path / "stopped.json", "data")
+    plain = timing.LimitedQueries("plain", {"carrier_delays": "SELECT 1 AS one"}, tmp_path / "stopped.json", "data")
     with pytest.raises(ValueError, match="this session has the extension"):
-        timing.time_without_jar(spark, {"carrier_delays": None}, {"carrier_delays": "SELECT 1 AS one"}, plain, tmp_path)
+        timing.time_without_jar(spark, {"carrier_delays": None}, plain, plain, tmp_path)
 
 
 @pytest.mark.parametrize(

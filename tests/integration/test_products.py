@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITES = ("window.SlidingWindowProductSuite", "rangejoin.RangeJoinProductSuite")
+SUITES = (
+    "window.SlidingWindowProductSuite",
+    "rangejoin.RangeJoinProductSuite",
+    "lastjoin.LastJoinFailureSuite",
+    "rangejoin.RangeJoinPlanSuite",
+    "rangejoin.stored.StoredRangeIndexSuite",
+)
 
 
 @pytest.mark.soak

@@ -1,12 +1,12 @@
 package io.github.sparkjoinery
 
 import org.apache.spark.serializer.JavaSerializer
-import org.apache.spark.{SparkConf, SparkThrowable}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.{SparkConf, SparkThrowable}
 
 import io.github.sparkjoinery.execution.CodegenBoundaryExec
 import io.github.sparkjoinery.planning.PlanReport

@@ -85,4 +85,14 @@ object Pairwise {
   type Case = Map[String, String]
   type Dimension = (String, Seq[String])
   private type Pair = Seq[(String, String)]
+
+  /** Whether `make soak` runs, for which everything meets. */
+  val isSoak: Boolean = sys.env.get("JOINERY_SOAK").contains("true")
+
+  /** Few cases in which every two values of some dimensions meet; in `make soak` all that there are. */
+  def cases(dimensions: Dimension*): Seq[Case] =
+    if (isSoak) dimensions.foldLeft(Seq[Case](Map.empty)) { case (found, (name, values)) =>
+      for (one <- found; value <- values) yield one + (name -> value)
+    }
+    else new Pairwise(dimensions, Nil, _ => true, seed = 1).queries(columns = 1).map(_._1)
 }

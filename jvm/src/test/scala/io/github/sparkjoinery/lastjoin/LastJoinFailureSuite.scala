@@ -4,7 +4,7 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.joinery.ScarceMemory
 
 import io.github.sparkjoinery.lastjoin.skew.{CarryOverExec, TimeSliceExec}
-import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm}
+import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm, Pairwise}
 
 /**
  * Parts of ON that fail for some rows, by an overflow mostly. They are computed earlier than in a left join, and in
@@ -20,8 +20,19 @@ class LastJoinFailureSuite extends LastJoinChecks {
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1"
   )
-  private val Settings = for (adaptive <- Seq("false", "true"); code <- Seq(Generated, Interpreted))
-    yield (Shuffled ++ code) :+ ("spark.sql.adaptive.enabled" -> adaptive)
+  private val Codes = Map("generated" -> Generated, "interpreted" -> Interpreted)
+  private val Cases = Pairwise.cases(
+    "form" -> LastJoinForms.map(_._1),
+    "code" -> Codes.keys.toSeq.sorted,
+    "spark.sql.adaptive.enabled" -> Seq("false", "true"))
+
+  /** Checks each form of a query, given its hint and operator, in different settings. */
+  private def inEveryForm(check: (String, String) => Unit): Unit = for (chosen <- Cases) {
+    val adaptive = "spark.sql.adaptive.enabled"
+    withConf(Shuffled ++ Codes(chosen("code")) :+ (adaptive -> chosen(adaptive)): _*) {
+      withClue(s"$chosen\n")(check(chosen("form"), LastJoinForms.toMap.apply(chosen("form"))))
+    }
+  }
 
   /** Keys 0 to 5; `extreme` says for which rows arithmetic fails. */
   private def left(extreme: String, rows: Int = 60, key: String = "id % 6"): String =
@@ -60,9 +71,9 @@ class LastJoinFailureSuite extends LastJoinChecks {
     val query = LastJoinQuery(Seq(order, OrderTerm("r.id")), on)
     val answer = answerOf(query)
     assert(answer.distinct.size == 60)
-    for ((hint, operator) <- LastJoinForms; settings <- Settings) withConf(settings: _*) {
+    inEveryForm { (hint, operator) =>
       val joined = sql(query.sql(hint))
-      assert(Answers.rows(joined) == answer, s"$hint $settings\n${plan(joined)}")
+      assert(Answers.rows(joined) == answer, plan(joined))
       assert(operators(joined).contains(operator), plan(joined))
     }
   }
@@ -74,9 +85,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
       load(left(extreme), right())
       val query = LastJoinQuery(Seq(order, OrderTerm("r.id")), on)
       val condition = conditionOf(answerOf(query))
-      for ((hint, _) <- LastJoinForms; settings <- Settings) withConf(settings: _*) {
-        assert(conditionOf(sql(query.sql(hint)).collect()) == condition, s"$hint $settings")
-      }
+      inEveryForm((hint, _) => assert(conditionOf(sql(query.sql(hint)).collect()) == condition))
     }
 
   private val (noPartner, noTimes, guarded) = ("id % 6 = 5", "id % 6 = 4", "id % 5 <= 2")
@@ -128,7 +137,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
     load(left(noPartner), right())
     val oracle = LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "l.k = r.k AND r.o < l.o + 100").candidates
     val answer = onStockSpark(asOracle(Answers.rows(sql(s"SELECT id, o FROM ($oracle)"))))
-    for ((hint, operator) <- LastJoinForms; settings <- Settings) withConf(settings: _*) {
+    inEveryForm { (hint, operator) =>
       val joined = sql(s"""SELECT /*+ $hint(r) */ l.id, r.o FROM l l
                           |LEFT ASOF JOIN r MATCH_CONDITION (l.o + 100 > r.o) ON l.k = r.k""".stripMargin)
       assert(Answers.rows(joined) == answer)
@@ -165,7 +174,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
   test("without a key, by parts of time") {
     load(left(guarded), right())
     val survived = LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "r.o >= l.u AND r.o <= l.o + 10")
-    withConf(Settings.head: _*) {
+    withConf(Shuffled ++ Generated :+ ("spark.sql.adaptive.enabled" -> "false"): _*) {
       val joined = sql(survived.sql("SHUFFLE_HASH"))
       assert(Answers.rows(joined) == answerOf(survived))
       val carries = collect(plan(joined)) { case carry: CarryOverExec => carry.metrics("splitParts").value }

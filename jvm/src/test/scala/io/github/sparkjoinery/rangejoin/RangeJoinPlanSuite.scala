@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ReusedExc
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
 
-import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.{Answers, Pairwise}
 
 /** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
 class RangeJoinPlanSuite extends RangeJoinChecks {
@@ -203,14 +203,15 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
 
   for (join <- Seq("JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"))
     test(s"$join: without an equality and a small side, the range is cut into parts") {
-      for {
-        partitions <- Seq("2", "7", "40")
-        conf <- Seq(Generated, Interpreted)
-        adaptive <- Seq("true", "false")
-      } withConf(conf ++ Seq(
+      val (partitions, adaptive) = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled")
+      val codes = Map("generated" -> Generated, "interpreted" -> Interpreted)
+      for (chosen <- Pairwise.cases(
+          partitions -> Seq("2", "7", "40"),
+          "code" -> codes.keys.toSeq.sorted,
+          adaptive -> Seq("true", "false"))) withConf(codes(chosen("code")) ++ Seq(
         "spark.joinery.rangeJoin.maxBroadcast" -> "1",
-        "spark.sql.shuffle.partitions" -> partitions,
-        "spark.sql.adaptive.enabled" -> adaptive): _*) {
+        partitions -> chosen(partitions),
+        adaptive -> chosen(adaptive)): _*) {
         checkRangeJoin(s"SELECT * FROM events e $join spans s ON e.x BETWEEN s.lo AND s.hi AND e.id <> s.id", Shuffled)
         checkRangeJoin(s"SELECT * FROM events e $join spans s ON e.x >= s.hi AND e.x < s.lo + 40", Shuffled)
         if (join == "JOIN") checkRangeJoin(

@@ -2,6 +2,7 @@ package io.github.sparkjoinery.rangejoin
 
 import scala.util.{Random, Try}
 
+import io.github.sparkjoinery.Pairwise
 import io.github.sparkjoinery.Pairwise.Case
 
 /**
@@ -18,7 +19,7 @@ class RangeJoinProductSuite extends RangeJoinQueryChecks {
   private val dimensions = RangeJoinQuery.Dimensions.toMap
   private val InFull = Seq("kind", "strict", "key", "rest", "side")
 
-  if (sys.env.get("JOINERY_SOAK").contains("true"))
+  if (Pairwise.isSoak)
     for (join <- dimensions("join"); columns <- dimensions("type")) test(s"$join JOIN by $columns") {
       val random = new Random(s"$seed $join $columns".hashCode)
       load(random.nextInt().toLong.abs)

@@ -2,6 +2,7 @@ package io.github.sparkjoinery.window
 
 import scala.util.Random
 
+import io.github.sparkjoinery.Pairwise
 import io.github.sparkjoinery.Pairwise.Case
 import io.github.sparkjoinery.window.WindowDimensions._
 
@@ -15,7 +16,7 @@ class SlidingWindowProductSuite extends WindowChecks {
   private val seed = sys.env.get("JOINERY_SEED").map(_.toLong).getOrElse(Random.nextInt().toLong.abs)
   private val share = sys.env.get("JOINERY_PRODUCT_SHARE").map(_.toDouble).getOrElse(1.0)
 
-  if (sys.env.get("JOINERY_SOAK").contains("true"))
+  if (Pairwise.isSoak)
     for (order <- OrderTypes.map(_.name)) test(s"windows ordered by $order") {
       val random = new Random(s"$seed $order".hashCode)
       load(random.nextLong())
