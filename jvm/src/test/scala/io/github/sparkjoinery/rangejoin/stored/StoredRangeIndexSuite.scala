@@ -116,7 +116,7 @@ class StoredRangeIndexSuite extends RangeJoinChecks with StoredArtifacts {
       } withConf(compiled :+ ("spark.sql.adaptive.enabled" -> adaptive): _*) {
         checkStored(s"SELECT count(*) AS n, sum(id) AS ids, count(name) AS names FROM ($Join)")
         checkStored(
-          s"SELECT x, max(name) AS name FROM (SELECT e.x, s.name FROM events e LEFT JOIN spans s ON e.x BETWEEN s.lo AND s.hi) GROUP BY x")
+          "SELECT x, max(name) AS name FROM (SELECT e.x, s.name FROM events e LEFT JOIN spans s ON e.x BETWEEN s.lo AND s.hi) GROUP BY x")
       }
     }
   }
