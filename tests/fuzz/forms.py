@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 NAMES = re.compile(
     r"\b(BroadcastLastJoin|ShuffledHashLastJoin|SortMergeLastJoin|TimeSlice|CarryOver|LastRowPerKey|AfterRight"
-    r"|SlidingWindow|WindowParts|BroadcastRangeJoin|ShuffledRangeJoin|joinery_might_contain)\b"
+    r"|SlidingWindow|WindowParts|BroadcastRangeJoin|ShuffledRangeJoin|StoredRangeIndex|joinery_might_contain)\b"
 )
 GROWS = re.compile(r"unboundedpreceding\$\(\), (currentrow|\d)|row_number|rank\(", re.IGNORECASE)
 

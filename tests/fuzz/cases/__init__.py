@@ -8,6 +8,7 @@ from fuzz.cases.last_join import LastJoin
 from fuzz.cases.last_joins import CorrelatedLastJoin, ExtremeLastJoin, ScarceLastJoin, StoredCutLastJoin
 from fuzz.cases.range_join import RangeJoin, ScarceRangeJoin
 from fuzz.cases.stored_filters import StoredDamage, StoredFilters, StoredFormats, StoredRefresh, StoredWhere
+from fuzz.cases.stored_ranges import StoredRanges
 from fuzz.cases.window import LateWindow, RangeWindow, ScarceWindow, SlidingWindow, StoredCutWindow
 
 CAPABILITIES: dict[str, Capability] = {
@@ -31,5 +32,6 @@ CAPABILITIES: dict[str, Capability] = {
         StoredFormats(),
         StoredDamage(),
         StoredRefresh(),
+        StoredRanges(),
     )
 }

@@ -100,7 +100,7 @@ class RangeJoin(Capability):
         return {"seed": rng.getrandbits(32), "rows": rows, "files": rng.choice([1, 2, 3]), "columns": columns}
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
-        name = rng.choice(list(TYPES))
+        name = self.draw_type(rng, tables)
         terms = TERMS[_kind(name)]
 
         def term(side: str, prefix: str) -> str:
@@ -112,7 +112,12 @@ class RangeJoin(Capability):
         conditions = [f"({rng.choice(ranges).format(**drawn)})"]
         if rng.random() < 0.3:
             conditions.insert(rng.randint(0, 1), rng.choice(RESIDUALS))
-        return {"join": rng.choice(JOINS), "keys": rng.choice(KEYS), "conditions": conditions}
+        query = {"join": rng.choice(JOINS), "keys": rng.choice(KEYS), "conditions": conditions}
+        return {**query, "grouped": True} if rng.random() < 0.2 else query
+
+    def draw_type(self, rng: random.Random, tables: dict[str, Table]) -> str:
+        """What is compared, a name of `TYPES`."""
+        return rng.choice(list(TYPES))
 
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
         forced: Settings = {"spark.joinery.rangeJoin.maxIndexPart": rng.choice(self.parts)}
@@ -135,16 +140,29 @@ class RangeJoin(Capability):
 
     def _sql(self, case: Case, hints: list[str]) -> str:
         query = case["query"]
-        on = " AND ".join([*query["keys"], *query["conditions"]]) or "true"
+        right = self.right(case)
+        on = " AND ".join([*query["keys"], *query["conditions"]]).replace("FROM r)", f"FROM {right})") or "true"
         hint = f"/*+ {', '.join(hints)} */ " if hints else ""
         match query.get("join", "JOIN"):
             case "EXISTS":
                 inner = f"/*+ {', '.join(hints)} */ " if hints and "(l" not in "".join(hints) else ""
-                return f"SELECT l.id, EXISTS (SELECT {inner}1 FROM r WHERE {on}) AS found FROM l"
+                columns, last = "id", "found"
+                sql = f"SELECT l.id, EXISTS (SELECT {inner}1 FROM {right} r WHERE {on}) AS found FROM l"
             case "LEFT SEMI JOIN" | "LEFT ANTI JOIN" as join:
-                return f"SELECT {hint}l.id, l.s FROM l l {join} r r ON {on}"
+                columns, last = "id", "s"
+                sql = f"SELECT {hint}l.id, l.s FROM l l {join} {right} r ON {on}"
             case join:
-                return f"SELECT {hint}l.id, r.id AS right_id, l.s, r.v FROM l l {join} r r ON {on}"
+                columns, last = "id, right_id, s", "v"
+                sql = f"SELECT {hint}l.id, r.id AS right_id, l.s, r.v FROM l l {join} {right} r ON {on}"
+        if not query.get("grouped"):
+            return sql
+        # above an aggregate without generated code, plans go into tasks
+        counted = ", ".join(f"count({column}) AS n_{column}" for column in columns.split(", "))
+        return f"SELECT {last}, count(*) AS n, {counted}, sum(id) AS ids FROM ({sql}) GROUP BY {last}"
+
+    def right(self, case: Case) -> str:
+        """The name of the right table."""
+        return "r"
 
     def may_raise_less(self, case: Case) -> bool:
         return True  # conditions beside the range are evaluated where it holds

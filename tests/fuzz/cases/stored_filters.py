@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
+from spark_joinery.metadata import BloomFilterSpec
 
 from fuzz.capability import Capability, Case
 from fuzz.cases.store_damage import DAMAGES
@@ -147,7 +148,9 @@ class StoredFilters(Capability):
 
     def prepare(self, spark: SparkSession, folder: Path, case: Case) -> None:
         register(spark, folder, "fact", case["tables"]["fact"])
-        self.build = Build(spark, folder, case["tables"]["dim"])
+        dimension = case["tables"]["dim"]
+        where = dimension["build"]["where"][0] if "where" in dimension["build"] else None
+        self.build = Build(spark, folder, dimension, BloomFilterSpec(keys=dimension["build"]["keys"], where=where))
         self.build.make()
 
     def expects(self, error: Exception, case: Case) -> bool:

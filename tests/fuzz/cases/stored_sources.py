@@ -1,4 +1,4 @@
-"""A dimension on disk in some format, and a store with a filter of it, built by the real job."""
+"""A dimension on disk in some format, and a store with an artifact of it, built by the real job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from spark_joinery.jobs import refresh_artifact, runner
 from spark_joinery.jobs.builders.built import ColumnUnusableError
-from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, RangeIndexSpec
 from spark_joinery.store import open_store
 
 from fuzz.cases.store_damage import DAMAGES
@@ -153,17 +153,19 @@ class Build:
         spark: A classic session.
         folder: Where everything lies.
         table: The dimension, with an entry "build".
+        spec: The artifact.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path, table: Table) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, table: Table, spec: BloomFilterSpec | RangeIndexSpec) -> None:
         self.spark, self.table, self.build = spark, table, table["build"]
         self.name = name_of(table)
+        self.request = ArtifactRequest.of_table(self.name, spec)
         self.folder = folder / self.name
         self.source = self.folder / "source"
         self.store = self.folder / "store"
 
     def make(self) -> None:
-        """Write the files, refresh the filter, and damage what is to be damaged; once."""
+        """Write the files, refresh the artifact, and damage what is to be damaged; once."""
         if self.folder.exists():
             return
         self.folder.mkdir()
@@ -175,9 +177,12 @@ class Build:
                 self._refresh()
             if "appended" in self.build:
                 self._append()
+        if self.build.get("lost"):
+            self._files()[0].unlink()
+            self.spark.catalog.refreshTable(self.name)
         if "damage" in self.build:
-            for versions in self.store.glob("bloom_filter/*/*/versions"):
-                if any(versions.iterdir()):  # or the job refused the filter, and there is nothing to damage
+            for versions in self.store.glob(f"{self.request.kind}/*/*/versions"):
+                if any(versions.iterdir()):  # or the job refused the artifact, and there is nothing to damage
                     DAMAGES[self.build["damage"]](versions.parent)
 
     def _write(self) -> None:
@@ -207,11 +212,9 @@ class Build:
         return sorted(file for file in self.source.iterdir() if not file.name.startswith(("_", ".")))
 
     def _refresh(self) -> None:
-        text = self.build["where"][0] if "where" in self.build else None
-        request = ArtifactRequest.of_table(self.name, BloomFilterSpec(keys=self.build["keys"], where=text))
-        # a job that refuses a filter leaves a store without one
+        # a job that refuses an artifact leaves a store without one
         with contextlib.suppress(*self._refusals()):
-            refresh_artifact(self.spark, request, open_store(self.spark, str(self.store)), schema=None)
+            refresh_artifact(self.spark, self.request, open_store(self.spark, str(self.store)), schema=None)
 
     def _refresh_unreadable(self) -> None:
         """Refresh while a file cannot be read, which has the same length and time before and after."""
@@ -241,9 +244,9 @@ class Build:
 
     def _append(self) -> None:
         more = self.folder / "more"
-        write({**self.table, "seed": self.table["seed"] + 17, "files": 1}, more)
-        rows = self.spark.read.parquet(str(more))
-        rows.write.insertInto(self.name)
+        rows = self.table["rows"] // self.build.get("appended one in", 1)
+        write({**self.table, "seed": self.table["seed"] + 17, "rows": rows, "only": None, "files": 1}, more)
+        self.spark.read.parquet(str(more)).write.insertInto(self.name)
         for file in self._files():
             if file.stat().st_mtime > self.folder.stat().st_mtime - 1:
                 shutil.copystat(self._files()[0], file)
