@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.common.engines import polars_library
+from benchmarks.common.rounds import FLOOR_UNSORTED
 
 if TYPE_CHECKING:
     import polars
@@ -101,17 +102,29 @@ def range_join(question: Question, hint: str = "", left: str = "l") -> str:
     return f"SELECT {hint}{COLUMNS} FROM {left} l {question.join} r ON {question.on}"
 
 
-def floor(question: Question) -> str:
-    """What no join can be faster than: both tables scanned."""
+def floors(question: Question) -> dict[str, str]:
+    """What no join can be faster than: both tables scanned, and none that shuffles them: shuffled by key, if any.
+
+    Args:
+        question: What is asked.
+    """
     right = ["r_id", *(["k"] if question.keyed else []), "lo", "hi", "label"]
     # as many columns on either side, of the same types
     padding = ", ".join(["r_id AS id", *(name for name in question.left_columns if name in right)])
     padding += "" if question.overlap else ", lo AS at"
     nulls = "0 AS r_id, lo, hi, '' AS label" if question.overlap else "0 AS r_id, at AS lo, at AS hi, '' AS label"
-    return (
-        f"SELECT {', '.join(question.left_columns)}, {nulls} FROM l "
-        f"UNION ALL SELECT {padding}, r_id, lo, hi, label FROM r"
-    )
+
+    def scanned(left: str, right: str) -> str:
+        return (
+            f"SELECT {', '.join(question.left_columns)}, {nulls} FROM {left} "
+            f"UNION ALL SELECT {padding}, r_id, lo, hi, label FROM {right}"
+        )
+
+    found = {FLOOR_SCAN: scanned("l", "r")}
+    if question.keyed:
+        sides = [f"(SELECT /*+ REPARTITION(k) */ * FROM {name})" for name in ("l", "r")]
+        found[FLOOR_UNSORTED] = scanned(*sides)
+    return found
 
 
 def polars_query(question: Question, files: Mapping[str, Path]) -> polars.LazyFrame:

@@ -36,7 +36,7 @@ OWN_NOTES = [
     "Counts, and sums over every column and over pairs of ids are compared before anything is timed.",
     "Joinery chooses the side that is indexed by itself in its first row; in others a hint BROADCAST names it, "
     "and an index may take 4 GB. Shuffled, and Spark's sort merge join: with spark.sql.autoBroadcastJoinThreshold -1.",
-    "The floor scans the columns of the query with stock Spark, and does not join.",
+    "The floors scan the columns of the query with stock Spark, one shuffles them by key, and do not join.",
 ]
 BINNED = (
     "Hand-binned: stock Spark joins by the number of a bin, each interval repeated for all of its bins; two intervals "
@@ -153,4 +153,4 @@ def _engines(
         else:
             engines[name] = engine(sql, off | (NO_BROADCAST if name == q.MERGE_JOIN else {}))
     engines |= {binned.name: engine(binned.query(case.question), off) for binned in case.binned}
-    return engines | {q.FLOOR_SCAN: engine(q.floor(case.question), off)}
+    return engines | {name: engine(floor, off) for name, floor in q.floors(case.question).items()}

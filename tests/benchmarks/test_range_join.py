@@ -46,7 +46,7 @@ def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> 
     assert judge("test", "test", [outcome], SCALE).met, [m.problem for m in outcome.engines.values()]
     shuffled = [q.SHUFFLED] if case.shuffled else []
     ours = [OURS, NO_CODEGEN, *(f"{OURS}, {side} indexed" for side in case.indexed)]
-    assert {*ours, *shuffled, *case.peers, *(binned.name for binned in case.binned), q.FLOOR_SCAN} == set(
+    assert {*ours, *shuffled, *case.peers, *(binned.name for binned in case.binned), *q.floors(case.question)} == set(
         outcome.engines
     )
     assert all(m.checked for name, m in outcome.engines.items() if not name.startswith("floor"))

@@ -246,7 +246,10 @@ class Build:
         more = self.folder / "more"
         rows = self.table["rows"] // self.build.get("appended one in", 1)
         write({**self.table, "seed": self.table["seed"] + 17, "rows": rows, "only": None, "files": 1}, more)
-        self.spark.read.parquet(str(more)).write.insertInto(self.name)
+        try:
+            self.spark.read.parquet(str(more)).write.insertInto(self.name)
+        except (Py4JJavaError, PySparkException) as error:
+            raise FormatRefusedError(f"{self.build.get('format')}: {error}") from error
         for file in self._files():
             if file.stat().st_mtime > self.folder.stat().st_mtime - 1:
                 shutil.copystat(self._files()[0], file)
