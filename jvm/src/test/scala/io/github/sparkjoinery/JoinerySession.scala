@@ -64,5 +64,7 @@ object JoinerySession {
     .config("spark.sql.codegen.fallback", "false")
     // Or the compiler of generated code asks the driver, by remote calls, for a class of each name that it comes across.
     .config("spark.sql.artifact.isolation.enabled", "false")
+    // Of the classes compiled for a query, many are those of a query before, but not of the last hundred classes.
+    .config("spark.sql.codegen.cache.maxEntries", "4000")
     .getOrCreate()
 }
