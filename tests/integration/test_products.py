@@ -14,6 +14,7 @@ SUITES = (
     "window.SlidingWindowProductSuite",
     "rangejoin.RangeJoinProductSuite",
     "lastjoin.LastJoinFailureSuite",
+    "rangejoin.RangeJoinInPartsSuite",
     "rangejoin.RangeJoinPlanSuite",
     "rangejoin.stored.StoredRangeIndexSuite",
 )

@@ -9,7 +9,7 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
 import io.github.sparkjoinery.parser.JoineryParser
-import io.github.sparkjoinery.planning.ExplainReportRule
+import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReportRule}
 import io.github.sparkjoinery.rangejoin.{
   DistributeRangeJoin,
   RangeJoinStrategy,
@@ -45,7 +45,7 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  * For a join by a range:
  *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`;
  *   1. optimizer: [[UseStoredRangeIndex]] finds an index in the artifact store; [[DistributeRangeJoin]] cuts what has
- *      no equality, and no small side, into parts;
+ *      no equality, and no small side, into parts; both also for what EXISTS and IN become ([[AlsoOfSubqueries]]);
  *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or says why the join stays
  *      Spark's; again on each re-plan of adaptive execution.
  *
@@ -85,8 +85,8 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // range joins
     extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
-    extensions.injectPreCBORule(_ => UseStoredRangeIndex)
-    extensions.injectPreCBORule(_ => DistributeRangeJoin)
+    extensions.injectPreCBORule(_ => AlsoOfSubqueries(UseStoredRangeIndex))
+    extensions.injectPreCBORule(_ => AlsoOfSubqueries(DistributeRangeJoin))
     extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedRangeJoin)
 

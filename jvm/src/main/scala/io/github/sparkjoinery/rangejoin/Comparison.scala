@@ -100,7 +100,7 @@ private[rangejoin] case class FloatingDifference(
     rounding: Double) extends Difference {
   override def worksAlone: Boolean = false
   override def worksWith(other: Comparison): Boolean = other match {
-    case that: FloatingDifference => left.semanticEquals(that.left) && right.semanticEquals(that.right)
+    case that: FloatingDifference => isOfTheTermsOf(that)
     case _ => false
   }
   override def turned: Difference = copy(left = right, right = left, leftIsLess = !leftIsLess, limit = -limit)
@@ -111,6 +111,9 @@ private[rangejoin] case class FloatingDifference(
 private[rangejoin] sealed trait Difference extends Comparison {
   def left: Expression
   def right: Expression
+
+  /** Whether the two limit the same difference. */
+  def isOfTheTermsOf(other: Difference): Boolean = left.semanticEquals(other.left) && right.semanticEquals(other.right)
 
   /** The same said of `right - left`. */
   def turned: Difference

@@ -6,28 +6,16 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.joinery.JoineryConf
-import org.apache.spark.sql.types.{ArrayType, IntegerType}
 
-import io.github.sparkjoinery.expressions.TimePart
-import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
+import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeLong}
+import io.github.sparkjoinery.rangejoin.parts.{RangeJoinInParts, SideInParts}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
 
 /**
  * A range join without an equality, neither of whose sides is small enough to index on the driver, stays distributed:
  * the range is cut into parts at quantiles, an interval is copied to each part that it touches, and the part becomes
- * the key.
- * {{{
- *   Join p.x BETWEEN r.lo AND r.hi        Project
- *   :- points                             +- Join p.part = r.part AND p.x BETWEEN r.lo AND r.hi
- *   +- ranges                    ==>         :- Project p.*, part of x AS part
- *                                            +- Project r.*, label of i AS part
- *                                               +- Generate explode(sequence(part of lo, part of hi)) AS i
- *                                                  +- ranges
- * }}}
- * Of two intervals that share several parts, the pair is given out in the first of these, which is where one of the two
- * begins. A copied row cannot tell whether it has a match in another part: rows that the join keeps, or gives out once,
- * have to be points.
+ * the key ([[RangeJoinInParts]]).
  */
 object DistributeRangeJoin extends Rule[LogicalPlan] {
 
@@ -35,16 +23,18 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     if (!JoineryConf.rangeJoinEnabled || conf.numShufflePartitions < 2) plan
     else plan.transformUpWithPruning(_.containsPattern(JOIN)) {
       case join: Join if isCandidate(join) =>
-        sides(join, new RangeConditions(join)).fold[LogicalPlan](join)(distribute(join, _))
+        val sides = suitable(join, pairs(join, new RangeConditions(join)))
+        sides.fold[LogicalPlan](join) { case (left, right) => new RangeJoinInParts(join, left, right).plan }
     }
 
   /** Why a join without an equality, whose sides are both large, is not cut into parts. */
   private[rangejoin] def whyWhole(join: Join, conditions: RangeConditions): String =
     if (conf.numShufflePartitions < 2) "there is one shuffle partition"
-    else if (pairs(join, conditions).isEmpty)
-      "two plain comparisons, one for each end, are what tells the parts of a row"
-    else if (join.joinType == FullOuter) "a full outer join keeps intervals, or points, of both sides"
-    else "it keeps intervals, and a copy of one cannot tell whether another has a match"
+    else pairs(join, conditions).headOption.flatMap(unreadable(join, _))
+      .getOrElse("two comparisons, one for each end, are what tells the parts of a row")
+
+  private def unreadable(join: Join, pair: (SideInParts, SideInParts)): Option[String] =
+    RangeJoinInParts.unreadable(join.joinType, pair._1, pair._2)
 
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
@@ -60,82 +50,49 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     case _ => false
   }
 
-  /** What is known of a side: each of its rows is between two terms, in either order, or at one. */
-  private case class Side(relation: LogicalPlan, terms: Seq[Expression]) {
-    def isPoint: Boolean = terms.head.semanticEquals(terms.last)
+  /** What is known of the sides by each pair of comparisons; nothing where there is an equality. */
+  private def pairs(join: Join, conditions: RangeConditions): Seq[(SideInParts, SideInParts)] =
+    if (conditions.leftKeys.nonEmpty) Nil
+    else {
+      val (uppers, lowers) = conditions.usable.partition(_.leftIsLess)
+      for (upper <- uppers; lower <- lowers; sides <- sidesOf(join, upper, lower)) yield sides
+    }
 
-    /** Whether each row has one part, and can tell by itself what becomes of it. */
-    def isDecided: Boolean = isPoint && !MayFail(terms.head)
-    def longs: Seq[Expression] = terms.map(term => RangeLong(MayFail.orNull(term)))
-  }
+  private def sidesOf(join: Join, upper: Comparison, lower: Comparison): Option[(SideInParts, SideInParts)] =
+    (upper, lower) match {
+      case (upper: Terms, lower: Terms) if upper.dataType == lower.dataType =>
+        Some((
+          SideInParts.of(join.left, Seq(lower.left, upper.left)),
+          SideInParts.of(join.right, Seq(lower.right, upper.right))))
+      case (upper: Difference, lower: Difference) if upper.isOfTheTermsOf(lower) && upper.worksWith(lower) =>
+        Some(pointAndLimits(join, upper, lower))
+      case _ => None
+    }
 
-  /** What is known of the sides by each pair of comparisons. */
-  private def pairs(join: Join, conditions: RangeConditions): Seq[(Side, Side)] = {
-    val terms = conditions.usable.collect { case terms: Terms => terms }
-    val (uppers, lowers) = terms.partition(_.leftIsLess)
-    for (upper <- uppers; lower <- lowers if upper.dataType == lower.dataType)
-      yield (Side(join.left, Seq(lower.left, upper.left)), Side(join.right, Seq(lower.right, upper.right)))
+  /** Of a difference: where the left term is, and where the right one says that it may be. */
+  private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideInParts, SideInParts) = {
+    val bounds = Seq(lower, upper).map(_.bound(rightIsIndexed = false))
+    // Two terms that are no further from 0 than half of what a difference may be are within its reach.
+    val reach = bounds.flatMap(_.shift.reach).minOption.map(reach => Literal(reach / 2))
+    def meetsAll(term: Expression): Expression = {
+      val isFar = reach.map { half =>
+        val number = RangeLong(MayFail.orNull(term))
+        Or(GreaterThan(number, half), LessThan(number, UnaryMinus(half, failOnError = false)))
+      }
+      isFar.foldLeft(RangeLayout.fails(Seq(term)))(Or(_, _))
+    }
+    val point = RangeLong(MayFail.orNull(upper.left))
+    (
+      SideInParts(join.left, Seq(point, point), isPoint = true, meetsAll(upper.left)),
+      SideInParts(join.right, bounds.map(_.long), isPoint = false, meetsAll(upper.right)))
   }
 
   /** Those of the first two comparisons that will do, of which one is the more helpful the fewer copies there are. */
-  private def sides(join: Join, conditions: RangeConditions): Option[(Side, Side)] = {
-    val suitable = if (conditions.leftKeys.nonEmpty) Nil
-    else pairs(join, conditions).filter { case (left, right) =>
-      join.joinType match {
-        case _: InnerLike => true
-        case RightOuter => right.isDecided
-        case FullOuter => false
-        case _ => left.isDecided
-      }
-    }
-    suitable.find { case (left, right) => left.isDecided || right.isDecided }.orElse(suitable.headOption)
-  }
-
-  private def distribute(join: Join, sides: (Side, Side)): LogicalPlan = {
-    val (left, right) = sides
-    val parts = PartsByQuantiles(conf.numShufflePartitions)
-    val even = if (right.isDecided && !left.isDecided) right else left
-    val cuts = parts.cuts(even.longs.head, even.relation)
-    val (leftParts, rightParts) = (partsOf(left, cuts, parts), partsOf(right, cuts, parts))
-    val once = for (a <- leftParts.isFirst; b <- rightParts.isFirst) yield Or(a, b)
-    val condition = (EqualTo(leftParts.part, rightParts.part) +: join.condition.toSeq) ++ once
-    val inParts = join.copy(leftParts.relation, rightParts.relation, condition = condition.reduceOption(And))
-    inParts.copyTagsFrom(join) // with what was decided about it before
-    Project(join.output, inParts)
-  }
-
-  /**
-   * @param isFirst
-   *   whether a row is the first of its copies; None where there are no copies
-   */
-  private case class InParts(relation: LogicalPlan, part: Attribute, isFirst: Option[Attribute])
-
-  private def partsOf(side: Side, cuts: Expression, parts: PartsByQuantiles): InParts = {
-    val output = side.relation.output
-    if (side.isDecided) {
-      val part = Alias(TimePart(side.longs.head, cuts, parts.labels), "part")()
-      InParts(Project(output :+ part, side.relation), part.toAttribute, None)
-    } else {
-      // A term that fails has to meet every row of the other side, so that the condition fails as it should.
-      val fails = RangeLayout.fails(side.terms)
-      val numbers = 0 until parts.parts
-      def number(long: Expression): Expression = TimePart(long, cuts, numbers)
-      val first = Alias(If(fails, Literal(0), number(Least(side.longs))), "first")()
-      val last = Alias(If(fails, Literal(numbers.last), number(Greatest(side.longs))), "last")()
-      val i = AttributeReference("i", IntegerType, nullable = false)()
-      val mayMatch = Filter(Or(fails, side.longs.map(IsNotNull(_)).reduce[Expression](And)), side.relation)
-      val copies = Generate(
-        Explode(Sequence(first.toAttribute, last.toAttribute, None, Some(conf.sessionLocalTimeZone))),
-        unrequiredChildIndex = Nil,
-        outer = false,
-        qualifier = None,
-        generatorOutput = Seq(i),
-        child = Project(output ++ Seq(first, last), mayMatch)
-      )
-      val labels = Literal.create(parts.labels.toArray, ArrayType(IntegerType, containsNull = false))
-      val part = Alias(GetArrayItem(labels, i), "part")()
-      val isFirst = Alias(EqualTo(i, first.toAttribute), "isFirst")()
-      InParts(Project(output ++ Seq(part, isFirst), copies), part.toAttribute, Some(isFirst.toAttribute))
-    }
+  private def suitable(
+      join: Join,
+      pairs: Seq[(SideInParts, SideInParts)]): Option[(SideInParts, SideInParts)] = {
+    val readable = pairs.filter(unreadable(join, _).isEmpty)
+    def decided(pair: (SideInParts, SideInParts)) = Seq(pair._1, pair._2).count(_.isDecided)
+    if (readable.isEmpty) None else Some(readable.maxBy(decided)) // the first of several
   }
 }

@@ -37,15 +37,14 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
       Option(row.get(2)).map(_.asInstanceOf[Int]),
       row.getInt(3)))
 
-  /** Of each left row the id of its match, found by looking at all right rows of its key. */
+  /** Of each left row the id of its match: the first that passes, of all right rows of its key, the last row first. */
   private def oracle(descending: Boolean, passes: (Data, Data) => Boolean): Seq[String] = {
-    val byKey = rows("r").filter(_._2.isDefined).groupBy(_._2)
+    def order(time: Option[Int]): Int = time.map(t => if (descending) -t else t).getOrElse(Int.MinValue)
+    val byKey = rows("r").filter(_._2.isDefined).groupBy(_._2).map { case (key, found) =>
+      key -> found.sortBy { case (id, _, time, _) => (order(time), id) }.reverse
+    }
     rows("l").map { l =>
-      val found = byKey.getOrElse(l._2, Nil).filter(passes(l, _))
-      val last = found.maxByOption { case (id, _, time, _) =>
-        (time.map(t => if (descending) -t else t).getOrElse(Int.MinValue), id)
-      }
-      s"(${l._1}, ${last.fold("NULL")(_._1.toString)})"
+      s"(${l._1}, ${byKey.getOrElse(l._2, Nil).find(passes(l, _)).fold("NULL")(_._1.toString)})"
     }.sorted
   }
 

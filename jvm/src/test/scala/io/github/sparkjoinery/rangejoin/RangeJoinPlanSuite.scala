@@ -7,16 +7,7 @@ import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
 import io.github.sparkjoinery.{Answers, Pairwise}
 
 /** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
-class RangeJoinPlanSuite extends RangeJoinChecks {
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    views(
-      "events" -> "SELECT id, int(id % 97) AS x, int(id % 5) AS k, timestamp_seconds(id * 60) AS ts, date_add(DATE'1970-01-01', int(id % 50)) AS d FROM range(0, 500, 1, 3)",
-      "spans" -> ("SELECT id, int(id * 3) AS lo, int(id * 3 + id % 7) AS hi, int(id % 5) AS k, timestamp_seconds(id * 900) AS ts, " +
-        "timestamp_seconds(id * 900 + 600) AS te, concat('v', id) AS name FROM range(0, 40, 1, 2)")
-    )
-  }
+class RangeJoinPlanSuite extends EventsAndSpans {
 
   for ((what, condition) <- Seq(
       "BETWEEN" -> "e.x BETWEEN s.lo AND s.hi",
@@ -77,27 +68,29 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
     assert(indexed("/*+ BROADCAST(s) */", "FULL JOIN") == "BuildRight")
   }
 
-  private val extremes = Seq("-2147483648", "-2147483647", "-1073741825", "-7", "0", "7", "1073741824", "2147483647")
-
   test("differences that overflow are found, or fail, as in Spark") {
-    val ints = extremes.map(n => s"(int(${n}L))").mkString(", ")
+    val ints = IntsWithEnds
     val longs = Seq("-9223372036854775808", "-9223372036854775807", "-5", "0", "5", "9223372036854775807")
       .map(n => s"(bigint('$n'))").mkString(", ")
-    for {
-      values <- Seq(ints, longs)
-      ansi <- Seq("false", "true")
-      conf <- Seq(Generated, Interpreted)
-      condition <- Seq(
-        "a.x - b.x BETWEEN -20 AND 20",
-        "abs(a.x - b.x) < 10",
-        "a.x - b.x > 100",
-        "b.x - a.x <= -2147483000",
-        "abs(a.x - b.x) <= -1",
-        "a.x - b.x < 2147483647 AND a.x - b.x >= -2147483648"
-      )
-      hint <- Seq("BROADCAST(a)", "BROADCAST(b)")
-    } withConf(conf :+ ("spark.sql.ansi.enabled" -> ansi): _*) {
-      checkRangeJoin(s"SELECT /*+ $hint */ * FROM VALUES $values AS a(x) JOIN VALUES $values AS b(x) ON $condition")
+    val (values, codes) =
+      (Map("ints" -> ints, "longs" -> longs), Map("generated" -> Generated, "interpreted" -> Interpreted))
+    for (chosen <- Pairwise.cases(
+        "values" -> values.keys.toSeq.sorted,
+        "code" -> codes.keys.toSeq.sorted,
+        "spark.sql.ansi.enabled" -> Seq("false", "true"),
+        "hint" -> Seq("BROADCAST(a)", "BROADCAST(b)"),
+        "condition" -> Seq(
+          "a.x - b.x BETWEEN -20 AND 20",
+          "abs(a.x - b.x) < 10",
+          "a.x - b.x > 100",
+          "b.x - a.x <= -2147483000",
+          "abs(a.x - b.x) <= -1",
+          "a.x - b.x < 2147483647 AND a.x - b.x >= -2147483648"
+        )
+      )) withConf(codes(chosen("code")) :+ ("spark.sql.ansi.enabled" -> chosen("spark.sql.ansi.enabled")): _*) {
+      val side = values(chosen("values"))
+      checkRangeJoin(
+        s"SELECT /*+ ${chosen("hint")} */ * FROM VALUES $side AS a(x) JOIN VALUES $side AS b(x) ON ${chosen("condition")}")
     }
     // Too large, and the sides change their parts: what was a point of one term is an interval of two.
     for {
@@ -126,24 +119,6 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
         s"SELECT /*+ $hint */ * FROM (SELECT l.x, r.x AS y FROM ($doubles) l(x), ($doubles) r(x)) a JOIN ($doubles) b(x) ON $condition"
       assert(Answers.rows(sql(text)) == asOracle(Answers.rows(sql(text))), text)
     }
-  }
-
-  test("an index too large to broadcast: rows stay in the order of the streamed side") {
-    for (conf <- Seq(Generated, Interpreted); join <- Seq("JOIN", "LEFT JOIN", "LEFT SEMI JOIN"))
-      withConf(conf ++ Seq(
-        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
-        "spark.joinery.rangeJoin.maxIndexPart" -> "1",
-        "spark.sql.autoBroadcastJoinThreshold" -> "-1"): _*) {
-        val events =
-          "(SELECT a.id, a.x FROM (SELECT * FROM events UNION ALL SELECT * FROM events) a JOIN events b ON a.id = b.id) e"
-        val many = "(SELECT id AS sid, x AS lo, x + 9 AS hi FROM events) s"
-        val query = sql(s"SELECT /*+ BROADCAST(s) */ e.id FROM $events $join $many ON e.x BETWEEN s.lo AND s.hi")
-        val rows = query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].rdd.glom().collect()
-        assert(rows.map(_.length).sum > 900 && rows.forall(part =>
-          part.map(_.getLong(0)).sameElements(part.map(_.getLong(0)).sorted)))
-        assert(
-          collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join.outputOrdering }.exists(_.nonEmpty))
-      }
   }
 
   test("local times whose clocks are set, and rounding") {
@@ -176,67 +151,6 @@ class RangeJoinPlanSuite extends RangeJoinChecks {
       s"SELECT $hint * FROM events e JOIN spans s ON CAST(e.x AS DOUBLE) - s.lo >= 100",
       "a floating-point difference with one limit only")
     checkDecision("SELECT * FROM events e JOIN spans s ON e.k = s.k", "an ordinary join")
-  }
-
-  for {
-    join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
-    indexed <- Seq("e", "s")
-  } test(s"$join: an index of $indexed that proves too large to broadcast is built in the tasks, in parts") {
-    for ((adaptive, part, conf) <-
-        Seq(("true", "1", Generated), ("false", "1GB", Generated), ("false", "1", Interpreted)))
-      withConf(conf ++ Seq(
-        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
-        "spark.joinery.rangeJoin.maxIndexPart" -> part,
-        "spark.sql.adaptive.enabled" -> adaptive): _*) {
-        val text =
-          s"""SELECT /*+ BROADCAST($indexed) */ * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, NULL, k FROM events) e $join
-           |(SELECT id AS sid, lo, hi FROM spans UNION ALL SELECT id, hi + 1000, lo FROM spans) s
-           |ON e.x BETWEEN s.lo AND s.hi AND e.id % 7 <> s.sid""".stripMargin
-        checkRangeJoin(text)
-        val query = sql(s"SELECT count(*), sum(id + 1) FROM ($text)") // so that there is generated code above it
-        val expected = onStockJoins(sql(s"SELECT count(*), sum(id + 1) FROM ($text)").collect())
-        assert(query.collect().sameElements(expected))
-        val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics
-        assert(metrics("indexParts").value > 0, plan(query))
-      }
-  }
-
-  for (join <- Seq("JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"))
-    test(s"$join: without an equality and a small side, the range is cut into parts") {
-      val (partitions, adaptive) = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled")
-      val codes = Map("generated" -> Generated, "interpreted" -> Interpreted)
-      for (chosen <- Pairwise.cases(
-          partitions -> Seq("2", "7", "40"),
-          "code" -> codes.keys.toSeq.sorted,
-          adaptive -> Seq("true", "false"))) withConf(codes(chosen("code")) ++ Seq(
-        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
-        partitions -> chosen(partitions),
-        adaptive -> chosen(adaptive)): _*) {
-        checkRangeJoin(s"SELECT * FROM events e $join spans s ON e.x BETWEEN s.lo AND s.hi AND e.id <> s.id", Shuffled)
-        checkRangeJoin(s"SELECT * FROM events e $join spans s ON e.x >= s.hi AND e.x < s.lo + 40", Shuffled)
-        if (join == "JOIN") checkRangeJoin(
-          s"SELECT * FROM events e $join spans s ON e.ts < s.te AND s.ts - INTERVAL 1 HOUR < e.ts + INTERVAL 10 MINUTES",
-          Shuffled)
-      }
-    }
-
-  test("parts of a range: the point may be on either side, a term that fails has all parts, NULL has none") {
-    withConf("spark.joinery.rangeJoin.maxBroadcast" -> "1", "spark.sql.shuffle.partitions" -> "9") {
-      checkRangeJoin("SELECT * FROM spans s RIGHT JOIN events e ON e.x BETWEEN s.lo AND s.hi", Shuffled)
-      val some =
-        "(SELECT id, if(id = 3, 2147483647, if(id % 7 = 0, NULL, lo)) AS lo, if(id % 9 = 0, NULL, hi) AS hi FROM spans) s"
-      for (ansi <- Seq("true", "false")) withConf("spark.sql.ansi.enabled" -> ansi) {
-        checkRangeJoin(s"SELECT * FROM events e LEFT JOIN $some ON e.x BETWEEN s.lo + 1 AND s.hi", Shuffled)
-        checkRangeJoin(
-          s"SELECT * FROM events e LEFT JOIN $some ON s.id <> 3 AND e.x BETWEEN s.lo + 1 AND s.hi",
-          Shuffled)
-      }
-      for ((kept, why) <- Seq("FULL JOIN" -> "a full outer join", "RIGHT JOIN" -> "it keeps intervals")) {
-        val query = s"SELECT * FROM events e $kept spans s ON e.x BETWEEN s.lo AND s.hi"
-        checkLeftToSpark(query, s"not cut into parts: $why")
-      }
-      checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.x < s.lo", "not cut into parts: two plain comparisons")
-    }
   }
 
   test("the hint insists, with a size of bins or without, and a wrong one says what it takes") {

@@ -62,25 +62,12 @@ case class RangeJoinQuery(values: Case) {
   /** Where there is no key, there is nothing to shuffle by. */
   def isShuffled: Boolean = of("key") != "none" && (isCut || Set("shuffled", "in parts")(of("form")))
 
-  /** Where there is no key and no small side, the part of the range is one, if rows that are kept have one part. */
-  private def isDistributed: Boolean = isCut && of("key") == "none" && {
-    val (isPointOnLeft, isPointOnRight) = of("kind") match {
-      case "two ranges" => (true, true)
-      case "point in interval" => (true, false)
-      case "interval around point" => (false, true)
-      case _ => (false, false)
-    }
-    of("join") match {
-      case "INNER" => !isDifference && !Set("less", "greater")(of("kind"))
-      case "FULL" => false
-      case "RIGHT" => isPointOnRight
-      case _ => isPointOnLeft
-    }
-  }
+  /** Where there is no key and no small side, the part of the range is one, if two comparisons tell it. */
+  private def isDistributed: Boolean =
+    isCut && of("key") == "none" && !Set("less", "greater")(of("kind"))
 
   private def isCut: Boolean = of("form") == "cut"
   private def isTooLarge: Boolean = isCut || of("form") == "too large"
-  private def isDifference: Boolean = Set("difference", "distance")(of("kind")) && hasDifference
 
   def operator: String = if (isShuffled || isDistributed) "ShuffledRangeJoin" else "BroadcastRangeJoin"
 

@@ -29,7 +29,7 @@ final class RangeIndexBuilder(
   private val hasLongKey = layout.longKey.isDefined
   private val isKeyless = layout.keys.isEmpty
   private val hasEnds = layout.end.isDefined
-  private val bytesPerRow = if (hasEnds) 28L else 20L
+  private val bytesPerRow = 16L + (if (hasEnds) 8 else 0) + (if (isKeyless) 0 else 4)
   private val resultBytesPerRow =
     (if (hasEnds) 34L else 24L) + 4 + Directory.BytesPerValue // with its key's first place
   private val addedBytesPerRow = bytesPerRow + (if (reserves) resultBytesPerRow + OrderedRows.MostScratchPerRow else 0)
@@ -43,7 +43,7 @@ final class RangeIndexBuilder(
   private val capacity =
     if (expected > Smallest && expected <= MostRows && memory.acquire(expected * addedBytesPerRow)) expected
     else Smallest
-  private var groups = new Array[Int](capacity)
+  private var groups = if (isKeyless) null else new Array[Int](capacity)
   private var addresses = new Array[Long](capacity)
   private var starts = new Array[Long](capacity)
   private var ends = if (hasEnds) new Array[Long](capacity) else null
@@ -71,7 +71,7 @@ final class RangeIndexBuilder(
     if (count == addresses.length && !grow()) return false
     val address = pages.add(row)
     if (address < 0) return false
-    groups(count) = group
+    if (!isKeyless) groups(count) = group
     addresses(count) = address
     starts(count) = found.getLong(1)
     if (hasEnds) ends(count) = found.getLong(2)
@@ -101,7 +101,7 @@ final class RangeIndexBuilder(
     val before = addresses.length
     val length = before * 2
     if (length > MostRows || !memory.acquire(length * addedBytesPerRow)) return false
-    groups = java.util.Arrays.copyOf(groups, length)
+    if (!isKeyless) groups = java.util.Arrays.copyOf(groups, length)
     addresses = java.util.Arrays.copyOf(addresses, length)
     starts = java.util.Arrays.copyOf(starts, length)
     if (hasEnds) ends = java.util.Arrays.copyOf(ends, length)
@@ -185,7 +185,7 @@ final class RangeIndexBuilder(
   private def firstsOf(numKeys: Int): Array[Int] = {
     val firsts = new Array[Int](numKeys + 1)
     var i = 0
-    while (i < count) { firsts(groups(i) + 1) += 1; i += 1 }
+    if (isKeyless) firsts(numKeys) = count else while (i < count) { firsts(groups(i) + 1) += 1; i += 1 }
     i = 1
     while (i < firsts.length) { firsts(i) += firsts(i - 1); i += 1 }
     firsts
@@ -204,8 +204,9 @@ final class RangeIndexBuilder(
     val next = firsts.clone()
     var i = 0
     while (i < count) {
-      val place = next(groups(i))
-      next(groups(i)) = place + 1
+      val group = if (isKeyless) 0 else groups(i)
+      val place = next(group)
+      next(group) = place + 1
       times(place) = starts(i)
       rows(place) = i
       i += 1

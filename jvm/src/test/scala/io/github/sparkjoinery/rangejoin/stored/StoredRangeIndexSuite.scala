@@ -134,6 +134,17 @@ class StoredRangeIndexSuite extends RangeJoinChecks with StoredArtifacts {
     }
   }
 
+  test("what EXISTS and IN become") {
+    withSpans {
+      buildIndex()()
+      for (condition <- Seq(
+          "EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)",
+          "NOT EXISTS (SELECT * FROM spans s WHERE e.x BETWEEN s.lo AND s.hi AND s.id > e.id)",
+          "e.id = 7 OR EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi AND s.name LIKE 'v1%')"
+        )) checkStored(s"SELECT e.id FROM events e WHERE $condition")
+    }
+  }
+
   test("a side of which the optimizer leaves columns out once it has an index") {
     withSpans {
       buildIndex()()

@@ -1,0 +1,152 @@
+package io.github.sparkjoinery.rangejoin.parts
+
+import org.apache.spark.sql.catalyst.SQLConfHelper
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max}
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types.BooleanType
+
+import io.github.sparkjoinery.planning.{PartsByQuantiles, Repeatable}
+
+/**
+ * A join by a range as one by the parts of the range.
+ * {{{
+ *   Join p.x BETWEEN r.lo AND r.hi        Project
+ *   :- points                             +- Join p.part = r.part AND p.x BETWEEN r.lo AND r.hi
+ *   +- ranges                    ==>         :- Project p.*, part of x AS part
+ *                                            +- Project r.*, label of i AS part
+ *                                               +- Generate explode(sequence(part of lo, part of hi)) AS i
+ *                                                  +- ranges
+ * }}}
+ * Of two intervals that share several parts, the pair is given out in the first of these, which is where one of the two
+ * begins.
+ *
+ * A copy cannot tell whether another has a match. Where rows are copied that the join keeps, or gives out once, the
+ * copies are brought together again by a second shuffle:
+ *   - LEFT SEMI, LEFT ANTI, and EXISTS ask each copy, and then all copies of a row;
+ *   - an outer join is made of its pairs, and of the rows all of whose copies are without a match:
+ *     {{{
+ *   Union
+ *   :- the inner join in parts, or the outer one that keeps the side whose rows have one part
+ *   +- Project r.*, NULL AS p.*
+ *      +- Aggregate by row: as many copies as there are
+ *         +- Join LEFT ANTI r.part = p.part AND p.x BETWEEN r.lo AND r.hi
+ *     }}}
+ *
+ * @param join
+ *   without an equality
+ */
+private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: SideInParts) extends SQLConfHelper {
+  import RangeJoinInParts._
+
+  private val parts = PartsByQuantiles(conf.numShufflePartitions)
+  private val cuts = {
+    val even = if (right.isDecided && !left.isDecided) right else left
+    parts.cuts(even.longs.head, even.relation)
+  }
+
+  def plan: LogicalPlan = join.joinType match {
+    case LeftSemi | LeftAnti | _: ExistenceJoin if keepsCopies(join.joinType, left, isLeft = true) =>
+      together(left, right, join.hint, join.joinType)
+    case joinType =>
+      val ofLeft = if (keepsCopies(joinType, left, isLeft = true)) Some(unmatched(left, right, join.hint)) else None
+      val ofRight =
+        if (keepsCopies(joinType, right, isLeft = false))
+          Some(unmatched(right, left, JoinHint(join.hint.rightHint, join.hint.leftHint)))
+        else None
+      if (ofLeft.isEmpty && ofRight.isEmpty) pairs else Union(Seq(pairs) ++ ofLeft ++ ofRight)
+  }
+
+  /** The pairs, each once, and the rows without one that have one part. */
+  private def pairs: LogicalPlan = {
+    val (leftParts, rightParts) = (left.inParts(cuts, parts), right.inParts(cuts, parts))
+    val once = for (a <- leftParts.isFirst; b <- rightParts.isFirst) yield Or(a, b)
+    val condition = (EqualTo(leftParts.part, rightParts.part) +: join.condition.toSeq) ++ once
+    val joinType =
+      if (!isOuter(join.joinType)) join.joinType
+      else outer(
+        keeps(join.joinType, isLeft = true) && left.isDecided,
+        keeps(join.joinType, isLeft = false) && right.isDecided)
+    val inParts =
+      join.copy(leftParts.relation, rightParts.relation, joinType, condition = condition.reduceOption(And))
+    inParts.copyTagsFrom(join) // with what was decided about it before
+    Project(join.output, inParts)
+  }
+
+  private def outer(keepsLeft: Boolean, keepsRight: Boolean): JoinType =
+    if (keepsLeft && keepsRight) FullOuter else if (keepsLeft) LeftOuter else if (keepsRight) RightOuter else Inner
+
+  /** The rows of a side none of whose copies has a match, beside NULLs. */
+  private def unmatched(side: SideInParts, other: SideInParts, hint: JoinHint): LogicalPlan = {
+    val rows = together(side, other, hint, LeftAnti)
+    Project(
+      join.output.map(column =>
+        if (rows.outputSet.contains(column)) column
+        else Alias(Literal.create(null, column.dataType), column.name)(column.exprId)),
+      rows)
+  }
+
+  /** What becomes of the rows of a side in all parts together, where what is asked is whether they have a match. */
+  private def together(side: SideInParts, other: SideInParts, hint: JoinHint, asked: JoinType): LogicalPlan = {
+    val (copies, others) = (side.numbered(cuts, parts), other.inParts(cuts, parts))
+    val ofCopies = join.condition.map(_.transform { case column: Attribute =>
+      copies.columns.getOrElse(column, column)
+    })
+    val condition = (EqualTo(copies.part, others.part) +: ofCopies.toSeq).reduce[Expression](And)
+    val exists = AttributeReference("exists", BooleanType, nullable = false)()
+    val ofCopy = asked match { case _: ExistenceJoin => ExistenceJoin(exists); case other => other }
+    val inParts = Join(copies.relation, others.relation, ofCopy, Some(condition), hint)
+    def first(column: Attribute): Expression = First(column, ignoreNulls = false).toAggregateExpression()
+    val columns = side.relation.output.map(column => named(first(copies.columns(column)), column))
+    asked match {
+      case LeftAnti =>
+        val (all, found) =
+          (Alias(first(copies.copies), "all")(), Alias(Count(Literal(1)).toAggregateExpression(), "found")())
+        val rows = Aggregate(Seq(copies.row), columns ++ Seq(all, found), inParts)
+        val isWhole = EqualTo(found.toAttribute, Cast(all.toAttribute, found.dataType))
+        Project(columns.map(_.toAttribute), Filter(isWhole, rows))
+      case ExistenceJoin(flag) =>
+        Aggregate(Seq(copies.row), columns :+ named(Max(exists).toAggregateExpression(), flag), inParts)
+      case _ => Aggregate(Seq(copies.row), columns, inParts)
+    }
+  }
+
+  /** A value under the name and number of a column. */
+  private def named(value: Expression, column: Attribute): Alias =
+    Alias(if (column.nullable) value else KnownNotNull(value), column.name)(
+      column.exprId,
+      column.qualifier,
+      Some(column.metadata))
+}
+
+private[rangejoin] object RangeJoinInParts {
+
+  /** Why the sides cannot be read as this takes it; None if they can. */
+  def unreadable(joinType: JoinType, left: SideInParts, right: SideInParts): Option[String] = {
+    val copied = Seq(left -> true, right -> false)
+      .collect { case (side, isLeft) if keepsCopies(joinType, side, isLeft) => side.relation }
+    val isReadTwice = copied.nonEmpty && isOuter(joinType)
+    if (isReadTwice && !Seq(left, right).forall(side => Repeatable(side.relation)))
+      Some("it keeps rows that are copied, so that both sides are read twice, and one may have other rows by then")
+    else if (!copied.forall(Repeatable.inOrder))
+      Some("it keeps rows that are copied, and a task that runs again may have them in another order")
+    else None
+  }
+
+  private def isOuter(joinType: JoinType): Boolean = joinType match {
+    case LeftOuter | RightOuter | FullOuter => true
+    case _ => false
+  }
+
+  /** Whether rows of a side come together again, each to be kept, or to be given out once. */
+  private def keepsCopies(joinType: JoinType, side: SideInParts, isLeft: Boolean): Boolean =
+    keeps(joinType, isLeft) && !side.isDecided
+
+  private def keeps(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {
+    case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => isLeft
+    case RightOuter => !isLeft
+    case FullOuter => true
+    case _ => false
+  }
+}

@@ -1,0 +1,128 @@
+package io.github.sparkjoinery.rangejoin.parts
+
+import org.apache.spark.sql.catalyst.SQLConfHelper
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types.{ArrayType, IntegerType}
+
+import io.github.sparkjoinery.expressions.TimePart
+import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
+import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeLong}
+
+/**
+ * A side of a join each of whose rows is between two numbers, in either order, or at one: how its rows come to the
+ * parts of the range.
+ *
+ * @param longs
+ *   the two numbers, which are the same for a point; a row with a NULL matches nothing
+ * @param meetsAll
+ *   whether a row has to meet every row of the other side all the same
+ */
+private[rangejoin] case class SideInParts(
+    relation: LogicalPlan,
+    longs: Seq[Expression],
+    isPoint: Boolean,
+    meetsAll: Expression) extends SQLConfHelper {
+  import SideInParts._
+
+  /** Whether each row has one part, and can tell by itself what becomes of it. */
+  def isDecided: Boolean = isPoint && meetsAll == Literal.FalseLiteral
+
+  /** The rows with their parts, each at least once; but copies are made only of rows that may have a match. */
+  def inParts(cuts: Expression, parts: PartsByQuantiles): InParts =
+    if (isDecided) {
+      val part = Alias(TimePart(longs.head, cuts, parts.labels), "part")()
+      InParts(Project(relation.output :+ part, relation), part.toAttribute, None)
+    } else {
+      val (rows, first, _, i) = copied(Filter(Or(meetsAll, isWhole), relation), cuts, parts, ofOthers = Literal(0))
+      val (part, isFirst) = (label(i, parts), Alias(EqualTo(i, first), "isFirst")())
+      InParts(Project(relation.output ++ Seq(part, isFirst), rows), part.toAttribute, Some(isFirst.toAttribute))
+    }
+
+  /** All rows with their parts, and with what it takes to bring the copies of each together again. */
+  def numbered(cuts: Expression, parts: PartsByQuantiles): NumberedCopies = {
+    val row = Alias(MonotonicallyIncreasingID(), "row")()
+    val numbered = Project(relation.output :+ row, relation)
+    val anywhere = Cast(Pmod(row.toAttribute, Literal(parts.parts.toLong)), IntegerType)
+    val (rows, first, last, i) = copied(numbered, cuts, parts, anywhere)
+    val (part, copies) = (label(i, parts), Alias(Add(Subtract(last, first), Literal(1)), "copies")())
+    // So that what is made of a row's copies can be the columns; by another name, or the optimizer would undo it.
+    val columns = relation.output.map(column => column -> Alias(column, "copied")())
+    NumberedCopies(
+      Project(columns.map(_._2) ++ Seq(part, row.toAttribute, copies), rows),
+      part.toAttribute,
+      AttributeMap(columns.map { case (column, copy) => column -> copy.toAttribute }),
+      row.toAttribute,
+      copies.toAttribute
+    )
+  }
+
+  private def isWhole: Expression = longs.map(IsNotNull(_)).reduce[Expression](And)
+
+  /**
+   * Rows of the side, once for each part; with the numbers of the first part and the last, and of the part itself.
+   *
+   * @param ofOthers
+   *   the part of rows that match nothing
+   */
+  private def copied(
+      rows: LogicalPlan,
+      cuts: Expression,
+      parts: PartsByQuantiles,
+      ofOthers: Expression): (LogicalPlan, Attribute, Attribute, Attribute) = {
+    val numbers = 0 until parts.parts
+    def number(end: Expression, ofAll: Int): Expression =
+      If(meetsAll, Literal(ofAll), If(isWhole, TimePart(end, cuts, numbers), ofOthers))
+    val first = Alias(number(Least(longs), numbers.head), "first")()
+    val last = Alias(number(Greatest(longs), numbers.last), "last")()
+    val i = AttributeReference("i", IntegerType, nullable = false)()
+    val copies = Generate(
+      Explode(Sequence(first.toAttribute, last.toAttribute, None, Some(conf.sessionLocalTimeZone))),
+      unrequiredChildIndex = Nil,
+      outer = false,
+      qualifier = None,
+      generatorOutput = Seq(i),
+      child = Project(rows.output ++ Seq(first, last), rows)
+    )
+    (copies, first.toAttribute, last.toAttribute, i)
+  }
+
+  private def label(i: Attribute, parts: PartsByQuantiles): Alias = {
+    val labels = Literal.create(parts.labels.toArray, ArrayType(IntegerType, containsNull = false))
+    Alias(GetArrayItem(labels, i), "part")()
+  }
+}
+
+private[rangejoin] object SideInParts {
+
+  /**
+   * A side with two terms, which are the same for points. Where one of them fails, the condition has to fail as it
+   * would with any row of the other side.
+   */
+  def of(relation: LogicalPlan, terms: Seq[Expression]): SideInParts = SideInParts(
+    relation,
+    terms.map(term => RangeLong(MayFail.orNull(term))),
+    terms.head.semanticEquals(terms.last),
+    RangeLayout.fails(terms))
+
+  /**
+   * @param isFirst
+   *   whether a row is the first of its copies; None where there are no copies
+   */
+  case class InParts(relation: LogicalPlan, part: Attribute, isFirst: Option[Attribute])
+
+  /**
+   * @param columns
+   *   the side's columns as they are in the copies
+   * @param row
+   *   a number that the copies of a row share
+   * @param copies
+   *   how many they are
+   */
+  case class NumberedCopies(
+      relation: LogicalPlan,
+      part: Attribute,
+      columns: AttributeMap[Attribute],
+      row: Attribute,
+      copies: Attribute)
+}

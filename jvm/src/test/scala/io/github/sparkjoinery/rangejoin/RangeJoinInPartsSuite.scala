@@ -1,0 +1,118 @@
+package io.github.sparkjoinery.rangejoin
+
+import io.github.sparkjoinery.Pairwise
+
+/** Joins by a range where no side is small: indexed by each task for itself, or cut into parts of the range. */
+class RangeJoinInPartsSuite extends EventsAndSpans {
+
+  test("an index too large to broadcast: rows stay in the order of the streamed side") {
+    for (conf <- Seq(Generated, Interpreted); join <- Seq("JOIN", "LEFT JOIN", "LEFT SEMI JOIN"))
+      withConf(conf ++ Seq(
+        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+        "spark.joinery.rangeJoin.maxIndexPart" -> "1",
+        "spark.sql.autoBroadcastJoinThreshold" -> "-1"): _*) {
+        val events =
+          "(SELECT a.id, a.x FROM (SELECT * FROM events UNION ALL SELECT * FROM events) a JOIN events b ON a.id = b.id) e"
+        val many = "(SELECT id AS sid, x AS lo, x + 9 AS hi FROM events) s"
+        val query = sql(s"SELECT /*+ BROADCAST(s) */ e.id FROM $events $join $many ON e.x BETWEEN s.lo AND s.hi")
+        val rows = query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].rdd.glom().collect()
+        assert(rows.map(_.length).sum > 900 && rows.forall(part =>
+          part.map(_.getLong(0)).sameElements(part.map(_.getLong(0)).sorted)))
+        assert(
+          collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join.outputOrdering }.exists(_.nonEmpty))
+      }
+  }
+
+  for {
+    join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+    indexed <- Seq("e", "s")
+  } test(s"$join: an index of $indexed that proves too large to broadcast is built in the tasks, in parts") {
+    for ((adaptive, part, conf) <-
+        Seq(("true", "1", Generated), ("false", "1GB", Generated), ("false", "1", Interpreted)))
+      withConf(conf ++ Seq(
+        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+        "spark.joinery.rangeJoin.maxIndexPart" -> part,
+        "spark.sql.adaptive.enabled" -> adaptive): _*) {
+        val text =
+          s"""SELECT /*+ BROADCAST($indexed) */ * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, NULL, k FROM events) e $join
+           |(SELECT id AS sid, lo, hi FROM spans UNION ALL SELECT id, hi + 1000, lo FROM spans) s
+           |ON e.x BETWEEN s.lo AND s.hi AND e.id % 7 <> s.sid""".stripMargin
+        checkRangeJoin(text)
+        val query = sql(s"SELECT count(*), sum(id + 1) FROM ($text)") // so that there is generated code above it
+        val expected = onStockJoins(sql(s"SELECT count(*), sum(id + 1) FROM ($text)").collect())
+        assert(query.collect().sameElements(expected))
+        val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics
+        assert(metrics("indexParts").value > 0, plan(query))
+      }
+  }
+
+  for (join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"))
+    test(s"$join: without an equality and a small side, the range is cut into parts") {
+      val (partitions, adaptive) = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled")
+      val codes = Map("generated" -> Generated, "interpreted" -> Interpreted)
+      val queries = Seq(
+        s"SELECT * FROM events e $join spans s ON e.x BETWEEN s.lo AND s.hi AND e.id <> s.id",
+        s"SELECT * FROM events e $join spans s ON e.x >= s.hi AND e.x < s.lo + 40",
+        s"SELECT * FROM spans s $join events e ON e.x BETWEEN s.lo AND s.hi AND e.k = 1",
+        s"SELECT * FROM events e $join spans s ON e.ts < s.te AND s.ts - INTERVAL 1 HOUR < e.ts + INTERVAL 10 MINUTES"
+      )
+      for (chosen <- Pairwise.cases(
+          "query" -> queries,
+          partitions -> Seq("2", "7", "40"),
+          "code" -> codes.keys.toSeq.sorted,
+          adaptive -> Seq("true", "false"))) withConf(codes(chosen("code")) ++ Seq(
+        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+        partitions -> chosen(partitions),
+        adaptive -> chosen(adaptive)): _*)(checkRangeJoin(chosen("query"), Shuffled))
+    }
+
+  test("differences are cut into parts, and those that may overflow are in all") {
+    val ints = IntsWithEnds
+    withConf(
+      "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+      "spark.sql.shuffle.partitions" -> "5",
+      "spark.sql.ansi.enabled" -> "false") {
+      for (join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT ANTI JOIN")) {
+        for (condition <- Seq("a.x - b.x BETWEEN -20 AND 20", "abs(b.x - a.x) < 10"))
+          checkRangeJoin(s"SELECT * FROM VALUES $ints AS a(x) $join VALUES $ints AS b(x) ON $condition", Shuffled)
+        for (condition <- Seq(
+            "e.ts - s.ts BETWEEN INTERVAL 0 SECONDS AND INTERVAL 10 MINUTES",
+            "abs(CAST(e.x AS FLOAT) / 3 - s.lo / 3.0F) <= 1.2F",
+            "abs(datediff(e.d, s.ts)) <= 1"))
+          checkRangeJoin(s"SELECT * FROM events e $join spans s ON $condition", Shuffled)
+      }
+      withConf("spark.sql.ansi.enabled" -> "true")(checkRangeJoin(
+        s"SELECT * FROM VALUES $ints AS a(x) JOIN VALUES $ints AS b(x) ON a.x - b.x BETWEEN -20 AND 20",
+        Shuffled))
+    }
+  }
+
+  test("parts of a range: the point may be on either side, a term that fails has all parts, NULL has none") {
+    withConf("spark.joinery.rangeJoin.maxBroadcast" -> "1", "spark.sql.shuffle.partitions" -> "9") {
+      checkRangeJoin("SELECT * FROM spans s RIGHT JOIN events e ON e.x BETWEEN s.lo AND s.hi", Shuffled)
+      val some =
+        "(SELECT id, if(id = 3, 2147483647, if(id % 7 = 0, NULL, lo)) AS lo, if(id % 9 = 0, NULL, hi) AS hi FROM spans) s"
+      for (ansi <- Seq("true", "false")) withConf("spark.sql.ansi.enabled" -> ansi) {
+        checkRangeJoin(s"SELECT * FROM events e LEFT JOIN $some ON e.x BETWEEN s.lo + 1 AND s.hi", Shuffled)
+        checkRangeJoin(
+          s"SELECT * FROM events e LEFT JOIN $some ON s.id <> 3 AND e.x BETWEEN s.lo + 1 AND s.hi",
+          Shuffled)
+        for (join <- Seq("RIGHT JOIN", "FULL JOIN"); first <- Seq("s.id <> 3", "e.id <> s.id"))
+          checkRangeJoin(s"SELECT * FROM events e $join $some ON $first AND e.x BETWEEN s.lo + 1 AND s.hi", Shuffled)
+        checkRangeJoin(
+          s"SELECT s.id, EXISTS (SELECT 1 FROM events e WHERE e.x BETWEEN s.lo + 1 AND s.hi) AS found FROM $some",
+          Shuffled)
+      }
+      for (kept <- Seq("FULL JOIN", "RIGHT JOIN");
+        side <- Seq("(SELECT * FROM spans LIMIT 30) s", "(SELECT *, rand() AS r FROM spans) s"))
+        checkLeftToSpark(
+          s"SELECT * FROM events e $kept $side ON e.x BETWEEN s.lo AND s.hi",
+          "so that both sides are read twice, and one may have other rows by then")
+      checkLeftToSpark(
+        "SELECT * FROM (SELECT DISTINCT lo, hi FROM spans) s LEFT SEMI JOIN events e ON e.x BETWEEN s.lo AND s.hi",
+        "a task that runs again may have them in another order"
+      )
+      checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.x < s.lo", "not cut into parts: two comparisons")
+    }
+  }
+}
