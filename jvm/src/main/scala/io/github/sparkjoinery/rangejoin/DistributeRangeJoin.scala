@@ -73,11 +73,11 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideInParts, SideInParts) = {
     val bounds = Seq(lower, upper).map(_.bound(rightIsIndexed = false))
     // Two terms that are no further from 0 than half of what a difference may be are within its reach.
-    val reach = bounds.flatMap(_.shift.reach).minOption.map(reach => Literal(reach / 2))
+    val near = bounds.flatMap(_.shift.reach).minOption.map(_ / 2)
     def meetsAll(term: Expression): Expression = {
-      val isFar = reach.map { half =>
+      val isFar = near.map { near =>
         val number = RangeLong(MayFail.orNull(term))
-        Or(GreaterThan(number, half), LessThan(number, UnaryMinus(half, failOnError = false)))
+        Or(GreaterThan(number, Literal(near)), LessThan(number, Literal(-near)))
       }
       isFar.foldLeft(RangeLayout.fails(Seq(term)))(Or(_, _))
     }

@@ -68,10 +68,10 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
 
   test("differences are cut into parts, and those that may overflow are in all") {
     val ints = IntsWithEnds
-    withConf(
+    withConf(Interpreted ++ Seq(
       "spark.joinery.rangeJoin.maxBroadcast" -> "1",
       "spark.sql.shuffle.partitions" -> "5",
-      "spark.sql.ansi.enabled" -> "false") {
+      "spark.sql.ansi.enabled" -> "false"): _*) {
       for (join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT ANTI JOIN")) {
         for (condition <- Seq("a.x - b.x BETWEEN -20 AND 20", "abs(b.x - a.x) < 10"))
           checkRangeJoin(s"SELECT * FROM VALUES $ints AS a(x) $join VALUES $ints AS b(x) ON $condition", Shuffled)
