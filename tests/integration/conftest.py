@@ -50,6 +50,7 @@ def lake_settings(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactor
             "spark.driver.memory": "1g",
             "spark.driver.host": "127.0.0.1",
             "spark.sql.shuffle.partitions": "2",
+            "spark.databricks.delta.snapshotPartitions": "2",  # of a table's log, read for each version; 50 by default
             "spark.log.level": "ERROR",
             "spark.ui.enabled": "false",
         }
