@@ -38,7 +38,8 @@ object UseStoredRangeIndex extends Rule[LogicalPlan] {
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
     RangeJoinType.supports(join.joinType) && !join.isStreaming && join.condition.exists(_.deterministic) &&
-    hints.forall(_ == BROADCAST)
+    hints.forall(_ == BROADCAST) &&
+    !Seq(join.left, join.right).exists(_.isInstanceOf[StoredRangeSide]) // one side is indexed, not both
   }
 
   private def use(join: Join, store: StoreAccess, session: SparkSession): Join =

@@ -23,16 +23,15 @@ import io.github.sparkjoinery.planning.{PartsByQuantiles, Repeatable}
  * begins.
  *
  * A copy cannot tell whether another has a match. Where rows are copied that the join keeps, or gives out once, the
- * copies are brought together again by a second shuffle:
- *   - LEFT SEMI, LEFT ANTI, and EXISTS ask each copy, and then all copies of a row;
- *   - an outer join is made of its pairs, and of the rows all of whose copies are without a match:
- *     {{{
+ * copies are brought together again by a second shuffle. LEFT SEMI, LEFT ANTI, and EXISTS ask each copy, and then all
+ * copies of a row. An outer join is made of its pairs, and of the rows all of whose copies are without a match:
+ * {{{
  *   Union
  *   :- the inner join in parts, or the outer one that keeps the side whose rows have one part
  *   +- Project r.*, NULL AS p.*
  *      +- Aggregate by row: as many copies as there are
  *         +- Join LEFT ANTI r.part = p.part AND p.x BETWEEN r.lo AND r.hi
- *     }}}
+ * }}}
  *
  * @param join
  *   without an equality

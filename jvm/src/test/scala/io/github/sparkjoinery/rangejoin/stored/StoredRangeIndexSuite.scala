@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.SparkConf
 import org.apache.spark.serializer.{JavaSerializer, KryoSerializer}
 import org.apache.spark.sql.catalyst.expressions.BoundReference
-import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.catalyst.plans.logical.{Join => LogicalJoin, Project}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.types.IntegerType
 
@@ -140,8 +140,24 @@ class StoredRangeIndexSuite extends RangeJoinChecks with StoredArtifacts {
       for (condition <- Seq(
           "EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)",
           "NOT EXISTS (SELECT * FROM spans s WHERE e.x BETWEEN s.lo AND s.hi AND s.id > e.id)",
-          "e.id = 7 OR EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi AND s.name LIKE 'v1%')"
+          "e.id = 7 OR EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi AND s.name LIKE 'v1%')",
+          "e.id IN (SELECT s.id FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)",
+          "e.id NOT IN (SELECT s.id FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)"
         )) checkStored(s"SELECT e.id FROM events e WHERE $condition")
+    }
+  }
+
+  test("one side of a join loads an index, also where the rule looks once more at what EXISTS becomes") {
+    withSpans {
+      buildIndex()()
+      val joined =
+        "(SELECT /*+ BROADCAST(b) */ a.lo, b.hi FROM spans a JOIN spans b ON a.lo BETWEEN b.lo AND b.hi) j"
+      val query = s"SELECT lo FROM $joined WHERE EXISTS (SELECT 1 FROM spans s WHERE j.lo BETWEEN s.lo AND s.hi)"
+      for (text <- Seq(query, query.replace("/*+ BROADCAST(b) */", ""))) {
+        checkRangeJoin(text)
+        for (join <- sql(text).queryExecution.optimizedPlan.collect { case join: LogicalJoin => join })
+          assert(Seq(join.left, join.right).count(_.isInstanceOf[StoredRangeSide]) <= 1, join)
+      }
     }
   }
 
