@@ -27,6 +27,7 @@ BOUND = 1.05
 SETTINGS = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+    "spark.joinery.runtimeFilter.build.enabled": "false",
     "spark.joinery.store.timeout": "30s",
 }
 FILTER_SIGN = "joinery_might_contain"

@@ -22,6 +22,7 @@ FILTER = "joinery_might_contain"
 SETTINGS = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+    "spark.joinery.runtimeFilter.build.enabled": "false",
     "spark.joinery.store.timeout": "60s",
     "spark.sql.sources.partitionOverwriteMode": "static",
 }

@@ -30,6 +30,7 @@ def lake(lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
         "spark.sql.extensions": THEIRS,
         "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+        "spark.joinery.runtimeFilter.build.enabled": "false",
         "spark.joinery.store.timeout": "60s",
     }
     builder = SparkSession.builder.master("local[2]").config(map=lake_settings() | settings)

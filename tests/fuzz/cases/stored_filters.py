@@ -169,6 +169,7 @@ class StoredFilters(Capability):
             "spark.joinery.store": str(self.build.store),
             "spark.joinery.store.timeout": "60s",
             "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+            "spark.joinery.runtimeFilter.build.enabled": "false",
             "spark.sql.autoBroadcastJoinThreshold": "-1",
         }
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.CodegenBoundaries
 import io.github.sparkjoinery.filters.ApplyBloomFilters
+import io.github.sparkjoinery.filters.built.{BuildRuntimeFilters, KeySubquery, ResolveRuntimeFilterHint, RuntimeFilterStrategy}
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
@@ -55,8 +56,12 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`, and whether hot keys are cut before the shuffle;
  *   1. adaptive execution, the input shuffled: [[SplitSkewedWindow]] has several tasks read a skewed partition.
  *
- * Any other join is Spark's; with `spark.joinery.store`, [[ApplyBloomFilters]] drops rows of a side before the join
- * does.
+ * Rows of a join that match nothing are dropped before they are shuffled:
+ *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`;
+ *   1. optimizer: [[ApplyBloomFilters]], with `spark.joinery.store`, uses filters that are there; [[BuildRuntimeFilters]]
+ *      adds a subquery that builds one;
+ *   1. planner: [[RuntimeFilterStrategy]] leaves out what Spark's own rule has added to that;
+ *   1. physical plan: [[KeySubquery]] makes the subquery one that no query waits for too long.
  *
  * Below, each capability has a section, with its rules in the order in which they run.
  */
@@ -96,7 +101,12 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectQueryStagePrepRule(_ => SplitSkewedWindow)
 
     // filters
+    extensions.injectResolutionRule(_ => ResolveRuntimeFilterHint)
     extensions.injectPreCBORule(_ => ApplyBloomFilters)
+    extensions.injectPreCBORule(_ => AlsoOfSubqueries(BuildRuntimeFilters))
+    extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
+    extensions.injectQueryStagePrepRule(_ => KeySubquery.Plan)
+    extensions.injectColumnar(_ => KeySubquery.PlanWithoutAdaptiveExecution)
 
     // whatever the operators
     extensions.injectColumnar(_ => CodegenBoundaries)

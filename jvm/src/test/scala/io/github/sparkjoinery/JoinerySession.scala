@@ -32,7 +32,10 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Without Joinery's reading of statements, nor its operators of plain joins: what stock Spark does. */
   protected def onStockSpark[T](body: => T): T =
-    withConf("spark.joinery.lastJoin.enabled" -> "false", "spark.joinery.rangeJoin.enabled" -> "false")(body)
+    withConf(
+      "spark.joinery.lastJoin.enabled" -> "false",
+      "spark.joinery.rangeJoin.enabled" -> "false",
+      "spark.joinery.runtimeFilter.enabled" -> "false")(body)
 
   /** Makes temporary views of the results of queries; in `beforeAll`, because suites share the session. */
   protected def views(queries: (String, String)*): Unit =

@@ -9,6 +9,8 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.internal.Logging
 
+import io.github.sparkjoinery.expressions.SplitBlockFilter
+
 /**
  * The artifacts of a relation, as they are now. Descriptions and data are kept in memory, softly, for as long as their
  * version is the current one; which version that is, is read anew for each query.
@@ -63,7 +65,7 @@ object ArtifactStore extends Logging {
       else s"$reason; no other version can be used"))
     }
 
-  def bloomFilter(access: StoreAccess, version: ArtifactVersion): Either[String, BloomFilter] =
+  def bloomFilter(access: StoreAccess, version: ArtifactVersion): Either[String, SplitBlockFilter] =
     warned(
       artifactOf(version),
       filters.get(artifactOf(version), version.name)(BloomFilter.read(version, access.files, access.maxSize)))
@@ -93,7 +95,7 @@ object ArtifactStore extends Logging {
   private def artifactOf(version: ArtifactVersion): Path = version.folder.getParent.getParent
 
   private val descriptions = new Kept[ArtifactVersion]
-  private val filters = new Kept[BloomFilter]
+  private val filters = new Kept[SplitBlockFilter]
   private val distributions = new Kept[Distribution]
 
   /**

@@ -1,52 +1,14 @@
 package io.github.sparkjoinery.artifacts
 
-import java.io.ObjectOutputStream
-
 import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.io.api._
 import org.apache.parquet.schema.MessageType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 
-import org.apache.spark.SparkContext
-import org.apache.spark.broadcast.Broadcast
+import io.github.sparkjoinery.expressions.SplitBlockFilter
 
-import io.github.sparkjoinery.expressions.{FilterTester, KeyFilter, KeyTester}
-
-/**
- * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256. All tasks
- * share it: it is broadcast when it first goes to an executor, so that a plan which is only explained costs nothing.
- *
- * @param relation
- *   identity of its source, for EXPLAIN
- * @param id
- *   of its version; filters of the same version are equal
- * @param local
- *   four words for each block
- */
-class BloomFilter(val relation: String, val id: String, val blocks: Int, @transient private val local: Array[Long])
-  extends KeyFilter {
-  private var remote: Broadcast[Array[Long]] = _
-  @transient private var context: SparkContext = _
-
-  override def newTester(): KeyTester = new FilterTester(blocks, if (local != null) local else remote.value)
-
-  private def writeObject(out: ObjectOutputStream): Unit = synchronized {
-    if (local != null && (context == null || context.isStopped)) { // in the driver
-      context = SparkContext.getOrCreate()
-      remote = context.broadcast(local)
-    }
-    out.defaultWriteObject()
-  }
-
-  override def equals(other: Any): Boolean = other match {
-    case filter: BloomFilter => filter.id == id
-    case _ => false
-  }
-  override def hashCode: Int = id.hashCode
-  override def toString: String = relation
-}
-
+/** Reads the bloom filters that the jobs have built. */
 object BloomFilter {
   val Kind = "bloom_filter"
   private val MaxBlocks = 1 << 24
@@ -55,7 +17,7 @@ object BloomFilter {
    * Reads a version whole, and makes sure that it is: a block that is missing would drop rows. A description of an
    * older release does not tell how many there were, and its filter is not used.
    */
-  def read(version: ArtifactVersion, files: StoreFiles, maxSize: Long): BloomFilter = {
+  def read(version: ArtifactVersion, files: StoreFiles, maxSize: Long): SplitBlockFilter = {
     if (version.field("hash") != "xxhash64")
       throw new DamagedArtifactException(s"its hash function is ${version.field("hash")}, not xxhash64")
     val blocks = version.count("blocks")
@@ -74,7 +36,7 @@ object BloomFilter {
       throw new DamagedArtifactException(
         s"its data has $found ${field.replace('_', ' ')} instead of ${version.count(field)}")
     }
-    new BloomFilter(version.field("relation"), version.folder.toString, blocks.toInt, words)
+    new SplitBlockFilter(version.field("relation"), version.folder.toString, blocks.toInt, words)
   }
 
   /** Fields of the description that tell how much there is to read. */

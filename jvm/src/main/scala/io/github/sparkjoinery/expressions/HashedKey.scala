@@ -23,6 +23,13 @@ object HashedKey {
     case wide => Cast(key, wide)
   }
 
+  /** `xxhash64` of several keys as they are hashed, NULL if one of them is. */
+  def hash(keys: Seq[Expression]): Expression = {
+    val hash = new XxHash64(keys)
+    val nullKeys = keys.filter(_.nullable).map(IsNull(_): Expression).reduceOption(Or(_, _))
+    nullKeys.fold[Expression](hash)(anyNull => If(anyNull, Literal(null, hash.dataType), hash))
+  }
+
   /** The column below casts that change its type but not the key that is hashed. */
   def column(key: Expression): Option[Attribute] = key match {
     case attribute: Attribute => Some(attribute)

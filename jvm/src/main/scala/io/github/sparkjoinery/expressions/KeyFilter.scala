@@ -18,9 +18,17 @@ trait KeyTester {
 
   /** False only if no key of the filter has this hash. */
   def mightContain(hash: Long): Boolean
+
+  /** Keys that were looked up; those that passed unseen are not among them. */
+  def rowsTested: Long = 0
+
+  /** Keys of those that were not found. */
+  def rowsDropped: Long = 0
 }
 
 /** No filter: every key passes. */
 case class AbsentFilter(relation: String) extends KeyFilter {
-  override def newTester(): KeyTester = _ => true
+  override def newTester(): KeyTester = new KeyTester {
+    override def mightContain(hash: Long): Boolean = true
+  }
 }

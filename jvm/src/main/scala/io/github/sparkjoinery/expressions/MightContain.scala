@@ -4,7 +4,26 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
-import org.apache.spark.sql.types.{BooleanType, DataType}
+import org.apache.spark.sql.types.{BinaryType, BooleanType, DataType}
+
+/** What a runtime filter compares keys with. The rows that it drops match nothing. */
+trait OfRuntimeFilter extends Expression
+
+/**
+ * An expression that stands for a filter: of the store, or built while the query runs. It has no value but the filter.
+ */
+trait KeyFilterExpression extends OfRuntimeFilter {
+
+  /** The filter; on the driver, and once the subquery that builds it is through. */
+  def keyFilter: KeyFilter
+  override def nullable: Boolean = false
+  override def dataType: DataType = BinaryType
+}
+
+/** A filter that is there when the query is planned. */
+case class StoredFilter(keyFilter: KeyFilter) extends LeafExpression with KeyFilterExpression with Unevaluable {
+  override def toString: String = keyFilter.relation
+}
 
 /**
  * Whether a filter may contain a key: false if it surely does not, or if the key is NULL. It stands only where rows
@@ -17,19 +36,22 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
  * @param filter
  *   the filter, common to all tasks
  */
-case class MightContain(hash: Expression, filter: KeyFilter) extends UnaryExpression with Predicate {
+case class MightContain(hash: Expression, filter: Expression) extends BinaryExpression with Predicate {
 
-  override def child: Expression = hash
+  override def left: Expression = hash
+  override def right: Expression = filter
   override def nullable: Boolean = false
   override def dataType: DataType = BooleanType
   override def prettyName: String = "joinery_might_contain"
-  override def toString: String = s"$prettyName(${keys.mkString(", ")}, ${filter.relation})"
+  override def toString: String = s"$prettyName(${keys.mkString(", ")}, $filter)"
   override def sql: String = s"$prettyName(${keys.map(_.sql).mkString(", ")})"
+
+  private def keyFilter: KeyFilter = filter.asInstanceOf[KeyFilterExpression].keyFilter
 
   private def keys: Seq[Expression] = hash.collectFirst { case XxHash64(keys, _) => keys }.getOrElse(Seq(hash))
 
   // one per task, as each task has its own copy of the expression
-  @transient private lazy val tester = filter.newTester()
+  @transient private lazy val tester = keyFilter.newTester()
 
   override def eval(input: InternalRow): Any = {
     val value = hash.eval(input)
@@ -37,7 +59,7 @@ case class MightContain(hash: Expression, filter: KeyFilter) extends UnaryExpres
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val shared = ctx.addReferenceObj("filter", filter, classOf[KeyFilter].getName)
+    val shared = ctx.addReferenceObj("filter", keyFilter, classOf[KeyFilter].getName)
     val tester = ctx.addMutableState(classOf[KeyTester].getName, "tester", name => s"$name = $shared.newTester();")
     val key = hash.genCode(ctx)
     ev.copy(
@@ -47,15 +69,13 @@ case class MightContain(hash: Expression, filter: KeyFilter) extends UnaryExpres
       isNull = FalseLiteral)
   }
 
-  override protected def withNewChildInternal(newChild: Expression): MightContain = copy(hash = newChild)
+  override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): MightContain =
+    copy(hash = newLeft, filter = newRight)
 }
 
 object MightContain {
 
   /** @param keys of the types that the filter hashes, see [[HashedKey]] */
-  def apply(keys: Seq[Expression], filter: KeyFilter): MightContain = {
-    val hash = new XxHash64(keys)
-    val nullKeys = keys.filter(_.nullable).map(IsNull(_): Expression).reduceOption(Or(_, _))
-    MightContain(nullKeys.fold[Expression](hash)(anyNull => If(anyNull, Literal(null, hash.dataType), hash)), filter)
-  }
+  def apply(keys: Seq[Expression], filter: KeyFilter): MightContain =
+    MightContain(HashedKey.hash(keys), StoredFilter(filter))
 }

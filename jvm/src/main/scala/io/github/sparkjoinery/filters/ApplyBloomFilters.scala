@@ -64,6 +64,9 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
   // A subquery's plan is optimized once by itself and once as part of the query.
   private val Filtered = TreeNodeTag[Unit]("joinery_filtered")
 
+  /** On a join whose filters from the store are as good as any that a query could build. */
+  val Sufficient: TreeNodeTag[Unit] = TreeNodeTag("joinery_filter_sufficient")
+
   private class Run(access: StoreAccess, session: SparkSession) {
 
     /** A filter that fits a join, if it turns out to be whole and valid. */
@@ -84,7 +87,8 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       }
 
       def await(): Either[String, Condition] = pending.await().flatMap(identity) match {
-        case Right(Right(filter)) => Right(Condition(side.other, MightContain(keys, filter), name(version)))
+        case Right(Right(filter)) => 
+          Right(Condition(side.other, MightContain(keys, filter), name(version), isNarrow = isNarrow(side, version)))
         case Right(Left(damage)) => instead(damage)
         case Left(reason) => Left(unused(version, reason))
       }
@@ -98,7 +102,11 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       } yield condition
     }
 
-    private case class Condition(on: LogicalPlan, test: MightContain, from: String)
+    /** @param isNarrow whether no predicate of the query makes fewer keys of those in the filter */
+    private case class Condition(on: LogicalPlan, test: MightContain, from: String, isNarrow: Boolean)
+
+    private def isNarrow(side: FilteringSide, version: ArtifactVersion): Boolean =
+      whereOf(version).isDefined || !side.predicates.exists(isLikelySelective)
 
     def transform(plan: LogicalPlan): LogicalPlan = {
       val joins = plan.collect { case join: Join => join -> sidesOf(join) }.filter(_._2.nonEmpty)
@@ -174,6 +182,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       val result = if (tests.isEmpty) join else join.copy(left = add(join.left), right = add(join.right))
       result.copyTagsFrom(join)
       if (tests.nonEmpty) result.setTagValue(Filtered, ())
+      if (tests.exists(_.isNarrow)) result.setTagValue(Sufficient, ())
       Decision.record(
         result,
         Decision.RuntimeFilter,

@@ -23,7 +23,8 @@ object FilterBenefit extends JoinSelectionHelper with SQLConfHelper {
     }
   }
 
-  private def isBroadcast(join: Join): Boolean = {
+  /** Whether a side of it will be broadcast, by hint or by size. */
+  def isBroadcast(join: Join): Boolean = {
     val otherwise =
       hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint) || hintToShuffleReplicateNL(join.hint)
     getBroadcastBuildSide(join, hintOnly = true, conf).isDefined ||

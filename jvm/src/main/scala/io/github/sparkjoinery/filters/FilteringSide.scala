@@ -2,7 +2,7 @@ package io.github.sparkjoinery.filters
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LeafNode, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
@@ -39,29 +39,13 @@ case class FilteringSide(
     }
     if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
-    } else if (!columns.forall(name => keys.exists { case (column, key) => column.name == name && isHarmless(key) })) {
+    } else if (!columns.forall(name => keys.exists { case (column, key) => column.name == name && Equalities.isHarmless(key, other) })) {
       Left("the other side's key is computed above a join")
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")
     } else {
       source.clockOf(keys.collect { case (column, _) if columns.contains(column.name) => column.dataType })
         .map(clock => s"its keys are timestamps, which are read by $clock").toLeft(found.flatten)
-    }
-  }
-
-  /**
-   * A filter moves down as far as its columns reach, perhaps to rows that the query would have dropped before it
-   * computed the key. That must not fail: columns and widening casts do not; whatever else is left where the same rows
-   * meet it.
-   */
-  private def isHarmless(key: Expression): Boolean = {
-    def isChain(plan: LogicalPlan): Boolean = plan match {
-      case Project(_, child) => isChain(child)
-      case Filter(_, child) => isChain(child)
-      case leaf => leaf.isInstanceOf[LeafNode]
-    }
-    isChain(other) || findExpressionAndTrackLineageDown(key, other).exists { case (below, _) =>
-      HashedKey.column(below).isDefined
     }
   }
 }
@@ -78,7 +62,7 @@ object FilteringSide extends PredicateHelper {
     case PhysicalOperation(columns, predicates, relation) =>
       for {
         source <- SourceRelation.of(relation)
-        pairs = equalities(join, side, other)
+        pairs = Equalities.of(join.condition, side, other)
         aliases = getAliasMap(columns)
         keys = pairs.flatMap { case (mine, others) =>
           HashedKey.column(replaceAlias(mine, aliases)).filter(c => source.output.contains(c) && !isPadded(c)).map(
@@ -87,18 +71,6 @@ object FilteringSide extends PredicateHelper {
         if keys.nonEmpty
       } yield FilteringSide(source, predicates.flatMap(splitConjunctivePredicates), keys, other)
     case _ => None
-  }
-
-  /** Pairs of keys that are equal on every match; NULLs match nothing. */
-  private def equalities(join: Join, side: LogicalPlan, other: LogicalPlan): Seq[(Expression, Expression)] =
-    join.condition.toSeq.flatMap(splitConjunctivePredicates).collect {
-      case EqualTo(a, b) if canEvaluate(a, side) && canEvaluate(b, other) => (a, b)
-      case EqualTo(b, a) if canEvaluate(a, side) && canEvaluate(b, other) => (a, b)
-    }.filter { case (a, b) => a.references.nonEmpty && b.references.nonEmpty && a.deterministic && isCheap(b) }
-
-  private def isCheap(key: Expression): Boolean = key.deterministic && !key.exists {
-    case _: SubqueryExpression | _: UserDefinedExpression | _: OuterReference => true
-    case _ => false
   }
 
   /** char(n), whose values depend on who pads them. */

@@ -19,6 +19,7 @@ object Decision extends Logging {
   val RangeJoin = "range join"
   val StoredRangeIndex = "stored range index"
   val RuntimeFilter = "runtime filter"
+  val BuiltFilter = "built filter"
   val Window = "window"
 
   /**

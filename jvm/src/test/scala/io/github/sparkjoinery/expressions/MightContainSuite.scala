@@ -9,7 +9,6 @@ import org.apache.spark.sql.types.{DoubleType, FloatType, IntegerType, LongType,
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.github.sparkjoinery.JoinerySession
-import io.github.sparkjoinery.artifacts.BloomFilter
 
 /** The test of one key, against a second, simple-minded implementation of the filter. */
 class MightContainSuite extends JoinerySession {
@@ -53,7 +52,7 @@ class MightContainSuite extends JoinerySession {
   }
 
   test("keys, NULL among them, interpreted and generated") {
-    val filter = new BloomFilter("t", "t/1", 16, wordsOf((0 until 20).map(i => hashOf(s"N$i", i.toLong)), 16))
+    val filter = new SplitBlockFilter("t", "t/1", 16, wordsOf((0 until 20).map(i => hashOf(s"N$i", i.toLong)), 16))
     val keys = Seq(BoundReference(0, StringType, nullable = true), BoundReference(1, IntegerType, nullable = true)).map(
       HashedKey.of(_).get)
     val expression = MightContain(keys, filter)
@@ -65,7 +64,7 @@ class MightContainSuite extends JoinerySession {
   }
 
   test("zeros and NaN of either width") {
-    val filter = new BloomFilter("t", "t/2", 16, wordsOf(Seq(0.0, Double.NaN, 1.5).map(hashOf(_)), 16))
+    val filter = new SplitBlockFilter("t", "t/2", 16, wordsOf(Seq(0.0, Double.NaN, 1.5).map(hashOf(_)), 16))
     val strangeNaN = java.lang.Float.intBitsToFloat(0x7fc12345)
     for (value <- Seq(-0.0f, 0.0f, Float.NaN, strangeNaN, 1.5f)) {
       assert(test(
@@ -78,7 +77,7 @@ class MightContainSuite extends JoinerySession {
   }
 
   test("a filter that lets nearly all pass stops testing, and tries again later") {
-    val filter = new BloomFilter("t", "t/3", 64, wordsOf((0 until 10).map(i => hashOf(i.toLong)), 64))
+    val filter = new SplitBlockFilter("t", "t/3", 64, wordsOf((0 until 10).map(i => hashOf(i.toLong)), 64))
     val present = hashOf(1L)
     val absent = Iterator.from(1000).map(i => hashOf(i.toLong)).find(!filter.newTester().mightContain(_)).get
     val tester = filter.newTester()
@@ -93,7 +92,7 @@ class MightContainSuite extends JoinerySession {
 
   test("tasks get the words by broadcast, not with the plan") {
     assert(!spark.sparkContext.isStopped, "a context to broadcast with")
-    val filter = new BloomFilter("t", "t/4", 64, wordsOf((0 until 1000).map(i => hashOf(i.toLong)), 64))
+    val filter = new SplitBlockFilter("t", "t/4", 64, wordsOf((0 until 1000).map(i => hashOf(i.toLong)), 64))
     val serialized = {
       val bytes = new java.io.ByteArrayOutputStream
       new java.io.ObjectOutputStream(bytes).writeObject(filter)
@@ -101,9 +100,9 @@ class MightContainSuite extends JoinerySession {
     }
     assert(serialized.length < 1500, "the words themselves were written")
     val copy =
-      new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(serialized)).readObject().asInstanceOf[BloomFilter]
+      new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(serialized)).readObject().asInstanceOf[SplitBlockFilter]
     assert(copy == filter && copy.newTester().mightContain(hashOf(5L)))
-    assert(new BloomFilter("t", "t/5", 64, new Array[Long](256)) != filter)
+    assert(new SplitBlockFilter("t", "t/5", 64, new Array[Long](256)) != filter)
   }
 
   test("a filter that is absent lets every key pass; NULL is none") {
@@ -113,7 +112,7 @@ class MightContainSuite extends JoinerySession {
   }
 
   test("its text is short") {
-    val filter = new BloomFilter("spark_catalog.raw.planes", "id", 64, new Array[Long](256))
+    val filter = new SplitBlockFilter("spark_catalog.raw.planes", "id", 64, new Array[Long](256))
     val key = AttributeReference("tailnum", StringType)()
     assert(MightContain(Seq(key), filter).toString == s"joinery_might_contain($key, spark_catalog.raw.planes)")
     assert(MightContain(

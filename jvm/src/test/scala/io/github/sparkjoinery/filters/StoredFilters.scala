@@ -20,10 +20,11 @@ import io.github.sparkjoinery.artifacts.{ReadingSettings, StoredArtifacts}
  */
 trait StoredFilters extends StoredArtifacts {
 
-  /** Both sides are shuffled, and none is too small to be filtered. */
+  /** Both sides are shuffled, none is too small to be filtered, and the store has the only filters. */
   protected val Shuffled: Seq[(String, String)] = Seq(
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0",
+    "spark.joinery.runtimeFilter.build.enabled" -> "false",
     "spark.joinery.store.timeout" -> "60s")
 
   protected def withStore[T](settings: (String, String)*)(body: => T): T =

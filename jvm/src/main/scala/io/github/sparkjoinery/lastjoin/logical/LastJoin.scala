@@ -1,9 +1,12 @@
 package io.github.sparkjoinery.lastjoin.logical
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
+
+import io.github.sparkjoinery.planning.PreservesLeft
 
 /**
  * `left LAST JOIN right ORDER BY order ON condition`: each left row exactly once, beside the last right row that passes
@@ -24,7 +27,7 @@ case class LastJoin(
     right: LogicalPlan,
     order: Seq[SortOrder],
     condition: Option[Expression],
-    hint: JoinHint) extends BinaryNode {
+    hint: JoinHint) extends BinaryNode with PreservesLeft with JoinSelectionHelper {
 
   override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
 
@@ -47,6 +50,9 @@ case class LastJoin(
       sizeInBytes = (leftStats.sizeInBytes * width / leftWidth).max(1),
       rowCount = leftStats.rowCount)
   }
+
+  override def isBroadcast: Boolean =
+    hint.rightHint.flatMap(_.strategy).contains(BROADCAST) || canBroadcastBySize(right, conf)
 
   override protected def stringArgs: Iterator[Any] = Iterator(order, condition) ++ hintString
 

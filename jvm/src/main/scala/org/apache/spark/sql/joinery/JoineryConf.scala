@@ -132,14 +132,36 @@ object JoineryConf {
 
   private val RUNTIME_FILTER_ENABLED = boolean(
     "spark.joinery.runtimeFilter.enabled",
-    "Where one side of a join is a table whose bloom filter in the artifact store is valid, drop rows of the other side that the " +
-      "filter excludes before they are shuffled. Without spark.joinery.store there is none.",
+    "Drop rows of a join's side that match nothing before they are shuffled, by a filter of the other side's keys: from the artifact " +
+      "store, or built by the query.",
     default = true
   )
 
+  private val RUNTIME_FILTER_BUILD_ENABLED = boolean(
+    "spark.joinery.runtimeFilter.build.enabled",
+    "Build filters while the query runs, where the small side's keys seem few. When false, only filters from spark.joinery.store are used.",
+    default = true
+  )
+
+  private val RUNTIME_FILTER_BUILD_TIMEOUT = SQLConf.buildConf("spark.joinery.runtimeFilter.buildTimeout")
+    .doc("How long a query waits for a filter that it builds. Past it, the build is cancelled and the query runs without the filter.")
+    .version("joinery 0.1.0")
+    .timeConf(TimeUnit.MILLISECONDS)
+    .checkValue(_ >= 0, "The time must not be negative.")
+    .createWithDefaultString("30s")
+
+  private val RUNTIME_FILTER_MAX_KEYS = SQLConf.buildConf("spark.joinery.runtimeFilter.maxKeys")
+    .doc("Most distinct keys that a query builds a filter of. A side that turns out to have more gives none; bounds of its keys are " +
+      "used all the same.")
+    .version("joinery 0.1.0")
+    .intConf
+    .checkValue(keys => keys > 0 && keys <= 50000000, "The number must be between 1 and 50,000,000.")
+    .createWithDefault(1000000)
+
   private val RUNTIME_FILTER_MIN_SIZE = bytes(
     "spark.joinery.runtimeFilter.applicationSideMinSize",
-    "Smallest side of a join, in estimated bytes, that is worth a bloom filter from the artifact store.",
+    "Smallest side of a join, in estimated bytes, that is worth a filter. Of a filter that the query builds it is the largest of the " +
+      "tables that the side reads.",
     default = "10MB"
   )
 
@@ -203,6 +225,9 @@ object JoineryConf {
   def storeTimeoutMs: Long = SQLConf.get.getConf(STORE_TIMEOUT)
   def maxArtifactSize: Long = SQLConf.get.getConf(STORE_MAX_ARTIFACT_SIZE)
   def runtimeFilter: Boolean = SQLConf.get.getConf(RUNTIME_FILTER_ENABLED)
+  def runtimeFilterBuild: Boolean = runtimeFilter && SQLConf.get.getConf(RUNTIME_FILTER_BUILD_ENABLED)
+  def runtimeFilterBuildTimeoutMs: Long = SQLConf.get.getConf(RUNTIME_FILTER_BUILD_TIMEOUT)
+  def runtimeFilterMaxKeys: Int = SQLConf.get.getConf(RUNTIME_FILTER_MAX_KEYS)
   def runtimeFilterMinSize: Long = SQLConf.get.getConf(RUNTIME_FILTER_MIN_SIZE)
 
   /** Registers the entries (by loading this object) before a session reads its configuration. */

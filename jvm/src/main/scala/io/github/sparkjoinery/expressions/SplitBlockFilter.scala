@@ -1,0 +1,40 @@
+package io.github.sparkjoinery.expressions
+
+import java.io.ObjectOutputStream
+
+import org.apache.spark.SparkContext
+import org.apache.spark.broadcast.Broadcast
+
+/**
+ * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256. All tasks
+ * share it: it is broadcast when it first goes to an executor, so that a plan which is only explained costs nothing.
+ *
+ * @param relation
+ *   identity of its source, for EXPLAIN
+ * @param id
+ *   of its version, or of the query that built it; filters with the same one are equal
+ * @param local
+ *   four words for each block
+ */
+class SplitBlockFilter(val relation: String, val id: String, val blocks: Int, @transient private val local: Array[Long])
+  extends KeyFilter {
+  private var remote: Broadcast[Array[Long]] = _
+  @transient private var context: SparkContext = _
+
+  override def newTester(): KeyTester = new FilterTester(blocks, if (local != null) local else remote.value)
+
+  private def writeObject(out: ObjectOutputStream): Unit = synchronized {
+    if (local != null && (context == null || context.isStopped)) { // in the driver
+      context = SparkContext.getOrCreate()
+      remote = context.broadcast(local)
+    }
+    out.defaultWriteObject()
+  }
+
+  override def equals(other: Any): Boolean = other match {
+    case filter: SplitBlockFilter => filter.id == id
+    case _ => false
+  }
+  override def hashCode: Int = id.hashCode
+  override def toString: String = relation
+}

@@ -1,0 +1,43 @@
+package io.github.sparkjoinery.filters
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LeafNode, LogicalPlan, Project}
+
+import io.github.sparkjoinery.expressions.HashedKey
+
+/** Keys of a join, and what a filter may ask of them. */
+object Equalities extends PredicateHelper {
+
+  /**
+   * Pairs that are equal on every match, so that NULLs match nothing.
+   *
+   * @return
+   *   the key of `side`, and that of `other`, which is cheap to compute
+   */
+  def of(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): Seq[(Expression, Expression)] =
+    condition.toSeq.flatMap(splitConjunctivePredicates).collect {
+      case EqualTo(a, b) if canEvaluate(a, side) && canEvaluate(b, other) => (a, b)
+      case EqualTo(b, a) if canEvaluate(a, side) && canEvaluate(b, other) => (a, b)
+    }.filter { case (a, b) => a.references.nonEmpty && b.references.nonEmpty && a.deterministic && isCheap(b) }
+
+  def isCheap(key: Expression): Boolean = key.deterministic && !key.exists {
+    case _: SubqueryExpression | _: UserDefinedExpression | _: OuterReference => true
+    case _ => false
+  }
+
+  /**
+   * Whether a filter over a side's key cannot fail. It moves down as far as its columns reach, perhaps to rows that the
+   * query would have dropped before it computed the key. Columns and widening casts do not fail; whatever else is left
+   * where the same rows meet it.
+   */
+  def isHarmless(key: Expression, side: LogicalPlan): Boolean = {
+    def isChain(plan: LogicalPlan): Boolean = plan match {
+      case Project(_, child) => isChain(child)
+      case Filter(_, child) => isChain(child)
+      case leaf => leaf.isInstanceOf[LeafNode]
+    }
+    isChain(side) || findExpressionAndTrackLineageDown(key, side).exists { case (below, _) =>
+      HashedKey.column(below).isDefined
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package io.github.sparkjoinery.filters.built
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.optimizer.PushDownPredicates
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
+import io.github.sparkjoinery.filters.{ApplyBloomFilters, FilterBenefit}
+import io.github.sparkjoinery.planning._
+
+/**
+ * Builds a filter of one side's keys, and drops rows of the other side that match none of them before they are
+ * shuffled:
+ * {{{
+ *   Join f.tailnum = p.tailnum              Join f.tailnum = p.tailnum
+ *   :- flights f                            :- Filter joinery_might_contain(f.tailnum, ...) AND f.tailnum >= ...
+ *   +- planes p WHERE p.maker = 'A'   ==>   :  +- flights f
+ *                                           +- planes p WHERE p.maker = 'A'
+ * }}}
+ * One filter for all keys of a join, and beside it bounds of each, by which a scan skips what its files' statistics
+ * exclude. The runtime filter join of JD (docs/decisions/0020-a-filter-is-a-subquery-with-an-end.md).
+ *
+ * Joins are taken from the bottom up, so that the keys of a side that is a join, filtered below, may filter the next.
+ */
+object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case _ if !JoineryConf.runtimeFilterBuild || !plan.containsAnyPattern(JOIN, AS_OF_JOIN) => plan
+    case subquery: Subquery if subquery.correlated => plan // it is seen again, as a join of the query around it
+    case _ => new Run().transform(plan)
+  }
+
+  // A subquery's plan is optimized once by itself and once as part of the query.
+  private val Decided = TreeNodeTag[Unit]("joinery_filter_decided")
+
+  private class Run {
+    private val summaries = mutable.Map.empty[LogicalPlan, ScalarSubquery]
+
+    def transform(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+      case join: Join if isOpen(join) =>
+        filtered(join, directionsOf(join), join.condition, FilterBenefit.isBroadcast(join), join.hint)
+      case join: PreservesLeft if isOpen(join) =>
+        filtered(join, Seq(Direction(join.right, join.left, isLeft = false)), join.condition, join.isBroadcast, join.hint)
+    }
+
+    private def isOpen(join: LogicalPlan): Boolean =
+      !join.isStreaming && join.getTagValue(Decided).isEmpty && join.getTagValue(ApplyBloomFilters.Sufficient).isEmpty
+
+    /** Whose rows may be dropped, and whose keys say which; the side with more to read first. */
+    private def directionsOf(join: Join): Seq[Direction] = {
+      val left = join.joinType match {
+        case _: InnerLike | LeftSemi | RightOuter => Some(Direction(join.left, join.right, isLeft = true))
+        case _ => None
+      }
+      val right = join.joinType match {
+        case _: InnerLike | LeftSemi | LeftAnti | LeftOuter | _: ExistenceJoin =>
+          Some(Direction(join.right, join.left, isLeft = false))
+        case _ => None
+      }
+      (left ++ right).toSeq.sortBy(direction => -FilterCost.largestScan(direction.side))
+    }
+
+    private def filtered(
+        join: LogicalPlan,
+        directions: Seq[Direction],
+        condition: Option[Expression],
+        isBroadcast: Boolean,
+        hint: JoinHint): LogicalPlan = {
+      val insisted = directions.filter(direction =>
+        RuntimeFilterHint.isOn(if (direction.isLeft) hint.rightHint else hint.leftHint))
+      val outcomes = (if (insisted.nonEmpty) insisted else directions).to(LazyList).flatMap { direction =>
+        val terms = JoinTerms.of(condition, direction.side, direction.other)
+        if (insisted.isEmpty && (isBroadcast || isSmall(direction.side)) || terms.isEmpty) None
+        else Some((direction, filterOf(terms, insisted.nonEmpty)))
+      }
+      val found = outcomes.collectFirst { case (direction, Right(test)) => (direction, test) }
+      val result = found.fold(join) { case (direction, (test, _)) =>
+        val side = pushed(Filter(test, direction.side))
+        join.withNewChildren(if (direction.isLeft) Seq(side, direction.other) else Seq(direction.other, side))
+      }
+      val hinted = RuntimeFilterHint.isOn(hint.leftHint) || RuntimeFilterHint.isOn(hint.rightHint)
+      val reasons =
+        found.map { case (_, (_, source)) => s"rows are dropped by a filter that the query builds of $source" }
+          .orElse(outcomes.collectFirst { case (_, Left(reason)) => reason }).toSeq ++
+          (if (hinted && (insisted.isEmpty || outcomes.isEmpty))
+             Seq(s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys")
+           else Nil)
+      result.copyTagsFrom(join)
+      if (found.isDefined) result.setTagValue(Decided, ())
+      if (reasons.nonEmpty) Decision.record(result, Decision.BuiltFilter, reasons.mkString("; "))
+      result
+    }
+
+    private def isSmall(side: LogicalPlan): Boolean =
+      FilterCost.largestScan(side) < JoineryConf.runtimeFilterMinSize
+
+    /** The test, and what its keys are of; or why there is none. */
+    private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, (Expression, String)] = {
+      val candidates = KeySource.of(terms.other, terms.keys.map(_.mine) ++ terms.bounds.map(_.mine))
+        .map(source => source -> new KeyTest(terms, source)).filter { case (_, test) => test.isUseful }
+        .sortBy { case (source, test) => (-test.keys.length, FilterCost.largestScan(source.plan)) }
+      val outcomes = candidates.to(LazyList).map { case (source, test) =>
+        val missing = if (insists) None else FilterCost.missing(source, terms.side, test.keys.map(_.theirs))
+        val summary = test.summary.aggregate(JoineryConf.runtimeFilterMaxKeys)
+        missing.orElse(unrepeatable(summary)).toLeft {
+          val name = nameOf(source.plan)
+          (test.predicate(subqueryOf(summary), name), name)
+        }
+      }
+      outcomes.collectFirst { case Right(found) => found }.toRight(
+        outcomes.collectFirst { case Left(reason) => s"no filter is built: $reason" }
+          .getOrElse("no filter is built: its keys cannot be hashed"))
+    }
+
+    private def unrepeatable(summary: FilterKeys): Option[String] =
+      if (summary.child.children.forall(Repeatable.ofMatches)) None
+      else Some("what its keys come from may have other rows when it is read once more")
+
+    private def subqueryOf(summary: LogicalPlan): ScalarSubquery =
+      summaries.getOrElseUpdate(summary.canonicalized, ScalarSubquery(summary))
+
+    private def nameOf(plan: LogicalPlan): String =
+      plan.collectLeaves().map(RelationName.of).distinct.mkString(", ")
+
+    /** Down to where the rows come from, so that a plan above that is read twice is the same both times. */
+    private def pushed(plan: LogicalPlan): LogicalPlan = {
+      val next = PushDownPredicates(plan).transformDown {
+        case Filter(condition, join: PreservesLeft) if isOver(condition, join.left) =>
+          join.withNewChildren(Seq(Filter(condition, join.left), join.right))
+        case Filter(condition, some: SomeRowsOfKeys) if condition.references.subsetOf(
+              AttributeSet(some.keys.collect { case key: Attribute => key })) =>
+          some.withNewChildren(Seq(Filter(condition, some.child)))
+      }
+      if (next.fastEquals(plan)) plan else pushed(next)
+    }
+
+    private def isOver(condition: Expression, side: LogicalPlan): Boolean =
+      condition.references.subsetOf(side.outputSet)
+  }
+
+  private case class Direction(side: LogicalPlan, other: LogicalPlan, isLeft: Boolean)
+}

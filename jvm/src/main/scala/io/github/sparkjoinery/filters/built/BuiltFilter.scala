@@ -1,0 +1,83 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.DataType
+
+import io.github.sparkjoinery.expressions._
+
+/**
+ * The filter that a query builds of a small side's keys.
+ *
+ * @param keys
+ *   a subquery of one row: a struct as [[KeySummary]] describes it, whose first field is the filter
+ * @param source
+ *   what the keys are of, for EXPLAIN
+ */
+case class BuiltFilter(keys: Expression, source: String) extends UnaryExpression with KeyFilterExpression
+  with Unevaluable {
+  override def child: Expression = keys
+  override def toString: String = s"$source by $keys"
+  override def sql: String = source
+
+  override def keyFilter: KeyFilter = keys match {
+    case building: KeySubquery => building.filter.getOrElse(throw new IllegalStateException(s"$this is not built yet"))
+    case _ =>
+      KeySummary.filterOf(keys.eval().asInstanceOf[InternalRow], source).fold[KeyFilter](AbsentFilter(source))(_._2)
+  }
+
+  // A task that interprets the expression gets the filter, and not the plan that built it. Plans go along with tasks,
+  // too, among them some that never run.
+  private def writeReplace(): AnyRef = keys match {
+    case building: KeySubquery => StoredFilter(building.filter.getOrElse(AbsentFilter(source)))
+    case _ => this
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): BuiltFilter = copy(keys = newChild)
+}
+
+/**
+ * The smallest or the largest value of a small side's keys.
+ *
+ * @param keys
+ *   the subquery, see [[BuiltFilter]]
+ * @param field
+ *   of the struct that it returns
+ * @param absent
+ *   a value that no row exceeds, where there is no bound
+ * @param source
+ *   what the keys are of
+ */
+case class KeyBound(keys: Expression, field: Int, absent: Literal, source: String) extends UnaryExpression
+  with CodegenFallback with OfRuntimeFilter {
+  override def child: Expression = keys
+  override def nullable: Boolean = false
+  override def dataType: DataType = absent.dataType
+  override def toString: String = s"bound $field by $keys"
+
+  override def eval(input: InternalRow): Any = KeyBound.of(keys.eval(input).asInstanceOf[InternalRow], field, absent)
+
+  override protected def withNewChildInternal(newChild: Expression): KeyBound = copy(keys = newChild)
+}
+
+object KeyBound {
+  def of(row: InternalRow, field: Int, absent: Literal): Any =
+    if (row == null || row.isNullAt(field)) absent.value else row.get(field, absent.dataType)
+}
+
+/** A filter that counts, for the metrics of the node that built it, the keys that it tests and drops. */
+class MeteredFilter(filter: SplitBlockFilter, tested: SQLMetric, dropped: SQLMetric) extends KeyFilter {
+  override def relation: String = filter.relation
+
+  override def newTester(): KeyTester = {
+    val tester = filter.newTester()
+    Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { _ =>
+      tested += tester.rowsTested
+      dropped += tester.rowsDropped
+    })
+    tester
+  }
+}

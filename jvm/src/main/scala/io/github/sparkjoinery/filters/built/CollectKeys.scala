@@ -1,0 +1,48 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.aggregate.{ImperativeAggregate, TypedImperativeAggregate}
+import org.apache.spark.sql.catalyst.trees.UnaryLike
+import org.apache.spark.sql.types.{BinaryType, DataType}
+
+/**
+ * An aggregate function: a split-block bloom filter of the keys whose hashes it gets, as [[KeyHashes.readFilter]] reads
+ * it. It counts distinct keys first, so that the filter has the size that they need, whatever was estimated.
+ *
+ * @param child
+ *   the hash of a row's keys; NULL is left out, as it equals nothing
+ * @param limit
+ *   most keys that a filter is built for; NULL comes out if there are more
+ */
+case class CollectKeys(
+    child: Expression,
+    limit: Int,
+    override val mutableAggBufferOffset: Int = 0,
+    override val inputAggBufferOffset: Int = 0) extends TypedImperativeAggregate[KeyHashes] with UnaryLike[Expression] {
+
+  override def prettyName: String = "joinery_collect_keys"
+  override def dataType: DataType = BinaryType
+  override def nullable: Boolean = true
+
+  override def createAggregationBuffer(): KeyHashes = new KeyHashes(limit)
+
+  override def update(buffer: KeyHashes, row: InternalRow): KeyHashes = {
+    val hash = child.eval(row)
+    if (hash != null) buffer.add(hash.asInstanceOf[Long])
+    buffer
+  }
+
+  override def merge(buffer: KeyHashes, other: KeyHashes): KeyHashes = {
+    buffer.addAll(other)
+    buffer
+  }
+
+  override def eval(buffer: KeyHashes): Any = buffer.toFilter.orNull
+  override def serialize(buffer: KeyHashes): Array[Byte] = buffer.toBytes
+  override def deserialize(bytes: Array[Byte]): KeyHashes = KeyHashes.ofBytes(bytes, limit)
+
+  override def withNewMutableAggBufferOffset(offset: Int): ImperativeAggregate = copy(mutableAggBufferOffset = offset)
+  override def withNewInputAggBufferOffset(offset: Int): ImperativeAggregate = copy(inputAggBufferOffset = offset)
+  override protected def withNewChildInternal(newChild: Expression): CollectKeys = copy(child = newChild)
+}

@@ -1,0 +1,132 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
+import io.github.sparkjoinery.filters.Equalities
+
+/**
+ * What a join's condition tells of the rows of one side that match something.
+ *
+ * @param side
+ *   to be filtered
+ * @param other
+ *   whose keys filter it
+ * @param keys
+ *   that are equal on every match, of types that can be hashed
+ * @param bounds
+ *   comparisons of a column of `side` with a term of `other`
+ */
+case class JoinTerms(
+    side: LogicalPlan,
+    other: LogicalPlan,
+    keys: Seq[JoinTerms.Key],
+    bounds: Seq[JoinTerms.Bound]) {
+  def isEmpty: Boolean = keys.isEmpty && bounds.isEmpty
+}
+
+object JoinTerms extends PredicateHelper {
+
+  /**
+   * @param mine
+   *   of the other side, which the filter is built of
+   * @param theirs
+   *   of the side to be filtered
+   */
+  case class Key(mine: Expression, theirs: Expression)
+
+  /**
+   * `theirs` is at most `mine`, or at least.
+   *
+   * @param strict
+   *   and not equal to it
+   */
+  case class Bound(mine: Expression, theirs: Attribute, isUpper: Boolean, strict: Boolean)
+
+  def of(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): JoinTerms = JoinTerms(
+    side,
+    other,
+    Equalities.of(condition, other, side).collect {
+      case (mine, theirs)
+          if HashedKey.typeOf(mine.dataType).isDefined && HashedKey.typeOf(mine.dataType) == HashedKey.typeOf(
+            theirs.dataType) && Equalities.isCheap(mine) && Equalities.isHarmless(theirs, side) => Key(mine, theirs)
+    },
+    condition.toSeq.flatMap(splitConjunctivePredicates).flatMap {
+      case LessThanOrEqual(a, b) => bounds(a, b, strict = false, side, other)
+      case LessThan(a, b) => bounds(a, b, strict = true, side, other)
+      case GreaterThanOrEqual(a, b) => bounds(b, a, strict = false, side, other)
+      case GreaterThan(a, b) => bounds(b, a, strict = true, side, other)
+      case _ => Nil
+    }
+  )
+
+  /** Of `lower <= upper`. */
+  private def bounds(
+      lower: Expression,
+      upper: Expression,
+      strict: Boolean,
+      side: LogicalPlan,
+      other: LogicalPlan): Seq[Bound] = {
+    def bound(theirs: Expression, mine: Expression, isUpper: Boolean) = theirs match {
+      case column: Attribute
+          if side.outputSet.contains(column) && canEvaluate(mine, other) && mine.references.nonEmpty &&
+            Equalities.isCheap(mine) && KeySummary.extremes(column.dataType).isDefined &&
+            mine.dataType == column.dataType => Some(Bound(mine, column, isUpper, strict))
+      case _ => None
+    }
+    (bound(lower, upper, isUpper = true) ++ bound(upper, lower, isUpper = false)).toSeq
+  }
+}
+
+/** The test of a side's rows by what is found in a source of keys. */
+class KeyTest(terms: JoinTerms, source: KeySource) {
+  import JoinTerms._
+
+  private def found(place: Int): Option[Expression] = source.keys.collectFirst { case (key, `place`) => key }
+
+  val keys: Seq[Key] = terms.keys.zipWithIndex.flatMap { case (key, i) => found(i).map(mine => key.copy(mine = mine)) }
+
+  private val bounds: Seq[Bound] = terms.bounds.zipWithIndex.flatMap { case (bound, i) =>
+    found(terms.keys.length + i).map(mine => bound.copy(mine = mine))
+  } ++ keys.flatMap {
+    case Key(mine, theirs: Attribute) if mine.dataType == theirs.dataType && KeySummary.extremes(theirs.dataType).isDefined =>
+      Seq(Bound(mine, theirs, isUpper = false, strict = false), Bound(mine, theirs, isUpper = true, strict = false))
+    case _ => Nil
+  }
+
+  def isUseful: Boolean = keys.nonEmpty || bounds.nonEmpty
+
+  /** What has to be known of the source. Keys of all joins have their bounds in it, so that equal keys share one. */
+  val summary: KeySummary = KeySummary(
+    source.plan,
+    keys.flatMap(key => HashedKey.of(key.mine)),
+    (keys.map(_.mine).filter(key => KeySummary.extremes(key.dataType).isDefined) ++ bounds.map(_.mine))
+      .foldLeft(Seq.empty[Expression])((all, term) => if (all.exists(_.semanticEquals(term))) all else all :+ term)
+  )
+
+  /**
+   * @param subquery
+   *   of the summary
+   * @param name
+   *   of the source
+   */
+  def predicate(subquery: Expression, name: String): Expression = {
+    val compared = bounds.map { bound =>
+      val (least, most) = KeySummary.extremes(bound.theirs.dataType).get
+      val field = summary.fieldOf(bound.mine)
+      val value =
+        if (bound.isUpper) KeyBound(subquery, field + 1, most, name) else KeyBound(subquery, field, least, name)
+      (bound.isUpper, bound.strict) match {
+        case (true, false) => LessThanOrEqual(bound.theirs, value)
+        case (true, true) => LessThan(bound.theirs, value)
+        case (false, false) => GreaterThanOrEqual(bound.theirs, value)
+        case (false, true) => GreaterThan(bound.theirs, value)
+      }
+    }
+    val contained =
+      if (keys.isEmpty) None
+      else Some(MightContain(HashedKey.hash(keys.flatMap(key => HashedKey.of(key.theirs))), BuiltFilter(subquery, name)))
+    (compared ++ contained).reduce[Expression](And(_, _))
+  }
+}

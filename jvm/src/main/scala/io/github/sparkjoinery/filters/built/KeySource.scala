@@ -1,0 +1,97 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.logical._
+
+import io.github.sparkjoinery.filters.Equalities
+import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
+
+/**
+ * A plan whose rows have all values that a side's keys can have, and perhaps more.
+ *
+ * @param plan
+ *   the side, or something below it that is cheaper to read
+ * @param keys
+ *   over `plan`, each with its place among the side's keys
+ */
+case class KeySource(plan: LogicalPlan, keys: Seq[(Expression, Int)]) {
+
+  /** A table, or a part of one: nothing but projections and predicates. */
+  def isPartOfTable: Boolean = KeySource.isPartOfTable(plan)
+}
+
+object KeySource extends PredicateHelper with JoinSelectionHelper {
+
+  /**
+   * The side itself, and what is below it: down where the keys come from, and across joins to what they are equal to.
+   * So the keys of `(a JOIN b ON a.k = b.k)` are found in `a`, which may be the small one, though the column is b's.
+   */
+  def of(side: LogicalPlan, keys: Seq[Expression]): Seq[KeySource] = {
+    val below = down(side, keys.zipWithIndex)
+    if (isPartOfTable(side)) below else below :+ KeySource(side, keys.zipWithIndex)
+  }
+
+  private def down(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
+    case _ if keys.isEmpty => Nil
+    case _ if isPartOfTable(plan) => Seq(KeySource(plan, keys))
+    case Project(list, child) => down(child, resolved(keys, getAliasMap(list)))
+    case aggregate: Aggregate =>
+      val below = resolved(keys, getAliasMap(aggregate)).filterNot(_._1.exists(_.isInstanceOf[AggregateExpression]))
+      down(aggregate.child, below.filter(_._1.references.subsetOf(aggregate.child.outputSet)))
+    case _: Filter | _: Sort | _: Distinct | _: RepartitionOperation | _: GlobalLimit | _: LocalLimit | _: Window |
+        _: Generate | _: SomeRowsOfKeys | _: SubqueryAlias =>
+      val child = plan.children.head
+      down(child, keys.filter(_._1.references.subsetOf(child.outputSet)))
+    case join: Join =>
+      across(
+        join.left,
+        join.right,
+        join.condition,
+        keys,
+        leftMatches = canPruneLeft(join.joinType),
+        rightMatches = canPruneRight(join.joinType))
+    case join: PreservesLeft =>
+      across(
+        join.left,
+        join.right,
+        join.condition,
+        keys,
+        leftMatches = canPruneLeft(LeftOuter),
+        rightMatches = canPruneRight(LeftOuter))
+    case _ => Nil
+  }
+
+  /**
+   * @param leftMatches
+   *   whether a left key that comes out, and is not NULL, has a match on the right
+   */
+  private def across(
+      left: LogicalPlan,
+      right: LogicalPlan,
+      condition: Option[Expression],
+      keys: Seq[(Expression, Int)],
+      leftMatches: Boolean,
+      rightMatches: Boolean): Seq[KeySource] = {
+    val equal = Equalities.of(condition, left, right)
+    def in(side: LogicalPlan)(key: (Expression, Int)) = key._1.references.subsetOf(side.outputSet)
+    def other(key: (Expression, Int), pairs: Seq[(Expression, Expression)]) =
+      pairs.collectFirst { case (mine, theirs) if mine.semanticEquals(key._1) => (theirs, key._2) }
+    val (fromLeft, fromRight) = (keys.filter(in(left)), keys.filter(in(right)))
+    val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil
+    val toRight = if (leftMatches) fromLeft.flatMap(other(_, equal)) else Nil
+    down(left, fromLeft ++ toLeft) ++ down(right, fromRight ++ toRight)
+  }
+
+  private def resolved(keys: Seq[(Expression, Int)], aliases: AttributeMap[Alias]): Seq[(Expression, Int)] =
+    keys.map { case (key, place) => (replaceAlias(key, aliases), place) }.filter(_._1.deterministic)
+
+  private def isPartOfTable(plan: LogicalPlan): Boolean = plan match {
+    case Project(_, child) => isPartOfTable(child)
+    case Filter(_, child) => isPartOfTable(child)
+    case SubqueryAlias(_, child) => isPartOfTable(child)
+    case leaf => leaf.isInstanceOf[LeafNode]
+  }
+}

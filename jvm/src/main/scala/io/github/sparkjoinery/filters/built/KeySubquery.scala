@@ -1,0 +1,116 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{ScalarSubquery => _, _}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.LeafLike
+import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.types.DataType
+
+import io.github.sparkjoinery.expressions.KeyFilter
+
+/**
+ * A subquery as Spark plans it, but one that is waited for no longer than it may take.
+ *
+ * @param plan
+ *   a [[KeySubqueryExec]], or another place where it is used
+ */
+case class KeySubquery(plan: BaseSubqueryExec, exprId: ExprId) extends ExecSubqueryExpression with Unevaluable
+  with LeafLike[Expression] {
+  override def dataType: DataType = plan.schema.head.dataType
+  override def nullable: Boolean = true
+  override def toString: String = plan.name
+  override def withNewPlan(plan: BaseSubqueryExec): KeySubquery = copy(plan = plan)
+  override lazy val canonicalized: Expression =
+    KeySubquery(plan.canonicalized.asInstanceOf[BaseSubqueryExec], ExprId(0))
+
+  @volatile private var found: Option[KeyFilter] = None
+
+  override def updateResult(): Unit = {
+    plan.executeCollect() // fails if the query is to fail
+    found = Some(KeySubquery.owner(plan).filter)
+  }
+
+  /** None until it is built. */
+  def filter: Option[KeyFilter] = found
+}
+
+/**
+ * A bound of keys. It is a `ScalarSubquery` because that is what a scan of files replaces by its value when it tells
+ * its reader what to skip.
+ */
+class KeyBoundSubquery(plan: BaseSubqueryExec, exprId: ExprId, val field: Int, val absent: Literal)
+  extends ScalarSubquery(plan, exprId) {
+  @volatile private var value: Literal = _
+
+  override def dataType: DataType = absent.dataType
+  override def nullable: Boolean = false
+  override def toString: String = s"bound $field by ${plan.name}"
+  override def withNewPlan(plan: BaseSubqueryExec): KeyBoundSubquery =
+    new KeyBoundSubquery(plan, exprId, field, absent)
+  override lazy val canonicalized: Expression =
+    new KeyBoundSubquery(plan.canonicalized.asInstanceOf[BaseSubqueryExec], ExprId(0), field, absent)
+
+  override def updateResult(): Unit = {
+    val row = plan.executeCollect().headOption.map(_.getStruct(0, field + 1)).orNull
+    value = Literal(KeyBound.of(row, field, absent), dataType)
+  }
+
+  override def toLiteral: Literal = {
+    require(value != null, s"$this has not finished")
+    value
+  }
+  override def eval(input: InternalRow): Any = toLiteral.value
+  override def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = toLiteral.genCode(ctx)
+
+  // A task that interprets the expression gets the value, and not the plan. Plans go along with tasks, too, among them
+  // some that never run.
+  private def writeReplace(): AnyRef = if (value == null) Literal(null, dataType) else value
+
+  // What a case class has, with the two fields of our own.
+  override def productArity: Int = 4
+  override def productElement(n: Int): Any = n match {
+    case 0 => plan
+    case 1 => exprId
+    case 2 => field
+    case 3 => absent
+    case _ => throw new IndexOutOfBoundsException(n.toString)
+  }
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[KeyBoundSubquery]
+  override def equals(other: Any): Boolean = other match {
+    case bound: KeyBoundSubquery =>
+      bound.plan == plan && bound.exprId == exprId && bound.field == field && bound.absent == absent
+    case _ => false
+  }
+  override def hashCode: Int = (plan, exprId, field).hashCode
+}
+
+object KeySubquery {
+
+  private def owner(plan: BaseSubqueryExec): KeySubqueryExec = plan match {
+    case ReusedSubqueryExec(child) => owner(child)
+    case owner: KeySubqueryExec => owner
+  }
+
+  /** Puts [[KeySubqueryExec]] in the place of the subqueries that Spark planned for filters. */
+  object Plan extends Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan = plan.transformAllExpressionsWithPruning(
+      _.containsPattern(PLAN_EXPRESSION)) {
+      case BuiltFilter(ScalarSubquery(plan, id), source) => BuiltFilter(KeySubquery(ofPlan(plan, source), id), source)
+      case KeyBound(ScalarSubquery(plan, id), field, absent, source) =>
+        new KeyBoundSubquery(ofPlan(plan, source), id, field, absent)
+    }
+
+    private def ofPlan(plan: BaseSubqueryExec, source: String): BaseSubqueryExec = plan match {
+      case ReusedSubqueryExec(child) => ofPlan(child, source)
+      case other => KeySubqueryExec(other.name, source, other.child)
+    }
+  }
+
+  /** The only hook for plans that are not adaptive. */
+  object PlanWithoutAdaptiveExecution extends ColumnarRule {
+    override def preColumnarTransitions: Rule[SparkPlan] = Plan
+  }
+}

@@ -1,0 +1,140 @@
+package io.github.sparkjoinery.filters.built
+
+import java.util.UUID
+import java.util.concurrent.{CompletableFuture, ExecutionException, TimeUnit}
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{BaseSubqueryExec, SQLExecution, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.joinery.{BuildThreads, JoineryConf}
+import org.apache.spark.sql.types.StructType
+
+import io.github.sparkjoinery.expressions.{AbsentFilter, KeyFilter}
+
+/**
+ * The subquery that builds a filter. Unlike Spark's own it never holds up a query for longer than
+ * `spark.joinery.runtimeFilter.buildTimeout`, and does not fail it: past that time, or if the build fails, there is no
+ * filter, its jobs are cancelled, and the query runs without it.
+ *
+ * @param name
+ *   for EXPLAIN
+ * @param source
+ *   what the keys are of
+ * @param child
+ *   one row, see [[KeySummary]]
+ */
+case class KeySubqueryExec(name: String, source: String, child: SparkPlan) extends BaseSubqueryExec with UnaryExecNode {
+  import KeySubqueryExec._
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "keys" -> SQLMetrics.createMetric(sparkContext, "number of keys"),
+    "filterBytes" -> SQLMetrics.createSizeMetric(sparkContext, "filter size"),
+    "buildTime" -> SQLMetrics.createTimingMetric(sparkContext, "time to build"),
+    "rowsTested" -> SQLMetrics.createMetric(sparkContext, "rows tested"),
+    "rowsDropped" -> SQLMetrics.createMetric(sparkContext, "rows dropped")
+  )
+
+  private val timeoutMs = JoineryConf.runtimeFilterBuildTimeoutMs
+
+  @volatile private var missing: Option[String] = None
+
+  /** Why there is no filter, once that is known. */
+  def whyMissing: Option[String] = missing
+
+  @transient private lazy val tag = s"joinery-filter-${UUID.randomUUID()}"
+
+  // Starts when the plan that needs the filter is prepared, and ends one way or another when the time is up.
+  @transient private lazy val outcome: CompletableFuture[Outcome] = {
+    val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    val building = SQLExecution.withThreadLocalCaptured[Outcome](session, BuildThreads.executor) {
+      SQLExecution.withExecutionId(session, executionId) {
+        sparkContext.addJobTag(tag)
+        try build(executionId)
+        finally sparkContext.removeJobTag(tag)
+      }
+    }
+    val late = Missing(s"it was not built within spark.joinery.runtimeFilter.buildTimeout ($timeoutMs ms)")
+    val decided = building.handle[Outcome] { (result, failure) => if (failure == null) result else failed(failure) }
+      .completeOnTimeout(late, timeoutMs, TimeUnit.MILLISECONDS)
+    decided.thenApply { (result: Outcome) =>
+      if (result eq late) sparkContext.cancelJobsWithTag(tag)
+      result match {
+        case Missing(reason) =>
+          missing = Some(reason)
+          logWarning(s"No filter by $source: $reason")
+        case _ =>
+      }
+      result
+    }
+  }
+
+  private def build(executionId: String): Outcome = {
+    val start = System.nanoTime()
+    val row = child.executeCollect().head.getStruct(0, child.schema.head.dataType.asInstanceOf[StructType].length)
+    val found = KeySummary.filterOf(row, source)
+    longMetric("buildTime") += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
+    found.foreach { case (keys, filter) =>
+      longMetric("keys") += keys
+      longMetric("filterBytes") += filter.blocks * 32L
+    }
+    SQLMetrics.postDriverMetricUpdates(sparkContext, executionId, metrics.values.toSeq)
+    val tested = found.map { case (_, filter) =>
+      new MeteredFilter(filter, longMetric("rowsTested"), longMetric("rowsDropped"))
+    }
+    Found(row, tested)
+  }
+
+  private def failed(failure: Throwable): Outcome = failure match {
+    case wrapped: java.util.concurrent.CompletionException if wrapped.getCause != null => failed(wrapped.getCause)
+    case wrapped: ExecutionException if wrapped.getCause != null => failed(wrapped.getCause)
+    // Whoever cancels the query's jobs means the query.
+    case cancelled: SparkThrowable if cancelled.getCondition == "SPARK_JOB_CANCELLED" => Failed(failure)
+    case _: InterruptedException => Failed(failure)
+    case NonFatal(_) => Missing(s"building it failed: ${failure.getMessage}")
+    case _ => Failed(failure)
+  }
+
+  private def await(): Outcome =
+    try outcome.get()
+    catch {
+      case failure: InterruptedException =>
+        sparkContext.cancelJobsWithTag(tag) // the query is being stopped
+        throw failure
+    }
+
+  override protected def doPrepare(): Unit = outcome
+
+  /** The row of [[KeySummary]]; none if there is no filter. */
+  override def executeCollect(): Array[InternalRow] = await() match {
+    case Found(row, _) => Array(InternalRow(row))
+    case Missing(_) => Array.empty
+    case Failed(cause) => throw cause
+  }
+
+  /** The filter; every key passes if there is none. */
+  def filter: KeyFilter = await() match {
+    case Found(_, Some(filter)) => filter
+    case _ => AbsentFilter(source)
+  }
+
+  override protected def doCanonicalize(): SparkPlan = KeySubqueryExec("", "", child.canonicalized)
+
+  override protected def doExecute(): RDD[InternalRow] =
+    throw new UnsupportedOperationException(s"$nodeName is collected")
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(name, source) ++ missing.map(reason => s"not used: $reason")
+
+  override protected def withNewChildInternal(newChild: SparkPlan): KeySubqueryExec = copy(child = newChild)
+}
+
+private object KeySubqueryExec {
+  sealed trait Outcome
+  case class Found(row: InternalRow, filter: Option[KeyFilter]) extends Outcome
+  case class Missing(reason: String) extends Outcome
+  case class Failed(cause: Throwable) extends Outcome
+}

@@ -1,0 +1,83 @@
+package io.github.sparkjoinery.filters.built
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
+import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.types._
+
+import io.github.sparkjoinery.expressions.{HashedKey, SplitBlockFilter}
+
+/**
+ * What a filter is made of: one row of one struct, `filter` (of all keys together), then the smallest and largest value
+ * of each term that has a bound. Equal summaries in a query are one subquery, which Spark runs once.
+ *
+ * @param plan
+ *   whose rows have all keys that matter
+ * @param keys
+ *   its keys, as they are hashed; none for bounds only
+ * @param terms
+ *   of `plan`, of types that [[KeySummary.extremes]] knows
+ */
+case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expression]) {
+
+  /** The field of the smallest value of a term; that of the largest is the next. */
+  def fieldOf(term: Expression): Int = 1 + 2 * terms.indexWhere(_.semanticEquals(term))
+
+  /** @param limit most keys that a filter is built for */
+  def aggregate(limit: Int): FilterKeys = {
+    val filter =
+      if (keys.isEmpty) Literal(null, BinaryType)
+      else CollectKeys(HashedKey.hash(keys), limit).toAggregateExpression()
+    val bounds = terms.zipWithIndex.flatMap { case (term, i) =>
+      Seq(
+        Literal(s"min$i"),
+        Min(term).toAggregateExpression(),
+        Literal(s"max$i"),
+        Max(term).toAggregateExpression())
+    }
+    val struct = Alias(CreateNamedStruct(Seq(Literal("filter"), filter) ++ bounds), "keys")()
+    FilterKeys(pruned(Aggregate(Nil, Seq(struct), plan)))
+  }
+
+  private def pruned(plan: LogicalPlan): LogicalPlan = {
+    val next = ColumnPruning(plan)
+    if (next.fastEquals(plan)) plan else pruned(next)
+  }
+}
+
+/**
+ * What a filter is made of, as a node of its own: Spark merges subqueries over the same table, and then a query waits
+ * for the filter as long as for any other.
+ */
+case class FilterKeys(child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override def maxRows: Option[Long] = Some(1)
+  override protected def withNewChildInternal(newChild: LogicalPlan): FilterKeys = copy(child = newChild)
+}
+
+object KeySummary {
+
+  /** A filter of a row of [[KeySummary.aggregate]], and how many keys it has; None if there are too many, or none. */
+  def filterOf(row: InternalRow, source: String): Option[(Long, SplitBlockFilter)] =
+    Option(row).filterNot(_.isNullAt(0)).map { row =>
+      val (keys, words) = KeyHashes.readFilter(row.getBinary(0))
+      (keys, new SplitBlockFilter(source, UUID.randomUUID().toString, words.length / 4, words))
+    }
+
+  /** The smallest and the largest value of a type of which bounds are taken. */
+  def extremes(dataType: DataType): Option[(Literal, Literal)] = dataType match {
+    case ByteType => Some((Literal(Byte.MinValue), Literal(Byte.MaxValue)))
+    case ShortType => Some((Literal(Short.MinValue), Literal(Short.MaxValue)))
+    case IntegerType | DateType => Some((Literal(Int.MinValue, dataType), Literal(Int.MaxValue, dataType)))
+    case LongType | TimestampType | TimestampNTZType =>
+      Some((Literal(Long.MinValue, dataType), Literal(Long.MaxValue, dataType)))
+    case decimal: DecimalType =>
+      val largest = Decimal(BigDecimal(BigInt(10).pow(decimal.precision) - 1, decimal.scale), decimal.precision, decimal.scale)
+      Some((Literal(-largest, decimal), Literal(largest, decimal)))
+    case _ => None
+  }
+}

@@ -1,0 +1,55 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.TreePattern.SCALAR_SUBQUERY
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+
+import io.github.sparkjoinery.expressions.{MightContain, StoredFilter}
+
+/**
+ * Plans what a filter is made of. And leaves out a bloom filter of Spark's own where one of ours tests the same keys: `InjectRuntimeFilter`, which runs
+ * after our rules, knows nothing of ours, and what it adds would be built, and asked, for nothing. There is no place for
+ * an extension between that rule and the planner.
+ */
+object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case FilterKeys(child) => Seq(planLater(child))
+    case _ => withoutSecond(plan)
+  }
+
+  private def withoutSecond(plan: LogicalPlan): Seq[SparkPlan] = {
+    val single = plan.transformWithPruning(_.containsPattern(SCALAR_SUBQUERY)) {
+      case Filter(condition, child) if hasSecond(condition) =>
+        val predicates = splitConjunctivePredicates(condition)
+        Filter(predicates.filterNot(isSecond(_, predicates)).reduce(And), child)
+    }
+    if (single.fastEquals(plan)) Nil else Seq(planLater(single))
+  }
+
+  private def hasSecond(condition: Expression): Boolean = {
+    val predicates = splitConjunctivePredicates(condition)
+    predicates.exists(isSecond(_, predicates))
+  }
+
+  private def isSecond(predicate: Expression, all: Seq[Expression]): Boolean = predicate match {
+    case BloomFilterMightContain(theirs, key) => all.exists {
+        case MightContain(hash, filter) => key.references.subsetOf(hash.references) && isOfSame(filter, theirs)
+        case _ => false
+      }
+    case _ => false
+  }
+
+  /** Whether our filter is made of what Spark's is made of: any other may drop other rows. */
+  private def isOfSame(ours: Expression, theirs: Expression): Boolean = ours match {
+    case _: StoredFilter => true
+    case BuiltFilter(keys: ScalarSubquery, _) => relations(theirs).subsetOf(relations(keys))
+    case _ => false
+  }
+
+  private def relations(filter: Expression): Set[LogicalPlan] = filter match {
+    case subquery: ScalarSubquery => subquery.plan.collectLeaves().map(_.canonicalized).toSet
+    case _ => Set.empty
+  }
+}

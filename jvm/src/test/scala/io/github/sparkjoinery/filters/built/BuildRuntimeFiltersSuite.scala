@@ -1,0 +1,106 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.execution.FilterExec
+
+/** Filters that a query builds of a small side's keys. */
+class BuildRuntimeFiltersSuite extends BuiltFilters {
+
+  private def joined(join: String, columns: String): String =
+    s"SELECT $columns FROM ${join.replace("small", "(SELECT * FROM small WHERE class = 3)")} ON x.k = y.k"
+
+  for ((join, columns, filters) <- Seq(
+      ("fact x JOIN small y", "x.id, y.name", 1),
+      ("small x JOIN fact y", "y.id, x.name", 1),
+      ("fact x LEFT SEMI JOIN small y", "x.id", 1),
+      ("small x LEFT SEMI JOIN fact y", "x.name", 1),
+      ("fact x LEFT JOIN small y", "x.id, y.name", 0),
+      ("small x LEFT JOIN fact y", "x.name, y.id", 1),
+      ("fact x RIGHT JOIN small y", "x.id, y.name", 1),
+      ("small x RIGHT JOIN fact y", "x.name, y.id", 0),
+      ("fact x FULL JOIN small y", "x.id, y.name", 0),
+      ("fact x LEFT ANTI JOIN small y", "x.id", 0),
+      ("small x LEFT ANTI JOIN fact y", "x.name", 1)
+    );
+    adaptive <- Seq("true", "false")) {
+    test(s"$join; adaptive execution $adaptive") {
+      checkBuilt(joined(join, columns), filters, "spark.sql.adaptive.enabled" -> adaptive)
+    }
+  }
+
+  test("IN and EXISTS") {
+    checkBuilt("SELECT id FROM fact WHERE k IN (SELECT k FROM small WHERE class = 3)", 1)
+    checkBuilt("SELECT id FROM fact f WHERE EXISTS (SELECT 1 FROM small s WHERE class = 3 AND s.k = f.k)", 1)
+    checkBuilt("SELECT id FROM fact WHERE k NOT IN (SELECT k FROM small WHERE class = 3 AND k IS NOT NULL)", 0)
+    checkBuilt("SELECT name FROM small s WHERE class = 3 AND NOT EXISTS (SELECT 1 FROM fact f WHERE s.k = f.k)", 1)
+    checkBuilt("SELECT k, k IN (SELECT k FROM fact) AS found FROM small WHERE class = 3 AND k IS NOT NULL", 1)
+    checkBuilt("SELECT k, EXISTS (SELECT 1 FROM fact f WHERE f.k = s.k) AS found FROM small s WHERE class = 3", 1)
+  }
+
+  test("several keys, one filter") {
+    val answer = checkBuilt(
+      "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k AND f.name = s.name AND f.b = s.b WHERE s.class < 4",
+      1)
+    assert(builds(answer).length == 1)
+  }
+
+  test("it drops rows before they are shuffled, and counts them") {
+    for (adaptive <- Seq("true", "false"); codegen <- Seq("CODEGEN_ONLY", "NO_CODEGEN")) {
+      val answer = checkBuilt(
+        joined("fact x JOIN small y", "x.id, y.name"),
+        1,
+        "spark.sql.adaptive.enabled" -> adaptive,
+        "spark.sql.codegen.factoryMode" -> codegen,
+        "spark.sql.codegen.wholeStage" -> (codegen == "CODEGEN_ONLY").toString
+      )
+      val passed = collect(plan(answer)) {
+        case filter: FilterExec if filter.condition.toString.contains("joinery") => filter.metrics("numOutputRows").value
+      }
+      // of 20,000; 4 have no key, and a few pass that should not
+      assert(passed.sum >= 396 && passed.sum < 410, plan(answer))
+      val Seq(build) = builds(answer)
+      def metric(name: String) = build.metrics(name).value
+      assert(metric("keys") == 40 && metric("filterBytes") >= 64, build.metrics)
+      assert(metric("rowsTested") > 3000 && metric("rowsTested") - metric("rowsDropped") == passed.sum, build.metrics)
+    }
+  }
+
+  test("one filter for a chain of joins by one key") {
+    val answer = checkBuilt(
+      "SELECT f.id, t.w FROM fact f JOIN small s ON f.k = s.k JOIN second t ON f.k = t.k WHERE s.class = 3 AND f.id < 5000",
+      2)
+    assert(builds(answer).map(_.canonicalized).distinct.length == 1, plan(answer))
+  }
+
+  test("through aggregates, windows, unions, LAST JOINs") {
+    val small = "(SELECT * FROM small WHERE class = 3)"
+    for ((side, tests) <- Seq(
+        ("(SELECT k, count(*) AS c FROM fact GROUP BY k)", 1),
+        ("(SELECT k, id, row_number() OVER (PARTITION BY k ORDER BY id) AS c FROM fact)", 1),
+        ("(SELECT k, id AS c FROM fact UNION ALL SELECT k, w FROM second)", 2),
+        ("(SELECT k + 1 AS k, id AS c FROM fact WHERE id > 10)", 1),
+        ("(SELECT f.k, t.w AS c FROM fact f LAST JOIN second t ORDER BY t.w ON f.k2 = t.k2)", 1)
+      )) {
+      val answer = checkBuilt(s"SELECT f.k, f.c FROM $side f JOIN $small s ON f.k = s.k", tests)
+      val scans = collect(plan(answer)) {
+        case filter: FilterExec if filter.condition.toString.contains("joinery") => filter.child.nodeName
+      }
+      assert(scans.forall(name => name.contains("Scan") || name.contains("ColumnarToRow")), plan(answer))
+    }
+  }
+
+  test("the right side of a LAST JOIN, by keys and times of the left") {
+    for (sides <- Seq("f.k = s.k", "f.k = s.k AND f.day <= s.day", "f.k = s.k AND f.day <= s.day AND f.day >= s.day - 20")) {
+      checkBuilt(
+        s"SELECT s.name, f.id FROM (SELECT * FROM small WHERE class = 3) s LAST JOIN fact f ORDER BY f.day, f.id ON $sides",
+        1)
+    }
+    checkBuilt("SELECT f.id, s.name FROM fact f LAST JOIN (SELECT * FROM small WHERE class = 3) s ORDER BY s.day ON f.k = s.k", 0)
+  }
+
+  test("a join whose keys are few filters the next, on another column") {
+    val answer = checkBuilt(
+      "SELECT f.id, t.w FROM fact f JOIN small s ON f.k = s.k JOIN second t ON f.k2 = t.k2 WHERE s.class = 3",
+      2)
+    info(plan(answer).toString)
+  }
+}

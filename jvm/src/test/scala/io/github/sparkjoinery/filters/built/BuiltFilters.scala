@@ -1,0 +1,58 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
+
+import io.github.sparkjoinery.{Answers, JoinerySession}
+
+/** Tables of which one is small, and the check of a query against its answer without filters. */
+trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
+
+  /** Nothing is broadcast, and no side is too small to be filtered. */
+  protected val Shuffled: Seq[(String, String)] =
+    Seq("spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0")
+
+  protected val Off: (String, String) = "spark.joinery.runtimeFilter.build.enabled" -> "false"
+
+  override protected def beforeAll(): Unit = {
+    sql("DROP TABLE IF EXISTS small")
+    sql("DROP TABLE IF EXISTS fact")
+    sql("DROP TABLE IF EXISTS second")
+    sql("""CREATE TABLE small USING parquet AS SELECT if(id % 50 = 0, NULL, int(id)) AS k, concat('N', id) AS name,
+      bigint(id % 40) AS b, int(id % 10) AS class, date'2020-01-01' + int(id) AS day FROM range(400)""")
+    sql("""CREATE TABLE fact USING parquet AS SELECT id, if(id % 97 = 0, NULL, int(id % 2000)) AS k,
+      concat('N', id % 3000) AS name, bigint(id % 100) AS b, int(id * 7 % 5000) AS k2, date'2020-01-01' + int(id % 2000) AS day
+      FROM range(20000)""")
+    sql("""CREATE TABLE second USING parquet AS SELECT int(id % 5000) AS k2, int(id % 2500) AS k, id AS w,
+      sha2(string(id), 256) AS pad FROM range(30000)""")
+  }
+
+  override protected def afterAll(): Unit = {
+    Seq("small", "fact", "second").foreach(table => sql(s"DROP TABLE IF EXISTS $table"))
+    super.afterAll()
+  }
+
+  /** Runs a query with filters and without: the answers are equal, and as many tests as given are in its plan. */
+  protected def checkBuilt(query: String, filters: Int, settings: (String, String)*): DataFrame = {
+    val expected = withConf((Shuffled :+ Off) ++ settings: _*)(Answers.rows(sql(query)))
+    withConf(Shuffled ++ settings: _*) {
+      val answer = sql(query)
+      assert(Answers.rows(answer) == expected, query)
+      assert(testsIn(answer) == filters, s"$query\n${answer.queryExecution}")
+      answer
+    }
+  }
+
+  protected def plan(answer: DataFrame): SparkPlan =
+    answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan
+
+  /** How many tests there are in the plan that ran, without what builds filters. */
+  protected def testsIn(answer: DataFrame): Int = collect(plan(answer)) { case filter: FilterExec =>
+    "joinery_might_contain\\(".r.findAllIn(filter.condition.toString).size
+  }.sum
+
+  /** The subqueries that built filters, each once. */
+  protected def builds(answer: DataFrame): Seq[KeySubqueryExec] =
+    collectWithSubqueries(plan(answer)) { case build: KeySubqueryExec => build }
+}

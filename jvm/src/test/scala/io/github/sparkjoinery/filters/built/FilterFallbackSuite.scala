@@ -1,0 +1,171 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.functions.udf
+
+import io.github.sparkjoinery.Answers
+
+/** Where no filter can be built, or not in time; hints; and Spark's own filters beside ours. */
+class FilterFallbackSuite extends BuiltFilters {
+
+  private val Query = "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE s.class = 3"
+
+  private def whyNone(query: String, settings: (String, String)*): Option[String] = {
+    val answer = checkBuilt(query, 1, settings: _*)
+    builds(answer).flatMap(_.whyMissing).headOption
+  }
+
+  private def activeJobs: Set[String] = spark.sparkContext.statusTracker.getActiveJobIds().map(_.toString).toSet
+
+  test("the build takes too long: the query runs unfiltered, and the build's jobs are cancelled") {
+    spark.udf.register("slow", udf { (k: Int) => Thread.sleep(20); k })
+    try {
+      for (adaptive <- Seq("true", "false")) {
+        val why = whyNone(
+          "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE slow(s.class) = 3",
+          "spark.joinery.runtimeFilter.buildTimeout" -> "100ms",
+          "spark.sql.adaptive.enabled" -> adaptive)
+        assert(why.exists(_.contains("it was not built within spark.joinery.runtimeFilter.buildTimeout (100 ms)")), why)
+        assert(activeJobs.isEmpty, "a job is left")
+      }
+      assert(whyNone(Query, "spark.joinery.runtimeFilter.buildTimeout" -> "0").isDefined)
+      assert(whyNone(Query).isEmpty)
+    } finally sql("DROP TEMPORARY FUNCTION slow")
+  }
+
+  test("too many keys: bounds only") {
+    val answer = checkBuilt(Query, 1, "spark.joinery.runtimeFilter.maxKeys" -> "39")
+    val passed = collect(plan(answer)) {
+      case filter: FilterExec if filter.condition.toString.contains("joinery") => filter.metrics("numOutputRows").value
+    }
+    assert(passed.sum > 3000 && passed.sum < 5000, passed) // keys from 3 to 393 of 2000
+    assert(builds(answer).head.metrics("keys").value == 0)
+    assert(builds(checkBuilt(Query, 1, "spark.joinery.runtimeFilter.maxKeys" -> "40")).head.metrics("keys").value == 40)
+  }
+
+  test("a small side that fails fails the query as it does without a filter") {
+    val failing = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k WHERE 10 / (s.k - 3) > 1"
+    for (adaptive <- Seq("true", "false"); build <- Seq("true", "false")) {
+      withConf(
+        (Shuffled :+ "spark.joinery.runtimeFilter.build.enabled" -> build) :+ "spark.sql.adaptive.enabled" -> adaptive: _*) {
+        val failure = intercept[Exception](sql(failing).collect())
+        val causes = Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null).toSeq
+        assert(causes.exists(_.getMessage.contains("DIVIDE_BY_ZERO")), failure)
+      }
+    }
+  }
+
+  test("a cancelled query is cancelled, and leaves no job") {
+    spark.udf.register("slow", udf { (k: Int) => Thread.sleep(100); k })
+    try {
+      for (adaptive <- Seq("true", "false")) withConf(Shuffled :+ "spark.sql.adaptive.enabled" -> adaptive: _*) {
+        val sc = spark.sparkContext
+        val running = new Thread(() => {
+          while (sc.statusTracker.getJobIdsForGroup("to cancel").isEmpty) Thread.sleep(10)
+          Thread.sleep(300)
+          sc.cancelJobGroup("to cancel")
+        })
+        running.start()
+        sc.setJobGroup("to cancel", "a query that is cancelled", interruptOnCancel = true)
+        try {
+          val failure = intercept[SparkException](
+            sql("SELECT f.id FROM fact f JOIN small s ON f.k = s.k WHERE slow(s.class) = 3").collect())
+          assert(failure.getMessage.contains("ancelled"), failure)
+        } finally {
+          sc.clearJobGroup()
+          running.join()
+        }
+        val deadline = System.nanoTime() + 10000000000L
+        while (activeJobs.nonEmpty && System.nanoTime() < deadline) Thread.sleep(50)
+        assert(activeJobs.isEmpty)
+      }
+    } finally sql("DROP TEMPORARY FUNCTION slow")
+  }
+
+  test("an empty small side, and one without a key that is not NULL") {
+    for (query <- Seq(
+        "SELECT f.id FROM fact f JOIN (SELECT * FROM small WHERE class = 77) s ON f.k = s.k",
+        "SELECT f.id FROM fact f JOIN (SELECT * FROM small WHERE name = 'N50') s ON f.k = s.k",
+        "SELECT s.name, f.id FROM (SELECT * FROM small WHERE name = 'N50') s LEFT JOIN fact f ON f.k = s.k"
+      )) {
+      checkBuilt(query, 1, "spark.sql.adaptive.enabled" -> "false")
+      withConf(Shuffled: _*)(sql(query).collect()) // adaptive execution may drop the join
+    }
+  }
+
+  // reasons
+
+  private def reason(query: String, settings: (String, String)*): String =
+    withConf((Shuffled ++ settings) :+ "spark.joinery.explain" -> "true": _*)(
+      plan(sql(query)).toString.linesIterator.filter(_.contains("JoineryReport")).mkString)
+
+  for ((query, settings, expected) <- Seq(
+      ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),
+      ("SELECT s.w, f.id FROM (SELECT * FROM second WHERE w < 9) s LEFT JOIN fact f ON f.k = s.k", Nil, "as much"),
+      (
+        "SELECT f.id FROM fact f JOIN (SELECT *, rand(5) AS r FROM small WHERE class = 3) s ON f.k = s.k AND s.r < 0.5",
+        Nil,
+        "no filter is built: "),
+      (
+        "SELECT f.id FROM fact f JOIN (SELECT k, collect_list(name) AS n FROM small GROUP BY k HAVING size(n) > 3) s ON f.k = s.k",
+        Nil,
+        "no filter is built: ")
+    )) {
+    test(s"$expected: $query") {
+      assert(reason(query, settings: _*).contains(expected), reason(query, settings: _*))
+      checkBuilt(query, 0, settings: _*)
+    }
+  }
+
+  test("no joins that are broadcast, and no small sides") {
+    checkBuilt(Query, 0, "spark.sql.autoBroadcastJoinThreshold" -> "10MB")
+    checkBuilt(Query.replace("SELECT", "SELECT /*+ BROADCAST(s) */"), 0)
+    checkBuilt(Query, 0, "spark.joinery.runtimeFilter.applicationSideMinSize" -> "1GB")
+    checkBuilt(Query, 0, "spark.joinery.runtimeFilter.enabled" -> "false")
+  }
+
+  // hints
+
+  test("a hint insists") {
+    val unselective = "SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f JOIN small s ON f.k = s.k"
+    checkBuilt(unselective, 1)
+    checkBuilt(unselective, 1, "spark.joinery.runtimeFilter.applicationSideMinSize" -> "1GB")
+    checkBuilt("SELECT /*+ RUNTIME_FILTER(f) */ f.id FROM fact f JOIN small s ON f.k = s.k WHERE f.id < 5000", 1)
+    checkBuilt("SELECT /*+ RUNTIME_FILTER(s), MERGE(s) */ f.id FROM fact f JOIN small s ON f.k = s.k", 1)
+    withConf(Shuffled: _*) {
+      val hinted = spark.table("fact").join(spark.table("small").hint("runtime_filter"), "k").select("id")
+      val expected = withConf(Off)(Answers.rows(spark.table("fact").join(spark.table("small"), "k").select("id")))
+      assert(Answers.rows(hinted) == expected && testsIn(hinted) == 1)
+    }
+    assert(reason("SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f LEFT JOIN small s ON f.k = s.k").contains(
+      "hint RUNTIME_FILTER: the other side cannot be filtered by its keys"))
+    val failure = intercept[Exception](sql("SELECT /*+ RUNTIME_FILTER(s, 5) */ f.id FROM fact f JOIN small s ON f.k = s.k"))
+    assert(failure.getMessage.contains("The hint RUNTIME_FILTER takes the names or aliases of relations"), failure)
+  }
+
+  test("Spark's own filter of the same keys is left out, another's is not") {
+    val theirs = Seq(
+      "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold" -> "0",
+      "spark.sql.optimizer.runtime.bloomFilter.creationSideThreshold" -> "1GB",
+      "spark.sql.optimizer.runtime.bloomFilter.enabled" -> "true")
+    def spark(query: String, settings: (String, String)*): Int = withConf(Shuffled ++ theirs ++ settings: _*) {
+      val answer = sql(query)
+      answer.collect()
+      collect(plan(answer)) { case filter: FilterExec => " might_contain\\(".r.findAllIn(filter.condition.toString).size }.sum
+    }
+    assert(spark(Query, Off) == 1)
+    assert(spark(Query) == 0)
+    checkBuilt(Query, 1, theirs: _*)
+    val twoKeys = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k AND f.name = s.name WHERE s.class = 3"
+    assert(spark(twoKeys, Off) == 2 && spark(twoKeys) == 0)
+    checkBuilt(twoKeys, 1, theirs: _*)
+  }
+
+  test("a filter is no part of another subquery over the same table") {
+    val answer = checkBuilt(
+      "SELECT f.id, (SELECT max(k) FROM small WHERE class = 3) AS m FROM fact f JOIN small s ON f.k = s.k WHERE s.class = 3",
+      1)
+    assert(builds(answer).nonEmpty)
+  }
+}
