@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.filters.built
 
 import java.util.UUID
-import java.util.concurrent.{CompletableFuture, ExecutionException, TimeUnit}
+import java.util.concurrent.{CompletableFuture, TimeUnit}
 
 import scala.util.control.NonFatal
 
@@ -88,14 +88,15 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
     Found(row, tested)
   }
 
-  private def failed(failure: Throwable): Outcome = failure match {
-    case wrapped: java.util.concurrent.CompletionException if wrapped.getCause != null => failed(wrapped.getCause)
-    case wrapped: ExecutionException if wrapped.getCause != null => failed(wrapped.getCause)
+  private def failed(failure: Throwable): Outcome = {
+    val causes = Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).take(20).toSeq
+    val isStopped = causes.exists {
+      case cancelled: SparkThrowable => cancelled.getCondition == "SPARK_JOB_CANCELLED"
+      case _ => false
+    }
     // Whoever cancels the query's jobs means the query.
-    case cancelled: SparkThrowable if cancelled.getCondition == "SPARK_JOB_CANCELLED" => Failed(failure)
-    case _: InterruptedException => Failed(failure)
-    case NonFatal(_) => Missing(s"building it failed: ${failure.getMessage}")
-    case _ => Failed(failure)
+    if (isStopped || causes.exists(cause => !NonFatal(cause))) Failed(causes.last)
+    else Missing(s"building it failed: ${causes.last.getMessage}")
   }
 
   private def await(): Outcome =

@@ -19,7 +19,7 @@ class FilterFallbackSuite extends BuiltFilters {
   private def activeJobs: Set[String] = spark.sparkContext.statusTracker.getActiveJobIds().map(_.toString).toSet
 
   test("the build takes too long: the query runs unfiltered, and the build's jobs are cancelled") {
-    spark.udf.register("slow", udf { (k: Int) => Thread.sleep(20); k })
+    spark.udf.register("slow", udf { (k: Int) => Thread.sleep(4); k })
     try {
       for (adaptive <- Seq("true", "false")) {
         val why = whyNone(
