@@ -36,6 +36,7 @@ CASES = {
     "range_index": "benchmarks.range_join.index",
     "range_stored": "benchmarks.range_join.stored",
     "range_memory": "benchmarks.range_join.memory",
+    "runtime_filter": "benchmarks.runtime_filter.run",
 }
 
 SCALE_HELP = "Of the data. Below 1 only agreement is judged, and nothing is written."

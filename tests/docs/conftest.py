@@ -35,6 +35,9 @@ TABLES = {
           TIMESTAMP '2013-01-01' + make_dt_interval(0, id, 30) AS observed_at,
           CAST(id AS DOUBLE) AS temperature
         FROM range(20)""",
+    "planes": """
+        SELECT concat('N', id) AS tailnum, if(id % 2 = 0, 'CESSNA', 'BOEING') AS manufacturer, int(id % 7) + 2 AS seats
+        FROM range(5)""",
     "storms": """
         SELECT 'JFK-1' AS storm_id, 'JFK' AS origin, TIMESTAMP '2013-01-01 03:00' AS starts_at,
           TIMESTAMP '2013-01-01 09:00' AS ends_at""",

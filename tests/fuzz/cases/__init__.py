@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fuzz.capability import Capability
 from fuzz.cases.asof_join import AsOfJoin
+from fuzz.cases.built_filters import BuiltFilters
 from fuzz.cases.last_join import LastJoin
 from fuzz.cases.last_joins import CorrelatedLastJoin, ExtremeLastJoin, ScarceLastJoin, StoredCutLastJoin
 from fuzz.cases.range_join import RangeJoin, ScarceRangeJoin
@@ -33,5 +34,6 @@ CAPABILITIES: dict[str, Capability] = {
         StoredDamage(),
         StoredRefresh(),
         StoredRanges(),
+        BuiltFilters(),
     )
 }

@@ -5,7 +5,12 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.execution.CodegenBoundaries
 import io.github.sparkjoinery.filters.ApplyBloomFilters
-import io.github.sparkjoinery.filters.built.{BuildRuntimeFilters, KeySubquery, ResolveRuntimeFilterHint, RuntimeFilterStrategy}
+import io.github.sparkjoinery.filters.built.{
+  BuildRuntimeFilters,
+  KeySubquery,
+  ResolveRuntimeFilterHint,
+  RuntimeFilterStrategy
+}
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
@@ -58,8 +63,8 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *
  * Rows of a join that match nothing are dropped before they are shuffled:
  *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`;
- *   1. optimizer: [[ApplyBloomFilters]], with `spark.joinery.store`, uses filters that are there; [[BuildRuntimeFilters]]
- *      adds a subquery that builds one;
+ *   1. optimizer: [[ApplyBloomFilters]], with `spark.joinery.store`, uses filters that are there;
+ *      [[BuildRuntimeFilters]] adds a subquery that builds one;
  *   1. planner: [[RuntimeFilterStrategy]] leaves out what Spark's own rule has added to that;
  *   1. physical plan: [[KeySubquery]] makes the subquery one that no query waits for too long.
  *

@@ -87,7 +87,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       }
 
       def await(): Either[String, Condition] = pending.await().flatMap(identity) match {
-        case Right(Right(filter)) => 
+        case Right(Right(filter)) =>
           Right(Condition(side.other, MightContain(keys, filter), name(version), isNarrow = isNarrow(side, version)))
         case Right(Left(damage)) => instead(damage)
         case Left(reason) => Left(unused(version, reason))

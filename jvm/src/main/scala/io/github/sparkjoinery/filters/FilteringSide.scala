@@ -39,7 +39,8 @@ case class FilteringSide(
     }
     if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
-    } else if (!columns.forall(name => keys.exists { case (column, key) => column.name == name && Equalities.isHarmless(key, other) })) {
+    } else if (!columns.forall(name =>
+        keys.exists { case (column, key) => column.name == name && Equalities.isHarmless(key, other) })) {
       Left("the other side's key is computed above a join")
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")

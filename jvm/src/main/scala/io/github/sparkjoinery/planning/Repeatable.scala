@@ -1,11 +1,9 @@
 package io.github.sparkjoinery.planning
 
-import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.types.{DecimalType, LongType}
 
 import io.github.sparkjoinery.expressions.OfRuntimeFilter
 
@@ -25,21 +23,11 @@ object Repeatable {
   def inOrder(plan: LogicalPlan): Boolean = is(plan)(_ => false)
 
   /**
-   * Whether it has at least the rows that some join of the query matches. What runtime filters below let pass may
-   * differ; they drop only rows that match nothing.
+   * Whether it has at least the rows that some join of the query matches, and may be read at the same time as by the
+   * join. What runtime filters below let pass may differ; they drop only rows that match nothing.
    */
   def ofMatches(plan: LogicalPlan): Boolean = is(plan) {
-    case _: Join | _: InMemoryRelation | _: Sort | _: Distinct | _: RepartitionOperation => true
-    case aggregate: Aggregate => aggregate.aggregateExpressions.forall(!_.exists {
-        case call: AggregateExpression => !isExact(call.aggregateFunction)
-        case _ => false
-      })
-    case _ => false
-  }
-
-  private def isExact(function: AggregateFunction): Boolean = function match {
-    case _: Count | _: Min | _: Max => true
-    case sum: Sum => sum.dataType == LongType || sum.dataType.isInstanceOf[DecimalType]
+    case cached: InMemoryRelation => cached.cacheBuilder.isCachedColumnBuffersLoaded
     case _ => false
   }
 

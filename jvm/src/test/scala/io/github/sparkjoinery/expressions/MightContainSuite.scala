@@ -100,7 +100,8 @@ class MightContainSuite extends JoinerySession {
     }
     assert(serialized.length < 1500, "the words themselves were written")
     val copy =
-      new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(serialized)).readObject().asInstanceOf[SplitBlockFilter]
+      new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(serialized)).readObject().asInstanceOf[
+        SplitBlockFilter]
     assert(copy == filter && copy.newTester().mightContain(hashOf(5L)))
     assert(new SplitBlockFilter("t", "t/5", 64, new Array[Long](256)) != filter)
   }

@@ -25,7 +25,8 @@ trait StoredFilters extends StoredArtifacts {
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0",
     "spark.joinery.runtimeFilter.build.enabled" -> "false",
-    "spark.joinery.store.timeout" -> "60s")
+    "spark.joinery.store.timeout" -> "60s"
+  )
 
   protected def withStore[T](settings: (String, String)*)(body: => T): T =
     withConf((Shuffled :+ ("spark.joinery.store" -> store.toString)) ++ settings: _*)(body)

@@ -27,7 +27,7 @@ import io.github.sparkjoinery.planning._
  * One filter for all keys of a join, and beside it bounds of each, by which a scan skips what its files' statistics
  * exclude. The runtime filter join of JD (docs/decisions/0020-a-filter-is-a-subquery-with-an-end.md).
  *
- * Joins are taken from the bottom up, so that the keys of a side that is a join, filtered below, may filter the next.
+ * Joins are taken from the bottom up, so that a table which is filtered may filter the next.
  */
 object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -47,7 +47,12 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       case join: Join if isOpen(join) =>
         filtered(join, directionsOf(join), join.condition, FilterBenefit.isBroadcast(join), join.hint)
       case join: PreservesLeft if isOpen(join) =>
-        filtered(join, Seq(Direction(join.right, join.left, isLeft = false)), join.condition, join.isBroadcast, join.hint)
+        filtered(
+          join,
+          Seq(Direction(join.right, join.left, isLeft = false)),
+          join.condition,
+          join.isBroadcast,
+          join.hint)
     }
 
     private def isOpen(join: LogicalPlan): Boolean =
@@ -108,19 +113,19 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         .sortBy { case (source, test) => (-test.keys.length, FilterCost.largestScan(source.plan)) }
       val outcomes = candidates.to(LazyList).map { case (source, test) =>
         val missing = if (insists) None else FilterCost.missing(source, terms.side, test.keys.map(_.theirs))
-        val summary = test.summary.aggregate(JoineryConf.runtimeFilterMaxKeys)
-        missing.orElse(unrepeatable(summary)).toLeft {
+        missing.orElse(unrepeatable(source.plan)).toLeft {
+          val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
           val name = nameOf(source.plan)
           (test.predicate(subqueryOf(summary), name), name)
         }
       }
       outcomes.collectFirst { case Right(found) => found }.toRight(
         outcomes.collectFirst { case Left(reason) => s"no filter is built: $reason" }
-          .getOrElse("no filter is built: its keys cannot be hashed"))
+          .getOrElse("no filter is built: no table has all keys of the other side"))
     }
 
-    private def unrepeatable(summary: FilterKeys): Option[String] =
-      if (summary.child.children.forall(Repeatable.ofMatches)) None
+    private def unrepeatable(plan: LogicalPlan): Option[String] =
+      if (Repeatable.ofMatches(plan)) None
       else Some("what its keys come from may have other rows when it is read once more")
 
     private def subqueryOf(summary: LogicalPlan): ScalarSubquery =
@@ -129,12 +134,13 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     private def nameOf(plan: LogicalPlan): String =
       plan.collectLeaves().map(RelationName.of).distinct.mkString(", ")
 
-    /** Down to where the rows come from, so that a plan above that is read twice is the same both times. */
+    /** Down to where the rows come from, so that a table which is filtered may filter the next. */
     private def pushed(plan: LogicalPlan): LogicalPlan = {
       val next = PushDownPredicates(plan).transformDown {
         case Filter(condition, join: PreservesLeft) if isOver(condition, join.left) =>
           join.withNewChildren(Seq(Filter(condition, join.left), join.right))
-        case Filter(condition, some: SomeRowsOfKeys) if condition.references.subsetOf(
+        case Filter(condition, some: SomeRowsOfKeys)
+            if condition.references.subsetOf(
               AttributeSet(some.keys.collect { case key: Attribute => key })) =>
           some.withNewChildren(Seq(Filter(condition, some.child)))
       }

@@ -4,8 +4,9 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions._
 
@@ -66,6 +67,18 @@ case class KeyBound(keys: Expression, field: Int, absent: Literal, source: Strin
 object KeyBound {
   def of(row: InternalRow, field: Int, absent: Literal): Any =
     if (row == null || row.isNullAt(field)) absent.value else row.get(field, absent.dataType)
+
+  // From the year 1 to 9999.
+  private val FirstDay = -719162
+  private val LastDay = 2932896
+
+  /** Whether a value is one that Java's dates and times have, in any calendar. */
+  def isTellable(value: Literal): Boolean = (value.value, value.dataType) match {
+    case (day: Int, DateType) => day >= FirstDay && day <= LastDay
+    case (micros: Long, TimestampType | TimestampNTZType) =>
+      micros >= (FirstDay + 2) * MICROS_PER_DAY && micros <= (LastDay - 2) * MICROS_PER_DAY
+    case _ => true
+  }
 }
 
 /** A filter that counts, for the metrics of the node that built it, the keys that it tests and drops. */

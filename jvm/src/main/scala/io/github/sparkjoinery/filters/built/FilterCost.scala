@@ -1,37 +1,50 @@
 package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.catalyst.SQLConfHelper
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, Literal, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 
-/** Whether a filter is likely to save more than it costs: what is read to build it, against what need not be shuffled. */
+/**
+ * Whether a filter is likely to save more than it costs: what is read to build it, against what need not be shuffled.
+ */
 object FilterCost extends PredicateHelper with SQLConfHelper {
 
   // What costs so much less to read than the other side can be tried.
   private val Negligible = 100
+  // Rows are read several times as fast as they are shuffled and sorted.
+  private val ReadingIsFaster = 3
 
   /** The largest table that a plan reads, in bytes as estimated; 0 if that is not known. */
-  def largestScan(plan: LogicalPlan): BigInt = scans(plan).flatten.maxOption.getOrElse(0)
-
-  /** All that a plan reads; None if that is not known. */
-  private def allScans(plan: LogicalPlan): Option[BigInt] =
-    Some(scans(plan)).filter(_.forall(_.isDefined)).map(_.flatten.sum)
-
-  private def scans(plan: LogicalPlan): Seq[Option[BigInt]] =
-    plan.collectLeaves().map(leaf => Some(leaf.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes))
+  def largestScan(plan: LogicalPlan): BigInt =
+    plan.collectLeaves().map(_.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes).maxOption.getOrElse(0)
 
   /** Why a filter of these keys is not built; None if it is. */
   def missing(source: KeySource, side: LogicalPlan, sideKeys: Seq[Expression]): Option[String] = {
-    val saved = largestScan(side)
-    allScans(source.plan) match {
-      case None => Some("the size of what its keys come from is not known")
-      case Some(read) if read > saved => Some(s"its keys come from as much ($read bytes) as it would filter ($saved bytes)")
-      case Some(read) if read * Negligible <= saved => None
+    val needed = AttributeSet.fromAttributeSets(source.keys.map(_._1.references))
+    val saved = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
+    scans(source.plan, needed) match {
+      case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
+      case read if read.flatten.sum > saved * ReadingIsFaster =>
+        Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for ${saved} bytes that it filters")
+      case read if read.flatten.sum * Negligible <= saved => None
       case _ if hasPredicate(source.plan) || hasFewerKeys(source, side, sideKeys) => None
-      case Some(read) =>
-        Some(s"no predicate makes its keys few, and they come from $read bytes, more than a $Negligible. of $saved bytes")
+      case read =>
+        Some(
+          s"no predicate makes its keys few, and to read them takes ${read.flatten.sum} bytes, more than a " +
+            s"$Negligible. of $saved bytes that it filters")
     }
   }
+
+  /** What a plan reads of each of its tables, in bytes of the columns that it needs; None if that is not known. */
+  private def scans(plan: LogicalPlan, output: AttributeSet): Seq[Option[BigInt]] = {
+    val needed = output ++ plan.collect { case node => node.references }.foldLeft(AttributeSet.empty)(_ ++ _)
+    plan.collectLeaves().map { leaf =>
+      val share = leaf.output.filter(needed.contains)
+      Some(leaf.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes).map(_ * width(share) / width(leaf.output))
+    }
+  }
+
+  private def width(columns: Seq[Attribute]): BigInt = BigInt(1) + columns.map(c => BigInt(c.dataType.defaultSize)).sum
 
   private def hasPredicate(plan: LogicalPlan): Boolean = plan.exists {
     case Filter(condition, _) => !splitConjunctivePredicates(condition).forall(keepsMost)
@@ -40,7 +53,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
 
   /** What the optimizer adds of itself, and what keys are hardly ever. */
   private def keepsMost(predicate: Expression): Boolean = predicate match {
-    case _: IsNotNull | _: Literal => true
+    case _: IsNotNull | _: Literal | Not(_: EqualTo | _: In | _: InSet | _: EqualNullSafe) => true
     case _ => false
   }
 

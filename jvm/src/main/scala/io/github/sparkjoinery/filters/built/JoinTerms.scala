@@ -2,6 +2,9 @@ package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
 import io.github.sparkjoinery.filters.Equalities
@@ -80,7 +83,7 @@ object JoinTerms extends PredicateHelper {
 }
 
 /** The test of a side's rows by what is found in a source of keys. */
-class KeyTest(terms: JoinTerms, source: KeySource) {
+class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   import JoinTerms._
 
   private def found(place: Int): Option[Expression] = source.keys.collectFirst { case (key, `place`) => key }
@@ -90,7 +93,8 @@ class KeyTest(terms: JoinTerms, source: KeySource) {
   private val bounds: Seq[Bound] = terms.bounds.zipWithIndex.flatMap { case (bound, i) =>
     found(terms.keys.length + i).map(mine => bound.copy(mine = mine))
   } ++ keys.flatMap {
-    case Key(mine, theirs: Attribute) if mine.dataType == theirs.dataType && KeySummary.extremes(theirs.dataType).isDefined =>
+    case Key(mine, theirs: Attribute)
+        if mine.dataType == theirs.dataType && KeySummary.extremes(theirs.dataType).isDefined =>
       Seq(Bound(mine, theirs, isUpper = false, strict = false), Bound(mine, theirs, isUpper = true, strict = false))
     case _ => Nil
   }
@@ -106,6 +110,20 @@ class KeyTest(terms: JoinTerms, source: KeySource) {
   )
 
   /**
+   * Whether the reader of a column may be told a bound: of dates and times only Parquet's, see [[KeyBoundSubquery]].
+   */
+  private def isTold(column: Attribute): Boolean = column.dataType match {
+    case DateType | TimestampType | TimestampNTZType =>
+      findExpressionAndTrackLineageDown(column, terms.side).exists { case (_, table) =>
+        table match {
+          case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => files.fileFormat.isInstanceOf[ParquetFileFormat]
+          case _ => false
+        }
+      }
+    case _ => true
+  }
+
+  /**
    * @param subquery
    *   of the summary
    * @param name
@@ -115,8 +133,9 @@ class KeyTest(terms: JoinTerms, source: KeySource) {
     val compared = bounds.map { bound =>
       val (least, most) = KeySummary.extremes(bound.theirs.dataType).get
       val field = summary.fieldOf(bound.mine)
-      val value =
+      val found =
         if (bound.isUpper) KeyBound(subquery, field + 1, most, name) else KeyBound(subquery, field, least, name)
+      val value = if (isTold(bound.theirs)) found else Coalesce(Seq(found)) // which no reader is told of
       (bound.isUpper, bound.strict) match {
         case (true, false) => LessThanOrEqual(bound.theirs, value)
         case (true, true) => LessThan(bound.theirs, value)
@@ -126,7 +145,8 @@ class KeyTest(terms: JoinTerms, source: KeySource) {
     }
     val contained =
       if (keys.isEmpty) None
-      else Some(MightContain(HashedKey.hash(keys.flatMap(key => HashedKey.of(key.theirs))), BuiltFilter(subquery, name)))
+      else
+        Some(MightContain(HashedKey.hash(keys.flatMap(key => HashedKey.of(key.theirs))), BuiltFilter(subquery, name)))
     (compared ++ contained).reduce[Expression](And(_, _))
   }
 }

@@ -10,29 +10,24 @@ import io.github.sparkjoinery.filters.Equalities
 import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
 
 /**
- * A plan whose rows have all values that a side's keys can have, and perhaps more.
+ * A table, or a part of one, whose rows have all values that a side's keys can have, and perhaps more. Nothing that is
+ * shuffled: what a filter is built of may share its shuffles with the query, and a build that is late is cancelled.
  *
  * @param plan
- *   the side, or something below it that is cheaper to read
+ *   projections and predicates over a table
  * @param keys
  *   over `plan`, each with its place among the side's keys
  */
-case class KeySource(plan: LogicalPlan, keys: Seq[(Expression, Int)]) {
-
-  /** A table, or a part of one: nothing but projections and predicates. */
-  def isPartOfTable: Boolean = KeySource.isPartOfTable(plan)
-}
+case class KeySource(plan: LogicalPlan, keys: Seq[(Expression, Int)])
 
 object KeySource extends PredicateHelper with JoinSelectionHelper {
 
   /**
-   * The side itself, and what is below it: down where the keys come from, and across joins to what they are equal to.
-   * So the keys of `(a JOIN b ON a.k = b.k)` are found in `a`, which may be the small one, though the column is b's.
+   * Tables below a side: down where its keys come from, and across joins to what they are equal to. So the keys of `(a
+   * JOIN b ON a.k = b.k)` are found in `a`, which may be the small one, though the column is b's. And a table that is
+   * filtered itself has fewer keys of other columns, too: a chain of joins by different columns is filtered to its end.
    */
-  def of(side: LogicalPlan, keys: Seq[Expression]): Seq[KeySource] = {
-    val below = down(side, keys.zipWithIndex)
-    if (isPartOfTable(side)) below else below :+ KeySource(side, keys.zipWithIndex)
-  }
+  def of(side: LogicalPlan, keys: Seq[Expression]): Seq[KeySource] = down(side, keys.zipWithIndex)
 
   private def down(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
     case _ if keys.isEmpty => Nil

@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{ScalarSubquery => _, _}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{ScalarSubquery => _, _}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.LeafLike
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
@@ -58,12 +58,19 @@ class KeyBoundSubquery(plan: BaseSubqueryExec, exprId: ExprId, val field: Int, v
     value = Literal(KeyBound.of(row, field, absent), dataType)
   }
 
-  override def toLiteral: Literal = {
+  private def found: Literal = {
     require(value != null, s"$this has not finished")
     value
   }
-  override def eval(input: InternalRow): Any = toLiteral.value
-  override def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = toLiteral.genCode(ctx)
+
+  /**
+   * What a reader is told. Java's dates and times, which readers are told of, do not reach as far as Spark's: for a
+   * value beyond them, one of a type that Parquet's reader ignores.
+   */
+  override def toLiteral: Literal = if (KeyBound.isTellable(found)) found else Literal.TrueLiteral
+
+  override def eval(input: InternalRow): Any = found.value
+  override def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = found.doGenCode(ctx, ev)
 
   // A task that interprets the expression gets the value, and not the plan. Plans go along with tasks, too, among them
   // some that never run.

@@ -45,13 +45,15 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
   /** Why there is no filter, once that is known. */
   def whyMissing: Option[String] = missing
 
-  @transient private lazy val tag = s"joinery-filter-${UUID.randomUUID()}"
+  @transient private lazy val tag = s"$TagPrefix${UUID.randomUUID()}"
 
   // Starts when the plan that needs the filter is prepared, and ends one way or another when the time is up.
   @transient private lazy val outcome: CompletableFuture[Outcome] = {
     val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
     val building = SQLExecution.withThreadLocalCaptured[Outcome](session, BuildThreads.executor) {
       SQLExecution.withExecutionId(session, executionId) {
+        // What another filter is built of may wait for this one, and be late.
+        sparkContext.getJobTags().filter(_.startsWith(TagPrefix)).foreach(sparkContext.removeJobTag)
         sparkContext.addJobTag(tag)
         try build(executionId)
         finally sparkContext.removeJobTag(tag)
@@ -90,11 +92,12 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
 
   private def failed(failure: Throwable): Outcome = {
     val causes = Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).take(20).toSeq
+    // Whoever cancels the query's jobs means the query; but not we, who may have cancelled what two filters share.
     val isStopped = causes.exists {
-      case cancelled: SparkThrowable => cancelled.getCondition == "SPARK_JOB_CANCELLED"
+      case cancelled: SparkThrowable =>
+        cancelled.getCondition == "SPARK_JOB_CANCELLED" && !cancelled.getMessage.contains(TagPrefix)
       case _ => false
     }
-    // Whoever cancels the query's jobs means the query.
     if (isStopped || causes.exists(cause => !NonFatal(cause))) Failed(causes.last)
     else Missing(s"building it failed: ${causes.last.getMessage}")
   }
@@ -134,6 +137,8 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
 }
 
 private object KeySubqueryExec {
+  private val TagPrefix = "joinery-filter-"
+
   sealed trait Outcome
   case class Found(row: InternalRow, filter: Option[KeyFilter]) extends Outcome
   case class Missing(reason: String) extends Outcome

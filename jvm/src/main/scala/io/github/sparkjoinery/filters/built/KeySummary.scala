@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
 import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, UnaryNode}
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.{HashedKey, SplitBlockFilter}
@@ -28,7 +28,40 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
   def fieldOf(term: Expression): Int = 1 + 2 * terms.indexWhere(_.semanticEquals(term))
 
   /** @param limit most keys that a filter is built for */
-  def aggregate(limit: Int): FilterKeys = {
+  def collected(limit: Int): FilterKeys = {
+    val struct = StructType(StructField("filter", BinaryType) +: terms.zipWithIndex.flatMap { case (term, i) =>
+      Seq(StructField(s"min$i", term.dataType), StructField(s"max$i", term.dataType))
+    })
+    val columns = AttributeSet.fromAttributeSets((keys ++ terms).map(_.references)).toSeq
+    FilterKeys(
+      keys,
+      terms,
+      limit,
+      AttributeReference("keys", struct, nullable = false)(),
+      pruned(Project(columns, plan)))
+  }
+
+  private def pruned(plan: LogicalPlan): LogicalPlan = {
+    val next = ColumnPruning(plan)
+    if (next.fastEquals(plan)) plan else pruned(next)
+  }
+}
+
+/**
+ * The row of a [[KeySummary]]. It becomes an ordinary aggregate, but not before the query is planned: Spark merges
+ * aggregates over the same table, and then one waits for the other.
+ */
+case class FilterKeys(
+    keys: Seq[Expression],
+    terms: Seq[Expression],
+    limit: Int,
+    summary: AttributeReference,
+    child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = Seq(summary)
+  override def producedAttributes: AttributeSet = outputSet
+  override def maxRows: Option[Long] = Some(1)
+
+  def aggregate: Aggregate = {
     val filter =
       if (keys.isEmpty) Literal(null, BinaryType)
       else CollectKeys(HashedKey.hash(keys), limit).toAggregateExpression()
@@ -39,29 +72,16 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
         Literal(s"max$i"),
         Max(term).toAggregateExpression())
     }
-    val struct = Alias(CreateNamedStruct(Seq(Literal("filter"), filter) ++ bounds), "keys")()
-    FilterKeys(pruned(Aggregate(Nil, Seq(struct), plan)))
+    val struct = CreateNamedStruct(Seq(Literal("filter"), filter) ++ bounds)
+    Aggregate(Nil, Seq(Alias(struct, summary.name)(summary.exprId)), child)
   }
 
-  private def pruned(plan: LogicalPlan): LogicalPlan = {
-    val next = ColumnPruning(plan)
-    if (next.fastEquals(plan)) plan else pruned(next)
-  }
-}
-
-/**
- * What a filter is made of, as a node of its own: Spark merges subqueries over the same table, and then a query waits
- * for the filter as long as for any other.
- */
-case class FilterKeys(child: LogicalPlan) extends UnaryNode {
-  override def output: Seq[Attribute] = child.output
-  override def maxRows: Option[Long] = Some(1)
   override protected def withNewChildInternal(newChild: LogicalPlan): FilterKeys = copy(child = newChild)
 }
 
 object KeySummary {
 
-  /** A filter of a row of [[KeySummary.aggregate]], and how many keys it has; None if there are too many, or none. */
+  /** A filter of a row of [[FilterKeys]], and how many keys it has; None if there are too many, or none. */
   def filterOf(row: InternalRow, source: String): Option[(Long, SplitBlockFilter)] =
     Option(row).filterNot(_.isNullAt(0)).map { row =>
       val (keys, words) = KeyHashes.readFilter(row.getBinary(0))
@@ -76,7 +96,8 @@ object KeySummary {
     case LongType | TimestampType | TimestampNTZType =>
       Some((Literal(Long.MinValue, dataType), Literal(Long.MaxValue, dataType)))
     case decimal: DecimalType =>
-      val largest = Decimal(BigDecimal(BigInt(10).pow(decimal.precision) - 1, decimal.scale), decimal.precision, decimal.scale)
+      val largest =
+        Decimal(BigDecimal(BigInt(10).pow(decimal.precision) - 1, decimal.scale), decimal.precision, decimal.scale)
       Some((Literal(-largest, decimal), Literal(largest, decimal)))
     case _ => None
   }

@@ -8,14 +8,14 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import io.github.sparkjoinery.expressions.{MightContain, StoredFilter}
 
 /**
- * Plans what a filter is made of. And leaves out a bloom filter of Spark's own where one of ours tests the same keys: `InjectRuntimeFilter`, which runs
- * after our rules, knows nothing of ours, and what it adds would be built, and asked, for nothing. There is no place for
- * an extension between that rule and the planner.
+ * Plans what a filter is made of. And leaves out a bloom filter of Spark's own where one of ours tests the same keys:
+ * `InjectRuntimeFilter`, which runs after our rules, knows nothing of ours, and what it adds would be built, and asked,
+ * for nothing. There is no place for an extension between that rule and the planner.
  */
 object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case FilterKeys(child) => Seq(planLater(child))
+    case keys: FilterKeys => Seq(planLater(keys.aggregate))
     case _ => withoutSecond(plan)
   }
 

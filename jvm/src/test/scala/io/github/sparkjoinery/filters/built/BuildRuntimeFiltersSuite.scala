@@ -53,7 +53,8 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
         "spark.sql.codegen.wholeStage" -> (codegen == "CODEGEN_ONLY").toString
       )
       val passed = collect(plan(answer)) {
-        case filter: FilterExec if filter.condition.toString.contains("joinery") => filter.metrics("numOutputRows").value
+        case filter: FilterExec if filter.condition.toString.contains("joinery") =>
+          filter.metrics("numOutputRows").value
       }
       // of 20,000; 4 have no key, and a few pass that should not
       assert(passed.sum >= 396 && passed.sum < 410, plan(answer))
@@ -89,12 +90,15 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
   }
 
   test("the right side of a LAST JOIN, by keys and times of the left") {
-    for (sides <- Seq("f.k = s.k", "f.k = s.k AND f.day <= s.day", "f.k = s.k AND f.day <= s.day AND f.day >= s.day - 20")) {
+    for (sides <-
+        Seq("f.k = s.k", "f.k = s.k AND f.day <= s.day", "f.k = s.k AND f.day <= s.day AND f.day >= s.day - 20")) {
       checkBuilt(
         s"SELECT s.name, f.id FROM (SELECT * FROM small WHERE class = 3) s LAST JOIN fact f ORDER BY f.day, f.id ON $sides",
         1)
     }
-    checkBuilt("SELECT f.id, s.name FROM fact f LAST JOIN (SELECT * FROM small WHERE class = 3) s ORDER BY s.day ON f.k = s.k", 0)
+    checkBuilt(
+      "SELECT f.id, s.name FROM fact f LAST JOIN (SELECT * FROM small WHERE class = 3) s ORDER BY s.day ON f.k = s.k",
+      0)
   }
 
   test("a join whose keys are few filters the next, on another column") {

@@ -25,7 +25,8 @@ class FilterFallbackSuite extends BuiltFilters {
         val why = whyNone(
           "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE slow(s.class) = 3",
           "spark.joinery.runtimeFilter.buildTimeout" -> "100ms",
-          "spark.sql.adaptive.enabled" -> adaptive)
+          "spark.sql.adaptive.enabled" -> adaptive
+        )
         assert(why.exists(_.contains("it was not built within spark.joinery.runtimeFilter.buildTimeout (100 ms)")), why)
         assert(activeJobs.isEmpty, "a job is left")
       }
@@ -102,7 +103,10 @@ class FilterFallbackSuite extends BuiltFilters {
 
   for ((query, settings, expected) <- Seq(
       ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),
-      ("SELECT s.w, f.id FROM (SELECT * FROM second WHERE w < 9) s LEFT JOIN fact f ON f.k = s.k", Nil, "as much"),
+      (
+        "SELECT s.w, f.id FROM (SELECT * FROM second WHERE w < 9) s LEFT JOIN (SELECT id, k FROM fact WHERE id < 9) f ON f.k = s.k",
+        Nil,
+        "too much for"),
       (
         "SELECT f.id FROM fact f JOIN (SELECT *, rand(5) AS r FROM small WHERE class = 3) s ON f.k = s.k AND s.r < 0.5",
         Nil,
@@ -140,7 +144,8 @@ class FilterFallbackSuite extends BuiltFilters {
     }
     assert(reason("SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f LEFT JOIN small s ON f.k = s.k").contains(
       "hint RUNTIME_FILTER: the other side cannot be filtered by its keys"))
-    val failure = intercept[Exception](sql("SELECT /*+ RUNTIME_FILTER(s, 5) */ f.id FROM fact f JOIN small s ON f.k = s.k"))
+    val failure =
+      intercept[Exception](sql("SELECT /*+ RUNTIME_FILTER(s, 5) */ f.id FROM fact f JOIN small s ON f.k = s.k"))
     assert(failure.getMessage.contains("The hint RUNTIME_FILTER takes the names or aliases of relations"), failure)
   }
 
@@ -148,11 +153,14 @@ class FilterFallbackSuite extends BuiltFilters {
     val theirs = Seq(
       "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold" -> "0",
       "spark.sql.optimizer.runtime.bloomFilter.creationSideThreshold" -> "1GB",
-      "spark.sql.optimizer.runtime.bloomFilter.enabled" -> "true")
+      "spark.sql.optimizer.runtime.bloomFilter.enabled" -> "true"
+    )
     def spark(query: String, settings: (String, String)*): Int = withConf(Shuffled ++ theirs ++ settings: _*) {
       val answer = sql(query)
       answer.collect()
-      collect(plan(answer)) { case filter: FilterExec => " might_contain\\(".r.findAllIn(filter.condition.toString).size }.sum
+      collect(plan(answer)) { case filter: FilterExec =>
+        " might_contain\\(".r.findAllIn(filter.condition.toString).size
+      }.sum
     }
     assert(spark(Query, Off) == 1)
     assert(spark(Query) == 0)

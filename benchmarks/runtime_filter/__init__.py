@@ -1,0 +1,1 @@
+"""Runtime filters: a selective side of a join filters the other before it is shuffled."""

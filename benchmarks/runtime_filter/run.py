@@ -1,0 +1,321 @@
+"""Runtime filters against the same query without, Spark's own filter forced on, and DuckDB."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchmarks.common.engines import Digest, DuckDB, Engine
+from benchmarks.common.fresh import first_run
+from benchmarks.common.spark import Spark, register, session
+from benchmarks.report import Result
+from benchmarks.runtime_filter.data import tables
+
+if TYPE_CHECKING:
+    import polars
+    from duckdb import DuckDBPyConnection
+    from pyspark.sql import SparkSession
+
+ROUNDS = 3
+SLOW = 5.0  # seconds; a way that takes longer runs once
+OPERATOR = "joinery_might_contain"
+NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
+COUNTED = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false"}  # or what is read is not all counted
+OFF = {"spark.joinery.runtimeFilter.enabled": "false"}
+FORCED = OFF | {
+    "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold": "0",
+    "spark.sql.optimizer.runtime.bloomFilter.creationSideThreshold": "10g",
+}
+OURS, INTERPRETED, NONE, SPARKS, DUCKDB, BLOOM_ONLY = (
+    "joinery",
+    "joinery, interpreted",
+    "no filter",
+    "Spark's filter, forced on",
+    "DuckDB",
+    "joinery, nothing skipped by the reader",
+)
+WAYS: dict[str, dict[str, str]] = {
+    OURS: {},
+    INTERPRETED: {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
+    NONE: OFF,
+    SPARKS: FORCED,
+    BLOOM_ONLY: {"spark.sql.parquet.filterPushdown": "false"},
+}
+SELECTED = "(SELECT * FROM dim WHERE class = 7)"
+
+
+@dataclass(frozen=True)
+class Need:
+    """What Joinery has to reach against another way.
+
+    Args:
+        time: The other's median divided by Joinery's, at least.
+        shuffle: The bytes that it shuffles, divided by Joinery's, at least.
+        read: The bytes that it reads, divided by Joinery's, at least.
+    """
+
+    time: float = 0
+    shuffle: float = 0
+    read: float = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query of columns `id` and `m`.
+
+    Args:
+        name: For the reader.
+        sql: The query.
+        needs: By the way that it is held against.
+        ways: Further ones, which are shown.
+        first: Whether it runs in fresh JVMs as well.
+    """
+
+    name: str
+    sql: str
+    needs: Mapping[str, Need]
+    ways: tuple[str, ...] = ()
+    first: bool = False
+
+
+CASES = [
+    Case(
+        "20 M facts, 1,000 of 1 M keys",
+        f"SELECT f.id, f.m + length(d.label) AS m FROM fact f JOIN {SELECTED} d ON f.k = d.k",
+        {NONE: Need(time=5, shuffle=50), SPARKS: Need(time=1.2), DUCKDB: Need(time=0.5)},
+        (INTERPRETED,),
+        first=True,
+    ),
+    Case(
+        "the same, by two keys",
+        f"SELECT f.id, f.m + length(d.label) AS m FROM fact f JOIN {SELECTED} d ON f.k = d.k AND f.p = d.p",
+        {NONE: Need(time=3)},
+        (SPARKS,),
+    ),
+    Case(
+        "small left outer join big right",
+        f"SELECT d.k AS id, f.m AS m FROM {SELECTED} d LEFT JOIN fact f ON f.k = d.k",
+        {NONE: Need(time=3)},
+        (SPARKS,),
+    ),
+    Case(
+        "small LAST JOIN big right, as of",
+        f"SELECT d.k AS id, unix_micros(f.at) AS m FROM {SELECTED} d LAST JOIN fact f ORDER BY f.at "
+        "ON f.k = d.k AND f.at <= d.since",
+        {NONE: Need(time=3)},
+    ),
+    Case(
+        "chain: small, fact, second fact, by one key",
+        f"SELECT f.id, s.n AS m FROM fact f JOIN {SELECTED} d ON f.k = d.k JOIN second s ON f.k = s.k",
+        {NONE: Need(shuffle=50), SPARKS: Need()},
+    ),
+    Case(
+        "chain whose second join is by another column",
+        f"SELECT f.id, s.n AS m FROM fact f JOIN {SELECTED} d ON f.k = d.k JOIN second s ON f.j = s.j",
+        {SPARKS: Need(shuffle=10), NONE: Need()},
+    ),
+    Case(
+        "keys within a hundredth of the fact's, which is sorted by them",
+        "SELECT f.id, f.m FROM sorted f JOIN (SELECT * FROM dim WHERE region = 50 AND class < 100) d ON f.k = d.k",
+        {BLOOM_ONLY: Need(time=1.5, read=20)},
+        (NONE,),
+    ),
+    Case(
+        "unselective: 999 of 1,000 keys",
+        "SELECT f.id, f.m FROM fact f JOIN (SELECT * FROM dim WHERE class >= 1) d ON f.k = d.k",
+        {NONE: Need(time=0.95)},
+    ),
+]
+
+
+@dataclass
+class Ran:
+    """What a way did.
+
+    Args:
+        seconds: Of each run.
+        shuffled: MB written by shuffles.
+        read: MB read from files.
+        first: Seconds of the first run in a fresh JVM; 0 where there is none.
+        fired: Whether a filter of Joinery's is in the plan.
+        problem: How its answer differs.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    shuffled: float = 0
+    read: float = 0
+    first: float = 0
+    fired: bool = False
+    problem: str = ""
+
+    @property
+    def median(self) -> float:
+        """Seconds."""
+        return statistics.median(self.seconds)
+
+
+class RowSums(Digest):
+    """A count, and sums over the columns and over products of them."""
+
+    SUMS = "count(*), sum(id), sum(m), sum((id % 1009) * (m % 1013))"
+
+    def spark(self, session: SparkSession, sql: str) -> Any:
+        """See `Digest`."""
+        return tuple(int(value or 0) for value in session.sql(f"SELECT {self.SUMS} FROM ({sql})").collect()[0])
+
+    def duckdb(self, connection: DuckDBPyConnection, sql: str) -> Any:
+        """See `Digest`."""
+        row = connection.execute(f"SELECT {self.SUMS} FROM ({sql})").fetchone()
+        return tuple(int(value or 0) for value in row or ())
+
+    def polars(self, answer: polars.DataFrame) -> Any:
+        """Not asked."""
+        raise NotImplementedError
+
+    def differ(self, theirs: Any, ours: Any) -> str:
+        """See `Digest`."""
+        return "" if theirs == ours else f"answers {theirs}, Joinery {ours}"
+
+
+def run(scale: float = 1) -> Result:
+    """Measure.
+
+    Args:
+        scale: Of the data. Below 1 only agreement is judged.
+
+    Returns:
+        Seconds and bytes of each way; not met if a ratio is missed or answers differ.
+    """
+    files = tables(scale)
+    minimum = {} if scale == 1 else {"spark.joinery.runtimeFilter.applicationSideMinSize": "0"}
+    spark = session(NO_BROADCAST | COUNTED | minimum)
+    try:
+        register(spark, files)
+        ran = {case.name: measure(spark, case, files, ROUNDS if scale == 1 else 1) for case in CASES}
+    finally:
+        spark.stop()
+    if scale == 1:
+        for case in CASES:
+            for name in [OURS, *case.needs] if case.first else []:
+                if name in WAYS:
+                    first = first_run(case.sql, NO_BROADCAST | WAYS[name], files, joinery=name == OURS)
+                    ran[case.name][name].first = first.seconds
+    return _result(ran, judged=scale == 1)
+
+
+def measure(spark: SparkSession, case: Case, files: Mapping[str, Path], rounds: int) -> dict[str, Ran]:
+    """Run each way in turn, after their answers were compared.
+
+    Args:
+        spark: The session for Joinery and stock Spark.
+        case: What to run.
+        files: The tables.
+        rounds: How often, but for what is slow.
+    """
+    digest = RowSums()
+    names = dict.fromkeys([OURS, *case.needs, *case.ways])
+    engines: dict[str, Engine] = {
+        name: DuckDB(case.sql, files, digest) if name == DUCKDB else Spark(spark, case.sql, WAYS[name], digest)
+        for name in names
+    }
+    ran = {name: Ran() for name in names}
+    truth = None
+    for name, engine in engines.items():
+        found = engine.check().digest
+        truth = found if name == OURS else truth
+        ran[name].problem = digest.differ(found, truth)
+    for _ in range(rounds):
+        for name, engine in engines.items():
+            if any(seconds > SLOW for seconds in ran[name].seconds):
+                continue
+            before = _bytes(spark)
+            done = engine.answer()
+            after = _bytes(spark)
+            ran[name].seconds.append(done.seconds)
+            ran[name].shuffled, ran[name].read = ((b - a) / 1e6 for a, b in zip(before, after, strict=True))
+            ran[name].fired = OPERATOR in done.plan
+    click.echo(f"{case.name}: " + ", ".join(f"{name} {one.median:.2f} s" for name, one in ran.items()))
+    return ran
+
+
+def _bytes(spark: SparkSession) -> tuple[int, int]:
+    """What all tasks so far have written into shuffles and read from files."""
+    spark._jsc.sc().listenerBus().waitUntilEmpty()
+    executors = spark._jsc.sc().statusStore().executorList(False)
+    summaries = [executors.apply(i) for i in range(executors.size())]
+    return sum(s.totalShuffleWrite() for s in summaries), sum(s.totalInputBytes() for s in summaries)
+
+
+def _result(ran: Mapping[str, dict[str, Ran]], judged: bool) -> Result:
+    rows, problems = [], []
+    for case in CASES:
+        ours = ran[case.name][OURS]
+        if not ours.fired and NONE in case.needs and case.needs[NONE].time != 0.95:
+            problems.append(f"{case.name}: no filter")
+        for name, one in ran[case.name].items():
+            if one.problem:
+                problems.append(f"{case.name}: {name} {one.problem}")
+            if name.startswith("joinery") is False and one.fired:
+                problems.append(f"{case.name}: {name} ran with {OPERATOR}")
+            need, figures = (
+                case.needs.get(name, Need()),
+                {
+                    "time": one.median / ours.median,
+                    "shuffle": one.shuffled / max(ours.shuffled, 1e-6),
+                    "read": one.read / max(ours.read, 1e-6),
+                },
+            )
+            required = {kind: least for kind, least in asdict(need).items() if least}
+            missed = {kind: figures[kind] for kind, least in required.items() if figures[kind] < least}
+            if judged:
+                problems += [
+                    f"{case.name}: {kind} {ratio:.2f} of {name}, at least {required[kind]:g}"
+                    for kind, ratio in missed.items()
+                ]
+            spark = name != DUCKDB
+            rows.append(
+                [
+                    case.name if name == OURS else "",
+                    name,
+                    f"{one.median:.2f}",
+                    f"{figures['time']:.2f}",
+                    f"{one.first:.2f}" if one.first else "",
+                    f"{one.shuffled:.1f}" if spark else "",
+                    f"{one.read:.1f}" if spark else "",
+                    ", ".join(f"{kind} {least:g} x" for kind, least in required.items()) if judged else "",
+                    ("**not met**" if missed else "met") if required and judged else "",
+                ]
+            )
+    return Result(
+        case="runtime_filter",
+        title="Runtime filters that the query builds",
+        columns=[
+            "case",
+            "way",
+            "median, s",
+            "times Joinery's",
+            "first run in a fresh JVM, s",
+            "shuffled, MB",
+            "read, MB",
+            "required",
+            "",
+        ],  # fmt: skip
+        rows=rows,
+        verdict="; ".join(problems) or ("all ratios reached, answers equal" if judged else "answers equal"),
+        met=not problems,
+        notes=[
+            f"Medians of {ROUNDS} rounds after one that was compared, each way in turn, one above {SLOW:g} s once; at Spark's defaults (200 shuffle partitions) "
+            "and spark.sql.autoBroadcastJoinThreshold -1; every row and column goes to the noop sink, of DuckDB, which has two "
+            "threads, to a temporary table. Counts and sums are compared before.",
+            "Spark's filter is forced on by spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold 0 and "
+            "creationSideThreshold 10g. Nothing skipped by the reader: spark.sql.parquet.filterPushdown false.",
+            "Shuffled and read: bytes of all tasks of the last run, the build of filters with them; so that all is "
+            "counted, Parquet's vectored reading is off.",
+        ],
+        data={case: {name: asdict(one) for name, one in ways.items()} for case, ways in ran.items()},
+    )

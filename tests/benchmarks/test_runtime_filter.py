@@ -1,0 +1,35 @@
+"""The benchmark of runtime filters measures what it says: on tiny data, without judging a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from support.answers import settings
+
+from benchmarks.common.spark import register
+from benchmarks.runtime_filter.data import tables
+from benchmarks.runtime_filter.run import CASES, NO_BROADCAST, OURS, Case, measure
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCALE = 0.001
+
+
+@pytest.fixture(scope="module")
+def bench(spark: SparkSession) -> Iterator[SparkSession]:
+    register(spark, tables(SCALE))
+    with settings(spark, NO_BROADCAST | {"spark.joinery.runtimeFilter.applicationSideMinSize": "0"}):
+        yield spark
+    for view in tables(SCALE):
+        spark.catalog.dropTempView(view)
+
+
+@pytest.mark.parametrize("case", CASES[::2], ids=[case.name for case in CASES[::2]])
+def test_ways_agree_and_only_joinery_has_filters_of_its_own(bench: SparkSession, case: Case) -> None:
+    ran = measure(bench, case, tables(SCALE), rounds=1)
+    assert not [one.problem for one in ran.values() if one.problem]
+    assert {name for name, one in ran.items() if one.fired} == {name for name in ran if name.startswith(OURS)}
+    assert all(one.seconds for one in ran.values())
