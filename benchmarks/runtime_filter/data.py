@@ -24,8 +24,9 @@ def tables(scale: float = 1) -> dict[str, Path]:
 
     Returns:
         Folder by table: `fact (id, k, p, j, at, m)`; `sorted`, the same by `k`; `second (s_id, k, j, n)`; and
-        `dim (k, p, region, class, since, label)`. All are BIGINT but `p INT`, the times `at` and `since`, and the text `label`.
-        `k` counts from 0 in `dim`, and so does `j`, the key of facts with each other, of which there are twice as many.
+        `dim (k, p, region, class, since, label)`. All are BIGINT but `p INT`, the times `at` and `since`, and the
+        text `label`. `k` counts from 0 in `dim`, and so does `j`, the key of facts with each other, of which there
+        are twice as many.
     """
     facts, second, keys = (max(int(rows * scale), 1000) for rows in (FACTS, SECOND, KEYS))
 

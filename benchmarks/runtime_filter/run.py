@@ -49,6 +49,21 @@ WAYS: dict[str, dict[str, str]] = {
 SELECTED = "(SELECT * FROM dim WHERE class = 7)"
 
 
+COLUMNS = [
+    *("case", "way", "median, s", "times Joinery's", "first run in a fresh JVM, s", "shuffled, MB", "read, MB"),
+    *("required", ""),
+]
+NOTES = [
+    f"Medians of {ROUNDS} rounds after one that was compared, each way in turn, one above {SLOW:g} s once; at Spark's "
+    "defaults (200 shuffle partitions) and spark.sql.autoBroadcastJoinThreshold -1. Every row and column goes to the "
+    "noop sink; of DuckDB, which has two threads, to a temporary table. Counts and sums are compared before.",
+    "Spark's filter is forced on by spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold 0 and "
+    "creationSideThreshold 10g. Nothing skipped by the reader: spark.sql.parquet.filterPushdown false.",
+    "Shuffled and read: bytes of all tasks of the last run, the build of filters with them; so that all is counted, "
+    "Parquet's vectored reading is off.",
+]
+
+
 @dataclass(frozen=True)
 class Need:
     """What Joinery has to reach against another way.
@@ -294,28 +309,10 @@ def _result(ran: Mapping[str, dict[str, Ran]], judged: bool) -> Result:
     return Result(
         case="runtime_filter",
         title="Runtime filters that the query builds",
-        columns=[
-            "case",
-            "way",
-            "median, s",
-            "times Joinery's",
-            "first run in a fresh JVM, s",
-            "shuffled, MB",
-            "read, MB",
-            "required",
-            "",
-        ],  # fmt: skip
+        columns=COLUMNS,
         rows=rows,
         verdict="; ".join(problems) or ("all ratios reached, answers equal" if judged else "answers equal"),
         met=not problems,
-        notes=[
-            f"Medians of {ROUNDS} rounds after one that was compared, each way in turn, one above {SLOW:g} s once; at Spark's defaults (200 shuffle partitions) "
-            "and spark.sql.autoBroadcastJoinThreshold -1; every row and column goes to the noop sink, of DuckDB, which has two "
-            "threads, to a temporary table. Counts and sums are compared before.",
-            "Spark's filter is forced on by spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold 0 and "
-            "creationSideThreshold 10g. Nothing skipped by the reader: spark.sql.parquet.filterPushdown false.",
-            "Shuffled and read: bytes of all tasks of the last run, the build of filters with them; so that all is "
-            "counted, Parquet's vectored reading is off.",
-        ],
+        notes=NOTES,
         data={case: {name: asdict(one) for name, one in ways.items()} for case, ways in ran.items()},
     )
