@@ -47,6 +47,8 @@ SLOW = {
     "artifacts.ArtifactStoreSuite": 54,
     "lastjoin.KeylessLastJoinSuite": 52,
     "window.SpilledWindowSuite": 52,
+    "filters.built.BuildRuntimeFiltersSuite": 50,
+    "filters.built.FilterFallbackSuite": 40,
     "window.SkewedWindowPlanSuite": 50,
     "lastjoin.rules.SparkAsOfJoinSuite": 47,
     "lastjoin.AsOfJoinSuite": 45,

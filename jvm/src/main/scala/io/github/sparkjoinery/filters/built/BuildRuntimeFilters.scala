@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
-import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.{JoineryConf, PrunePartitions}
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
 import io.github.sparkjoinery.filters.{ApplyBloomFilters, FilterBenefit}
@@ -34,7 +34,8 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case _ if !JoineryConf.runtimeFilterBuild || !plan.containsAnyPattern(JOIN, AS_OF_JOIN) => plan
     case subquery: Subquery if subquery.correlated => plan // it is seen again, as a join of the query around it
-    case _ => new Run().transform(plan)
+    // With files listed, as Spark's next rule would: what the filter reads is then what the join reads.
+    case _ => new Run().transform(PrunePartitions(plan))
   }
 
   // A subquery's plan is optimized once by itself and once as part of the query.
@@ -112,9 +113,10 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         .map(source => source -> new KeyTest(terms, source)).filter { case (_, test) => test.isUseful }
         .sortBy { case (source, test) => (-test.keys.length, FilterCost.largestScan(source.plan)) }
       val outcomes = candidates.to(LazyList).map { case (source, test) =>
-        val missing = if (insists) None else FilterCost.missing(source, terms.side, test.keys.map(_.theirs))
+        val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
+        val missing =
+          if (insists) None else FilterCost.missing(summary.child, terms.side, test.keys.map(_.theirs))
         missing.orElse(unrepeatable(source.plan)).toLeft {
-          val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
           val name = nameOf(source.plan)
           (test.predicate(subqueryOf(summary), name), name)
         }

@@ -18,16 +18,24 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   def largestScan(plan: LogicalPlan): BigInt =
     plan.collectLeaves().map(_.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes).maxOption.getOrElse(0)
 
-  /** Why a filter of these keys is not built; None if it is. */
-  def missing(source: KeySource, side: LogicalPlan, sideKeys: Seq[Expression]): Option[String] = {
-    val needed = AttributeSet.fromAttributeSets(source.keys.map(_._1.references))
+  /**
+   * Why a filter is not built; None if it is.
+   *
+   * @param keys
+   *   what its keys come from, with no other columns
+   * @param side
+   *   that it filters
+   * @param sideKeys
+   *   of that side
+   */
+  def missing(keys: LogicalPlan, side: LogicalPlan, sideKeys: Seq[Expression]): Option[String] = {
     val saved = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
-    scans(source.plan, needed) match {
+    scans(keys, keys.outputSet) match {
       case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
       case read if read.flatten.sum > saved * ReadingIsFaster =>
         Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for ${saved} bytes that it filters")
       case read if read.flatten.sum * Negligible <= saved => None
-      case _ if hasPredicate(source.plan) || hasFewerKeys(source, side, sideKeys) => None
+      case _ if hasPredicate(keys) || hasFewerKeys(keys, side, sideKeys) => None
       case read =>
         Some(
           s"no predicate makes its keys few, and to read them takes ${read.flatten.sum} bytes, more than a " +
@@ -58,8 +66,8 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   }
 
   /** Whether statistics tell that most keys of the side to filter are not among them. */
-  private def hasFewerKeys(source: KeySource, side: LogicalPlan, sideKeys: Seq[Expression]): Boolean =
-    source.plan.stats.rowCount.exists(rows =>
+  private def hasFewerKeys(keys: LogicalPlan, side: LogicalPlan, sideKeys: Seq[Expression]): Boolean =
+    keys.stats.rowCount.exists(rows =>
       sideKeys.exists {
         case key: Attribute => side.stats.attributeStats.get(key).flatMap(_.distinctCount).exists(_ > rows * 2)
         case _ => false

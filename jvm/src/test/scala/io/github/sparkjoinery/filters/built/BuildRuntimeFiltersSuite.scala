@@ -102,9 +102,45 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
   }
 
   test("a join whose keys are few filters the next, on another column") {
-    val answer = checkBuilt(
+    checkBuilt(
       "SELECT f.id, t.w FROM fact f JOIN small s ON f.k = s.k JOIN second t ON f.k2 = t.k2 WHERE s.class = 3",
       2)
-    info(plan(answer).toString)
+  }
+
+  test("partitioned tables, and formats without statistics") {
+    for ((format, partitions) <- Seq("parquet" -> "PARTITIONED BY (class)", "orc" -> "", "json" -> "", "csv" -> "")) {
+      withTables("other") {
+        sql(s"CREATE TABLE other USING $format $partitions AS SELECT k, name, day, class FROM small")
+        checkBuilt("SELECT f.id, o.name FROM fact f JOIN other o ON f.k = o.k AND f.day = o.day WHERE o.class < 4", 1)
+        checkBuilt(
+          "SELECT f.id, o.name FROM small s JOIN other o ON s.day = o.day JOIN fact f ON o.k = f.k WHERE s.class = 4",
+          2)
+      }
+    }
+  }
+
+  test("the ends of types, of keys and of bounds that there are not") {
+    val ends = Seq(
+      "tinyint" -> Seq("-128", "127"),
+      "int" -> Seq("-2147483648", "2147483647"),
+      "bigint" -> Seq("-9223372036854775808", "9223372036854775807"),
+      "decimal(38,0)" -> Seq("9" * 38, "-" + "9" * 38),
+      "date" -> Seq("DATE '-5877641-06-23'", "DATE '+5881580-07-11'", "DATE '2020-01-01'"),
+      "timestamp" -> Seq("TIMESTAMP '-290308-12-21 19:59:05.224192Z'", "TIMESTAMP '+294247-01-10 04:00:54.775807Z'"),
+      "timestamp_ntz" -> Seq("TIMESTAMP_NTZ '-290308-12-21 19:59:05.224192'", "TIMESTAMP_NTZ '2020-01-01 00:00:00'")
+    )
+    for ((dataType, values) <- ends; format <- Seq("parquet", "orc")) withTables("a", "b") {
+      val rows = values.map(value => s"(CAST($value AS $dataType), 1)").mkString("VALUES ", ", ", " AS t(k, v)")
+      sql(s"CREATE TABLE a USING $format AS SELECT * FROM $rows")
+      sql(s"CREATE TABLE b USING $format AS SELECT * FROM $rows")
+      for (maxKeys <- Seq("1", "100"); timeout <- Seq("0", "30s")) {
+        checkBuilt(
+          "SELECT /*+ RUNTIME_FILTER(b) */ a.k FROM a JOIN b ON a.k = b.k",
+          1,
+          "spark.joinery.runtimeFilter.maxKeys" -> maxKeys,
+          "spark.joinery.runtimeFilter.buildTimeout" -> timeout
+        )
+      }
+    }
   }
 }
