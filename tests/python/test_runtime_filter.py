@@ -35,7 +35,7 @@ def test_a_predicate_of_the_small_side_makes_a_filter_and_the_answer_is_the_same
         small = spark.range(500).withColumnRenamed("id", "k").where("k % 50 = 7")
         return fact(spark).join(small, "k")
 
-    assert "joinery_might_contain(k" in plan(joined())
+    assert "joinery_might_contain" in plan(joined())
     with settings(spark, WITHOUT):
         expected = sorted(joined().collect())
         assert "joinery" not in plan(joined())
