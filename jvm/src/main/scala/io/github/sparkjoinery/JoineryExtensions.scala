@@ -1,7 +1,7 @@
 package io.github.sparkjoinery
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.{JoineryConf, PrunePartitions}
 
 import io.github.sparkjoinery.execution.CodegenBoundaries
 import io.github.sparkjoinery.filters.ApplyBloomFilters
@@ -108,6 +108,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     // filters
     extensions.injectResolutionRule(_ => ResolveRuntimeFilterHint)
     extensions.injectPreCBORule(_ => ApplyBloomFilters)
+    extensions.injectPreCBORule(_ => PrunePartitions)
     extensions.injectPreCBORule(_ => AlsoOfSubqueries(BuildRuntimeFilters))
     extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
     extensions.injectQueryStagePrepRule(_ => KeySubquery.Plan)

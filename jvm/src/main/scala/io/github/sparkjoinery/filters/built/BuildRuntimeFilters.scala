@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
-import org.apache.spark.sql.joinery.{JoineryConf, PrunePartitions}
+import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
 import io.github.sparkjoinery.filters.{ApplyBloomFilters, FilterBenefit}
@@ -34,8 +34,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case _ if !JoineryConf.runtimeFilterBuild || !plan.containsAnyPattern(JOIN, AS_OF_JOIN) => plan
     case subquery: Subquery if subquery.correlated => plan // it is seen again, as a join of the query around it
-    // With files listed, as Spark's next rule would: what the filter reads is then what the join reads.
-    case _ => new Run().transform(PrunePartitions(plan))
+    case _ => new Run().transform(plan)
   }
 
   // A subquery's plan is optimized once by itself and once as part of the query.

@@ -1,9 +1,16 @@
 package org.apache.spark.sql.joinery
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
 import org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions
 
-/** Spark's rule that lists the files of partitioned tables, which is private to its package. */
-object PrunePartitions {
-  def apply(plan: LogicalPlan): LogicalPlan = PruneFileSourcePartitions(plan)
+/**
+ * Spark's rule that lists the files of partitioned tables, a little earlier than Spark runs it: what a filter is built
+ * of is then what the join reads. (In Spark's package because the rule is private to it.)
+ */
+object PrunePartitions extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!JoineryConf.runtimeFilterBuild || !plan.containsAnyPattern(JOIN, AS_OF_JOIN)) plan
+    else PruneFileSourcePartitions(plan)
 }
