@@ -6,25 +6,12 @@ import random
 from typing import Any
 
 from fuzz.capability import Capability, Case
+from fuzz.cases.range_join import TYPES as RANGE_TYPES
 from fuzz.data import Table, column
 from fuzz.running import Answer, other_rows
 from fuzz.settings import Settings, draw_physical
 
-TYPES = {
-    "tiny": "tinyint",
-    "small": "smallint",
-    "int": "int",
-    "big": "bigint",
-    "dec": "decimal(10,2)",
-    "dec38": "decimal(38,4)",
-    "float": "float",
-    "double": "double",
-    "date": "date",
-    "ts": "timestamp",
-    "ntz": "timestamp_ntz",
-    "string": "string",
-    "bool": "boolean",
-}
+TYPES = {**RANGE_TYPES, "bool": "boolean"}
 POOLS = ["dense", "many", "few", "wide", "ends", "changes", "mixed"]
 # Keys of two tables, {n} the name of a type.
 KEYS = [

@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
 import io.github.sparkjoinery.filters.{ApplyBloomFilters, FilterBenefit}
 import io.github.sparkjoinery.planning._
 

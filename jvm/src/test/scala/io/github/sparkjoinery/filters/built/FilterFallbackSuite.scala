@@ -149,7 +149,7 @@ class FilterFallbackSuite extends BuiltFilters {
     assert(failure.getMessage.contains("The hint RUNTIME_FILTER takes the names or aliases of relations"), failure)
   }
 
-  test("Spark's own filter of the same keys is left out, another's is not") {
+  test("Spark's own filter of the same keys is left out") {
     val theirs = Seq(
       "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold" -> "0",
       "spark.sql.optimizer.runtime.bloomFilter.creationSideThreshold" -> "1GB",
