@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.{JoineryConf, PrunePartitions}
 
-import io.github.sparkjoinery.execution.CodegenBoundaries
+import io.github.sparkjoinery.execution.{CodegenBoundaries, OneFilePerTask}
 import io.github.sparkjoinery.filters.ApplyBloomFilters
 import io.github.sparkjoinery.filters.built.{
   BuildRuntimeFilters,
@@ -68,6 +68,9 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *   1. planner: [[RuntimeFilterStrategy]] leaves out what Spark's own rule has added to that;
  *   1. physical plan: [[KeySubquery]] makes the subquery one that no query waits for too long.
  *
+ * Whatever the operators: [[OneFilePerTask]] makes one partition more of 200, so that a task writes one file instead of
+ * one for each.
+ *
  * Below, each capability has a section, with its rules in the order in which they run.
  */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
@@ -115,6 +118,8 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectColumnar(_ => KeySubquery.PlanWithoutAdaptiveExecution)
 
     // whatever the operators
+    extensions.injectQueryStagePrepRule(_ => OneFilePerTask)
+    extensions.injectColumnar(_ => OneFilePerTask.WithoutAdaptiveExecution)
     extensions.injectColumnar(_ => CodegenBoundaries)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
     extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)

@@ -49,8 +49,11 @@ object FilterTester {
   /** Bits for each key of a filter that is built: one key in about a thousand passes that should not. */
   private val BitsPerKey = 16
 
+  /** 16 KB, which costs nothing, and lets hardly a key of a thousand others pass. */
+  private val FewestBlocks = 512
+
   /** Blocks of a filter of so many keys. */
-  def blocksFor(keys: Int): Int = ((keys.toLong * BitsPerKey + 255) / 256).max(1).toInt
+  def blocksFor(keys: Int): Int = ((keys.toLong * BitsPerKey + 255) / 256).max(FewestBlocks).toInt
 
   /** Adds a key to the words of a filter, four for each block. */
   def add(hash: Long, words: Array[Long]): Unit = {

@@ -62,13 +62,14 @@ class FilterFallbackSuite extends BuiltFilters {
     try {
       for (adaptive <- Seq("true", "false")) withConf(Shuffled :+ "spark.sql.adaptive.enabled" -> adaptive: _*) {
         val sc = spark.sparkContext
+        val group = s"to cancel, adaptive execution $adaptive"
         val running = new Thread(() => {
-          while (sc.statusTracker.getJobIdsForGroup("to cancel").isEmpty) Thread.sleep(10)
+          while (sc.statusTracker.getJobIdsForGroup(group).isEmpty) Thread.sleep(10)
           Thread.sleep(300)
-          sc.cancelJobGroup("to cancel")
+          sc.cancelJobGroup(group)
         })
         running.start()
-        sc.setJobGroup("to cancel", "a query that is cancelled", interruptOnCancel = true)
+        sc.setJobGroup(group, "a query that is cancelled", interruptOnCancel = true)
         try {
           val failure = intercept[SparkException](
             sql("SELECT f.id FROM fact f JOIN small s ON f.k = s.k WHERE slow(s.class) = 3").collect())
