@@ -11,22 +11,22 @@ import io.github.sparkjoinery.expressions.MightContain
 import io.github.sparkjoinery.planning.ReportedOperator
 
 /**
- * Has each task write its shuffled rows into one file, in plans with an operator or a filter of Joinery. Up to
- * `spark.shuffle.sort.bypassMergeThreshold` partitions (200, which is also how many Spark makes by default) each task
- * opens a file for every partition; of rows that a filter has made few, that takes longer than all the rest. With one
- * partition more it sorts rows by partition in memory (docs/decisions/0021-one-partition-more.md).
+ * Has each task write its shuffled rows into one file, in plans with an operator or a filter of Joinery that shuffle
+ * few rows. Up to `spark.shuffle.sort.bypassMergeThreshold` partitions (200, which is also how many Spark makes by
+ * default) each task opens a file for every partition; of rows that a filter has made few, that takes longer than all
+ * the rest. With one partition more it sorts rows by partition in memory (docs/decisions/0021-one-partition-more.md).
  */
 object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
+  // Tasks of many rows, though, are faster with a file for each partition than with a sort.
+  private val FewBytes = 64L << 20
+
   override def apply(plan: SparkPlan): SparkPlan = ShuffleFiles.mostOpened match {
-    case Some(most) if isOurs(plan) =>
+    case Some(most)
+        if isOurs(plan) && plan.collect { case node if needed(node, most).isDefined => node }.forall(hasFewRows) =>
       val changed = plan.transformUp {
-        case exchange: ShuffleExchangeExec if exchange.shuffleOrigin == ENSURE_REQUIREMENTS =>
-          exchange.outputPartitioning match {
-            case hash: HashPartitioning if isJustBelow(hash.numPartitions, most + 1) =>
-              exchange.copy(outputPartitioning = hash.copy(numPartitions = most + 1))
-            case _ => exchange
-          }
+        case exchange: ShuffleExchangeExec =>
+          needed(exchange, most).fold(exchange)(more => exchange.copy(outputPartitioning = more))
       }
       // What is partitioned without a shuffle, by buckets for example, keeps its number, and so does what it meets.
       if (changed.fastEquals(plan) || !ValidateRequirements.validate(changed)) plan else changed
@@ -39,9 +39,28 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     case _ => false
   }.isDefined
 
-  // A twentieth more at most: how many partitions there are is the user's choice.
-  private def isJustBelow(partitions: Int, enough: Int): Boolean =
-    partitions < enough && enough - partitions <= math.max(1, partitions / 20)
+  /**
+   * The partitioning with enough partitions, of a shuffle that has almost as many: how many there are is the user's
+   * choice.
+   */
+  private def needed(plan: SparkPlan, most: Int): Option[HashPartitioning] = plan match {
+    case exchange: ShuffleExchangeExec if exchange.shuffleOrigin == ENSURE_REQUIREMENTS =>
+      exchange.outputPartitioning match {
+        case hash @ HashPartitioning(_, partitions)
+            if partitions <= most && most + 1 - partitions <= math.max(1, partitions / 20) =>
+          Some(hash.copy(numPartitions = most + 1))
+        case _ => None
+      }
+    case _ => None
+  }
+
+  private def hasFewRows(exchange: SparkPlan): Boolean = exchange.exists {
+    case FilterExec(condition, _) => condition.exists {
+        case test: MightContain => test.isSelective
+        case _ => false
+      }
+    case _ => false
+  } || exchange.find(_.logicalLink.isDefined).flatMap(_.logicalLink).exists(_.stats.sizeInBytes <= FewBytes)
 
   /** The only hook for plans that are not adaptive. */
   object WithoutAdaptiveExecution extends ColumnarRule {

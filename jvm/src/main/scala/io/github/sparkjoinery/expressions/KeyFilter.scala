@@ -16,6 +16,9 @@ trait KeyFilter extends Serializable {
 /** Tests the keys of one task. */
 trait KeyTester {
 
+  /** Whether the next row passes, whatever its key. */
+  def skips(): Boolean = false
+
   /** False only if no key of the filter has this hash. */
   def mightContain(hash: Long): Boolean
 
@@ -26,9 +29,10 @@ trait KeyTester {
   def rowsDropped: Long = 0
 }
 
-/** No filter: every key passes. */
+/** No filter: every row passes. */
 case class AbsentFilter(relation: String) extends KeyFilter {
   override def newTester(): KeyTester = new KeyTester {
+    override def skips(): Boolean = true
     override def mightContain(hash: Long): Boolean = true
   }
 }

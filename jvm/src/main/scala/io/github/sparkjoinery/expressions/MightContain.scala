@@ -16,12 +16,16 @@ trait KeyFilterExpression extends OfRuntimeFilter {
 
   /** The filter; on the driver, and once the subquery that builds it is through. */
   def keyFilter: KeyFilter
+
+  /** Whether hardly any row is likely to pass. */
+  def isSelective: Boolean
   override def nullable: Boolean = false
   override def dataType: DataType = BinaryType
 }
 
 /** A filter that is there when the query is planned. */
-case class StoredFilter(keyFilter: KeyFilter) extends LeafExpression with KeyFilterExpression with Unevaluable {
+case class StoredFilter(keyFilter: KeyFilter, isSelective: Boolean = false) extends LeafExpression
+  with KeyFilterExpression with Unevaluable {
   override def toString: String = keyFilter.relation
 }
 
@@ -48,12 +52,15 @@ case class MightContain(hash: Expression, filter: Expression) extends BinaryExpr
 
   private def keyFilter: KeyFilter = filter.asInstanceOf[KeyFilterExpression].keyFilter
 
+  /** Whether hardly any row is likely to pass. */
+  def isSelective: Boolean = filter.asInstanceOf[KeyFilterExpression].isSelective
+
   private def keys: Seq[Expression] = hash.collectFirst { case XxHash64(keys, _) => keys }.getOrElse(Seq(hash))
 
   // one per task, as each task has its own copy of the expression
   @transient private lazy val tester = keyFilter.newTester()
 
-  override def eval(input: InternalRow): Any = {
+  override def eval(input: InternalRow): Any = tester.skips() || {
     val value = hash.eval(input)
     value != null && tester.mightContain(value.asInstanceOf[Long])
   }
@@ -64,9 +71,13 @@ case class MightContain(hash: Expression, filter: Expression) extends BinaryExpr
     val key = hash.genCode(ctx)
     ev.copy(
       code = code"""
-        ${key.code}
-        final boolean ${ev.value} = !${key.isNull} && $tester.mightContain(${key.value});""",
-      isNull = FalseLiteral)
+        boolean ${ev.value} = $tester.skips();
+        if (!${ev.value}) {
+          ${key.code}
+          ${ev.value} = !${key.isNull} && $tester.mightContain(${key.value});
+        }""",
+      isNull = FalseLiteral
+    )
   }
 
   override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): MightContain =
@@ -75,7 +86,14 @@ case class MightContain(hash: Expression, filter: Expression) extends BinaryExpr
 
 object MightContain {
 
-  /** @param keys of the types that the filter hashes, see [[HashedKey]] */
-  def apply(keys: Seq[Expression], filter: KeyFilter): MightContain =
-    MightContain(HashedKey.hash(keys), StoredFilter(filter))
+  /**
+   * A test by a stored filter.
+   *
+   * @param keys
+   *   of the types that the filter hashes, see [[HashedKey]]
+   * @param isSelective
+   *   whether hardly any row is likely to pass
+   */
+  def apply(keys: Seq[Expression], filter: KeyFilter, isSelective: Boolean = false): MightContain =
+    MightContain(HashedKey.hash(keys), StoredFilter(filter, isSelective))
 }

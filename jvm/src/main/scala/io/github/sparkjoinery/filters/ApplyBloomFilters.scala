@@ -88,7 +88,11 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
 
       def await(): Either[String, Condition] = pending.await().flatMap(identity) match {
         case Right(Right(filter)) =>
-          Right(Condition(side.other, MightContain(keys, filter), name(version), isNarrow = isNarrow(side, version)))
+          Right(Condition(
+            side.other,
+            MightContain(keys, filter, isSelective = whereOf(version).isDefined),
+            name(version),
+            isNarrow = isNarrow(side, version)))
         case Right(Left(damage)) => instead(damage)
         case Left(reason) => Left(unused(version, reason))
       }

@@ -87,6 +87,13 @@ class OneFilePerTaskSuite extends JoinerySession with AdaptiveSparkPlanHelper {
       5))
   }
 
+  test("not where many rows are shuffled") {
+    val many = "(SELECT id, id % 300 AS k, id % 1000 AS at FROM range(6000000)) t"
+    val sum = LastJoin.replace("trades t", many).replace("SELECT t.id, q.q", "SELECT sum(t.id * coalesce(q.q, 1))")
+    assert(shuffles(sum, most = 5, partitions = 5) == Seq(1, 5, 5))
+    assert(shuffles(sum.replace("6000000", "300000"), most = 5, partitions = 5) == Seq(1, 6, 6))
+  }
+
   test("not the partitions that a user asks for") {
     val repartitioned = LastJoin.replace("trades t", "(SELECT /*+ REPARTITION(5, k) */ * FROM trades) t")
     assert(shuffles(repartitioned, most = 5, partitions = 5) == Seq(5, 5))

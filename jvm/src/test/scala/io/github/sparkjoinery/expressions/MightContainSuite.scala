@@ -81,13 +81,23 @@ class MightContainSuite extends JoinerySession {
     val present = hashOf(1L)
     val absent = Iterator.from(1000).map(i => hashOf(i.toLong)).find(!filter.newTester().mightContain(_)).get
     val tester = filter.newTester()
-    (1 until FilterTester.Window).foreach(_ => assert(tester.mightContain(present)))
-    assert(!tester.mightContain(absent)) // the last of the window
-    (0 until FilterTester.Pause).foreach(_ => assert(tester.mightContain(absent)))
-    assert(!tester.mightContain(absent))
+    def passes(hash: Long): Boolean = tester.skips() || tester.mightContain(hash)
+    val pauses = Iterator.iterate(FilterTester.FirstPause)(pause => math.min(pause * 2, FilterTester.LongestPause))
+    for (pause <- pauses.take(8)) {
+      (1 until FilterTester.Window).foreach(_ => assert(passes(present)))
+      assert(!passes(absent)) // the last of the window
+      (0 until pause).foreach(_ => assert(passes(absent)))
+    }
+    assert(tester.rowsTested == 8 * FilterTester.Window && tester.rowsDropped == 8)
+    (0 until FilterTester.Window).foreach(_ => assert(!passes(absent)))
+    (0 until FilterTester.Window).foreach(_ => assert(passes(present)))
+    (0 until FilterTester.FirstPause).foreach(_ => assert(passes(absent))) // begins anew
+    assert(!passes(absent))
+    assert(tester.rowsTested == 10 * FilterTester.Window + 1 && tester.rowsDropped == FilterTester.Window + 9)
     val useful = filter.newTester()
-    (0 until 10 * FilterTester.Window).foreach(i =>
-      assert(useful.mightContain(if (i % 10 < 8) present else absent) == (i % 10 < 8)))
+    (0 until 10 * FilterTester.Window).foreach { i =>
+      assert(!useful.skips() && useful.mightContain(if (i % 10 < 8) present else absent) == (i % 10 < 8))
+    }
   }
 
   test("tasks get the words by broadcast, not with the plan") {
@@ -106,10 +116,10 @@ class MightContainSuite extends JoinerySession {
     assert(new SplitBlockFilter("t", "t/5", 64, new Array[Long](256)) != filter)
   }
 
-  test("a filter that is absent lets every key pass; NULL is none") {
+  test("a filter that is absent lets every row pass") {
     val absent = MightContain(Seq(HashedKey.of(BoundReference(0, StringType, nullable = true)).get), AbsentFilter("t"))
     for (value <- Seq("a", "", null))
-      assert(test(absent, InternalRow(UTF8String.fromString(value))) == (value != null))
+      assert(test(absent, InternalRow(UTF8String.fromString(value))))
   }
 
   test("its text is short") {

@@ -116,7 +116,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
           if (insists) None else FilterCost.missing(summary.child, terms.side, test.keys.map(_.theirs))
         missing.orElse(unrepeatable(source.plan)).toLeft {
           val name = nameOf(source.plan)
-          (test.predicate(subqueryOf(summary), name), name)
+          (test.predicate(subqueryOf(summary), name, FilterCost.areFew(summary.child)), name)
         }
       }
       outcomes.collectFirst { case Right(found) => found }.toRight(

@@ -17,8 +17,11 @@ import io.github.sparkjoinery.expressions._
  *   a subquery of one row: a struct as [[KeySummary]] describes it, whose first field is the filter
  * @param source
  *   what the keys are of, for EXPLAIN
+ * @param isSelective
+ *   whether hardly any row is likely to pass
  */
-case class BuiltFilter(keys: Expression, source: String) extends UnaryExpression with KeyFilterExpression
+case class BuiltFilter(keys: Expression, source: String, isSelective: Boolean) extends UnaryExpression
+  with KeyFilterExpression
   with Unevaluable {
   override def child: Expression = keys
   override def toString: String = s"$source by $keys"

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 
+import io.github.sparkjoinery.expressions.MightContain
+
 /**
  * Whether a filter is likely to save more than it costs: what is read to build it, against what need not be shuffled.
  */
@@ -56,6 +58,17 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
 
   private def hasPredicate(plan: LogicalPlan): Boolean = plan.exists {
     case Filter(condition, _) => !splitConjunctivePredicates(condition).forall(keepsMost)
+    case _ => false
+  }
+
+  /** Whether a predicate makes keys so few that hardly any row of another side is likely to have one. */
+  def areFew(keys: LogicalPlan): Boolean = keys.exists {
+    case Filter(condition, _) => splitConjunctivePredicates(condition).exists {
+        case _: EqualTo | _: EqualNullSafe | _: In | _: InSet | _: StartsWith | _: EndsWith | _: Contains | _: Like =>
+          true
+        case test: MightContain => test.isSelective
+        case _ => false
+      }
     case _ => false
   }
 

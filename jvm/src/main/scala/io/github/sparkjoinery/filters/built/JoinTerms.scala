@@ -128,8 +128,10 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
    *   of the summary
    * @param name
    *   of the source
+   * @param isSelective
+   *   whether hardly any row is likely to pass
    */
-  def predicate(subquery: Expression, name: String): Expression = {
+  def predicate(subquery: Expression, name: String, isSelective: Boolean): Expression = {
     val compared = bounds.map { bound =>
       val (least, most) = KeySummary.extremes(bound.theirs.dataType).get
       val field = summary.fieldOf(bound.mine)
@@ -146,7 +148,9 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
     val contained =
       if (keys.isEmpty) None
       else
-        Some(MightContain(HashedKey.hash(keys.flatMap(key => HashedKey.of(key.theirs))), BuiltFilter(subquery, name)))
+        Some(MightContain(
+          HashedKey.hash(keys.flatMap(key => HashedKey.of(key.theirs))),
+          BuiltFilter(subquery, name, isSelective)))
     (compared ++ contained).reduce[Expression](And(_, _))
   }
 }

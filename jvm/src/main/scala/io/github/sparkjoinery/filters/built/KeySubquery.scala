@@ -105,7 +105,8 @@ object KeySubquery {
   object Plan extends Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = plan.transformAllExpressionsWithPruning(
       _.containsPattern(PLAN_EXPRESSION)) {
-      case BuiltFilter(ScalarSubquery(plan, id), source) => BuiltFilter(KeySubquery(ofPlan(plan, source), id), source)
+      case built @ BuiltFilter(ScalarSubquery(plan, id), source, _) =>
+        built.copy(keys = KeySubquery(ofPlan(plan, source), id))
       case KeyBound(ScalarSubquery(plan, id), field, absent, source) =>
         new KeyBoundSubquery(ofPlan(plan, source), id, field, absent)
     }

@@ -47,10 +47,10 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
 
   @transient private lazy val tag = s"$TagPrefix${UUID.randomUUID()}"
 
-  // Starts when the plan that needs the filter is prepared, and ends one way or another when the time is up.
-  @transient private lazy val outcome: CompletableFuture[Outcome] = {
+  // Starts when the plan that needs the filter is prepared.
+  @transient private lazy val building: CompletableFuture[Outcome] = {
     val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-    val building = SQLExecution.withThreadLocalCaptured[Outcome](session, BuildThreads.executor) {
+    SQLExecution.withThreadLocalCaptured[Outcome](session, BuildThreads.executor) {
       SQLExecution.withExecutionId(session, executionId) {
         // What another filter is built of may wait for this one, and be late.
         sparkContext.getJobTags().filter(_.startsWith(TagPrefix)).foreach(sparkContext.removeJobTag)
@@ -59,11 +59,15 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
         finally sparkContext.removeJobTag(tag)
       }
     }
+  }
+
+  // Ends one way or another when the time is up.
+  @transient private lazy val outcome: CompletableFuture[Outcome] = {
     val late = Missing(s"it was not built within spark.joinery.runtimeFilter.buildTimeout ($timeoutMs ms)")
     val decided = building.handle[Outcome] { (result, failure) => if (failure == null) result else failed(failure) }
       .completeOnTimeout(late, timeoutMs, TimeUnit.MILLISECONDS)
     decided.thenApply { (result: Outcome) =>
-      if (result eq late) sparkContext.cancelJobsWithTag(tag)
+      if (result eq late) cancel()
       result match {
         case Missing(reason) =>
           missing = Some(reason)
@@ -72,6 +76,13 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
       }
       result
     }
+  }
+
+  /** Again and again until the build has ended: it may be about to start a job that cannot be cancelled yet. */
+  private def cancel(): Unit = if (!building.isDone && !sparkContext.isStopped) {
+    sparkContext.cancelJobsWithTag(tag)
+    CompletableFuture.delayedExecutor(CancelAgainMs, TimeUnit.MILLISECONDS, BuildThreads.executor)
+      .execute(() => cancel())
   }
 
   private def build(executionId: String): Outcome = {
@@ -106,7 +117,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
     try outcome.get()
     catch {
       case failure: InterruptedException =>
-        sparkContext.cancelJobsWithTag(tag) // the query is being stopped
+        cancel() // the query is being stopped
         throw failure
     }
 
@@ -138,6 +149,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
 
 private object KeySubqueryExec {
   private val TagPrefix = "joinery-filter-"
+  private val CancelAgainMs = 50L
 
   sealed trait Outcome
   case class Found(row: InternalRow, filter: Option[KeyFilter]) extends Outcome

@@ -44,7 +44,7 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
   /** Whether our filter is made of what Spark's is made of: any other may drop other rows. */
   private def isOfSame(ours: Expression, theirs: Expression): Boolean = ours match {
     case _: StoredFilter => true
-    case BuiltFilter(keys: ScalarSubquery, _) => relations(theirs).subsetOf(relations(keys))
+    case BuiltFilter(keys: ScalarSubquery, _, _) => relations(theirs).subsetOf(relations(keys))
     case _ => false
   }
 

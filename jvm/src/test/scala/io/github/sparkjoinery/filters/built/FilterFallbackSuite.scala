@@ -1,8 +1,10 @@
 package io.github.sparkjoinery.filters.built
 
-import org.apache.spark.SparkException
+import java.util.concurrent.atomic.AtomicInteger
+
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.functions.udf
+import org.apache.spark.{SparkException, TaskContext}
 
 import io.github.sparkjoinery.Answers
 
@@ -18,6 +20,13 @@ class FilterFallbackSuite extends BuiltFilters {
 
   private def activeJobs: Set[String] = spark.sparkContext.statusTracker.getActiveJobIds().map(_.toString).toSet
 
+  /** That a job has been cancelled may be told a moment later. */
+  private def checkNoJobLeft(): Unit = {
+    val deadline = System.nanoTime() + 3000000000L
+    while (activeJobs.nonEmpty && System.nanoTime() < deadline) Thread.sleep(50)
+    assert(activeJobs.isEmpty, "a job is left")
+  }
+
   test("the build takes too long: the query runs unfiltered, and the build's jobs are cancelled") {
     spark.udf.register("slow", udf { (k: Int) => Thread.sleep(4); k })
     try {
@@ -28,11 +37,38 @@ class FilterFallbackSuite extends BuiltFilters {
           "spark.sql.adaptive.enabled" -> adaptive
         )
         assert(why.exists(_.contains("it was not built within spark.joinery.runtimeFilter.buildTimeout (100 ms)")), why)
-        assert(activeJobs.isEmpty, "a job is left")
+        checkNoJobLeft()
       }
       assert(whyNone(Query, "spark.joinery.runtimeFilter.buildTimeout" -> "0").isDefined)
       assert(whyNone(Query).isEmpty)
     } finally sql("DROP TEMPORARY FUNCTION slow")
+  }
+
+  test("a build that is late before its first job begins is cancelled") {
+    spark.udf.register(
+      "slow to build",
+      udf { (k: Int) =>
+        val tags = Option(TaskContext.get()).map(_.getLocalProperty("spark.job.tags")).orNull
+        if (tags != null && tags.contains("joinery-filter-")) {
+          FilterFallbackSuite.rowsOfBuilds.incrementAndGet()
+          Thread.sleep(20)
+        }
+        k
+      }
+    )
+    try {
+      for (adaptive <- Seq("true", "false")) {
+        FilterFallbackSuite.rowsOfBuilds.set(0)
+        val why = whyNone(
+          "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE `slow to build`(s.class) = 3",
+          "spark.joinery.runtimeFilter.buildTimeout" -> "0",
+          "spark.sql.adaptive.enabled" -> adaptive
+        )
+        assert(why.exists(_.contains("buildTimeout (0 ms)")), why)
+        checkNoJobLeft()
+        assert(FilterFallbackSuite.rowsOfBuilds.get < 300, "the build went on")
+      }
+    } finally sql("DROP TEMPORARY FUNCTION `slow to build`")
   }
 
   test("too many keys: bounds only") {
@@ -78,9 +114,7 @@ class FilterFallbackSuite extends BuiltFilters {
           sc.clearJobGroup()
           running.join()
         }
-        val deadline = System.nanoTime() + 10000000000L
-        while (activeJobs.nonEmpty && System.nanoTime() < deadline) Thread.sleep(50)
-        assert(activeJobs.isEmpty)
+        checkNoJobLeft()
       }
     } finally sql("DROP TEMPORARY FUNCTION slow")
   }
@@ -177,4 +211,10 @@ class FilterFallbackSuite extends BuiltFilters {
       1)
     assert(builds(answer).nonEmpty)
   }
+}
+
+object FilterFallbackSuite {
+
+  /** Rows of which tasks that build a filter have computed a slow function. */
+  val rowsOfBuilds = new AtomicInteger
 }
