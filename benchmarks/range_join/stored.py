@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.common.spark import Spark, node_metrics, operators, register, session
+from benchmarks.common.store import refresh
 from benchmarks.range_join import queries as q
 from benchmarks.range_join.data import addresses, tables
 from benchmarks.range_join.index import COLLECTED, seconds
@@ -20,6 +19,7 @@ from benchmarks.report import Result
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from spark_joinery.metadata import RangeIndexSpec
 
 POINTS = 20_000_000
 RANGES = 12_000_000
@@ -34,7 +34,6 @@ BUILT_NAME, LOADED_NAME, NO_STORE = (
     "loaded from the store",
     "without the store, as Joinery chooses",
 )
-SETTLED_S = 2.5  # a file must be so old before it counts as covered
 
 
 @dataclass(frozen=True)
@@ -73,24 +72,18 @@ def run(scale: float = 1) -> Result:
     try:
         register(spark, files)
         with tempfile.TemporaryDirectory() as folder:
-            refresh_s = refresh(spark, files["r"], folder)
+            refresh_s = refresh(spark, files["r"], index_spec(), folder)
             ran = measure(spark, ways(spark, folder), ROUNDS if scale == 1 else 1)
     finally:
         spark.stop()
     return result(ran, refresh_s, shape.left, shape.right, judged=scale == 1)
 
 
-def refresh(spark: SparkSession, ranges: Path, store: str) -> float:
-    """Build the index as the nightly job does, and say how many seconds that took."""
-    from spark_joinery.jobs import refresh_artifact
-    from spark_joinery.metadata import ArtifactRequest, RangeIndexSpec
-    from spark_joinery.store import open_store
+def index_spec() -> RangeIndexSpec:
+    """The index of the ranges, with the columns that the query reads."""
+    from spark_joinery.metadata import RangeIndexSpec
 
-    time.sleep(SETTLED_S)
-    spec = RangeIndexSpec(start="lo", end="hi", columns=["r_id", "label"])
-    start = time.perf_counter()
-    refresh_artifact(spark, ArtifactRequest.of_table(f"parquet.`{ranges}`", spec), open_store(spark, store))
-    return time.perf_counter() - start
+    return RangeIndexSpec(start="lo", end="hi", columns=["r_id", "label"])
 
 
 def ways(spark: SparkSession, store: str) -> dict[str, Spark]:

@@ -1,8 +1,9 @@
-"""Runtime filters against the same query without, Spark's own filter forced on, and DuckDB."""
+"""Runtime filters against the same query without, Spark's own filter forced on, DuckDB and Polars."""
 
 from __future__ import annotations
 
 import statistics
+import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchmarks.common.engines import Digest, DuckDB, Engine
+from benchmarks.common.engines import Digest, DuckDB, Engine, Polars, polars_library
 from benchmarks.common.fresh import first_run
 from benchmarks.common.spark import Spark, register, session
+from benchmarks.common.store import refresh
 from benchmarks.report import Result
 from benchmarks.runtime_filter.data import tables
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import polars
     from duckdb import DuckDBPyConnection
     from pyspark.sql import SparkSession
+    from spark_joinery.metadata import BloomFilterSpec
 
 ROUNDS = 3
 SLOW = 5.0  # seconds; a way that takes longer runs once
@@ -32,12 +35,16 @@ FORCED = OFF | {
     "spark.sql.optimizer.runtime.bloomFilter.creationSideThreshold": "10g",
 }
 FLOOR = "floor: scan"
-OURS, INTERPRETED, NONE, SPARKS, DUCKDB, BLOOM_ONLY = (
+STORE = "spark.joinery.store"
+BUILD = " by subquery#"  # in plans that build a filter
+OURS, STORED, INTERPRETED, NONE, SPARKS, DUCKDB, POLARS, BLOOM_ONLY = (
     "joinery",
+    "joinery, filter of the store",
     "joinery, interpreted",
     "no filter",
     "Spark's filter, forced on",
     "DuckDB",
+    "Polars",
     "joinery, nothing skipped by the reader",
 )
 WAYS: dict[str, dict[str, str]] = {
@@ -46,6 +53,7 @@ WAYS: dict[str, dict[str, str]] = {
     NONE: OFF,
     SPARKS: FORCED,
     BLOOM_ONLY: {"spark.sql.parquet.filterPushdown": "false"},
+    STORED: {},  # and the store
 }
 SELECTED = "(SELECT * FROM dim WHERE class = 7)"
 
@@ -57,9 +65,11 @@ COLUMNS = [
 NOTES = [
     f"Medians of {ROUNDS} rounds after one that was compared, each way in turn, one above {SLOW:g} s once; at Spark's "
     "defaults (200 shuffle partitions) and spark.sql.autoBroadcastJoinThreshold -1. Every row and column goes to the "
-    "noop sink; of DuckDB, which has two threads, to a temporary table. Counts and sums are compared before.",
+    "noop sink; of DuckDB to a temporary table, of Polars to a DataFrame, on two threads each. Counts and sums are "
+    "compared before.",
     "Spark's filter is forced on by spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold 0 and "
-    "creationSideThreshold 10g. Nothing skipped by the reader: spark.sql.parquet.filterPushdown false.",
+    "creationSideThreshold 10g. The filter of the store has where: class = 7. Nothing skipped by the "
+    "reader: spark.sql.parquet.filterPushdown false.",
     "Shuffled and read: bytes of all tasks of the last run, the build of filters with them; so that all is counted, "
     "Parquet's vectored reading is off. The floor scans the columns of the large side, with stock Spark.",
 ]
@@ -89,6 +99,7 @@ class Case:
         sql: The query.
         needs: By the way that it is held against.
         ways: Further ones, which are shown.
+        ours: The way that others are held against.
         first: Whether it runs in fresh JVMs as well.
         floor: Reads what the query has to read of the large side, and keeps nothing.
     """
@@ -97,6 +108,7 @@ class Case:
     sql: str
     needs: Mapping[str, Need]
     ways: tuple[str, ...] = ()
+    ours: str = OURS
     first: bool = False
     floor: str = ""
 
@@ -106,7 +118,7 @@ CASES = [
         "20 M facts, 1,000 of 1 M keys",
         f"SELECT f.id, f.m + length(d.label) AS m FROM fact f JOIN {SELECTED} d ON f.k = d.k",
         {NONE: Need(time=5, shuffle=50), SPARKS: Need(time=1.2), DUCKDB: Need(time=0.5)},
-        (INTERPRETED,),
+        (POLARS, INTERPRETED),
         first=True,
         floor="SELECT id, m FROM fact WHERE k + m < 0",
     ),
@@ -145,6 +157,12 @@ CASES = [
         (NONE,),
     ),
     Case(
+        "20 M facts by a filter of the store, of the rows with a predicate",
+        f"SELECT f.id, f.m + length(d.label) AS m FROM fact f JOIN {SELECTED} d ON f.k = d.k",
+        {OURS: Need(time=1.2)},
+        ours=STORED,
+    ),
+    Case(
         "unselective: 999 of 1,000 keys",
         "SELECT f.id, f.m FROM fact f JOIN (SELECT * FROM dim WHERE class >= 1) d ON f.k = d.k",
         {NONE: Need(time=0.95)},
@@ -162,6 +180,7 @@ class Ran:
         read: MB read from files.
         first: Seconds of the first run in a fresh JVM; 0 where there is none.
         fired: Whether a filter of Joinery's is in the plan.
+        built: Whether the query builds one.
         problem: How its answer differs.
     """
 
@@ -170,6 +189,7 @@ class Ran:
     read: float = 0
     first: float = 0
     fired: bool = False
+    built: bool = False
     problem: str = ""
 
     @property
@@ -216,40 +236,61 @@ def run(scale: float = 1) -> Result:
     spark = session(NO_BROADCAST | COUNTED | minimum)
     try:
         register(spark, files)
-        ran = {case.name: measure(spark, case, files, ROUNDS if scale == 1 else 1) for case in CASES}
+        with tempfile.TemporaryDirectory() as store:
+            refresh(spark, files["dim"], filter_spec(), store)
+            ran = {case.name: measure(spark, case, files, store, ROUNDS if scale == 1 else 1) for case in CASES}
     finally:
         spark.stop()
     if scale == 1:
         for case in CASES:
-            for name in [OURS, *case.needs] if case.first else []:
+            for name in [case.ours, *case.needs] if case.first else []:
                 if name in WAYS:
                     first = first_run(case.sql, NO_BROADCAST | WAYS[name], files, joinery=name == OURS)
                     ran[case.name][name].first = first.seconds
     return _result(ran, judged=scale == 1)
 
 
-def measure(spark: SparkSession, case: Case, files: Mapping[str, Path], rounds: int) -> dict[str, Ran]:
+def filter_spec() -> BloomFilterSpec:
+    """The keys of `dim` that queries ask for."""
+    from spark_joinery.metadata import BloomFilterSpec
+
+    return BloomFilterSpec(keys=["k"], where="class = 7")
+
+
+def polars_query(files: Mapping[str, Path]) -> polars.LazyFrame:
+    """The first case."""
+    pl = polars_library()
+    fact, dim = (pl.scan_parquet(files[name] / "*.parquet") for name in ("fact", "dim"))
+    joined = fact.join(dim.filter(pl.col("class") == 7), on="k")
+    return joined.select("id", m=pl.col("m") + pl.col("label").str.len_chars())
+
+
+def measure(spark: SparkSession, case: Case, files: Mapping[str, Path], store: str, rounds: int) -> dict[str, Ran]:
     """Run each way in turn, after their answers were compared.
 
     Args:
         spark: The session for Joinery and stock Spark.
         case: What to run.
         files: The tables.
+        store: The store with the filter.
         rounds: How often, but for what is slow.
     """
     digest = RowSums()
-    names = dict.fromkeys([OURS, *case.needs, *case.ways])
-    engines: dict[str, Engine] = {
-        name: DuckDB(case.sql, files, digest) if name == DUCKDB else Spark(spark, case.sql, WAYS[name], digest)
-        for name in names
-    }
+    engines: dict[str, Engine] = {}
+    for name in dict.fromkeys([case.ours, *case.needs, *case.ways]):
+        if name == DUCKDB:
+            engines[name] = DuckDB(case.sql, files, digest)
+        elif name == POLARS:
+            engines[name] = Polars(polars_query(files), digest)
+        else:
+            engines[name] = Spark(spark, case.sql, WAYS[name] | ({STORE: store} if name == STORED else {}), digest)
     if case.floor:
         engines[FLOOR] = Spark(spark, case.floor, OFF, digest)
     ran = {name: Ran() for name in engines}
     truth = None
     for name, engine in engines.items():
         found = engine.check().digest
-        truth = found if name == OURS else truth
+        truth = found if name == case.ours else truth
         ran[name].problem = "" if name == FLOOR else digest.differ(found, truth)
     for _ in range(rounds):
         for name, engine in engines.items():
@@ -260,7 +301,7 @@ def measure(spark: SparkSession, case: Case, files: Mapping[str, Path], rounds: 
             after = _bytes(spark)
             ran[name].seconds.append(done.seconds)
             ran[name].shuffled, ran[name].read = ((b - a) / 1e6 for a, b in zip(before, after, strict=True))
-            ran[name].fired = OPERATOR in done.plan
+            ran[name].fired, ran[name].built = OPERATOR in done.plan, BUILD in done.plan
     click.echo(f"{case.name}: " + ", ".join(f"{name} {one.median:.2f} s" for name, one in ran.items()))
     return ran
 
@@ -276,7 +317,7 @@ def _bytes(spark: SparkSession) -> tuple[int, int]:
 def _result(ran: Mapping[str, dict[str, Ran]], judged: bool) -> Result:
     rows, problems = [], []
     for case in CASES:
-        ours = ran[case.name][OURS]
+        ours = ran[case.name][case.ours]
         if not ours.fired and NONE in case.needs and case.needs[NONE].time != 0.95:
             problems.append(f"{case.name}: no filter")
         for name, one in ran[case.name].items():
@@ -284,6 +325,8 @@ def _result(ran: Mapping[str, dict[str, Ran]], judged: bool) -> Result:
                 problems.append(f"{case.name}: {name} {one.problem}")
             if name.startswith("joinery") is False and one.fired:
                 problems.append(f"{case.name}: {name} ran with {OPERATOR}")
+            if name == STORED and (one.built or not one.fired):
+                problems.append(f"{case.name}: {name} {'built one' if one.built else 'had none'}")
             need, figures = (
                 case.needs.get(name, Need()),
                 {
@@ -299,10 +342,10 @@ def _result(ran: Mapping[str, dict[str, Ran]], judged: bool) -> Result:
                     f"{case.name}: {kind} {ratio:.2f} of {name}, at least {required[kind]:g}"
                     for kind, ratio in missed.items()
                 ]
-            spark = name != DUCKDB
+            spark = name not in (DUCKDB, POLARS)
             rows.append(
                 [
-                    case.name if name == OURS else "",
+                    case.name if name == case.ours else "",
                     name,
                     f"{one.median:.2f}",
                     f"{figures['time']:.2f}",

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from benchmarks.common.rounds import NO_CODEGEN, OURS, POLARS
+from benchmarks.common.store import refresh
 from benchmarks.common.verdict import judge
 from benchmarks.range_join import history, index, overlap, point, point_1m, point_left, stored, validity, worst
 from benchmarks.range_join import queries as q
@@ -89,7 +90,7 @@ def test_a_stored_index(bench: SparkSession, tmp_path: Path) -> None:
     bench.read.parquet(str(files["l"])).createOrReplaceTempView("l")
     bench.conf.set("spark.joinery.store.timeout", "30s")
     try:
-        seconds = stored.refresh(bench, files["r"], str(tmp_path))
+        seconds = refresh(bench, files["r"], stored.index_spec(), str(tmp_path))
         ran = stored.measure(bench, stored.ways(bench, str(tmp_path)), 1)
     finally:
         bench.conf.unset("spark.joinery.store.timeout")
