@@ -28,6 +28,8 @@ class Run:
         digest: Of the answer, where that was asked for.
         plan: Text of the plan that was executed, where there is one.
         metrics: Of the operator that the engine watches.
+        shuffled: MB that Spark's tasks wrote into shuffles.
+        read: MB that they read from files.
     """
 
     seconds: float
@@ -35,6 +37,8 @@ class Run:
     digest: Any = None
     plan: str = ""
     metrics: Mapping[str, str] = field(default_factory=dict)
+    shuffled: float = 0
+    read: float = 0
 
 
 class SparkDigest(ABC):

@@ -40,7 +40,7 @@ SETTINGS = {
 TUNED = {PARTITIONS: str(advised_partitions(CORES))}
 OPERATORS = (
     *("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow"),
-    *("BroadcastRangeJoin", "ShuffledRangeJoin"),
+    *("BroadcastRangeJoin", "ShuffledRangeJoin", "joinery_might_contain"),
 )
 DRAIN_SECONDS = 120
 _groups = itertools.count()
@@ -106,13 +106,15 @@ class Spark(Engine):
         def work() -> None:
             self.session.sql(self.sql).write.format("noop").mode("overwrite").save()
 
+        before = self._megabytes()
         with self._settings():
             seconds, stopped, _ = stoppable(work, self._stop(), limit)
         self._drain(stopped)
         if stopped:
             return Run(seconds, stopped)
         metrics = node_metrics(self.session, self.watch) if self.watch else {}
-        return Run(seconds, plan=self._plan_that_ran(), metrics=metrics)
+        shuffled, read = (after - before for before, after in zip(before, self._megabytes(), strict=True))
+        return Run(seconds, plan=self._plan_that_ran(), metrics=metrics, shuffled=shuffled, read=read)
 
     def check(self, limit: float | None = None) -> Run:
         """See `Engine`."""
@@ -137,6 +139,13 @@ class Spark(Engine):
     def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run:
         """See `Engine`."""
         return first_run(self.sql, self.settings, tables, joinery, limit)
+
+    def _megabytes(self) -> tuple[float, float]:
+        """What all tasks so far have written into shuffles and read from files."""
+        self.session._jsc.sc().listenerBus().waitUntilEmpty()
+        executors = self.session._jsc.sc().statusStore().executorList(False)
+        summaries = [executors.apply(i) for i in range(executors.size())]
+        return sum(s.totalShuffleWrite() for s in summaries) / 1e6, sum(s.totalInputBytes() for s in summaries) / 1e6
 
     def _plan_that_ran(self) -> str:
         return str(_last_execution(self.session).physicalPlanDescription())
@@ -220,7 +229,7 @@ def numbered_from_zero(plan: str) -> str:
 
 
 def operators(plan: str) -> list[str]:
-    """Joinery's operators in a plan.
+    """Joinery's operators in a plan, and its filters.
 
     Args:
         plan: Its text.

@@ -296,22 +296,12 @@ def measure(spark: SparkSession, case: Case, files: Mapping[str, Path], store: s
         for name, engine in engines.items():
             if any(seconds > SLOW for seconds in ran[name].seconds):
                 continue
-            before = _bytes(spark)
             done = engine.answer()
-            after = _bytes(spark)
             ran[name].seconds.append(done.seconds)
-            ran[name].shuffled, ran[name].read = ((b - a) / 1e6 for a, b in zip(before, after, strict=True))
+            ran[name].shuffled, ran[name].read = done.shuffled, done.read
             ran[name].fired, ran[name].built = OPERATOR in done.plan, BUILD in done.plan
     click.echo(f"{case.name}: " + ", ".join(f"{name} {one.median:.2f} s" for name, one in ran.items()))
     return ran
-
-
-def _bytes(spark: SparkSession) -> tuple[int, int]:
-    """What all tasks so far have written into shuffles and read from files."""
-    spark._jsc.sc().listenerBus().waitUntilEmpty()
-    executors = spark._jsc.sc().statusStore().executorList(False)
-    summaries = [executors.apply(i) for i in range(executors.size())]
-    return sum(s.totalShuffleWrite() for s in summaries), sum(s.totalInputBytes() for s in summaries)
 
 
 def _result(ran: Mapping[str, dict[str, Ran]], judged: bool) -> Result:

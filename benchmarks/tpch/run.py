@@ -32,6 +32,7 @@ SAME_PLAN = "none, the plan is stock Spark's"
 COLUMNS = [
     "query", "joinery, s", "stock Spark, s", "times Joinery's",
     f"at {AT_TUNED}: joinery, s", "stock Spark, s", "times Joinery's", "required", "",
+    "shuffled: joinery, MB", "stock Spark, MB",
     "planning with the jar, ms", "without, ms", "with / without", "Joinery's operators",
 ]  # fmt: skip
 NOTES = [
@@ -43,6 +44,8 @@ NOTES = [
     f"Planning: medians of {PLANNING_ROUNDS} rounds after {WARM_UP_ROUNDS} to warm up, from text to physical plan, in "
     "two JVMs in turn, of which one does not have the jar. The bound is for all queries together, and the ratio the "
     "median over rounds of (with / without in the same round).",
+    "Shuffled: bytes that all tasks of the last run at Spark's defaults wrote into shuffles, the build of filters "
+    "with them.",
     "Whole answers are compared before anything is timed, to the last digit, rows in any order.",
     f"`{SAME_PLAN}`: before it runs, to the letter. By what such a query is faster or slower is chance.",
 ]
@@ -133,8 +136,13 @@ def _row(outcome: Outcome, planned: Planned, i: int, scale: float) -> list[str]:
     planning = [f"{planned.seconds_of(i, jar) * 1000:.1f}" for jar in JARS]
     return [
         outcome.case.name, *seconds, *requirements(outcome, STOCK, KINDS, judged=scale == 1),
-        *planning, f"{planned.ratio_of(i):.3f}", ", ".join(measured.operators) or measured.engine.remark,
+        *(f"{_shuffled(outcome, name):.1f}" for name in (OURS, STOCK)), *planning, f"{planned.ratio_of(i):.3f}", ", ".join(measured.operators) or measured.engine.remark,
     ]  # fmt: skip
+
+
+def _shuffled(outcome: Outcome, name: str) -> float:
+    """MB that the last run at Spark's defaults wrote into shuffles."""
+    return outcome.engines[name].runs[-1].shuffled
 
 
 def _sums(outcomes: Sequence[Outcome], planned: Planned) -> list[str]:
@@ -144,7 +152,8 @@ def _sums(outcomes: Sequence[Outcome], planned: Planned) -> list[str]:
         ours, theirs = (sum(outcome.engines[name].seconds(kind) for outcome in outcomes) for name in (OURS, STOCK))
         cells += [f"{ours:.2f}", f"{theirs:.2f}", f"{theirs / ours:.2f}"]
     planning = [f"{statistics.median(planned.totals(jar)) * 1000:.1f}" for jar in JARS]
-    return ["all", *cells, "", "", *planning, f"{planned.ratio():.3f}", ""]
+    shuffled = [f"{sum(_shuffled(outcome, name) for outcome in outcomes):.1f}" for name in (OURS, STOCK)]
+    return ["all", *cells, "", "", *shuffled, *planning, f"{planned.ratio():.3f}", ""]
 
 
 def _planning(outcomes: Sequence[Outcome], planned: Planned) -> dict[str, dict[Jar, list[float]]]:

@@ -18,6 +18,7 @@ RANGE: dict[str, Any] = {
     "right_interval": ["s", "e"],
     "columns": ["x"],
 }
+FILTER: dict[str, Any] = {"left": "l", "right": "r", "on": ["k"], "columns": ["v"]}
 WINDOW: dict[str, Any] = {
     "relation": "x",
     "partition_by": ["k"],
@@ -28,7 +29,9 @@ WINDOW: dict[str, Any] = {
 
 MISSING = [
     (macro, {name: value for name, value in given.items() if name != lacking}, lacking, "is missing")
-    for macro, given in (("last_join", LAST), ("range_join", RANGE), ("skew_window", WINDOW))
+    for macro, given in (
+        ("last_join", LAST), ("range_join", RANGE), ("skew_window", WINDOW), ("bloom_filter_join", FILTER)
+    )
     for lacking in given
 ]
 UNKNOWN = [(macro, {**given, "oder_by": ["x"]}, "oder_by", "is unknown; it takes") for macro, given, *_ in MISSING[::5]]
@@ -99,6 +102,16 @@ WRONG = [
     ("range_join", {**RANGE, "on": "k"}, "on", "must be a list"),
     ("range_join", {**RANGE, "how": "semi"}, "columns", "must be left out where `how` is semi"),
     ("range_join", {**RANGE, "how": "anti"}, "columns", "must be left out where `how` is anti"),
+    ("bloom_filter_join", {**FILTER, "on": []}, "on", "is empty; name the columns that must be equal"),
+    ("bloom_filter_join", {**FILTER, "on": "k"}, "on", "must be a list, but is 'k'; write ['k']"),
+    ("bloom_filter_join", {**FILTER, "how": "full"}, "how", "must be one of inner, semi, left, right, anti, but is"),
+    ("bloom_filter_join", {**FILTER, "keys_of": "r"}, "keys_of", "must be one of left, right, but is 'r'"),
+    ("bloom_filter_join", {**FILTER, "how": "left", "keys_of": "right"}, "keys_of", "must be left where `how` is left"),
+    ("bloom_filter_join", {**FILTER, "how": "right", "keys_of": "left"}, "keys_of", "must be right where `how` is"),
+    ("bloom_filter_join", {**FILTER, "how": "semi"}, "columns", "must be left out where `how` is semi"),
+    ("bloom_filter_join", {**FILTER, "where": ["v = 1"]}, "where", "must be a predicate as SQL text, but is"),
+    ("bloom_filter_join", {**FILTER, "where": " "}, "where", "must be a predicate as SQL text, but is ' '"),
+    ("bloom_filter_join", {**FILTER, "right": "a.b"}, "right", "a string names a CTE; use ref() or source()"),
     ("range_join", {**RANGE, "value": "v"}, "value", "is unknown; it takes left, right, left_point, left_interval"),
     ("skew_window", {**WINDOW, "partition_by": "k"}, "partition_by", "must be a list"),
     ("skew_window", {**WINDOW, "order_by": []}, "order_by", "is empty"),
@@ -165,6 +178,7 @@ def test_documented_arguments_are_those_of_the_macros(tmp_path: Path) -> None:
 
 
 def test_no_comment_of_ours_in_the_sql(dbt: Dbt) -> None:
-    texts = [dbt.render("last_join", **LAST), dbt.render("skew_window", **WINDOW), dbt.render("range_join", **RANGE)]
+    calls = {"last_join": LAST, "skew_window": WINDOW, "range_join": RANGE, "bloom_filter_join": FILTER}
+    texts = [dbt.render(macro, **given) for macro, given in calls.items()]
     assert not [text for text in texts if "--" in text or "{#" in text or "Undefined" in text]
     assert table("x")["schema"] not in "".join(texts)

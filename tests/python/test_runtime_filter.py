@@ -57,3 +57,18 @@ def test_no_filter_of_what_python_computes(spark: SparkSession) -> None:
     joined = fact(spark).join(small.hint("runtime_filter"), "k")
     assert "joinery_might_contain" not in plan(joined)
     assert joined.count() == 1000
+
+
+@pytest.mark.parametrize(
+    "predicate", ["k IN (SELECT k FROM few WHERE v = 3)", "EXISTS (SELECT 1 FROM few s WHERE s.v = 3 AND s.k = l.k)"]
+)
+def test_subqueries_of_a_query_as_text(spark: SparkSession, predicate: str) -> None:
+    fact(spark).createOrReplaceTempView("legs")
+    spark.range(1000).selectExpr("id AS k", "id % 100 AS v").createOrReplaceTempView("few")
+    query = f"SELECT id FROM legs l WHERE {predicate}"
+    with settings(spark, WITHOUT):
+        expected = sorted(spark.sql(query).collect())
+    found = spark.sql(query)
+    assert "joinery_might_contain" in plan(found)
+    assert sorted(found.collect()) == expected
+    assert len(expected) == 200

@@ -10,16 +10,16 @@
   {%- do joinery.check_arguments('range_join', {'left': left, 'right': right},
     ['left_point', 'left_interval', 'right_point', 'right_interval', 'bounds', 'on', 'how', 'columns'], unknown) -%}
   {%- do joinery.check_choice('range_join', 'bounds', bounds, ['[]', '[)', '(]', '()']) -%}
-  {%- set types = joinery.range_join_types() -%}
+  {%- set types = joinery.join_types() -%}
   {%- do joinery.check_choice('range_join', 'how', how, types.keys() | list) -%}
   {%- set join = {
     'left': joinery.read_relation('range_join', 'left', left),
     'right': joinery.read_relation('range_join', 'right', right),
     'ranges': joinery.read_ranges(left_point, left_interval, right_point, right_interval),
     'bounds': bounds, 'on': joinery.read_keys('range_join', on), 'how': how} -%}
-  {%- set chosen = joinery.read_range_join_columns(join, columns, left, right) -%}
+  {%- set chosen = joinery.read_join_columns('range_join', join, columns, left, right) -%}
 select{{ ' /*+ RANGE_JOIN(r) */' if joinery.mode() == 'extension' else '' }}
-  {{ joinery.range_join_left_columns(join) }}
+  {{ joinery.join_left_columns(join) }}
   {%- for item in chosen %},
   {{ joinery.column('r', item.column) }} as {{ joinery.quoted(item.alias) }}
   {%- endfor %}
@@ -27,8 +27,3 @@ from {{ join.left }} as l
 {{ types[how] }} {{ join.right }} as r
   on {{ joinery.range_join_condition(join) }}
 {%- endmacro %}
-
-{% macro range_join_types() %}
-  {{ return({'inner': 'inner join', 'cross': 'cross join', 'left': 'left join', 'right': 'right join', 'full': 'full join',
-    'semi': 'left semi join', 'anti': 'left anti join'}) }}
-{% endmacro %}

@@ -74,6 +74,17 @@ class ConfSuite extends JoinerySession {
     }
   }
 
+  test("a number out of its bounds is refused") {
+    for ((key, value, why) <- Seq(
+        ("spark.joinery.runtimeFilter.buildTimeout", "-1s", "The time must not be negative."),
+        ("spark.joinery.runtimeFilter.maxKeys", "0", "The number must be between 1 and 50,000,000."),
+        ("spark.joinery.runtimeFilter.maxKeys", "50000001", "The number must be between 1 and 50,000,000.")
+      )) {
+      val error = intercept[IllegalArgumentException](sql(s"SET $key=$value"))
+      assert(error.getMessage.contains(key) && error.getMessage.contains(why), error)
+    }
+  }
+
   test("a switch is read when a statement is parsed") {
     assert(JoineryConf.lastJoinEnabled)
     onStockSpark(assert(!JoineryConf.lastJoinEnabled))

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 import io.github.sparkjoinery.filters.Equalities
 import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
@@ -21,6 +22,19 @@ import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
 case class KeySource(plan: LogicalPlan, keys: Seq[(Expression, Int)])
 
 object KeySource extends PredicateHelper with JoinSelectionHelper {
+
+  /**
+   * On a join that gets no filter, as it shuffles nothing: the test that rows of one side would have had to pass. Rows
+   * that come out of the join pass it, so that what is built of that side is built of fewer keys.
+   *
+   * @param test
+   *   over that side, made when somebody asks
+   */
+  class Unneeded(val isLeft: Boolean, make: => Option[Expression]) {
+    lazy val test: Option[Expression] = make
+  }
+
+  val Unneeded: TreeNodeTag[Unneeded] = TreeNodeTag("joinery_filter_unneeded")
 
   /**
    * Tables below a side: down where its keys come from, and across joins to what they are equal to. So the keys of `(a
@@ -42,16 +56,14 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
       down(child, keys.filter(_._1.references.subsetOf(child.outputSet)))
     case join: Join =>
       across(
-        join.left,
-        join.right,
+        join,
         join.condition,
         keys,
         leftMatches = canPruneLeft(join.joinType),
         rightMatches = canPruneRight(join.joinType))
     case join: PreservesLeft =>
       across(
-        join.left,
-        join.right,
+        join,
         join.condition,
         keys,
         leftMatches = canPruneLeft(LeftOuter),
@@ -64,12 +76,12 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
    *   whether a left key that comes out, and is not NULL, has a match on the right
    */
   private def across(
-      left: LogicalPlan,
-      right: LogicalPlan,
+      join: BinaryNode,
       condition: Option[Expression],
       keys: Seq[(Expression, Int)],
       leftMatches: Boolean,
       rightMatches: Boolean): Seq[KeySource] = {
+    val (left, right) = (join.left, join.right)
     val equal = Equalities.of(condition, left, right)
     def in(side: LogicalPlan)(key: (Expression, Int)) = key._1.references.subsetOf(side.outputSet)
     def other(key: (Expression, Int), pairs: Seq[(Expression, Expression)]) =
@@ -77,8 +89,17 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
     val (fromLeft, fromRight) = (keys.filter(in(left)), keys.filter(in(right)))
     val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil
     val toRight = if (leftMatches) fromLeft.flatMap(other(_, equal)) else Nil
-    down(left, fromLeft ++ toLeft) ++ down(right, fromRight ++ toRight)
+    narrowed(join, isLeft = true, down(left, fromLeft ++ toLeft)) ++
+      narrowed(join, isLeft = false, down(right, fromRight ++ toRight))
   }
+
+  private def narrowed(join: LogicalPlan, isLeft: Boolean, sources: Seq[KeySource]): Seq[KeySource] =
+    join.getTagValue(Unneeded).filter(_.isLeft == isLeft && sources.nonEmpty).flatMap(_.test) match {
+      case Some(test) => sources.map { source =>
+          if (test.references.subsetOf(source.plan.outputSet)) source.copy(plan = Filter(test, source.plan)) else source
+        }
+      case None => sources
+    }
 
   private def resolved(keys: Seq[(Expression, Int)], aliases: AttributeMap[Alias]): Seq[(Expression, Int)] =
     keys.map { case (key, place) => (replaceAlias(key, aliases), place) }.filter(_._1.deterministic)

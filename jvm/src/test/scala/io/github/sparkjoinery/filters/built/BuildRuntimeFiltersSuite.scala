@@ -2,6 +2,8 @@ package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.execution.FilterExec
 
+import io.github.sparkjoinery.Answers
+
 /** Filters that a query builds of a small side's keys. */
 class BuildRuntimeFiltersSuite extends BuiltFilters {
 
@@ -105,6 +107,55 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     checkBuilt(
       "SELECT f.id, t.w FROM fact f JOIN small s ON f.k = s.k JOIN second t ON f.k2 = t.k2 WHERE s.class = 3",
       2)
+  }
+
+  test("bounds where no key is equal") {
+    for (adaptive <- Seq("true", "false")) {
+      val settings = Shuffled :+ "spark.sql.adaptive.enabled" -> adaptive
+      val query =
+        "SELECT s.name, f.id FROM (SELECT * FROM small WHERE name = 'N13') s LAST JOIN fact f ORDER BY f.day, f.id ON f.day <= s.day"
+      val expected = withConf(settings :+ Off: _*)(Answers.rows(sql(query)))
+      withConf(settings: _*) {
+        val answer = sql(query)
+        assert(Answers.rows(answer) == expected)
+        val passed = collect(plan(answer)) {
+          case filter: FilterExec if filter.condition.toString.contains("bound") => filter.metrics("numOutputRows").value
+        }
+        assert(passed == Seq(140L), plan(answer)) // of 20,000 on 2,000 days, those of the first 14
+        assert(builds(answer).flatMap(_.metrics.get("keys")).map(_.value).sum == 0)
+      }
+    }
+  }
+
+  test("statistics that tell of few keys, without a predicate") {
+    val cbo = "spark.sql.cbo.enabled" -> "true"
+    val query = "SELECT f.id, s.name FROM fact f JOIN few s ON f.k = s.k"
+    withTables("few") {
+      sql("CREATE TABLE few USING parquet AS SELECT k, name FROM small WHERE class = 3")
+      checkBuilt(query, 0, cbo)
+      sql("ANALYZE TABLE few COMPUTE STATISTICS FOR ALL COLUMNS")
+      sql("ANALYZE TABLE fact COMPUTE STATISTICS FOR COLUMNS k")
+      checkBuilt(query, 1, cbo)
+    }
+  }
+
+  test("a broadcast join, which needs no filter, makes the keys of its table few for the next join") {
+    for (adaptive <- Seq("true", "false"); small <- Seq("small s", "(SELECT DISTINCT k, class FROM small) s")) {
+      val answer = checkBuilt(
+        s"SELECT /*+ BROADCAST(s) */ f.id, t.w FROM fact f JOIN $small ON f.k = s.k JOIN second t ON f.k2 = t.k2 WHERE s.class = 3",
+        1,
+        "spark.sql.adaptive.enabled" -> adaptive)
+      val passed = collect(plan(answer)) {
+        case filter: FilterExec if filter.condition.toString.contains("joinery") =>
+          filter.metrics("numOutputRows").value
+      }
+      assert(passed.sum > 500 && passed.sum < 3000, plan(answer)) // of 30,000; 396 rows of the fact have 396 keys
+      val semi = "SELECT /*+ BROADCAST(s) */ t.w, f.id FROM (SELECT id, k2 FROM fact f LEFT SEMI JOIN small s ON f.k = s.k AND s.class = 3) f LEFT JOIN second t ON f.k2 = t.k2"
+      checkBuilt(semi, 1, "spark.sql.adaptive.enabled" -> adaptive)
+      // rows that a left join keeps have all keys
+      val outer = "SELECT /*+ BROADCAST(s) */ f.id, t.w, s.name FROM fact f LEFT JOIN (SELECT * FROM small WHERE class = 3) s ON f.k = s.k JOIN second t ON f.k2 = t.k2"
+      checkBuilt(outer, 0, "spark.sql.adaptive.enabled" -> adaptive)
+    }
   }
 
   test("partitioned tables, and formats without statistics") {

@@ -8,7 +8,7 @@ import org.apache.spark.{SparkException, TaskContext}
 
 import io.github.sparkjoinery.Answers
 
-/** Where no filter can be built, or not in time; hints; and Spark's own filters beside ours. */
+/** Where no filter can be built, or not in time; and hints. */
 class FilterFallbackSuite extends BuiltFilters {
 
   private val Query = "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE s.class = 3"
@@ -182,27 +182,6 @@ class FilterFallbackSuite extends BuiltFilters {
     val failure =
       intercept[Exception](sql("SELECT /*+ RUNTIME_FILTER(s, 5) */ f.id FROM fact f JOIN small s ON f.k = s.k"))
     assert(failure.getMessage.contains("The hint RUNTIME_FILTER takes the names or aliases of relations"), failure)
-  }
-
-  test("Spark's own filter of the same keys is left out") {
-    val theirs = Seq(
-      "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold" -> "0",
-      "spark.sql.optimizer.runtime.bloomFilter.creationSideThreshold" -> "1GB",
-      "spark.sql.optimizer.runtime.bloomFilter.enabled" -> "true"
-    )
-    def spark(query: String, settings: (String, String)*): Int = withConf(Shuffled ++ theirs ++ settings: _*) {
-      val answer = sql(query)
-      answer.collect()
-      collect(plan(answer)) { case filter: FilterExec =>
-        " might_contain\\(".r.findAllIn(filter.condition.toString).size
-      }.sum
-    }
-    assert(spark(Query, Off) == 1)
-    assert(spark(Query) == 0)
-    checkBuilt(Query, 1, theirs: _*)
-    val twoKeys = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k AND f.name = s.name WHERE s.class = 3"
-    assert(spark(twoKeys, Off) == 2 && spark(twoKeys) == 0)
-    checkBuilt(twoKeys, 1, theirs: _*)
   }
 
   test("a filter is no part of another subquery over the same table") {

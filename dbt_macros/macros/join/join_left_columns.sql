@@ -1,6 +1,6 @@
 {# All left columns as SQL. Rows without a left side have their keys from the right, as under USING, where both sides call them
    alike: those keys then stand first. #}
-{% macro range_join_left_columns(join) %}
+{% macro join_left_columns(join) %}
   {%- set keys, merged = [], [] -%}
   {%- for key in join.on if join.how in ['right', 'full'] and key.left | lower == key.right | lower -%}
     {%- set of_right = joinery.column('r', key.right) -%}

@@ -1,0 +1,32 @@
+{# A join in which few keys of one side drop most rows of the other. Arguments: see bloom_filter_join.yml. #}
+{% macro bloom_filter_join(left=none, right=none, on=none, keys_of=none, where=none, how='inner', columns=none) %}
+  {{ return(adapter.dispatch('bloom_filter_join', 'joinery')(left, right, on, keys_of, where, how, columns, kwargs)) }}
+{% endmacro %}
+
+{# The same join in both modes. The hint has the jar build a filter of a side's keys, or take one from the store. #}
+{% macro spark__bloom_filter_join(left, right, on, keys_of, where, how, columns, unknown) %}
+  {%- do joinery.check_arguments('bloom_filter_join', {'left': left, 'right': right, 'on': on},
+    ['keys_of', 'where', 'how', 'columns'], unknown) -%}
+  {%- set keys = joinery.read_keys('bloom_filter_join', on) -%}
+  {%- if not keys -%}
+    {%- do joinery.fail('bloom_filter_join', 'on', "is empty; name the columns that must be equal") -%}
+  {%- endif -%}
+  {%- set alias = joinery.read_keys_of(how, keys_of)[0] -%}
+  {%- set join = {
+    'left': joinery.read_filtering_side('left', left, where if alias == 'l' else none),
+    'right': joinery.read_filtering_side('right', right, where if alias == 'r' else none),
+    'on': keys, 'how': how} -%}
+  {%- set chosen = joinery.read_join_columns('bloom_filter_join', join, columns, left, right) -%}
+  {%- set conditions = [] -%}
+  {%- for key in keys -%}
+    {%- do conditions.append(joinery.column('l', key.left) ~ ' = ' ~ joinery.column('r', key.right)) -%}
+  {%- endfor -%}
+select{{ ' /*+ RUNTIME_FILTER(' ~ alias ~ ') */' if joinery.mode() == 'extension' else '' }}
+  {{ joinery.join_left_columns(join) }}
+  {%- for item in chosen %},
+  {{ joinery.column('r', item.column) }} as {{ joinery.quoted(item.alias) }}
+  {%- endfor %}
+from {{ join.left }} as l
+{{ joinery.join_types()[how] }} {{ join.right }} as r
+  on {{ conditions | join(' and ') }}
+{%- endmacro %}

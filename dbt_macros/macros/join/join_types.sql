@@ -1,0 +1,5 @@
+{# How the SQL of each kind of join begins. #}
+{% macro join_types() %}
+  {{ return({'inner': 'inner join', 'cross': 'cross join', 'left': 'left join', 'right': 'right join', 'full': 'full join',
+    'semi': 'left semi join', 'anti': 'left anti join'}) }}
+{% endmacro %}

@@ -1,0 +1,41 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.execution.FilterExec
+
+/** Filters that a query builds, and those that Spark's own rule puts beside them. */
+class BesideSparksFiltersSuite extends BuiltFilters {
+
+  private val Forced = Seq(
+    "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold" -> "0",
+    "spark.sql.optimizer.runtime.bloomFilter.creationSideThreshold" -> "1GB",
+    "spark.sql.optimizer.runtime.bloomFilter.enabled" -> "true"
+  )
+
+  /** How many of Spark's there are in the plan that ran. */
+  private def theirs(query: String, settings: (String, String)*): Int = withConf(Shuffled ++ Forced ++ settings: _*) {
+    val answer = sql(query)
+    answer.collect()
+    collect(plan(answer)) { case filter: FilterExec =>
+      " might_contain\\(".r.findAllIn(filter.condition.toString).size
+    }.sum
+  }
+
+  test("Spark's own filter of the same keys is left out") {
+    val query = "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE s.class = 3"
+    assert(theirs(query, Off) == 1)
+    assert(theirs(query) == 0)
+    checkBuilt(query, 1, Forced: _*)
+    val twoKeys = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k AND f.name = s.name WHERE s.class = 3"
+    assert(theirs(twoKeys, Off) == 2 && theirs(twoKeys) == 0)
+    checkBuilt(twoKeys, 1, Forced: _*)
+  }
+
+  test("Spark's filter of the same column, but of another table, stays") {
+    // Ours takes no predicate for selective that hardly any row fails; Spark's does.
+    val query = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k JOIN second t ON f.k = t.k2 WHERE s.class = 3 AND t.w <> 5"
+    assert(theirs(query, Off) >= 1)
+    val both = withConf(Shuffled ++ Forced: _*)(sql(query).queryExecution.optimizedPlan.toString)
+    assert(theirs(query) >= 1, both)
+    checkBuilt(query, 2, Forced: _*)
+  }
+}
