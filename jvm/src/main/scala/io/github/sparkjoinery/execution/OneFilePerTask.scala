@@ -3,7 +3,12 @@ package io.github.sparkjoinery.execution
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec, ValidateRequirements}
+import org.apache.spark.sql.execution.exchange.{
+  ENSURE_REQUIREMENTS,
+  Exchange,
+  ShuffleExchangeExec,
+  ValidateRequirements
+}
 import org.apache.spark.sql.execution.{ColumnarRule, FilterExec, SparkPlan}
 import org.apache.spark.sql.joinery.ShuffleFiles
 
@@ -21,15 +26,21 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
   // Tasks of many rows, though, are faster with a file for each partition than with a sort.
   private val FewBytes = 64L << 20
 
-  override def apply(plan: SparkPlan): SparkPlan = ShuffleFiles.mostOpened match {
+  override def apply(plan: SparkPlan): SparkPlan = plan match {
+    // A stage of adaptive execution: who reads what it shuffles is not to be seen from here, and has been planned.
+    case _: Exchange => plan
+    case _ => changed(plan)
+  }
+
+  private def changed(plan: SparkPlan): SparkPlan = ShuffleFiles.mostOpened match {
     case Some(most)
         if isOurs(plan) && plan.collect { case node if needed(node, most).isDefined => node }.forall(hasFewRows) =>
-      val changed = plan.transformUp {
+      val more = plan.transformUp {
         case exchange: ShuffleExchangeExec =>
-          needed(exchange, most).fold(exchange)(more => exchange.copy(outputPartitioning = more))
+          needed(exchange, most).fold(exchange)(enough => exchange.copy(outputPartitioning = enough))
       }
       // What is partitioned without a shuffle, by buckets for example, keeps its number, and so does what it meets.
-      if (changed.fastEquals(plan) || !ValidateRequirements.validate(changed)) plan else changed
+      if (more.fastEquals(plan) || !ValidateRequirements.validate(more)) plan else more
     case _ => plan
   }
 
@@ -62,7 +73,7 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     case _ => false
   } || exchange.find(_.logicalLink.isDefined).flatMap(_.logicalLink).exists(_.stats.sizeInBytes <= FewBytes)
 
-  /** The only hook for plans that are not adaptive. */
+  /** The only hook for plans that are not adaptive; it also gets each stage of those that are. */
   object WithoutAdaptiveExecution extends ColumnarRule {
     override def preColumnarTransitions: Rule[SparkPlan] = OneFilePerTask
   }

@@ -94,6 +94,21 @@ class OneFilePerTaskSuite extends JoinerySession with AdaptiveSparkPlanHelper {
     assert(shuffles(sum.replace("6000000", "300000"), most = 5, partitions = 5) == Seq(1, 6, 6))
   }
 
+  for (adaptive <- Seq("true", "false")) {
+    test(s"not behind a filter, if what it meets has many rows; adaptive execution $adaptive") {
+      withTables("facts", "few") {
+        sql("CREATE TABLE facts USING parquet AS SELECT * FROM trades")
+        sql("CREATE TABLE few USING parquet AS SELECT * FROM quotes")
+        val query =
+          s"""SELECT sum(t.id), count(x.id) FROM (SELECT id, id % 300 AS k, id % 9 AS j, id % 7 AS at FROM range(6000000)) t
+          LEFT JOIN (SELECT f.id, f.k FROM facts f JOIN few q ON f.k = q.k WHERE q.j = 3) x ON t.k = x.k AND t.j > t.at"""
+        val settings =
+          Seq("spark.joinery.runtimeFilter.applicationSideMinSize" -> "0", "spark.sql.adaptive.enabled" -> adaptive)
+        assert(shuffles(query, most = 5, partitions = 5, settings: _*).sorted == Seq(1, 5, 5, 5))
+      }
+    }
+  }
+
   test("not the partitions that a user asks for") {
     val repartitioned = LastJoin.replace("trades t", "(SELECT /*+ REPARTITION(5, k) */ * FROM trades) t")
     assert(shuffles(repartitioned, most = 5, partitions = 5) == Seq(5, 5))
