@@ -136,7 +136,8 @@ def _row(outcome: Outcome, planned: Planned, i: int, scale: float) -> list[str]:
     planning = [f"{planned.seconds_of(i, jar) * 1000:.1f}" for jar in JARS]
     return [
         outcome.case.name, *seconds, *requirements(outcome, STOCK, KINDS, judged=scale == 1),
-        *(f"{_shuffled(outcome, name):.1f}" for name in (OURS, STOCK)), *planning, f"{planned.ratio_of(i):.3f}", ", ".join(measured.operators) or measured.engine.remark,
+        *(f"{_shuffled(outcome, name):.1f}" for name in (OURS, STOCK)),
+        *planning, f"{planned.ratio_of(i):.3f}", ", ".join(measured.operators) or measured.engine.remark,
     ]  # fmt: skip
 
 

@@ -30,7 +30,10 @@ WINDOW: dict[str, Any] = {
 MISSING = [
     (macro, {name: value for name, value in given.items() if name != lacking}, lacking, "is missing")
     for macro, given in (
-        ("last_join", LAST), ("range_join", RANGE), ("skew_window", WINDOW), ("bloom_filter_join", FILTER)
+        ("last_join", LAST),
+        ("range_join", RANGE),
+        ("skew_window", WINDOW),
+        ("bloom_filter_join", FILTER),
     )
     for lacking in given
 ]
@@ -111,7 +114,7 @@ WRONG = [
     ("bloom_filter_join", {**FILTER, "how": "semi"}, "columns", "must be left out where `how` is semi"),
     ("bloom_filter_join", {**FILTER, "where": ["v = 1"]}, "where", "must be a predicate as SQL text, but is"),
     ("bloom_filter_join", {**FILTER, "where": " "}, "where", "must be a predicate as SQL text, but is ' '"),
-    ("bloom_filter_join", {**FILTER, "right": "a.b"}, "right", "a string names a CTE; use ref() or source()"),
+    ("bloom_filter_join", {**FILTER, "right": "a.b"}, "right", "is 'a.b', but a string names a CTE; use"),
     ("range_join", {**RANGE, "value": "v"}, "value", "is unknown; it takes left, right, left_point, left_interval"),
     ("skew_window", {**WINDOW, "partition_by": "k"}, "partition_by", "must be a list"),
     ("skew_window", {**WINDOW, "order_by": []}, "order_by", "is empty"),

@@ -100,7 +100,7 @@ class OneFilePerTaskSuite extends JoinerySession with AdaptiveSparkPlanHelper {
         sql("CREATE TABLE facts USING parquet AS SELECT * FROM trades")
         sql("CREATE TABLE few USING parquet AS SELECT * FROM quotes")
         val query =
-          s"""SELECT sum(t.id), count(x.id) FROM (SELECT id, id % 300 AS k, id % 9 AS j, id % 7 AS at FROM range(6000000)) t
+          """SELECT sum(t.id), count(x.id) FROM (SELECT id, id % 300 AS k, id % 9 AS j, id % 7 AS at FROM range(6000000)) t
           LEFT JOIN (SELECT f.id, f.k FROM facts f JOIN few q ON f.k = q.k WHERE q.j = 3) x ON t.k = x.k AND t.j > t.at"""
         val settings =
           Seq("spark.joinery.runtimeFilter.applicationSideMinSize" -> "0", "spark.sql.adaptive.enabled" -> adaptive)
