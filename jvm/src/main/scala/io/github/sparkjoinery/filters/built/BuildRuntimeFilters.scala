@@ -36,6 +36,10 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     case _ => new Run().transform(plan)
   }
 
+  // A filter of a table that is filtered may filter the next, but no further: each is read before the other, and a plan
+  // has what builds a filter as often as the filter and its bounds are used.
+  private val MostNested = 2
+
   // A subquery's plan is optimized once by itself and once as part of the query.
   private val Decided = TreeNodeTag[Unit]("joinery_filter_decided")
 
@@ -115,6 +119,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     /** The test, and what its keys are of; or why there is none. */
     private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, (Expression, String)] = {
       val candidates = KeySource.of(terms.other, terms.keys.map(_.mine) ++ terms.bounds.map(_.mine))
+        .filter(source => nesting(source.plan) < MostNested)
         .map(source => source -> new KeyTest(terms, source)).filter { case (_, test) => test.isUseful }
         .sortBy { case (source, test) => (-test.keys.length, FilterCost.largestScan(source.plan)) }
       val outcomes = candidates.to(LazyList).map { case (source, test) =>
@@ -130,6 +135,13 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         outcomes.collectFirst { case Left(reason) => s"no filter is built: $reason" }
           .getOrElse("no filter is built: no table has all keys of the other side"))
     }
+
+    /** How deep subqueries stand in a plan. */
+    private def nesting(plan: LogicalPlan): Int =
+      plan.collect { case node =>
+        node.expressions.flatMap(_.collect { case subquery: ScalarSubquery => subquery.plan })
+      }
+        .flatten.map(1 + nesting(_)).maxOption.getOrElse(0)
 
     private def unrepeatable(plan: LogicalPlan): Option[String] =
       if (Repeatable.ofMatches(plan)) None

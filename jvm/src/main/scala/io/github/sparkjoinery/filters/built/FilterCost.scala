@@ -13,8 +13,10 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
 
   // What costs so much less to read than the other side can be tried.
   private val Negligible = 100
+  // A comparison may leave most of a table's rows; one that costs much less to read than it can save is worth a try.
+  private val Unsure = 10
   // Rows are read several times as fast as they are shuffled and sorted.
-  private val ReadingIsFaster = 3
+  private val ReadingIsFaster = 2
 
   /** The largest table that a plan reads, in bytes as estimated; 0 if that is not known. */
   def largestScan(plan: LogicalPlan): BigInt =
@@ -37,7 +39,12 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
       case read if read.flatten.sum > saved * ReadingIsFaster =>
         Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for ${saved} bytes that it filters")
       case read if read.flatten.sum * Negligible <= saved => None
-      case _ if hasPredicate(keys) || hasFewerKeys(keys, side, sideKeys) => None
+      case _ if (areFew(keys) || areInRange(keys)) && !areFew(side) || hasFewerKeys(keys, side, sideKeys) => None
+      case read if hasPredicate(keys) && read.flatten.sum * Unsure <= saved => None
+      case read if hasPredicate(keys) =>
+        Some(
+          s"its predicates may leave most keys, or the other side has few rows already, and to read them takes " +
+            s"${read.flatten.sum} bytes, more than a $Unsure. of $saved bytes that it filters")
       case read =>
         Some(
           s"no predicate makes its keys few, and to read them takes ${read.flatten.sum} bytes, more than a " +
@@ -69,6 +76,19 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
         case test: MightContain => test.isSelective
         case _ => false
       }
+    case _ => false
+  }
+
+  /** Whether a column lies between two values, both of which a query gives. */
+  private def areInRange(keys: LogicalPlan): Boolean = keys.exists {
+    case Filter(condition, _) =>
+      val (lower, upper) = splitConjunctivePredicates(condition).collect {
+        case GreaterThan(column: Attribute, _: Literal) => (Some(column.exprId), None)
+        case GreaterThanOrEqual(column: Attribute, _: Literal) => (Some(column.exprId), None)
+        case LessThan(column: Attribute, _: Literal) => (None, Some(column.exprId))
+        case LessThanOrEqual(column: Attribute, _: Literal) => (None, Some(column.exprId))
+      }.unzip
+      lower.flatten.exists(upper.flatten.contains)
     case _ => false
   }
 

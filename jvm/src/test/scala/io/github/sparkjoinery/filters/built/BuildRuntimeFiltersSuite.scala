@@ -140,6 +140,16 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
+  test("no more than two filters in a chain by different columns") {
+    withTables("third") {
+      sql("CREATE TABLE third USING parquet AS SELECT w, sha2(string(w), 256) AS pad FROM second")
+      val answer = checkBuilt(
+        "SELECT f.id, v.pad FROM fact f JOIN small s ON f.k = s.k JOIN second t ON f.k2 = t.k2 JOIN third v ON t.w = v.w WHERE s.class = 3",
+        2)
+      assert(builds(answer).length <= 3, plan(answer))
+    }
+  }
+
   test("a broadcast join, which needs no filter, makes the keys of its table few for the next join") {
     for (adaptive <- Seq("true", "false"); small <- Seq("small s", "(SELECT DISTINCT k, class FROM small) s")) {
       val answer = checkBuilt(

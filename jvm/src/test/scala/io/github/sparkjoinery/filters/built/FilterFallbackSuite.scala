@@ -139,6 +139,14 @@ class FilterFallbackSuite extends BuiltFilters {
   for ((query, settings, expected) <- Seq(
       ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),
       (
+        "SELECT a.id FROM fact a JOIN fact b ON a.id = b.k2 WHERE a.id > 3 AND b.id > 5",
+        Nil,
+        "its predicates may leave most keys"),
+      (
+        "SELECT a.id FROM fact a JOIN fact b ON a.id = b.k2 WHERE a.name = 'N3' AND b.name = 'N5'",
+        Nil,
+        "or the other side has few rows already"),
+      (
         "SELECT s.w, f.id FROM (SELECT * FROM second WHERE w < 9) s LEFT JOIN (SELECT id, k FROM fact WHERE id < 9) f ON f.k = s.k",
         Nil,
         "too much for"),
@@ -155,6 +163,11 @@ class FilterFallbackSuite extends BuiltFilters {
       assert(reason(query, settings: _*).contains(expected), reason(query, settings: _*))
       checkBuilt(query, 0, settings: _*)
     }
+  }
+
+  test("both ends of a range make keys few") {
+    checkBuilt("SELECT a.id FROM fact a JOIN fact b ON a.id = b.k2 WHERE b.id > 5 AND b.id <= 900", 1)
+    checkBuilt("SELECT a.id FROM fact a JOIN fact b ON a.id = b.k2 WHERE b.id > 5 AND b.b <= 9", 0)
   }
 
   test("no joins that are broadcast, and no small sides") {
