@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 AT_LEAST = 0.95
 MOST_PLANNING = 1.05
-ROUNDS = 6  # even, as each side is first in every other one
+ROUNDS = 4  # even, as each side is first in every other one
 KINDS: tuple[Kind, ...] = ("default", "tuned")
 SAME_PLAN = "none, the plan is stock Spark's"
 COLUMNS = [
