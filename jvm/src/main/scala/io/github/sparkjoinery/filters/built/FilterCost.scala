@@ -43,7 +43,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
       case read if hasPredicate(keys) && read.flatten.sum * Unsure <= saved => None
       case read if hasPredicate(keys) =>
         Some(
-          s"its predicates may leave most keys, or the other side has few rows already, and to read them takes " +
+          "its predicates may leave most keys, or the other side has few rows already, and to read them takes " +
             s"${read.flatten.sum} bytes, more than a $Unsure. of $saved bytes that it filters")
       case read =>
         Some(
