@@ -16,7 +16,9 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   // A comparison may leave most of a table's rows; one that costs much less to read than it can save is worth a try.
   private val Unsure = 10
   // Rows are read several times as fast as they are shuffled and sorted.
-  private val ReadingIsFaster = 2
+  private val ReadingIsFaster = 3
+  // What a side's own predicates may leave of it: nobody knows, but it is less than all.
+  private val OfItsRows = 3
 
   /** The largest table that a plan reads, in bytes as estimated; 0 if that is not known. */
   def largestScan(plan: LogicalPlan): BigInt =
@@ -33,7 +35,8 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
    *   of that side
    */
   def missing(keys: LogicalPlan, side: LogicalPlan, sideKeys: Seq[Expression]): Option[String] = {
-    val saved = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
+    val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
+    val saved = if (hasPredicate(side)) whole / OfItsRows else whole
     scans(keys, keys.outputSet) match {
       case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
       case read if read.flatten.sum > saved * ReadingIsFaster =>
