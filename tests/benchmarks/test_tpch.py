@@ -37,7 +37,7 @@ FIGURES = {
     "q01": "sum_qty=Decimal('37734107.00')",
     "q06": "revenue=Decimal('123141078.2",
     "q08": "mkt_share=Decimal('0.034",
-    "q13": "c_count=0, custdist=50005",
+    "q13": "c_count=0, custdist=50004",
     "q14": "promo_revenue=Decimal('16.380",
     "q15": "s_suppkey=8449",
     "q17": "avg_yearly=Decimal('348406.0",
