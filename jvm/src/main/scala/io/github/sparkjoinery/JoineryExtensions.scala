@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.{JoineryConf, PrunePartitions}
 
 import io.github.sparkjoinery.execution.{CodegenBoundaries, OneFilePerTask}
-import io.github.sparkjoinery.filters.ApplyBloomFilters
+import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.filters.built.{
   BuildRuntimeFilters,
   KeySubquery,

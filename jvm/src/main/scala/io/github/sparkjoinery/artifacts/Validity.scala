@@ -9,6 +9,22 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation}
 
 /**
+ * Files of a source whose rows an artifact does not hold.
+ *
+ * @param files
+ *   their URIs
+ * @param bytes
+ *   in them
+ * @param allBytes
+ *   in all files of the source
+ * @param isReadByQuery
+ *   whether the query is going to read just these beside those that are covered
+ * @param reason
+ *   one of them, in words
+ */
+case class Uncovered(files: Set[String], bytes: Long, allBytes: Long, isReadByQuery: Boolean, reason: String)
+
+/**
  * Whether an artifact holds all that a query is going to read of its source. The source's files are listed anew for
  * that: what the session knows of them may be old.
  */
@@ -36,16 +52,24 @@ object Validity {
     }
   }
 
-  /** Why not every file of the source is covered. Takes a listing of the source. */
-  def uncovered(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Option[String] =
+  /** Files of the source that the version does not hold as they are now; None if it holds all. Takes a listing. */
+  def uncovered(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Option[Uncovered] =
     version.fingerprint match {
       case Files(covered) =>
+        def lacking(files: Map[String, (Long, Long)]) =
+          files.filterNot { case (path, file) => covered.get(path).contains(file) }
+        val relation = source.files.get
         val start = System.nanoTime()
-        val files = list(source.files.get, session)
+        val now = list(relation, session)
         listingMs.put(source.identity, (System.nanoTime() - start) / 1000000)
-        files.iterator.collectFirst {
-          case (path, file) if !covered.get(path).contains(file) =>
-            if (covered.contains(path)) s"$path has changed since" else s"$path is not covered"
+        val files = lacking(now)
+        files.headOption.map { case (path, _) =>
+          Uncovered(
+            files.keySet,
+            files.values.map(_._1).sum,
+            now.values.map(_._1).sum,
+            lacking(listedBy(relation)) == files,
+            if (covered.contains(path)) s"$path has changed since" else s"$path is not covered")
         }
       case _ => None
     }
@@ -62,9 +86,7 @@ object Validity {
       case Files(covered) =>
         val files = source.files.get
         val now = list(files, session)
-        // a query reads the files that it listed once, even where others have come since
-        val read = files.location.listFiles(Nil, Nil).flatMap(_.files).filter(_.getLen > 0)
-          .map(file => file.getPath.toString -> ((file.getLen, file.getModificationTime))).toMap
+        val read = listedBy(files)
         val gone = covered.keys.find(!now.contains(_)).map(path => s"$path is gone")
         val changed =
           covered.collectFirst { case (path, file) if now.get(path).exists(_ != file) => s"$path has changed since" }
@@ -72,6 +94,11 @@ object Validity {
         gone.orElse(changed).orElse(unlisted).toLeft(now.keySet -- covered.keySet)
       case _ => Right(Set.empty)
     }
+
+  /** A query reads the files that it listed once, even where others have come since. */
+  private def listedBy(relation: HadoopFsRelation): Map[String, (Long, Long)] =
+    relation.location.listFiles(Nil, Nil).flatMap(_.files).filter(_.getLen > 0)
+      .map(file => file.getPath.toString -> ((file.getLen, file.getModificationTime))).toMap
 
   // by relation, how long its last listing took
   private val listingMs = new ConcurrentHashMap[String, Long]()

@@ -35,3 +35,14 @@ case class AbsentFilter(relation: String) extends KeyFilter {
     override def mightContain(hash: Long): Boolean = true
   }
 }
+
+/** A key passes that one of two filters may contain. */
+case class EitherKeyFilter(first: KeyFilter, second: KeyFilter) extends KeyFilter {
+  override def relation: String = first.relation
+
+  override def newTester(): KeyTester = new KeyTester {
+    private val (mostly, otherwise) = (first.newTester(), second.newTester())
+    override def skips(): Boolean = mostly.skips() || otherwise.skips()
+    override def mightContain(hash: Long): Boolean = mostly.mightContain(hash) || otherwise.mightContain(hash)
+  }
+}

@@ -29,6 +29,22 @@ case class StoredFilter(keyFilter: KeyFilter, isSelective: Boolean = false) exte
   override def toString: String = keyFilter.relation
 }
 
+/** The keys of two filters: one that was there, and one of what has come since. */
+case class EitherFilter(stored: Expression, added: Expression) extends BinaryExpression with KeyFilterExpression
+  with Unevaluable {
+  override def left: Expression = stored
+  override def right: Expression = added
+  override def toString: String = s"$stored and $added"
+
+  override def keyFilter: KeyFilter = EitherKeyFilter(partOf(stored).keyFilter, partOf(added).keyFilter)
+  override def isSelective: Boolean = partOf(stored).isSelective && partOf(added).isSelective
+
+  private def partOf(filter: Expression) = filter.asInstanceOf[KeyFilterExpression]
+
+  override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): EitherFilter =
+    copy(stored = newLeft, added = newRight)
+}
+
 /**
  * Whether a filter may contain a key: false if it surely does not, or if the key is NULL. It stands only where rows
  * whose key the filter does not contain have no effect, so that any answer is right that is true for all keys in the

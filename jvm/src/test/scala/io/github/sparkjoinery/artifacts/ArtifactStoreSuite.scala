@@ -13,7 +13,7 @@ import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.spark.sql.functions.lit
 
 import io.github.sparkjoinery.Answers
-import io.github.sparkjoinery.filters.StoredFilters
+import io.github.sparkjoinery.filters.stored.StoredFilters
 import io.github.sparkjoinery.planning.PlanReport
 
 /** Stores that are damaged, foreign, slow or forbidden: no query fails by them, and none is answered otherwise. */

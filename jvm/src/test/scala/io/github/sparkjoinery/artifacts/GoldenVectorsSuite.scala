@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.github.sparkjoinery.filters.WhereText
+import io.github.sparkjoinery.filters.stored.WhereText
 
 /** The vectors in tests/golden, which the Python tests read, too. */
 class GoldenVectorsSuite extends AnyFunSuite {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.filters.{ApplyBloomFilters, FilterBenefit}
+import io.github.sparkjoinery.filters.FilteredJoin
 import io.github.sparkjoinery.planning._
 
 /**
@@ -48,7 +48,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
 
     def transform(plan: LogicalPlan): LogicalPlan = plan.transformUp {
       case join: Join if isOpen(join) =>
-        filtered(join, directionsOf(join), join.condition, FilterBenefit.isBroadcast(join), join.hint)
+        filtered(join, directionsOf(join), join.condition, FilteredJoin.isBroadcast(join), join.hint)
       case join: PreservesLeft if isOpen(join) =>
         filtered(
           join,
@@ -59,7 +59,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     }
 
     private def isOpen(join: LogicalPlan): Boolean =
-      !join.isStreaming && join.getTagValue(Decided).isEmpty && join.getTagValue(ApplyBloomFilters.Sufficient).isEmpty
+      !join.isStreaming && join.getTagValue(Decided).isEmpty && join.getTagValue(FilteredJoin.Sufficient).isEmpty
 
     /** Whose rows may be dropped, and whose keys say which; the side with more to read first. */
     private def directionsOf(join: Join): Seq[Direction] = {

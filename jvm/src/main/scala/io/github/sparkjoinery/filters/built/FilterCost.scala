@@ -24,6 +24,9 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   def largestScan(plan: LogicalPlan): BigInt =
     plan.collectLeaves().map(_.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes).maxOption.getOrElse(0)
 
+  /** Whether so many bytes are little to read for a filter of a side. */
+  def isLittle(bytes: BigInt, side: LogicalPlan): Boolean = bytes * Unsure <= largestScan(side)
+
   /**
    * Why a filter is not built; None if it is.
    *

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreePattern.SCALAR_SUBQUERY
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
-import io.github.sparkjoinery.expressions.{MightContain, StoredFilter}
+import io.github.sparkjoinery.expressions.{EitherFilter, MightContain, StoredFilter}
 
 /**
  * Plans what a filter is made of. And leaves out a bloom filter of Spark's own where one of ours tests the same keys:
@@ -43,7 +43,7 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
 
   /** Whether our filter is made of what Spark's is made of: any other may drop other rows. */
   private def isOfSame(ours: Expression, theirs: Expression): Boolean = ours match {
-    case _: StoredFilter => true
+    case _: StoredFilter | _: EitherFilter => true
     case BuiltFilter(keys: ScalarSubquery, _, _) => relations(theirs).subsetOf(relations(keys))
     case _ => false
   }

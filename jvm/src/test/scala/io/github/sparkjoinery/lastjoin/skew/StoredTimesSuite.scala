@@ -11,7 +11,7 @@ import org.apache.spark.sql.DataFrame
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.artifacts.{SpecificationHash, StoreLayout}
 import io.github.sparkjoinery.execution.skew.SkewedPartitions
-import io.github.sparkjoinery.filters.StoredFilters
+import io.github.sparkjoinery.filters.stored.StoredFilters
 import io.github.sparkjoinery.window.SlidingWindowExec
 
 /** Skewed partitions of a LAST JOIN, cut by the distribution of their hot keys in the store. */

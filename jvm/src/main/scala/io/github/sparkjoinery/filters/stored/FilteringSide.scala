@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters
+package io.github.sparkjoinery.filters.stored
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
+import io.github.sparkjoinery.filters.Equalities
 
 /**
  * A side of a join whose keys may filter the other side: a relation below nothing but projections and filters, so that
@@ -26,8 +27,8 @@ case class FilteringSide(
     keys: Seq[(Attribute, Expression)],
     other: LogicalPlan) extends PredicateHelper {
 
-  /** The other side's keys for those of a filter, as they are hashed; or why it does not fit. */
-  def keysFor(version: ArtifactVersion): Either[String, Seq[Expression]] = {
+  /** The keys of a filter, of the relation and of the other side, as both are hashed; or why it does not fit. */
+  def keysFor(version: ArtifactVersion): Either[String, Seq[HashedPair]] = {
     val names = version.spec.path("keys")
     val types = version.names("key_types")
     val columns = (0 until names.size).map(names.get(_).asText)
@@ -35,7 +36,9 @@ case class FilteringSide(
       keys.find { case (column, key) =>
         column.name == name && HashedKey.typeOf(column.dataType).exists(_.catalogString == hashed) &&
         HashedKey.typeOf(column.dataType) == HashedKey.typeOf(key.dataType)
-      }.flatMap { case (_, key) => HashedKey.of(key) }
+      }.flatMap { case (column, key) =>
+        HashedKey.of(column).zip(HashedKey.of(key)).map { case (mine, theirs) => HashedPair(mine, theirs) }
+      }
     }
     if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
@@ -50,6 +53,16 @@ case class FilteringSide(
     }
   }
 }
+
+/**
+ * A key as it is hashed.
+ *
+ * @param mine
+ *   over the relation that filters
+ * @param theirs
+ *   over the side that is filtered
+ */
+case class HashedPair(mine: Expression, theirs: Expression)
 
 object FilteringSide extends PredicateHelper {
 

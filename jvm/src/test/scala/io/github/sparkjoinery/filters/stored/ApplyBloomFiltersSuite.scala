@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters
+package io.github.sparkjoinery.filters.stored
 
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec}
 

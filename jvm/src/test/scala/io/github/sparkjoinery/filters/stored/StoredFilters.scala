@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters
+package io.github.sparkjoinery.filters.stored
 
 import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 
@@ -174,7 +174,7 @@ trait StoredFilters extends StoredArtifacts {
  * @param folder
  *   with the files as Spark wrote them
  */
-private[filters] case class FilterContents(
+private[stored] case class FilterContents(
     folder: JavaPath,
     rows: Long,
     keys: Long,

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters
+package io.github.sparkjoinery.filters.stored
 
 import scala.jdk.CollectionConverters._
 
@@ -23,7 +23,8 @@ import io.github.sparkjoinery.artifacts.{
   StoreJson,
   Validity
 }
-import io.github.sparkjoinery.expressions.MightContain
+import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, MightContain, StoredFilter}
+import io.github.sparkjoinery.filters.FilteredJoin
 import io.github.sparkjoinery.planning.Decision
 
 /**
@@ -64,35 +65,34 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
   // A subquery's plan is optimized once by itself and once as part of the query.
   private val Filtered = TreeNodeTag[Unit]("joinery_filtered")
 
-  /** On a join whose filters from the store are as good as any that a query could build. */
-  val Sufficient: TreeNodeTag[Unit] = TreeNodeTag("joinery_filter_sufficient")
-
   private class Run(access: StoreAccess, session: SparkSession) {
 
     /** A filter that fits a join, if it turns out to be whole and valid. */
-    private case class Candidate(join: Join, side: FilteringSide, version: ArtifactVersion, keys: Seq[Expression]) {
+    private case class Candidate(join: Join, side: FilteringSide, version: ArtifactVersion, keys: Seq[HashedPair]) {
       val count: Long = version.count("keys")
 
       // The filter is kept for later queries, the listing is not: it says what the source was, not what it is.
       @volatile private var lists = false
       private def slow = if (lists) Validity.slowListing(side.source) else "the artifact store"
-      // On the left why it does not fit this query; on the right the filter, or how it is damaged.
+      // On the right how it is damaged, or the filter and the files that it lacks.
       private val pending = access.begin(version.folder.toString, slow) {
         ArtifactStore.bloomFilter(access, version) match {
-          case Left(damage) => Right(Left(damage))
+          case Left(damage) => Left(damage)
           case Right(filter) =>
             lists = true
-            Validity.uncovered(version, side.source, session).toLeft(Right(filter))
+            Right((filter, Validity.uncovered(version, side.source, session)))
         }
       }
 
-      def await(): Either[String, Condition] = pending.await().flatMap(identity) match {
-        case Right(Right(filter)) =>
-          Right(Condition(
-            side.other,
-            MightContain(keys, filter, isSelective = whereOf(version).isDefined),
-            name(version),
-            isNarrow = isNarrow(side, version)))
+      def await(): Either[String, Condition] = pending.await() match {
+        case Right(Right((filter, uncovered))) =>
+          val stored = StoredFilter(filter, isSelective = whereOf(version).isDefined)
+          uncovered.fold[Either[String, (Expression, String)]](Right((stored, name(version)))) { uncovered =>
+            AddedKeys.of(side, keys.map(_.mine), uncovered, stored.isSelective, session).map(added =>
+              (EitherFilter(stored, added), s"${name(version)} and ${added.source}"))
+          }.left.map(unused(version, _)).map { case (whole, from) =>
+            Condition(side.other, MightContain(HashedKey.hash(keys.map(_.theirs)), whole), from, isNarrow(side, version))
+          }
         case Right(Left(damage)) => instead(damage)
         case Left(reason) => Left(unused(version, reason))
       }
@@ -186,7 +186,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       val result = if (tests.isEmpty) join else join.copy(left = add(join.left), right = add(join.right))
       result.copyTagsFrom(join)
       if (tests.nonEmpty) result.setTagValue(Filtered, ())
-      if (tests.exists(_.isNarrow)) result.setTagValue(Sufficient, ())
+      if (tests.exists(_.isNarrow)) result.setTagValue(FilteredJoin.Sufficient, ())
       Decision.record(
         result,
         Decision.RuntimeFilter,

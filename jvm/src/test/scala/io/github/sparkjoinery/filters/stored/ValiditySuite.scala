@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters
+package io.github.sparkjoinery.filters.stored
 
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files => JavaFiles, Path => JavaPath}

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.rangejoin.stored
+package io.github.sparkjoinery.artifacts
 
 import org.apache.hadoop.fs.Path
 
@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory
 import org.apache.spark.sql.types.StructType
 
 /** Some of a relation's files, by their URIs, in its partitions. */
-private[stored] class SomeFiles(all: FileIndex, some: Set[String]) extends FileIndex {
+class SomeFiles(all: FileIndex, some: Set[String]) extends FileIndex {
   override def rootPaths: Seq[Path] = all.rootPaths
   override def listFiles(partitions: Seq[Expression], data: Seq[Expression]): Seq[PartitionDirectory] =
     all.listFiles(partitions, data).map { directory =>

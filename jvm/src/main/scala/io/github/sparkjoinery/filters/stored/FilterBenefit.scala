@@ -1,34 +1,25 @@
-package io.github.sparkjoinery.filters
+package io.github.sparkjoinery.filters.stored
 
-import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts.ArtifactVersion
+import io.github.sparkjoinery.filters.FilteredJoin
 
 /** Whether a filter is likely to save more than it costs. */
-object FilterBenefit extends JoinSelectionHelper with SQLConfHelper {
+object FilterBenefit {
 
   /** Why it is not. */
   def missing(join: Join, side: FilteringSide, version: ArtifactVersion): Option[String] = {
     val size = side.other.stats.sizeInBytes
     val least = JoineryConf.runtimeFilterMinSize
-    if (isBroadcast(join)) Some("the join is a broadcast join, which shuffles no rows that could be dropped")
+    if (FilteredJoin.isBroadcast(join)) Some("the join is a broadcast join, which shuffles no rows that could be dropped")
     else if (size < least)
       Some(s"the side to filter is small ($size bytes, spark.joinery.runtimeFilter.applicationSideMinSize is $least)")
     else distinctKeys(side).filter(_ <= version.count("keys")).map { distinct =>
       s"it has ${version.count("keys")} keys, and the side to filter has no more than $distinct, so that few rows would be dropped"
     }
-  }
-
-  /** Whether a side of it will be broadcast, by hint or by size. */
-  def isBroadcast(join: Join): Boolean = {
-    val otherwise =
-      hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint) || hintToShuffleReplicateNL(join.hint)
-    getBroadcastBuildSide(join, hintOnly = true, conf).isDefined ||
-    !otherwise && getBroadcastBuildSide(join, hintOnly = false, conf).isDefined
   }
 
   /** How many keys the side to filter has at most, where statistics tell. */
