@@ -56,6 +56,8 @@ WAYS: dict[str, dict[str, str]] = {
     STORED: {},  # and the store
 }
 SELECTED = "(SELECT * FROM dim WHERE class = 7)"
+# The same rows, of a side that might have others when it is read twice.
+ONCE = "(SELECT * FROM dim WHERE class = 7 AND rand(13) >= 0)"
 
 
 COLUMNS = [
@@ -161,6 +163,11 @@ CASES = [
         f"SELECT f.id, f.m + length(d.label) AS m FROM fact f JOIN {SELECTED} d ON f.k = d.k",
         {OURS: Need(time=1.2)},
         ours=STORED,
+    ),
+    Case(
+        "20 M facts, keys that are known once they are shuffled",
+        f"SELECT f.id, f.m + length(d.label) AS m FROM fact f JOIN {ONCE} d ON f.k = d.k",
+        {NONE: Need()},
     ),
     Case(
         "unselective: 999 of 1,000 keys",

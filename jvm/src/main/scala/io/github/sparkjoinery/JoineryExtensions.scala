@@ -4,13 +4,14 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.{JoineryConf, PrunePartitions}
 
 import io.github.sparkjoinery.execution.{CodegenBoundaries, OneFilePerTask}
-import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.filters.built.{
   BuildRuntimeFilters,
   KeySubquery,
   ResolveRuntimeFilterHint,
   RuntimeFilterStrategy
 }
+import io.github.sparkjoinery.filters.shuffled.FilterShuffledRows
+import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
@@ -66,7 +67,9 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *   1. optimizer: [[ApplyBloomFilters]], with `spark.joinery.store`, uses filters that are there;
  *      [[BuildRuntimeFilters]] adds a subquery that builds one;
  *   1. planner: [[RuntimeFilterStrategy]] leaves out what Spark's own rule has added to that;
- *   1. physical plan: [[KeySubquery]] makes the subquery one that no query waits for too long.
+ *   1. physical plan: [[KeySubquery]] makes the subquery one that no query waits for too long;
+ *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] has what it found to be few keys filter the
+ *      other side before that is sorted.
  *
  * Whatever the operators: [[OneFilePerTask]] makes one partition more of 200, so that a task writes one file instead of
  * one for each.
@@ -115,6 +118,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(_ => AlsoOfSubqueries(BuildRuntimeFilters))
     extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
     extensions.injectQueryStagePrepRule(_ => KeySubquery.Plan)
+    extensions.injectQueryStageOptimizerRule(_ => FilterShuffledRows)
     extensions.injectColumnar(_ => KeySubquery.PlanWithoutAdaptiveExecution)
 
     // whatever the operators

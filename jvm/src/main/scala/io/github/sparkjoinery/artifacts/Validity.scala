@@ -69,7 +69,8 @@ object Validity {
             files.values.map(_._1).sum,
             now.values.map(_._1).sum,
             lacking(listedBy(relation)) == files,
-            if (covered.contains(path)) s"$path has changed since" else s"$path is not covered")
+            if (covered.contains(path)) s"$path has changed since" else s"$path is not covered"
+          )
         }
       case _ => None
     }

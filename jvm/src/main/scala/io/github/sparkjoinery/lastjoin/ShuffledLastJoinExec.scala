@@ -5,9 +5,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
+import org.apache.spark.sql.execution.SparkPlan
 
 import io.github.sparkjoinery.execution.ChildrenInOwnStages
+import io.github.sparkjoinery.planning.MatchesRightRows
 
 /** The left rows of one task, one after the other, and what was found for the one at hand. */
 trait LastJoinTask extends Iterator[InternalRow] {
@@ -26,7 +27,10 @@ trait LastJoinTasks extends Serializable {
  * iterators. As with Spark's own shuffled joins, neither side's code is fused with the join's; [[CodegenBoundary]] sees
  * to that.
  */
-trait ShuffledLastJoinExec extends BinaryExecNode with LastJoinExec with ChildrenInOwnStages {
+trait ShuffledLastJoinExec extends MatchesRightRows with LastJoinExec with ChildrenInOwnStages {
+
+  override def leftKeys: Seq[Expression] = terms.leftKeys
+  override def rightKeys: Seq[Expression] = terms.rightKeys
 
   /** Whether skewed partitions are read in parts, so that rows of one key are in several tasks. */
   def isSplit: Boolean

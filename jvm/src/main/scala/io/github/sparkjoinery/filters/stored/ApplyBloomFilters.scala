@@ -91,7 +91,11 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
             AddedKeys.of(side, keys.map(_.mine), uncovered, stored.isSelective, session).map(added =>
               (EitherFilter(stored, added), s"${name(version)} and ${added.source}"))
           }.left.map(unused(version, _)).map { case (whole, from) =>
-            Condition(side.other, MightContain(HashedKey.hash(keys.map(_.theirs)), whole), from, isNarrow(side, version))
+            Condition(
+              side.other,
+              MightContain(HashedKey.hash(keys.map(_.theirs)), whole),
+              from,
+              isNarrow(side, version))
           }
         case Right(Left(damage)) => instead(damage)
         case Left(reason) => Left(unused(version, reason))

@@ -14,7 +14,8 @@ object FilterBenefit {
   def missing(join: Join, side: FilteringSide, version: ArtifactVersion): Option[String] = {
     val size = side.other.stats.sizeInBytes
     val least = JoineryConf.runtimeFilterMinSize
-    if (FilteredJoin.isBroadcast(join)) Some("the join is a broadcast join, which shuffles no rows that could be dropped")
+    if (FilteredJoin.isBroadcast(join))
+      Some("the join is a broadcast join, which shuffles no rows that could be dropped")
     else if (size < least)
       Some(s"the side to filter is small ($size bytes, spark.joinery.runtimeFilter.applicationSideMinSize is $least)")
     else distinctKeys(side).filter(_ <= version.count("keys")).map { distinct =>

@@ -29,7 +29,8 @@ class AddedKeysSuite extends StoredFilters {
 
   /** Keys from 0 to 200, of which every one is there, and a filter of them. */
   private def withDim[T](
-      create: String = "CREATE TABLE dim USING parquet AS SELECT /*+ COALESCE(1) */ id AS k, id % 3 AS v FROM range(200)",
+      create: String =
+        "CREATE TABLE dim USING parquet AS SELECT /*+ COALESCE(1) */ id AS k, id % 3 AS v FROM range(200)",
       where: Option[String] = None,
       provider: String = "parquet",
       partitionColumns: Seq[String] = Nil)(body: => T): T = withTables("dim") {
@@ -97,7 +98,8 @@ class AddedKeysSuite extends StoredFilters {
       append(1000, 1040)
       assert(keysOf(added("SELECT f.id FROM fact f LEFT SEMI JOIN dim p ON f.k = p.k")) == Seq(40))
       assert(keysOf(added("SELECT f.id, p.k FROM dim p LEFT JOIN fact f ON f.k = p.k")) == Seq(40))
-      assert(keysOf(added("SELECT f.id, q.z FROM fact f JOIN (SELECT k AS z, v + 1 AS w FROM dim) q ON f.k = q.z")) == Seq(40))
+      assert(keysOf(
+        added("SELECT f.id, q.z FROM fact f JOIN (SELECT k AS z, v + 1 AS w FROM dim) q ON f.k = q.z")) == Seq(40))
       assert(keysOf(added(s"$Query WHERE p.v <> 1")) == Seq(26))
       assert(keysOf(added(s"$Query WHERE p.v <> 1 AND rand() < 2")) == Seq(26))
     }

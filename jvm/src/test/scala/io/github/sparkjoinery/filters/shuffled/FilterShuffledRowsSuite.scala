@@ -1,0 +1,155 @@
+package io.github.sparkjoinery.filters.shuffled
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, QueryStageExec}
+import org.apache.spark.sql.execution.{FilterExec, FormattedMode, InputAdapter, SortExec, SparkPlan}
+import org.apache.spark.sql.functions.udf
+
+import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.filters.built.BuiltFilters
+
+/** Rows that have been shuffled are filtered by keys that nobody could tell to be few. */
+class FilterShuffledRowsSuite extends BuiltFilters {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.udf.register("rarely", udf { (k: Int) => k % 20 == 3 }.asNondeterministic())
+  }
+
+  override protected def afterAll(): Unit = {
+    sql("DROP TEMPORARY FUNCTION rarely")
+    super.afterAll()
+  }
+
+  private def few(columns: String = "*"): String = s"(SELECT $columns FROM small WHERE rarely(b))"
+
+  /** Filters between a shuffle and what sorts or looks up its rows. */
+  private def afterShuffle(answer: DataFrame): Seq[FilterExec] = collect(plan(answer)) {
+    case filter @ FilterExec(condition, below)
+        if condition.toString.contains("joinery_might_contain") && isShuffled(below) => filter
+  }
+
+  private def isShuffled(plan: SparkPlan): Boolean = plan match {
+    case InputAdapter(child) => isShuffled(child)
+    case _: AQEShuffleReadExec | _: QueryStageExec => true
+    case _ => false
+  }
+
+  /** The answer is that without filters, and rows are dropped after the shuffle, or none at all. */
+  private def check(query: String, filters: Int, settings: (String, String)*): DataFrame = {
+    val answer = checkBuilt(query, filters, settings: _*)
+    assert(afterShuffle(answer).length == filters, answer.queryExecution)
+    answer
+  }
+
+  for ((name, settings) <- Seq(
+      "generated code" -> Seq.empty,
+      "interpreted" -> Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"),
+      "without coalesced partitions" -> Seq("spark.sql.adaptive.coalescePartitions.enabled" -> "false"),
+      "shuffled hash joins" -> Seq("spark.sql.join.preferSortMergeJoin" -> "false")
+    )) {
+    test(s"all kinds of joins, $name") {
+      val on = "ON f.k = s.k"
+      check(s"SELECT f.id, s.name FROM fact f JOIN ${few()} s $on", 1, settings: _*)
+      check(s"SELECT f.id, s.name FROM ${few()} s LEFT JOIN fact f $on", 1, settings: _*)
+      check(s"SELECT f.id, s.name FROM fact f RIGHT JOIN ${few()} s $on", 1, settings: _*)
+      check(s"SELECT f.id FROM fact f LEFT SEMI JOIN ${few()} s $on", 1, settings: _*)
+      check(s"SELECT s.k, s.name FROM ${few()} s LEFT SEMI JOIN fact f $on", 1, settings: _*)
+      check(s"SELECT s.k, s.name FROM ${few()} s LEFT ANTI JOIN fact f $on", 1, settings: _*)
+      check(s"SELECT s.k, s.name, EXISTS (SELECT 1 FROM fact f WHERE f.k = s.k) FROM ${few()} s", 1, settings: _*)
+      for (kept <- Seq(
+          s"SELECT f.id, s.name FROM fact f LEFT JOIN ${few()} s $on",
+          s"SELECT f.id FROM fact f LEFT ANTI JOIN ${few()} s $on",
+          s"SELECT f.id, s.name FROM fact f FULL JOIN ${few()} s $on"
+        )) check(kept, 0, settings: _*)
+    }
+  }
+
+  test("LAST JOIN, whose right rows are dropped") {
+    for (hint <- Seq("", "/*+ MERGE(f) */", "/*+ SHUFFLE_HASH(f) */")) {
+      check(
+        s"SELECT $hint s.k, s.name, f.id FROM ${few()} s LAST JOIN fact f ORDER BY f.id ON f.k = s.k AND f.day <= s.day",
+        1)
+      check(
+        s"SELECT $hint f.id, s.name FROM fact f LAST JOIN ${few()} s ORDER BY s.b, s.name ON f.k = s.k",
+        0)
+    }
+  }
+
+  test("several keys of several types, NULLs among them, and a key that cannot be hashed") {
+    check(s"SELECT f.id FROM fact f JOIN ${few()} s ON f.k = s.k AND f.name = s.name AND f.b = s.b", 1)
+    check(s"SELECT f.id FROM fact f JOIN ${few()} s ON f.k <=> s.k AND double(f.b) = float(s.b)", 1)
+    check(s"SELECT f.id FROM fact f JOIN ${few()} s ON f.k = s.k AND array(f.b) = array(s.b)", 1)
+    check(s"SELECT f.id FROM fact f JOIN ${few()} s ON array(f.b) = array(s.b)", 0)
+  }
+
+  test("it drops rows before they are sorted, and counts them") {
+    val answer = check(s"SELECT f.id, s.name FROM fact f JOIN ${few()} s ON f.k = s.k", 1)
+    val filter = afterShuffle(answer).head
+    assert(filter.metrics("numOutputRows").value < 400)
+    assert(collect(plan(answer)) { case SortExec(_, _, below: FilterExec, _) => below } == Seq(filter))
+    val build = builds(answer).head
+    assert(build.source == "20 shuffled rows" && build.metrics("keys").value == 20)
+    assert(build.metrics("rowsTested").value > 15000 && build.metrics("rowsDropped").value > 15000)
+    assert(answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.explainString(
+      FormattedMode).contains("20 shuffled rows"))
+  }
+
+  test("not without adaptive execution, nor switched off") {
+    val query = s"SELECT f.id, s.name FROM fact f JOIN ${few()} s ON f.k = s.k"
+    check(query, 0, "spark.sql.adaptive.enabled" -> "false")
+    check(query, 0, "spark.joinery.runtimeFilter.enabled" -> "false")
+  }
+
+  test("no small side to filter, too many keys, and sides that have dropped nothing") {
+    val query = s"SELECT f.id, s.name FROM fact f JOIN ${few()} s ON f.k = s.k"
+    check(query, 0, "spark.joinery.runtimeFilter.applicationSideMinSize" -> "1g")
+    check(query, 0, "spark.joinery.runtimeFilter.maxKeys" -> "19")
+    check("SELECT f.id, s.name FROM fact f JOIN (SELECT *, rand() AS r FROM small) s ON f.k = s.k", 0)
+    check("SELECT f.id FROM fact f JOIN (SELECT * FROM second WHERE rarely(k2 % 4)) s ON f.k = s.k", 0)
+  }
+
+  test("rows that have been tested by these keys are not tested again") {
+    val query = "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE s.class = 3"
+    val answer = checkBuilt(query, 1)
+    assert(afterShuffle(answer).isEmpty)
+  }
+
+  test("a build that is late: every row passes") {
+    val query = s"SELECT f.id, s.name FROM fact f JOIN ${few()} s ON f.k = s.k"
+    val answer = check(query, 1, "spark.joinery.runtimeFilter.buildTimeout" -> "0")
+    assert(builds(answer).flatMap(_.whyMissing).exists(_.contains("buildTimeout")))
+  }
+
+  test("skewed partitions stay split") {
+    withTables("skewed") {
+      sql("CREATE TABLE skewed USING parquet AS SELECT id, if(id % 10 < 8, 3, int(id % 2000)) AS k FROM range(60000)")
+      val answer = check(
+        s"SELECT f.id, s.name FROM skewed f JOIN ${few()} s ON f.k = s.k",
+        1,
+        "spark.sql.shuffle.partitions" -> "10",
+        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "10KB",
+        "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5",
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "20KB"
+      )
+      val reads = collect(plan(answer)) { case read: AQEShuffleReadExec => read }
+      assert(reads.exists(_.hasSkewedPartition))
+    }
+  }
+
+  test("an intermediate result, which is few by what two tables have in common") {
+    val query =
+      s"""SELECT q.id, w.w FROM (SELECT f.id, f.k2 FROM fact f JOIN ${few()} s ON f.k = s.k AND f.b + s.b = 6) q
+      JOIN second w ON q.k2 = w.k2"""
+    val answer = checkBuilt(query, 2)
+    assert(afterShuffle(answer).length == 2)
+  }
+
+  test("from where it is written to a table") {
+    withTables("written") {
+      val query = s"SELECT f.id, s.name FROM fact f JOIN ${few()} s ON f.k = s.k"
+      withConf(Shuffled: _*)(sql(s"CREATE TABLE written USING parquet AS $query"))
+      withConf(Off)(assert(Answers.rows(sql("SELECT * FROM written")) == Answers.rows(sql(query))))
+    }
+  }
+}
