@@ -85,7 +85,8 @@ $(ARCHIVE): $(VENV)/.stamp jvm/class_archive.py
 	$(SHORT_LIVED) $(PYTHON) jvm/class_archive.py $@
 
 # On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
-SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.built.BuildRuntimeFiltersSuite parser lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite \
+SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.built.BuildRuntimeFiltersSuite filters.shuffled \
+  execution.OneFilePerTaskSuite parser lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite \
   lastjoin.SkewSplitSuite lastjoin.LastJoinTypesSuite lastjoin.rules.SparkAsOfJoinSuite expressions.MightContainSuite \
   rangejoin.RangeJoinPlanSuite \
   artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite

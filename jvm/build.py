@@ -44,6 +44,8 @@ SLOW = {
     "window.SlidingWindowOverflowSuite": 68,
     "filters.stored.ApplyBloomFiltersSuite": 68,
     "filters.stored.ValiditySuite": 58,
+    "filters.shuffled.FilterShuffledRowsSuite": 50,
+    "filters.stored.AddedKeysSuite": 45,
     "artifacts.ArtifactStoreSuite": 54,
     "lastjoin.KeylessLastJoinSuite": 52,
     "window.SpilledWindowSuite": 52,

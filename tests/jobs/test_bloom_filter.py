@@ -128,10 +128,20 @@ def test_what_is_added_gives_the_filter_of_the_whole(
 
 
 def test_a_filter_that_outgrew_its_size_is_drift(spark: SparkSession, tmp_path: Path) -> None:
-    first, _ = built(tmp_path, spark.range(1000).selectExpr("id k"))
-    built(tmp_path, spark.range(1000, 1200).selectExpr("id k"), first)
-    with pytest.raises(DriftError, match=r"about 1,\d\d\d keys are in a filter made for 1,\d\d\d"):
-        built(tmp_path, spark.range(1000, 1900).selectExpr("id k"), first)
+    first, _ = built(tmp_path, spark.range(20_000).selectExpr("id k"))
+    built(tmp_path, spark.range(20_000, 24_000).selectExpr("id k"), first)
+    with pytest.raises(DriftError, match=r"about 3\d,\d\d\d keys are in a filter made for 2\d,\d\d\d"):
+        built(tmp_path, spark.range(20_000, 38_000).selectExpr("id k"), first)
+
+
+def test_few_keys_have_room_and_let_hardly_any_other_through(spark: SparkSession, tmp_path: Path) -> None:
+    version, blocks = built(tmp_path, spark.range(1000).selectExpr("id k"), fpp=0.3)
+    assert version.description["bytes"] == 16 * 1024
+    assert version.description["capacity"] > 10_000
+    others = spark.range(1000, 21_000).selectExpr("id k")
+    assert sum(passing(others, "k", version, blocks)) < 20
+    grown, _ = built(tmp_path, spark.range(1000, 4000).selectExpr("id k"), version)
+    assert grown.description["keys"] == pytest.approx(4000, rel=0.1)
 
 
 def test_a_filter_says_how_much_of_it_there_is(spark: SparkSession, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ from spark_joinery.store import ArtifactVersion, PendingVersion
 
 WORDS = ("w0", "w1", "w2", "w3")
 _MAX_BLOCKS = 1 << 24
+# 16 KB cost nothing to keep and to send, and of few keys they let hardly any other through, whatever was asked for.
+_MIN_BLOCKS = 512
 # Room for tomorrow's keys: a filter that holds more than it was sized for lets more through.
 _GROWTH = 1.25
 # A filter that grew is as good as asked for until it lets so many times more through.
@@ -92,7 +94,8 @@ def build_bloom_filter(
             raise DriftError(f"about {estimate:,} keys are in a filter made for {capacity:,}")
     else:
         capacity = max(1, math.ceil(estimate * (1 + 3 * RELATIVE_ERROR) * _GROWTH))
-        blocks = math.ceil(capacity / keys_per_block(spec.fpp))
+        blocks = max(_MIN_BLOCKS, math.ceil(capacity / keys_per_block(spec.fpp)))
+        capacity = max(capacity, math.floor(blocks * keys_per_block(spec.fpp)))
         if blocks > _MAX_BLOCKS:
             raise ColumnUnusableError(
                 f"{relation}: about {estimate:,} distinct keys need a bloom filter of {blocks * 32:,} bytes, more than "

@@ -105,8 +105,8 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       else if (isBroadcast) directions.find(direction => !isSmall(direction.side)).foreach { direction =>
         val terms = JoinTerms.of(condition, direction.side, direction.other)
         if (!terms.isEmpty) {
-          val test = new KeySource.Unneeded(direction.isLeft, filterOf(terms, insists = false).toOption.map(_._1))
-          result.setTagValue(KeySource.Unneeded, test)
+          val test = new KeySource.SparedTest(direction.isLeft, filterOf(terms, insists = false).toOption.map(_._1))
+          result.setTagValue(KeySource.Spared, test)
         }
       }
       if (reasons.nonEmpty) Decision.record(result, Decision.BuiltFilter, reasons.mkString("; "))

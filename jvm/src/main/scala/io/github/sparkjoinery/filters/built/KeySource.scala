@@ -30,11 +30,11 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
    * @param test
    *   over that side, made when somebody asks
    */
-  class Unneeded(val isLeft: Boolean, make: => Option[Expression]) {
+  class SparedTest(val isLeft: Boolean, make: => Option[Expression]) {
     lazy val test: Option[Expression] = make
   }
 
-  val Unneeded: TreeNodeTag[Unneeded] = TreeNodeTag("joinery_filter_unneeded")
+  val Spared: TreeNodeTag[SparedTest] = TreeNodeTag("joinery_filter_spared")
 
   /**
    * Tables below a side: down where its keys come from, and across joins to what they are equal to. So the keys of `(a
@@ -94,7 +94,7 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   }
 
   private def narrowed(join: LogicalPlan, isLeft: Boolean, sources: Seq[KeySource]): Seq[KeySource] =
-    join.getTagValue(Unneeded).filter(_.isLeft == isLeft && sources.nonEmpty).flatMap(_.test) match {
+    join.getTagValue(Spared).filter(_.isLeft == isLeft && sources.nonEmpty).flatMap(_.test) match {
       case Some(test) => sources.map { source =>
           if (test.references.subsetOf(source.plan.outputSet)) source.copy(plan = Filter(test, source.plan)) else source
         }

@@ -27,48 +27,38 @@ class FilterFallbackSuite extends BuiltFilters {
     assert(activeJobs.isEmpty, "a job is left")
   }
 
-  test("the build takes too long: the query runs unfiltered, and the build's jobs are cancelled") {
-    spark.udf.register("slow", udf { (k: Int) => Thread.sleep(4); k })
-    try {
-      for (adaptive <- Seq("true", "false")) {
+  /** A build that computes this for each row, and has less time than that takes. */
+  private def checkLate(timeout: String, milliseconds: Int)(compute: Int => Int)(check: => Unit = ()): Unit = {
+    spark.udf.register("slow", udf(compute))
+    try for (adaptive <- Seq("true", "false")) {
         val why = whyNone(
           "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE slow(s.class) = 3",
-          "spark.joinery.runtimeFilter.buildTimeout" -> "100ms",
+          "spark.joinery.runtimeFilter.buildTimeout" -> timeout,
           "spark.sql.adaptive.enabled" -> adaptive
         )
-        assert(why.exists(_.contains("it was not built within spark.joinery.runtimeFilter.buildTimeout (100 ms)")), why)
+        val reason = s"it was not built within spark.joinery.runtimeFilter.buildTimeout ($milliseconds ms)"
+        assert(why.exists(_.contains(reason)), why)
         checkNoJobLeft()
+        check
       }
-      assert(whyNone(Query, "spark.joinery.runtimeFilter.buildTimeout" -> "0").isDefined)
-      assert(whyNone(Query).isEmpty)
-    } finally sql("DROP TEMPORARY FUNCTION slow")
+    finally sql("DROP TEMPORARY FUNCTION slow")
+  }
+
+  test("the build takes too long: the query runs unfiltered, and the build's jobs are cancelled") {
+    checkLate("100ms", 100) { k => Thread.sleep(4); k }()
+    assert(whyNone(Query, "spark.joinery.runtimeFilter.buildTimeout" -> "0").isDefined)
+    assert(whyNone(Query).isEmpty)
   }
 
   test("a build that is late before its first job begins is cancelled") {
-    spark.udf.register(
-      "slow to build",
-      udf { (k: Int) =>
-        val tags = Option(TaskContext.get()).map(_.getLocalProperty("spark.job.tags")).orNull
-        if (tags != null && tags.contains("joinery-filter-")) {
-          FilterFallbackSuite.rowsOfBuilds.incrementAndGet()
-          Thread.sleep(20)
-        }
-        k
+    checkLate("0", 0) { k =>
+      val tags = Option(TaskContext.get()).map(_.getLocalProperty("spark.job.tags")).orNull
+      if (tags != null && tags.contains("joinery-filter-")) {
+        FilterFallbackSuite.rowsOfBuilds.incrementAndGet()
+        Thread.sleep(20)
       }
-    )
-    try {
-      for (adaptive <- Seq("true", "false")) {
-        FilterFallbackSuite.rowsOfBuilds.set(0)
-        val why = whyNone(
-          "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE `slow to build`(s.class) = 3",
-          "spark.joinery.runtimeFilter.buildTimeout" -> "0",
-          "spark.sql.adaptive.enabled" -> adaptive
-        )
-        assert(why.exists(_.contains("buildTimeout (0 ms)")), why)
-        checkNoJobLeft()
-        assert(FilterFallbackSuite.rowsOfBuilds.get < 300, "the build went on")
-      }
-    } finally sql("DROP TEMPORARY FUNCTION `slow to build`")
+      k
+    } { assert(FilterFallbackSuite.rowsOfBuilds.getAndSet(0) < 300, "the build went on") }
   }
 
   test("too many keys: bounds only") {

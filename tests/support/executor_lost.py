@@ -1,0 +1,98 @@
+"""A program: an executor is killed while a query builds a filter; prints what came of it as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from spark_joinery import configure_spark
+
+CLUSTER = "local-cluster[2,1,1024]"
+# Takes a while, and leaves a fiftieth of the keys.
+SMALL = "(SELECT * FROM small WHERE length(sha2(repeat(string(k), 3000), 512)) = 128 AND k % 50 = 7)"
+QUERY = f"SELECT count(*), sum(f.id) FROM fact f JOIN {SMALL} s ON f.k = s.k"
+SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+    "spark.log.level": "OFF",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.ui.enabled": "false",
+}
+PATIENCE = 120  # seconds
+
+
+def executors(application: str) -> list[int]:
+    """The processes of an application's executors."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = process.read_bytes().split(b"\0")
+        except OSError:  # it has ended in between
+            continue
+        if application.encode() in words and any(word.endswith(b"CoarseGrainedExecutorBackend") for word in words):
+            found.append(int(process.parent.name))
+    return found
+
+
+def builds(spark: SparkSession) -> bool:
+    """Whether a job runs that builds a filter."""
+    jobs = spark._jsc.sc().statusStore().jobsList(None)
+    return any(
+        jobs.apply(i).status().toString() == "RUNNING" and "joinery-filter-" in jobs.apply(i).jobTags().toString()
+        for i in range(jobs.size())
+    )
+
+
+def kill_while_building(spark: SparkSession, killed: list[int]) -> None:
+    """Kill one executor as soon as a filter is being built."""
+    deadline = time.monotonic() + PATIENCE
+    while not builds(spark):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.01)
+    time.sleep(0.2)  # its tasks have begun
+    killed.append(executors(spark.sparkContext.applicationId)[0])
+    os.kill(killed[0], signal.SIGKILL)
+
+
+def main(folder: str) -> None:
+    """Run the query without a filter, and with one whose build loses an executor.
+
+    Args:
+        folder: For the tables.
+    """
+    builder = SparkSession.builder.master(CLUSTER).config(map=dict(SETTINGS))
+    spark = configure_spark(builder).getOrCreate()
+    for name, rows in {"small": "id AS k FROM range(0, 60000, 1, 4)", "fact": "id, id % 90000 AS k FROM range(400000)"}.items():
+        spark.sql(f"SELECT {rows}").write.parquet(f"{folder}/{name}")
+        spark.read.parquet(f"{folder}/{name}").createOrReplaceTempView(name)
+    spark.conf.set("spark.joinery.runtimeFilter.enabled", "false")
+    expected = spark.sql(QUERY).collect()
+    spark.conf.set("spark.joinery.runtimeFilter.enabled", "true")
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_while_building, args=(spark, killed))
+    killer.start()
+    query = spark.sql(QUERY)
+    found = query.collect()
+    killer.join()
+    result = {
+        "killed": len(killed),
+        "equal": found == expected,
+        "rows": found[0][0],
+        "plan": str(query._jdf.queryExecution().executedPlan().toString()),
+        "active_jobs": len(spark.sparkContext.statusTracker().getActiveJobsIds()),
+    }
+    print(json.dumps(result))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
