@@ -57,7 +57,7 @@ WAYS: dict[str, dict[str, str]] = {
 }
 SELECTED = "(SELECT * FROM dim WHERE class = 7)"
 # The same rows, of a side that might have others when it is read twice.
-ONCE = "(SELECT * FROM dim WHERE class = 7 AND rand(13) >= 0)"
+ONCE = "(SELECT * FROM dim WHERE class = 7 AND spark_partition_id() >= 0)"
 
 
 COLUMNS = [

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import executor_lost
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.soak]
 
 
 @pytest.mark.timeout(300)

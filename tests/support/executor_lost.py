@@ -15,8 +15,12 @@ from spark_joinery import configure_spark
 
 CLUSTER = "local-cluster[2,1,1024]"
 # Takes a while, and leaves a fiftieth of the keys.
-SMALL = "(SELECT * FROM small WHERE length(sha2(repeat(string(k), 3000), 512)) = 128 AND k % 50 = 7)"
+SMALL = "(SELECT * FROM small WHERE length(sha2(repeat(string(c), 3000), 512)) = 128 AND c % 50 = 7)"
 QUERY = f"SELECT count(*), sum(f.id) FROM fact f JOIN {SMALL} s ON f.k = s.k"
+TABLES = {
+    "small": "id AS k, id * 3 AS c FROM range(0, 60000, 1, 4)",
+    "fact": "id, id % 90000 AS k FROM range(400000)",
+}
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -26,7 +30,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
 }
-PATIENCE = 120  # seconds
+PATIENCE = 60  # seconds
 
 
 def executors(application: str) -> list[int]:
@@ -71,7 +75,7 @@ def main(folder: str) -> None:
     """
     builder = SparkSession.builder.master(CLUSTER).config(map=dict(SETTINGS))
     spark = configure_spark(builder).getOrCreate()
-    for name, rows in {"small": "id AS k FROM range(0, 60000, 1, 4)", "fact": "id, id % 90000 AS k FROM range(400000)"}.items():
+    for name, rows in TABLES.items():
         spark.sql(f"SELECT {rows}").write.parquet(f"{folder}/{name}")
         spark.read.parquet(f"{folder}/{name}").createOrReplaceTempView(name)
     spark.conf.set("spark.joinery.runtimeFilter.enabled", "false")

@@ -33,7 +33,7 @@ BESIDE = ["{a}.v <> {b}.v", "{a}.j_{n} <= {b}.k_{n}", "{a}.j_{n} > {b}.j_{n}", "
 SIDES = [
     *["{t}"] * 4,
     "(SELECT * FROM {t} WHERE v > 2)",
-    "(SELECT * FROM {t} WHERE v > 2 AND rand(5) >= 0)",  # which nothing is built of before it is shuffled
+    "(SELECT * FROM {t} WHERE v > 2 AND spark_partition_id() >= 0)",  # which nothing is built of before it is shuffled
     "(SELECT * FROM {t} WHERE k_{n} IS NOT NULL AND v <> 1)",
     "(SELECT * FROM {t} WHERE k_{n} = j_{n})",
     "(SELECT * FROM {t} UNION ALL SELECT * FROM r WHERE v = 3)",

@@ -101,8 +101,8 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // range joins
     extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
-    extensions.injectPreCBORule(_ => AlsoOfSubqueries(UseStoredRangeIndex))
-    extensions.injectPreCBORule(_ => AlsoOfSubqueries(DistributeRangeJoin))
+    extensions.injectPreCBORule(_ => AlsoOfSubqueries(UseStoredRangeIndex, DistributeRangeJoin.concerns))
+    extensions.injectPreCBORule(_ => AlsoOfSubqueries(DistributeRangeJoin, DistributeRangeJoin.concerns))
     extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedRangeJoin)
 

@@ -1,5 +1,6 @@
 package io.github.sparkjoinery.planning
 
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{ColumnPruning, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -8,17 +9,26 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQ
 /**
  * Applies a rule about joins also to those that EXISTS and IN become. Spark makes joins of them in the optimizer's last
  * batches, where no extension has a place; if the rule has something to do, they are made here.
+ *
+ * @param concerns
+ *   whether the rule might have something to do with the join of such a subquery; to make the joins takes time
  */
-case class AlsoOfSubqueries(rule: Rule[LogicalPlan]) extends Rule[LogicalPlan] {
+case class AlsoOfSubqueries(rule: Rule[LogicalPlan], concerns: SubqueryExpression => Boolean = _ => true)
+  extends Rule[LogicalPlan] {
   override val ruleName: String = rule.ruleName
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val changed = rule(plan)
-    if (!changed.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY)) changed
+    if (!changed.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY) || !concernsAny(changed)) changed
     else {
       val joins = ColumnPruning(RewritePredicateSubquery(changed))
       val ofJoins = rule(joins)
       if (ofJoins.fastEquals(joins)) changed else ofJoins
     }
   }
+
+  private def concernsAny(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(_.exists {
+    case subquery @ (_: Exists | _: ListQuery) => concerns(subquery.asInstanceOf[SubqueryExpression])
+    case _ => false
+  }))
 }

@@ -27,6 +27,9 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
         sides.fold[LogicalPlan](join) { case (left, right) => new RangeJoinInParts(join, left, right).plan }
     }
 
+  /** Whether the join that a subquery becomes may be one by a range. */
+  def concerns(subquery: SubqueryExpression): Boolean = subquery.children.exists(comparesAny)
+
   /** Why a join without an equality, whose sides are both large, is not cut into parts. */
   private[rangejoin] def whyWhole(join: Join, conditions: RangeConditions): String =
     if (conf.numShufflePartitions < 2) "there is one shuffle partition"

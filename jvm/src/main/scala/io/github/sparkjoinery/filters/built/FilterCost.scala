@@ -13,10 +13,13 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
 
   // What costs so much less to read than the other side can be tried.
   private val Negligible = 100
-  // A comparison may leave most of a table's rows; one that costs much less to read than it can save is worth a try.
-  private val Unsure = 10
+  // A comparison may leave most of a table's rows. To try it costs a twelfth of a query whose other side has 25 times the
+  // bytes, and can save nearly all of it.
+  private val Unsure = 50
+  // What of a table has come since a filter of it was built can be tried, too, as the filter is there already.
+  private val Little = 10
   // Rows are read several times as fast as they are shuffled and sorted.
-  private val ReadingIsFaster = 3
+  private val ReadingIsFaster = 2
   // What a side's own predicates may leave of it: nobody knows, but it is less than all.
   private val OfItsRows = 3
 
@@ -25,7 +28,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
     plan.collectLeaves().map(_.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes).maxOption.getOrElse(0)
 
   /** Whether so many bytes are little to read for a filter of a side. */
-  def isLittle(bytes: BigInt, side: LogicalPlan): Boolean = bytes * Unsure <= largestScan(side)
+  def isLittle(bytes: BigInt, side: LogicalPlan): Boolean = bytes * Little <= largestScan(side)
 
   /**
    * Why a filter is not built; None if it is.

@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
 import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, UnaryNode}
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.{HashedKey, SplitBlockFilter}
@@ -32,13 +33,21 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
     val struct = StructType(StructField("filter", BinaryType) +: terms.zipWithIndex.flatMap { case (term, i) =>
       Seq(StructField(s"min$i", term.dataType), StructField(s"max$i", term.dataType))
     })
-    val columns = AttributeSet.fromAttributeSets((keys ++ terms).map(_.references)).toSeq
+    val columns = AttributeSet.fromAttributeSets((keys ++ terms).map(_.references))
     FilterKeys(
       keys,
       terms,
       limit,
       AttributeReference("keys", struct, nullable = false)(),
-      pruned(Project(columns, plan)))
+      read(columns))
+  }
+
+  /** These columns of the plan, with no others in between. */
+  private def read(columns: AttributeSet): LogicalPlan = plan match {
+    case PhysicalOperation(output, predicates, table: LeafNode) =>
+      val rows = predicates.reduceOption(And(_, _)).fold[LogicalPlan](table)(Filter(_, table))
+      Project(output.filter(column => columns.contains(column.toAttribute)), rows)
+    case _ => pruned(Project(columns.toSeq, plan))
   }
 
   private def pruned(plan: LogicalPlan): LogicalPlan = {

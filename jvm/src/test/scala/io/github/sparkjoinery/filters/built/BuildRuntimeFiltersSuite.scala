@@ -40,7 +40,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
 
   test("several keys, one filter") {
     val answer = checkBuilt(
-      "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k AND f.name = s.name AND f.b = s.b WHERE s.class < 4",
+      "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k AND f.name = s.name AND f.b = s.b WHERE s.class IN (0, 1, 2, 3)",
       1)
     assert(builds(answer).length == 1)
   }
@@ -85,7 +85,8 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       )) {
       val answer = checkBuilt(s"SELECT f.k, f.c FROM $side f JOIN $small s ON f.k = s.k", tests)
       val scans = collect(plan(answer)) {
-        case filter: FilterExec if filter.condition.toString.contains("joinery") => filter.child.nodeName
+        case filter: FilterExec if filter.condition.toString.contains("joinery") && !isShuffled(filter.child) =>
+          filter.child.nodeName
       }
       assert(scans.forall(name => name.contains("Scan") || name.contains("ColumnarToRow")), plan(answer))
     }
@@ -146,7 +147,8 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       val answer = checkBuilt(
         "SELECT f.id, v.pad FROM fact f JOIN small s ON f.k = s.k JOIN second t ON f.k2 = t.k2 JOIN third v ON t.w = v.w WHERE s.class = 3",
         2)
-      assert(builds(answer).length <= 3, plan(answer))
+      val built = builds(answer).filterNot(_.source.contains("shuffled rows")).map(_.id).distinct
+      assert(built.length <= 3, plan(answer))
     }
   }
 
@@ -176,7 +178,9 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     for ((format, partitions) <- Seq("parquet" -> "PARTITIONED BY (class)", "orc" -> "", "json" -> "", "csv" -> "")) {
       withTables("other") {
         sql(s"CREATE TABLE other USING $format $partitions AS SELECT k, name, day, class FROM small")
-        checkBuilt("SELECT f.id, o.name FROM fact f JOIN other o ON f.k = o.k AND f.day = o.day WHERE o.class < 4", 1)
+        checkBuilt(
+          "SELECT f.id, o.name FROM fact f JOIN other o ON f.k = o.k AND f.day = o.day WHERE o.class IN (0, 1, 2, 3)",
+          1)
       }
     }
   }

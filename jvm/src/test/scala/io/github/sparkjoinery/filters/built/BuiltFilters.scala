@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, AdaptiveSparkPlanHelper, QueryStageExec}
+import org.apache.spark.sql.execution.{FilterExec, InputAdapter, SparkPlan}
 
 import io.github.sparkjoinery.{Answers, JoinerySession}
 
@@ -47,10 +47,23 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
   protected def plan(answer: DataFrame): SparkPlan =
     answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan
 
-  /** How many tests there are in the plan that ran, without what builds filters. */
-  protected def testsIn(answer: DataFrame): Int = collect(plan(answer)) { case filter: FilterExec =>
-    "joinery_might_contain\\(".r.findAllIn(filter.condition.toString).size
+  /** How many tests there are in the plan that ran before rows are shuffled, without what builds filters. */
+  protected def testsIn(answer: DataFrame): Int = collect(plan(answer)) {
+    case filter: FilterExec if !isShuffled(filter.child) => testsOf(filter)
   }.sum
+
+  /** How many there are of rows that have just been shuffled. */
+  protected def testsAfterShuffle(answer: DataFrame): Int = collect(plan(answer)) {
+    case filter: FilterExec if isShuffled(filter.child) => testsOf(filter)
+  }.sum
+
+  private def testsOf(filter: FilterExec): Int = "joinery_might_contain\\(".r.findAllIn(filter.condition.toString).size
+
+  protected def isShuffled(plan: SparkPlan): Boolean = plan match {
+    case InputAdapter(child) => isShuffled(child)
+    case _: AQEShuffleReadExec | _: QueryStageExec => true
+    case _ => false
+  }
 
   /** The subqueries that built filters, each once. */
   protected def builds(answer: DataFrame): Seq[KeySubqueryExec] =
