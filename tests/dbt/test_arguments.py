@@ -27,6 +27,8 @@ WINDOW: dict[str, Any] = {
     "expressions": [{"name": "n", "expression": "count(*)"}],
 }
 
+PUBLIC = {"last_join", "range_join", "bloom_filter_join", "skew_window", "mode", "check_mode"}
+
 MISSING = [
     (macro, {name: value for name, value in given.items() if name != lacking}, lacking, "is missing")
     for macro, given in (
@@ -178,6 +180,16 @@ def test_documented_arguments_are_those_of_the_macros(tmp_path: Path) -> None:
         file.write("flags: {validate_macro_args: true}\n")
     assert project.invoke("deps").success, project.log
     assert project.invoke("parse", "--warn-error").success, project.log
+
+
+def test_public_macros_are_documented_and_helpers_hidden(dbt: Dbt) -> None:
+    macros = [macro for macro in dbt.manifest.macros.values() if macro.package_name == "joinery"]
+    public = {macro.name for macro in macros if macro.docs.show}
+    assert public == PUBLIC
+    for macro in macros:
+        if macro.name in public:
+            assert macro.description.strip(), macro.name
+            assert all(one.type and one.description.strip() for one in macro.arguments), macro.name
 
 
 def test_no_comment_of_ours_in_the_sql(dbt: Dbt) -> None:

@@ -8,14 +8,11 @@
   {%- do joinery.check_arguments('skew_window', {'relation': relation, 'partition_by': partition_by, 'order_by': order_by,
     'frame': frame, 'expressions': expressions}, ['distribution', 'parts'], unknown) -%}
   {%- set window = joinery.read_window(relation, partition_by, order_by, frame, expressions, 8 if parts is none else parts) -%}
-  {%- set boundaries = joinery.read_distribution(window, relation, distribution) -%}
+  {%- if distribution is not none and distribution != 'auto' -%}
+    {%- do joinery.read_relation('skew_window', 'distribution', distribution) -%}
+  {%- endif -%}
   {%- if joinery.mode() == 'extension' -%}
     {{ return(joinery.plain_window(window, '' if parts is none else ' /*+ skew_window(' ~ parts ~ ') */')) }}
-  {%- elif 'unbounded' in [window.frame.preceding, window.frame.following] -%}
-    {%- do joinery.log_decline(window, "an unbounded frame reaches every part of a key") -%}
-    {{ return(joinery.plain_window(window)) }}
-  {%- elif not joinery.can_be_cut(window, boundaries) -%}
-    {{ return(joinery.plain_window(window)) }}
   {%- endif -%}
-  {{ return(joinery.split_window(window, boundaries)) }}
+  {{ return(joinery.portable_window(window, relation, distribution)) }}
 {% endmacro %}
