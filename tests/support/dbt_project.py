@@ -20,11 +20,17 @@ PACKAGE = Path(__file__).parents[2] / "dbt_macros"
 SCHEMA = "dbt_tests"
 RENDER = """
 {% macro render(macro, calls) %}
+  {%- set relations = ['left', 'right', 'relation', 'distribution', 'model', 'compare_model'] -%}
   {%- for arguments in calls -%}
     {# YAML cannot hold a Relation: a mapping stands for one #}
-    {%- for name in ['left', 'right', 'relation', 'distribution'] if arguments.get(name) is mapping -%}
+    {%- for name in relations if arguments.get(name) is mapping -%}
       {%- do arguments.update({name: api.Relation.create(**arguments[name])}) -%}
     {%- endfor -%}
+    {%- if arguments.get('right') is sequence -%}
+      {%- for item in arguments.right if item is mapping and item.get('relation') is mapping -%}
+        {%- do item.update({'relation': api.Relation.create(**item.relation)}) -%}
+      {%- endfor -%}
+    {%- endif -%}
     {%- do log('RENDERED' ~ context['joinery'][macro](**arguments), info=true) -%}
   {%- endfor -%}
 {% endmacro %}

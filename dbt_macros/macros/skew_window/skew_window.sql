@@ -1,18 +1,25 @@
 {# Aggregates over a sliding window, a hot key computed in parts. Arguments: see skew_window.yml. #}
-{% macro skew_window(relation=none, partition_by=none, order_by=none, frame=none, expressions=none, distribution=none, parts=none) %}
+{% macro skew_window(relation=none, partition_by=none, order_by=none, frame=none, expressions=none, distribution=none, parts=none,
+                     lookback=none) %}
   {{ return(adapter.dispatch('skew_window', 'joinery')(
-    relation, partition_by, order_by, frame, expressions, distribution, parts, kwargs)) }}
+    relation, partition_by, order_by, frame, expressions, distribution, parts, lookback, kwargs)) }}
 {% endmacro %}
 
-{% macro spark__skew_window(relation, partition_by, order_by, frame, expressions, distribution, parts, unknown) %}
+{% macro spark__skew_window(relation, partition_by, order_by, frame, expressions, distribution, parts, lookback, unknown) %}
   {%- do joinery.check_arguments('skew_window', {'relation': relation, 'partition_by': partition_by, 'order_by': order_by,
-    'frame': frame, 'expressions': expressions}, ['distribution', 'parts'], unknown) -%}
+    'frame': frame, 'expressions': expressions}, ['distribution', 'parts', 'lookback'], unknown) -%}
   {%- set window = joinery.read_window(relation, partition_by, order_by, frame, expressions, 8 if parts is none else parts) -%}
   {%- if distribution is not none and distribution != 'auto' -%}
     {%- do joinery.read_relation('skew_window', 'distribution', distribution) -%}
   {%- endif -%}
-  {%- if joinery.mode() == 'extension' -%}
-    {{ return(joinery.plain_window(window, '' if parts is none else ' /*+ skew_window(' ~ parts ~ ') */')) }}
+  {%- set watermark = joinery.window_watermark(window, lookback) -%}
+  {%- if watermark -%}
+    {%- set window = dict(window, relation=joinery.with_halo(window, watermark)) -%}
   {%- endif -%}
-  {{ return(joinery.portable_window(window, relation, distribution)) }}
+  {%- if joinery.mode() == 'extension' -%}
+    {%- set sql = joinery.plain_window(window, '' if parts is none else ' /*+ skew_window(' ~ parts ~ ') */') -%}
+  {%- else -%}
+    {%- set sql = joinery.portable_window(window, relation, distribution) -%}
+  {%- endif -%}
+  {{ return(joinery.new_rows_of(sql, window, watermark) if watermark else sql) }}
 {% endmacro %}
