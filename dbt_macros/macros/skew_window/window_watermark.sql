@@ -8,6 +8,5 @@
     {%- do joinery.fail('skew_window', 'lookback', "needs `following: 0`, or under range a distance: how many old rows have a new one in "
       ~ "their frame cannot be told") -%}
   {%- endif -%}
-  {%- set watermark = joinery.watermark('skew_window', lookback, window.order[0].column) -%}
-  {{ return('(' ~ watermark ~ joinery.halo_offset(window.frame.following, '-') ~ ')' if watermark and window.frame.following else watermark) }}
+  {{ return(joinery.watermark('skew_window', lookback, window.order[0].column, joinery.halo_offset(window.frame.following, '-'))) }}
 {% endmacro %}
