@@ -28,7 +28,7 @@ WINDOW: dict[str, Any] = {
 }
 
 GENERIC_TESTS = ("row_count_preserved", "no_future_rows", "intervals_do_not_overlap", "skew_below")
-PUBLIC = {"last_join", "range_join", "bloom_filter_join", "skew_window", "mode", "check_mode"}
+PUBLIC = {"last_join", "range_join", "bloom_filter_join", "skew_window", "mode", "check_mode", "lint_last_join"}
 PUBLIC |= {f"test_{name}" for name in GENERIC_TESTS}
 
 MISSING = [

@@ -163,10 +163,9 @@ def test_two_modes_in_one_run_are_refused(dbt: Dbt, tmp_path: Path) -> None:
 def test_a_user_may_override_a_macro(dbt: Dbt, tmp_path: Path) -> None:
     order = {"macro_namespace": "joinery", "search_order": ["joinery_tests", "joinery"]}
     project = write_vars(tmp_path, {}, dispatch=[order])
-    override = "{% macro spark__last_join(left, right) %}select {{ left }} of mine{% endmacro %}"
-    accepts_all = override.replace("right)", "right, on, order_by, as_of, columns, unknown)")
-    (tmp_path / "macros" / "mine.sql").write_text(accepts_all)
-    assert project.render("last_join", left="l", right="r", on=["k"]) == "select l of mine"
+    mine = "{% macro spark__last_join(left, right) %}select {{ left }} by {{ kwargs.on[0] }}{% endmacro %}"
+    (tmp_path / "macros" / "mine.sql").write_text(mine)
+    assert project.render("last_join", left="l", right="r", on=["k"]) == "select l by k"
 
 
 def test_doctor_says_the_mode_of_a_project(tmp_path: Path) -> None:
@@ -189,3 +188,9 @@ def test_doctor_says_the_mode_of_a_project(tmp_path: Path) -> None:
 def test_doctor_of_what_is_no_project(tmp_path: Path) -> None:
     assert check_project(tmp_path).detail == f"{tmp_path} has no dbt_project.yml: name the folder of a dbt project."
     assert check_project(tmp_path).status == "fail"
+
+
+def test_doctor_without_dbt_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: any")
+    monkeypatch.setitem(sys.modules, "dbt", None)  # as if it were not installed
+    assert check_project(tmp_path).detail == "dbt is not installed: pip install 'spark-joinery[dbt]'"

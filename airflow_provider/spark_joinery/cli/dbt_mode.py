@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -23,8 +24,8 @@ def dbt_mode(project_dir: Path) -> str:
         The mode and the reason for it, with the versions of jar, Spark and package.
 
     Raises:
-        JoineryError: There is no such project, the versions do not fit each other, or dbt fails, as it does where
-            the mode is `extension` and the jar is not loaded.
+        JoineryError: There is no such project or no dbt, the versions do not fit each other, or dbt fails, as it
+            does where the mode is `extension` and the jar is not loaded.
 
     Example:
         >>> dbt_mode(Path("models_example"))
@@ -32,6 +33,8 @@ def dbt_mode(project_dir: Path) -> str:
     """
     if not (project_dir / "dbt_project.yml").is_file():
         raise JoineryError(f"{project_dir} has no dbt_project.yml: name the folder of a dbt project.")
+    if importlib.util.find_spec("dbt") is None:
+        raise JoineryError("dbt is not installed: pip install 'spark-joinery[dbt]'")
     with tempfile.TemporaryDirectory(prefix="joinery-") as scratch:
         command = [sys.executable, "-m", "dbt.cli.main", "--log-format", "json", "--log-path", scratch]
         command += ["run-operation", "joinery.check_mode", "--project-dir", str(project_dir), "--target-path", scratch]
@@ -48,10 +51,12 @@ def dbt_mode(project_dir: Path) -> str:
 
 
 def _messages(output: str) -> list[tuple[str, str]]:
-    """Level and text of each event in dbt's JSON log; other lines are Spark's."""
+    """Level and text of each event in dbt's JSON log; what else is printed there, by Spark for one, is left out."""
     found = []
     for line in output.splitlines():
-        if line.startswith("{"):
+        try:
             event = json.loads(line)["info"]
-            found.append((event["level"], event["msg"].strip()))
+            found.append((str(event["level"]), str(event["msg"]).strip()))
+        except (ValueError, KeyError, TypeError):
+            continue
     return found

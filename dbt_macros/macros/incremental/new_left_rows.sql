@@ -2,10 +2,11 @@
    the left column of the first `as_of`. #}
 {% macro new_left_rows(left, lookback, joins) %}
   {%- if lookback is none -%}{{ return(left) }}{%- endif -%}
-  {%- if not joins[0].as_of -%}
+  {%- set timed = joins | selectattr('as_of') | list -%}
+  {%- if not timed -%}
     {%- do joinery.fail('last_join', 'lookback', "needs `as_of`: its left column says how new a row is") -%}
   {%- endif -%}
-  {%- set time = joins[0].as_of.left -%}
+  {%- set time = timed[0].as_of.left -%}
   {%- set watermark = joinery.watermark('last_join', lookback, time) -%}
   {{ return('(select * from ' ~ left ~ ' where ' ~ joinery.is_new(time, watermark) ~ ')' if watermark else left) }}
 {% endmacro %}

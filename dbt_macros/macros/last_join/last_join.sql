@@ -2,7 +2,8 @@
 {% macro last_join(left=none, right=none, on=none, order_by=none, as_of=none, columns=none, prefix=none,
                    valid_from=none, valid_to=none, known_at=none, lookback=none) %}
   {{ return(adapter.dispatch('last_join', 'joinery')(
-    left, right, on, order_by, as_of, columns, prefix, valid_from, valid_to, known_at, lookback, kwargs)) }}
+    left=left, right=right, on=on, order_by=order_by, as_of=as_of, columns=columns, prefix=prefix, valid_from=valid_from,
+    valid_to=valid_to, known_at=known_at, lookback=lookback, unknown=kwargs)) }}
 {% endmacro %}
 
 {% macro spark__last_join(left, right, on, order_by, as_of, columns, prefix, valid_from, valid_to, known_at, lookback, unknown) %}

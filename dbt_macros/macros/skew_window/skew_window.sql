@@ -2,7 +2,8 @@
 {% macro skew_window(relation=none, partition_by=none, order_by=none, frame=none, expressions=none, distribution=none, parts=none,
                      lookback=none) %}
   {{ return(adapter.dispatch('skew_window', 'joinery')(
-    relation, partition_by, order_by, frame, expressions, distribution, parts, lookback, kwargs)) }}
+    relation=relation, partition_by=partition_by, order_by=order_by, frame=frame, expressions=expressions, distribution=distribution,
+    parts=parts, lookback=lookback, unknown=kwargs)) }}
 {% endmacro %}
 
 {% macro spark__skew_window(relation, partition_by, order_by, frame, expressions, distribution, parts, lookback, unknown) %}
