@@ -119,8 +119,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"model": air("flights"), "partition_by": ["carrier"], "max_share": 0.2, "min_rows": 1000},
     ),
 }
-# a hint or LAST JOIN is only in these
-FOR_THE_JAR = [name for name in CASES if name.startswith(("last_join", "range_join", "bloom_filter_join"))]
+# generic tests are the same in both modes
+FOR_THE_JAR = [name for name in CASES if not name.startswith("test_")]
 
 
 @pytest.fixture(scope="module", autouse=True)
