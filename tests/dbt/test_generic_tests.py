@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,8 @@ def failing(spark: SparkSession, dbt: Dbt, test: str, query: str, **arguments: A
 def test_row_count_preserved(
     spark: SparkSession, dbt: Dbt, rows: int, expected: int, found: list[tuple[int, int]]
 ) -> None:
-    spark.sql(f"create or replace view {SCHEMA}.expected as select id from range({expected})")
-    compared = table("expected")
+    spark.sql(f"create or replace view {SCHEMA}.expected_rows as select id from range({expected})")
+    compared = table("expected_rows")
     query = f"select cast(null as int) as id from range({rows})"
     assert failing(spark, dbt, "row_count_preserved", query, compare_model=compared) == found
 
@@ -87,6 +88,37 @@ def test_intervals_do_not_overlap(
     assert failing(spark, dbt, "intervals_do_not_overlap", nothing, **arguments) == []
 
 
+@pytest.mark.parametrize("bounds", ["[)", "[]"])
+def test_random_intervals_against_every_pair(spark: SparkSession, dbt: Dbt, bounds: str) -> None:
+    pick = random.Random(20263)
+    rows = [
+        tuple(None if pick.random() < 0.1 else pick.randint(0, highest) for highest in (30, 25, 25)) for _ in range(100)
+    ]
+    frame = spark.createDataFrame([(n, *row) for n, row in enumerate(rows)], "n int, k int, a int, b int")
+    frame.write.mode("overwrite").saveAsTable(f"{SCHEMA}.random_intervals")
+    before = "<=" if bounds == "[]" else "<"
+    holds_a_point = f"(a {before} b or a is null or b is null)"
+    overlapping = spark.sql(f"""
+        with holding as (select * from {SCHEMA}.random_intervals where {holds_a_point})
+        select x.n as one, y.n as other, x.k from holding x join holding y on x.k <=> y.k and x.n < y.n
+          and (x.a is null or y.b is null or x.a {before} y.b) and (y.a is null or x.b is null or y.a {before} x.b)
+        """).collect()
+    arguments = {"start": "a", "end": "b", "partition_by": ["k"], "bounds": bounds}
+    found = failing(spark, dbt, "intervals_do_not_overlap", f"select * from {SCHEMA}.random_intervals", **arguments)
+    late = {row[0]: row[1] for row in found if row[-1] == OVERLAPS}
+    assert overlapping
+    assert set(late) <= {n for pair in overlapping for n in (pair.one, pair.other)}
+    assert set(late.values()) == {pair.k for pair in overlapping}
+    assert {row[0] for row in found if row[-1] == REVERSED} == {
+        n for n, (_, a, b) in enumerate(rows) if reversed_(a, b)
+    }
+
+
+def reversed_(start: int | None, end: int | None) -> bool:
+    """Whether an interval ends before it starts."""
+    return start is not None and end is not None and end < start
+
+
 def test_intervals_of_different_keys_may_overlap(spark: SparkSession, dbt: Dbt) -> None:
     rows = "select * from values ('x', 1, 5), ('y', 1, 5), (null, 1, 5), (null, 4, 6) as t(k, a, b)"
     arguments = {"start": "a", "end": "b", "partition_by": ["k"]}
@@ -113,7 +145,7 @@ def test_skew_below(
     assert failing(spark, dbt, "skew_below", f"select * from ({rows}) where false", **arguments) == []
 
 
-COUNT: dict[str, Any] = {"compare_model": table("expected")}
+COUNT: dict[str, Any] = {"compare_model": table("expected_rows")}
 FUTURE: dict[str, Any] = {"column_name": "a", "not_after": "b"}
 INTERVALS: dict[str, Any] = {"start": "a", "end": "b"}
 SKEW: dict[str, Any] = {"column_name": "a", "max_share": 0.5}

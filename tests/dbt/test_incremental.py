@@ -136,6 +136,44 @@ def test_a_model_without_rows_is_computed_in_full(spark: SparkSession, project: 
     assert spark.table(f"{SCHEMA}.joined").count() == 150
 
 
+# SQL of a time by its number, lookback, and the partition; the column has an odd name
+TIMES = {
+    "date": ("date_add(date'2024-01-25', {})", "{'reach': '1 day', 'whole': 'month'}", "date_format({}, 'yyyy-MM')"),
+    "decimal": ("cast({} as decimal(10, 2))", "1.5", "{}"),
+    "timestamp_ntz": ("timestamp_ntz'2024-01-01' + make_dt_interval({})", "'2 days'", "{}"),
+}
+
+
+def test_times_of_other_types_under_odd_names(spark: SparkSession, dbt: Dbt, tmp_path: Path) -> None:
+    time = "`gesehen für alle`"  # dbt-spark itself cannot insert into a column with a backtick
+    call = """joinery.last_join(left=source('raw', 'seen_{0}'), right=source('raw', 'known_{0}'), on=['k'],
+        as_of={{'left': 'gesehen für alle', 'right': 'since'}}, order_by=['since', 'v'], columns=['v'],
+        lookback={1})"""
+    models = {
+        name: f"""{{{{ config({BY_DAY.replace("day", "p")}) }}}} with rows as ({{{{ {call.format(name, lookback)} }}}})
+            select *, {part.format(time)} as p from rows"""
+        for name, (_, lookback, part) in TIMES.items()
+    }
+    write_project(tmp_path, **models)
+    tables = [{"name": f"{kind}_{name}"} for name in TIMES for kind in ("seen", "known")]
+    declared = {"sources": [{"name": "raw", "schema": SCHEMA, "tables": tables}]}
+    (tmp_path / "models" / "sources.yml").write_text(yaml.safe_dump(declared))
+    project = Dbt(tmp_path)
+    assert project.invoke("deps").success, project.log
+    for days, options in ((9, ["--full-refresh"]), (12, [])):
+        for name, (sql, *_) in TIMES.items():
+            number = sql.format("int(id div 3)")
+            spark.sql(f"""create or replace view {SCHEMA}.seen_{name} as select id % 2 as k, {number} as {time}, id
+                from range({3 * days})""")
+            spark.sql(f"""create or replace view {SCHEMA}.known_{name} as select id % 2 as k, {number} as since, id as v
+                from range({3 * days}) where {days} = 12 or id <> 24""")
+        assert project.invoke("run", *options).success, project.log
+    for name in TIMES:
+        latest = f"select max_by(v, struct(since, v)) from {SCHEMA}.known_{name} r where r.k = l.k and since <= {time}"
+        expected = spark.sql(f"select *, ({latest}) as v from {SCHEMA}.seen_{name} l")
+        assert_same_rows(spark.table(f"{SCHEMA}.{name}").drop("p"), expected)
+
+
 WRONG = {
     "appended": (
         by_day(last_join(), "materialized='incremental'"),
