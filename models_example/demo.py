@@ -102,7 +102,7 @@ def where_next(home: Path, timings: Timings) -> str:
         f"{place}/joinery-report.html": "what the nightly run computed, for your browser",
         f"source {place}/env.sh": "before commands such as these:",
         f"  {tools}/dbt show --select overtaken_flights --limit 10": "",
-        f"  {tools}/dbt build --target portable --vars 'joinery_mode: portable'": "without the jar",
+        f"  {tools}/dbt build --full-refresh --target portable --vars 'joinery_mode: portable'": "without the jar",
     }
     lines = [f"  {what:<34}{why}" if len(what) < 34 else f"  {what}   {why}" for what, why in hints.items()]
     return "\n".join([*notes, "", "[bold]Where to look next[/]", *lines])
@@ -118,7 +118,8 @@ def build_models(home: Path, mode: str, kind: str, *more: str) -> Built:
         more: further command-line arguments for dbt.
     """
     with step(f"Build and test the dbt models {kind}") as outcome:
-        options = ["--target-path", str(home / "dbt" / mode), *more]
+        # the flights may be others than last time's, which an incremental model would keep
+        options = ["--full-refresh", "--target-path", str(home / "dbt" / mode), *more]
         built = dbt("build", mode, {**DATA, "joinery_mode": mode}, *options)
         outcome.append(f"{len(built.sql)} models, {built.tests} data tests passed")
     return built

@@ -27,6 +27,10 @@ WINDOW: dict[str, Any] = {
     "expressions": [{"name": "n", "expression": "count(*)"}],
 }
 
+GENERIC_TESTS = ("row_count_preserved", "no_future_rows", "intervals_do_not_overlap", "skew_below")
+PUBLIC = {"last_join", "range_join", "bloom_filter_join", "skew_window", "mode", "check_mode", "lint_last_join"}
+PUBLIC |= {f"test_{name}" for name in GENERIC_TESTS}
+
 MISSING = [
     (macro, {name: value for name, value in given.items() if name != lacking}, lacking, "is missing")
     for macro, given in (
@@ -77,6 +81,75 @@ WRONG = [
     ("last_join", {**LAST, "left": 5}, "left", "must be a relation"),
     ("last_join", {**LAST, "left": "air.flights"}, "left", "is 'air.flights', but a string names a CTE"),
     ("last_join", {**LAST, "right": "`r`"}, "right", "must be a plain name without quotes"),
+    ("last_join", {**LAST, "columns": ["v", "V"]}, "columns", "returns two right columns as `V`: give one of them"),
+    ("last_join", {**LAST, "prefix": 5}, "prefix", "must be the name of a column, but is 5"),
+    ("last_join", {**LAST, "prefix": "`r`"}, "prefix", "must be a plain name without quotes"),
+    ("last_join", {**LAST, "right": []}, "right", "is empty; name at least one relation"),
+    ("last_join", {**LAST, "right": ["r"]}, "right", "must have the keys relation, but is 'r'"),
+    ("last_join", {**LAST, "right": [{"prefix": "r_"}]}, "right", "lacks the key `relation`"),
+    ("last_join", {**LAST, "right": [{"relation": "r", "how": "left"}]}, "right", "has the unknown key `how`"),
+    ("last_join", {**LAST, "right": [{"relation": "r", "lookback": 1}]}, "right", "has the unknown key `lookback`"),
+    ("last_join", {**LAST, "right": [{"relation": "r"}, {"relation": "s"}]}, "columns", "returns two right columns as"),
+    (
+        "last_join",
+        {
+            **LAST,
+            "right": [{"relation": "r", "columns": ["t"]}, {"relation": "s", "as_of": {"left": "T", "right": "u"}}],
+        },
+        "columns",
+        "returns a right column as `T`, which is also a left column that a later right side is joined by",
+    ),
+    ("last_join", {**LAST, "valid_from": "t"}, "valid_from", "needs `as_of`, with the left column of the time"),
+    (
+        "last_join",
+        {**LAST, "as_of": {"left": "t", "right": "t"}, "valid_from": "t"},
+        "valid_from",
+        "is given beside the right column of `as_of`; take one of them away",
+    ),
+    ("last_join", {**LAST, "as_of": {"left": "t"}}, "as_of", "lacks the key `right`"),
+    ("last_join", {**LAST, "as_of": "t", "valid_from": "t"}, "as_of", "must have the keys left, but is 't'"),
+    ("last_join", {**LAST, "as_of": {"left": "t"}, "valid_from": ["t"]}, "valid_from", "must be the name of a column"),
+    ("last_join", {**LAST, "valid_to": "t"}, "valid_to", "needs `as_of`, with the left column of the time"),
+    ("last_join", {**LAST, "as_of": {"left": "t", "right": "t"}, "valid_to": 5}, "valid_to", "must be the name of a"),
+    ("last_join", {**LAST, "known_at": "t"}, "known_at", "needs `as_of`, with the times that the right rows are about"),
+    ("last_join", {**LAST, "as_of": {"left": "t", "right": "t"}, "known_at": 5}, "known_at", "must have the keys left"),
+    (
+        "last_join",
+        {**LAST, "as_of": {"left": "t", "right": "t"}, "known_at": {"left": "t", "right": "u", "strict": True}},
+        "known_at",
+        "has the unknown key `strict`; it takes left, right",
+    ),
+    ("last_join", {**LAST, "lookback": "2 days"}, "lookback", "needs `as_of`: its left column says how new a row is"),
+    *(
+        (macro, {**given, "lookback": lookback}, "lookback", problem)
+        for macro, given in (("last_join", {**LAST, "as_of": {"left": "t", "right": "t"}}), ("skew_window", WINDOW))
+        for lookback, problem in (
+            (-1, "must be a number from 0 or an interval such as '2 days' ("),
+            (True, "must be a number from 0 or an interval"),
+            ("2 days) --", "must be a number from 0 or an interval"),
+            (["2 days"], "must be a number from 0 or an interval"),
+            ({"whole": "day"}, "lacks the key `reach`"),
+            ({"reach": "2 days", "whole": "days"}, "must be one of hour, day, week, month, quarter, year, but is"),
+        )
+    ),
+    (
+        "skew_window",
+        {**WINDOW, "order_by": [{"column": "t", "direction": "desc"}], "lookback": 1},
+        "lookback",
+        "needs an ascending order",
+    ),
+    (
+        "skew_window",
+        {**WINDOW, "frame": {"type": "rows", "preceding": 3, "following": 1}, "lookback": 1},
+        "lookback",
+        "needs `following: 0`, or under range a distance",
+    ),
+    (
+        "skew_window",
+        {**WINDOW, "frame": {"type": "range", "preceding": 3, "following": "unbounded"}, "lookback": 1},
+        "lookback",
+        "needs `following: 0`, or under range a distance",
+    ),
     ("range_join", {**RANGE, "how": "outer"}, "how", "must be one of inner, cross, left, right, full, semi, anti, but"),
     ("range_join", {**RANGE, "how": None}, "how", "must be one of inner, cross"),
     ("range_join", {**RANGE, "bounds": "[["}, "bounds", "must be one of [], [), (], (), but is '[['"),
@@ -153,6 +226,24 @@ WRONG = [
 ]
 
 
+ONE_OF_SEVERAL = [
+    ({"on": "k"}, "on", "must be a list, but is 'k'"),
+    ({"on": None}, "on", "is missing"),
+    ({"on": []}, "on", "is empty; without `as_of` it needs at least one column"),
+    ({"order_by": "t"}, "order_by", "must be a list"),
+    ({"columns": []}, "columns", "leaves no column of the right side"),
+    ({"as_of": {"left": "t", "right": "t", "tolerance": "soon"}}, "as_of", "tolerance must be a number from 0"),
+    ({"relation": "a.b"}, "right", "is 'a.b', but a string names a CTE"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "argument", "problem"), ONE_OF_SEVERAL)
+def test_error_names_the_right_side(dbt: Dbt, wrong: dict[str, Any], argument: str, problem: str) -> None:
+    rights = [{"relation": "r"}, {"relation": "s", "prefix": "s_", **wrong}]
+    with pytest.raises(MacroError, match=re.escape(f"joinery.last_join, right[1]: argument `{argument}` {problem}")):
+        dbt.render("last_join", **{**LAST, "right": rights})
+
+
 @pytest.mark.parametrize(("macro", "arguments", "argument", "problem"), MISSING + UNKNOWN + WRONG)
 def test_error_names_macro_and_argument(
     dbt: Dbt, macro: str, arguments: dict[str, Any], argument: str, problem: str
@@ -178,6 +269,16 @@ def test_documented_arguments_are_those_of_the_macros(tmp_path: Path) -> None:
         file.write("flags: {validate_macro_args: true}\n")
     assert project.invoke("deps").success, project.log
     assert project.invoke("parse", "--warn-error").success, project.log
+
+
+def test_public_macros_are_documented_and_helpers_hidden(dbt: Dbt) -> None:
+    macros = [macro for macro in dbt.manifest.macros.values() if macro.package_name == "joinery"]
+    public = {macro.name for macro in macros if macro.docs.show}
+    assert public == PUBLIC
+    for macro in macros:
+        if macro.name in public:
+            assert macro.description.strip(), macro.name
+            assert all(one.type and one.description.strip() for one in macro.arguments), macro.name
 
 
 def test_no_comment_of_ours_in_the_sql(dbt: Dbt) -> None:

@@ -129,6 +129,63 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
+# Several right sides: what each is given, ON over l and r, ORDER BY that puts the wanted row first.
+AS_OF: dict[str, Any] = {"as_of": {"left": "ts", "right": "ts"}, "order_by": ["ts", "version"]}
+STRICT: dict[str, Any] = {
+    "as_of": {"left": "ts", "right": "ts", "strict": True, "tolerance": 9},
+    "order_by": ["ts", {"column": "version", "direction": "desc"}],
+}
+LATEST: dict[str, Any] = {"as_of": None, "order_by": ["version"]}
+TOWN: dict[str, Any] = {"on": [{"left": "city", "right": "town"}], **AS_OF}
+SEVERAL = {
+    "as of": (AS_OF, "l.`a b` = r.`a b` and r.ts <= l.ts", "r.ts desc, r.version desc"),
+    "strict": (STRICT, "l.`a b` = r.`a b` and r.ts < l.ts and r.ts >= l.ts - 9", "r.ts desc, r.version"),
+    "latest": (LATEST, "l.`a b` = r.`a b`", "r.version desc"),
+    "town": (TOWN, "l.city = r.town and r.ts <= l.ts", "r.ts desc, r.version desc"),
+}
+
+# Slowly changing and bitemporal right sides, whose intervals overlap: the last of those that hold
+VALIDITY: list[tuple[str, dict[str, Any], str, str]] = [
+    (
+        "valid from and to",
+        {"on": ["a b"], "as_of": {"left": "ts"}, "valid_from": "ts", "valid_to": "until"},
+        "l.`a b` = r.`a b` and r.ts <= l.ts and (l.ts < r.until or r.until is null)",
+        "r.ts desc, r.version desc",
+    ),
+    (
+        "valid to, with the right column in as_of",
+        {"on": ["a b"], "as_of": {"left": "ts", "right": "ts", "strict": True}, "valid_to": "until"},
+        "l.`a b` = r.`a b` and r.ts < l.ts and (l.ts < r.until or r.until is null)",
+        "r.ts desc, r.version desc",
+    ),
+    (
+        "known at the same time",
+        {"on": ["a b"], "as_of": {"left": "ts", "right": "ts"}, "known_at": "known"},
+        "l.`a b` = r.`a b` and r.ts <= l.ts and r.known <= l.ts",
+        "r.ts desc, r.known desc, r.version desc",
+    ),
+    (
+        "bitemporal: valid at one time, known at another",
+        {
+            "on": ["a b"],
+            "as_of": {"left": "ts", "tolerance": 20},
+            "valid_from": "ts",
+            "valid_to": "until",
+            "known_at": {"left": "decided", "right": "known"},
+        },
+        """l.`a b` = r.`a b` and r.ts <= l.ts and r.ts >= l.ts - 20 and (l.ts < r.until or r.until is null)
+            and r.known <= l.decided""",
+        "r.ts desc, r.known desc, r.version desc",
+    ),
+    (
+        "without keys",
+        {"on": [], "as_of": {"left": "ts"}, "valid_from": "ts", "valid_to": "until", "known_at": "known"},
+        "r.ts <= l.ts and (l.ts < r.until or r.until is null) and r.known <= l.ts",
+        "r.ts desc, r.known desc, r.version desc",
+    ),
+]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession, dbt: Dbt) -> None:
     """Left rows (every third twice), right rows, and an empty table of each kind."""
@@ -291,3 +348,109 @@ def test_extension_sql_always_has_a_left_alias(dbt: Dbt) -> None:
         "select l.*, r.`version` as `version` from `dbt_tests`.`left` as l "
         "last join `dbt_tests`.`right` as r on l.`a b` = r.`a b`"
     )
+
+
+def several(*names: str) -> tuple[list[dict[str, Any]], str]:
+    """Right sides as the argument `right`, and the plain SQL: each one's best match per numbered left row, joined."""
+    rights, joined, columns = [], f"{SCHEMA}.numbered l0", ""
+    for i, name in enumerate(names, start=1):
+        given, condition, order = SEVERAL[name]
+        rights.append({"relation": table("right"), "prefix": f"s{i}_", "columns": ["version", "we`ird"], **given})
+        best = f"""(select l.n, r.version, r.`we``ird`, row_number() over (partition by l.n order by {order}) as rank
+            from {SCHEMA}.numbered l join {SCHEMA}.right r on {condition}) b{i}"""
+        joined += f" left join {best} on l0.n = b{i}.n and b{i}.rank = 1"
+        columns += f", b{i}.version as s{i}_version, b{i}.`we``ird` as `s{i}_we``ird`"
+    return rights, f"select l0.`a b`, l0.city, l0.ts{columns} from {joined}"
+
+
+@pytest.mark.parametrize(
+    ("names", "passes"),
+    [
+        (("as of", "as of"), 1),
+        (("as of", "strict", "as of"), 1),
+        (("strict", "latest"), 2),
+        (("latest", "as of", "town", "strict"), 4),
+        (("town", "as of", "strict"), 2),
+    ],
+    ids=lambda value: " + ".join(value) if isinstance(value, tuple) else None,
+)
+def test_several_right_sides(spark: SparkSession, dbt: Dbt, names: tuple[str, ...], passes: int) -> None:
+    rights, plain = several(*names)
+    expected = spark.sql(plain).cache()
+    for mode in MODES:
+        sql = dbt.render("last_join", mode, left=table("left"), right=rights, on=["a b"])
+        if mode == "extension":
+            assert sql.count("last join") == len(names)
+        else:
+            assert sql.count("__joinery_left is not null") + sql.count("last_first = 1") == passes
+        assert_same_rows(spark.sql(sql), expected)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_several_right_sides_may_be_empty_or_ctes(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    rights, plain = several("as of", "strict")
+    ctes = f"with l as (select * from {SCHEMA}.left), r as (select * from {SCHEMA}.right) "
+    sql = dbt.render("last_join", mode, left="l", right=[{**right, "relation": "r"} for right in rights], on=["a b"])
+    assert_same_rows(spark.sql(f"{ctes}, joined as ({sql}) select * from joined"), spark.sql(plain))
+    rights[0]["relation"] = table("right_empty")
+    sql = dbt.render("last_join", mode, left=table("left"), right=rights, on=["a b"])
+    without_first = spark.sql(plain).selectExpr(
+        "`a b`", "city", "ts", "int(null) as s1_version", "int(null) as `s1_we``ird`", "s2_version", "`s2_we``ird`"
+    )
+    assert_same_rows(spark.sql(sql), without_first)
+    assert spark.sql(dbt.render("last_join", mode, left=table("left_empty"), right=rights, on=["a b"])).count() == 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_right_sides_with_keys_of_several_types_do_not_share_a_type(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    # in one union all keys would be doubles, in which 2^53 and 2^53 + 1 are one
+    spark.sql(f"create or replace view {SCHEMA}.big as select 9007199254740993L as k, 5 as t")
+    for name, number in (("exact", "9007199254740992L"), ("rough", "9007199254740992D")):
+        spark.sql(f"create or replace view {SCHEMA}.{name} as select {number} as k, 1 as u, '{name}' as v")
+    rights = [{"relation": table(name), "columns": ["v"], "prefix": name} for name in ("exact", "rough")]
+    sql = dbt.render("last_join", mode, left=table("big"), right=rights, on=["k"], as_of={"left": "t", "right": "u"})
+    assert [tuple(row) for row in spark.sql(sql).collect()] == [(9007199254740993, 5, None, "rough")]
+
+
+@pytest.mark.parametrize("case", VALIDITY, ids=[case[0] for case in VALIDITY])
+def test_validity_and_knowledge(spark: SparkSession, dbt: Dbt, case: tuple[Any, ...]) -> None:
+    _, arguments, condition, order = case
+    spark.sql(f"""create or replace temporary view versions as
+        select *, if(version % 7 = 0, null, ts + version % 5) as until,
+            if(version % 11 = 0, null, ts + version % 4) as known
+        from {SCHEMA}.right""")
+    spark.sql(f"""create or replace temporary view decisions as
+        select n, `a b`, city, ts, if(n % 9 = 0, null, ts + n % 6) as decided from {SCHEMA}.numbered""")
+    by_time = ["ts", "known"] if "known_at" in arguments else ["ts"]
+    arguments = {**arguments, "order_by": [*by_time, "version"]}  # the default order, and what tells ties apart
+    expected = spark.sql(f"""select * except (n, rank) from (
+        select l.*, r.version, row_number() over (partition by l.n order by {order}) as rank
+        from decisions l left join versions r on {condition}) where rank = 1""").cache()
+    found = expected.where("version is not null").count()
+    assert 0 < found < expected.count()
+    for mode in MODES:
+        sql = dbt.render("last_join", mode, left="d", right="versions", columns=["version"], **arguments)
+        assert_same_rows(spark.sql(f"with d as (select * except (n) from decisions) {sql}"), expected)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_of_versions_the_one_known_last_is_taken(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    sides = """with l as (select 1 as k, 9 as t), r as (select 1 as k, *
+        from values (3, 4, 'first'), (3, 8, 'corrected'), (3, 10, 'not known yet') as t(about, known, v)) """
+    as_of = {"left": "t", "right": "about"}
+    sql = dbt.render("last_join", mode, left="l", right="r", on=["k"], as_of=as_of, known_at="known", columns=["v"])
+    assert [row.v for row in spark.sql(sides + sql).collect()] == ["corrected"]
+
+
+def test_a_prefix_serves_default_columns_and_spares_aliases(spark: SparkSession, dbt: Dbt) -> None:
+    columns = ["ts", {"column": "version", "alias": "v"}]
+    given = {"left": table("left"), "right": table("right"), "on": ["a b"], "prefix": "r_"}
+    assert spark.sql(dbt.render("last_join", columns=columns, **given)).columns[3:] == ["r_ts", "v"]
+    names = ["r_town", "r_ts", "r_version", "r_select", "r_we`ird"]
+    assert spark.sql(dbt.render("last_join", **given)).columns[3:] == names
+
+
+def test_with_the_jar_types_are_not_asked_for(dbt: Dbt) -> None:
+    rights, _ = several("as of", "latest")
+    dbt.render("last_join", "extension", left=table("left"), right=rights, on=["a b"])
+    assert dbt.queries == ["show functions like 'joinery_version'", "select version(), joinery_version()"]

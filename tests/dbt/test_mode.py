@@ -6,11 +6,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pyspark
 import pytest
+import yaml
+from spark_joinery import __version__
+from spark_joinery.cli.dbt_mode import dbt_mode
+from spark_joinery.cli.doctor import check_project
+from spark_joinery.errors import JoineryError
 from support.answers import assert_same_rows
-from support.dbt_project import SCHEMA, Dbt, MacroError, write_project
+from support.dbt_project import PACKAGE, SCHEMA, Dbt, MacroError, write_project
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,8 +53,8 @@ builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.
 builder = builder.config("spark.sql.catalogImplementation", "in-memory").config("spark.sql.shuffle.partitions", "2")
 spark = builder.config("spark.sql.warehouse.dir", sys.argv[2]).getOrCreate()
 dbt = Dbt(Path(sys.argv[1]))
-for mode in ("extension", "auto"):
-    result = dbt.invoke("build", "--vars", f"joinery_mode: {mode}")
+for mode, command in (("extension", "build"), ("extension", "compile"), ("auto", "build")):
+    result = dbt.invoke(command, "--vars", f"joinery_mode: {mode}")
     print("MODE", mode, result.success, sorted(table.name for table in spark.catalog.listTables("dbt_tests")))
     print(*dbt.log, sep="\\n")
 """
@@ -84,9 +90,10 @@ def test_without_the_jar_extension_fails_before_any_model_and_auto_is_portable(t
         timeout=300,
         check=True,
     )
-    _, extension, auto = process.stdout.split("MODE ")
-    assert extension.startswith("extension False []"), process.stdout
-    assert "the Joinery jar is not loaded in this Spark session: set `spark.jars`" in extension
+    _, extension, compiled, auto = process.stdout.split("MODE ")
+    for run in (extension, compiled):  # hooks run in the first only
+        assert run.startswith("extension False []"), process.stdout
+        assert "the Joinery jar is not loaded in this Spark session: set `spark.jars`" in run
     assert auto.startswith("auto True ['changes', 'facts', 'joined', 'nested', 'smoothed']"), process.stdout
     assert auto.count("joinery: portable mode (joinery_mode: auto, jar not loaded)") == 1
 
@@ -96,3 +103,94 @@ def test_an_unknown_mode_is_named(dbt: Dbt) -> None:
         dbt.render(
             "range_join", "native", left="l", right="r", left_point="v", right_interval=["s", "e"], columns=["x"]
         )
+
+
+def test_the_mode_is_said_with_its_reason_and_all_versions(dbt: Dbt) -> None:
+    for mode, reason in (("auto", f"jar {__version__} loaded"), ("portable", "jar not asked for")):
+        result = dbt.invoke("run-operation", "joinery.check_mode", "--vars", f"joinery_mode: {mode}")
+        assert result.success, dbt.log
+        rendered = "extension" if mode == "auto" else mode
+        versions = f"Spark {pyspark.__version__}, package {__version__}"
+        assert f"joinery: {rendered} mode (joinery_mode: {mode}, {reason}); {versions}" in dbt.log
+
+
+def test_the_package_knows_its_version(dbt: Dbt) -> None:
+    declared = yaml.safe_load((PACKAGE / "dbt_project.yml").read_text())["version"]
+    assert dbt.render("package_version") == declared == __version__
+
+
+@pytest.mark.parametrize(
+    ("jar", "spark_version", "problem"),
+    [
+        ("0.1.0", "4.3.0", "None"),
+        ("0.1.7", "4.0.1", "None"),
+        (None, "4.1.0", "None"),
+        ("0.2.0", "4.3.0", "the Joinery jar is of version 0.2.0, this dbt package of 0.1.0: install both"),
+        (None, "3.5.6", "Spark is of version 3.5.6, and this package renders SQL for 4.0 or later"),
+    ],
+)
+def test_versions_that_do_not_fit(dbt: Dbt, jar: str | None, spark_version: str, problem: str) -> None:
+    assert dbt.render("versions_misfit", jar=jar, spark=spark_version).startswith(problem)
+
+
+def write_vars(folder: Path, variables: dict[str, Any], **settings: Any) -> Dbt:
+    """A project of one model, which says its mode, with these vars in dbt_project.yml."""
+    write_project(
+        folder, said="select '{{ joinery.mode() }}' as mode, '{{ joinery.setting(\"joinery_schema\") }}' as name"
+    )
+    path = folder / "dbt_project.yml"
+    path.write_text(path.read_text() + yaml.safe_dump({"vars": variables, **settings}))
+    project = Dbt(folder)
+    assert project.invoke("deps").success, project.log
+    return project
+
+
+def test_vars_under_the_name_of_the_package_reach_models_and_hooks(
+    spark: SparkSession, dbt: Dbt, tmp_path: Path
+) -> None:
+    project = write_vars(tmp_path, {"joinery": {"joinery_mode": "portable", "joinery_schema": "statistics"}})
+    assert project.invoke("build").success, project.log
+    assert [tuple(row) for row in spark.table(f"{SCHEMA}.said").collect()] == [("portable", "statistics")]
+    assert len([line for line in project.log if "joinery: portable mode (joinery_mode: portable" in line]) == 1
+
+
+def test_two_modes_in_one_run_are_refused(dbt: Dbt, tmp_path: Path) -> None:
+    project = write_vars(tmp_path, {"joinery_mode": "auto", "joinery": {"joinery_mode": "portable"}})
+    assert not project.invoke("build").success
+    assert "var `joinery_mode` is 'auto' here and 'portable' elsewhere in this run" in "".join(project.log)
+
+
+def test_a_user_may_override_a_macro(dbt: Dbt, tmp_path: Path) -> None:
+    order = {"macro_namespace": "joinery", "search_order": ["joinery_tests", "joinery"]}
+    project = write_vars(tmp_path, {}, dispatch=[order])
+    mine = "{% macro spark__last_join(left, right) %}select {{ left }} by {{ kwargs.on[0] }}{% endmacro %}"
+    (tmp_path / "macros" / "mine.sql").write_text(mine)
+    assert project.render("last_join", left="l", right="r", on=["k"]) == "select l by k"
+
+
+def test_doctor_says_the_mode_of_a_project(tmp_path: Path) -> None:
+    project = write_vars(tmp_path, {"joinery_mode": "native"})
+    with pytest.raises(JoineryError, match="var `joinery_mode` is 'native'; it takes auto, extension or portable"):
+        dbt_mode(project.folder)
+    for name, old, new in (
+        ("dbt_project.yml", "joinery_mode: native", "joinery_mode: auto"),
+        (
+            "profiles.yml",
+            "host: NA",
+            "host: NA\n      server_side_parameters: {spark.sql.catalogImplementation: in-memory}",
+        ),
+    ):
+        path = tmp_path / name
+        path.write_text(path.read_text().replace(old, new))
+    assert dbt_mode(project.folder).startswith("portable mode (joinery_mode: auto, jar not loaded); Spark ")
+
+
+def test_doctor_of_what_is_no_project(tmp_path: Path) -> None:
+    assert check_project(tmp_path).detail == f"{tmp_path} has no dbt_project.yml: name the folder of a dbt project."
+    assert check_project(tmp_path).status == "fail"
+
+
+def test_doctor_without_dbt_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: any")
+    monkeypatch.setitem(sys.modules, "dbt", None)  # as if it were not installed
+    assert check_project(tmp_path).detail == "dbt is not installed: pip install 'spark-joinery[dbt]'"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.answers import assert_same_rows, settings
-from support.dbt_project import SCHEMA, Dbt, table
+from support.dbt_project import SCHEMA, Dbt, MacroError, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,7 +147,8 @@ def test_hot_keys_are_split(spark: SparkSession, dbt: Dbt) -> None:
         by = ["t"] if frame["type"] == "range" else ["t", "id"]
         found = number_of_parts(spark, dbt, **{**arguments, "order_by": by}, frame=frame, parts=parts)
         assert found == (expected or 3 * 3), frame
-    assert number_of_parts(spark, dbt, min_part_rows=10000, **arguments, frame={"type": "rows", "preceding": 1}) == 3
+    few = {"variables": {"joinery_min_part_rows": 10000}, "frame": {"type": "rows", "preceding": 1}}
+    assert number_of_parts(spark, dbt, **few, **arguments) == 3
     spark.sql(f"""create or replace view {SCHEMA}.boundaries as
                   select 'a' as k, 1000000L as row_count, array(10, 20, 30) as quantiles""")
     stored = number_of_parts(
@@ -261,7 +263,8 @@ def test_extension_renders_the_plain_window(spark: SparkSession, dbt: Dbt) -> No
             assert_same_rows(actual, expected)
 
 
-def test_auto_finds_what_the_nightly_job_registered(spark: SparkSession, dbt: Dbt) -> None:
+@pytest.mark.parametrize("schema", ["joinery", "`Statistics`", "spark_catalog.`statistics`"])
+def test_auto_finds_what_the_nightly_job_registered(spark: SparkSession, dbt: Dbt, schema: str) -> None:
     frame = {"type": "rows", "preceding": 3, "following": 0}
     arguments: dict[str, Any] = {
         "relation": table("events"),
@@ -270,19 +273,37 @@ def test_auto_finds_what_the_nightly_job_registered(spark: SparkSession, dbt: Db
         "frame": frame,
     }
     name = dbt.render("distribution_table_name", schema=SCHEMA, identifier="events", partition_by=["k"], order_by="t")
-    arguments |= {"expressions": ROWS, "distribution": "auto"}
-    assert "percentile_approx" in dbt.render("skew_window", **arguments)  # no schema joinery yet
-    spark.sql("create schema joinery")
+    arguments |= {"expressions": ROWS, "distribution": "auto", "variables": {"joinery_schema": schema}}
+    assert "percentile_approx" in dbt.render("skew_window", **arguments)  # no such schema yet
+    spark.sql(f"create schema {schema}")
     try:
         assert "percentile_approx" in dbt.render("skew_window", **arguments)
         spark.sql(
-            f"create view joinery.{name} as select k, 1000L as row_count, {STALE} as quantiles from {SCHEMA}.events"
+            f"create view {schema}.{name} as select k, 1000L as row_count, {STALE} as quantiles from {SCHEMA}.events"
         )
         sql = dbt.render("skew_window", **arguments)
-        assert f"`joinery`.`{name}`" in sql
+        assert f".`{name}`" in sql
+        assert schema != "joinery" or f"`joinery`.`{name}`" in sql
         assert_same_rows(spark.sql(sql), spark.sql(plain(ROWS, window("t, id", frame))))
     finally:
-        spark.sql("drop schema joinery cascade")
+        spark.sql(f"drop schema {schema} cascade")
+
+
+@pytest.mark.parametrize("schema", ["a.b.c", "a b", "", "joinery; drop schema x", "`open"])
+def test_a_schema_that_cannot_be_is_named(dbt: Dbt, schema: str) -> None:
+    arguments: dict[str, Any] = {"relation": table("events"), "partition_by": ["k"], "order_by": ["t"]}
+    arguments |= {"frame": {"type": "rows", "preceding": 1}, "expressions": ROWS, "distribution": "auto"}
+    with pytest.raises(MacroError, match=re.escape(f"joinery: var `joinery_schema` is '{schema}'; it takes")):
+        dbt.render("skew_window", variables={"joinery_schema": schema}, **arguments)
+
+
+def test_with_the_jar_nothing_is_asked_that_is_not_used(dbt: Dbt) -> None:
+    arguments: dict[str, Any] = {"relation": table("events"), "partition_by": ["k"], "order_by": ["t", "id"]}
+    arguments |= {"frame": {"type": "rows", "preceding": 1}, "expressions": ROWS, "distribution": "auto"}
+    dbt.render("skew_window", "extension", **arguments)
+    assert dbt.queries == ["show functions like 'joinery_version'", "select version(), joinery_version()"]
+    dbt.render("skew_window", "portable", **arguments)
+    assert "show schemas like 'joinery'" in dbt.queries
 
 
 def test_a_distribution_that_does_not_fit_is_ignored_and_named(spark: SparkSession, dbt: Dbt) -> None:

@@ -20,7 +20,7 @@ from settings import demo_home
 
 # Without the jar, overtaken flights are a billion pairs, which take minutes: the demo has the time for them.
 SESSIONS = {
-    True: ["extension:extension:build"],
+    True: ["extension:extension:build", "extension:extension:run --select flight_features"],
     False: [
         "portable:extension:build",
         "portable:portable:build --exclude overtaken_flights+",

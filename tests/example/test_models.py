@@ -13,6 +13,7 @@ MODELS = ["flight_weather", "delays", "overtaken_flights", "carrier_delays", "fl
 BUILT_TWICE = [model for model in MODELS if model != "overtaken_flights"]  # see build.py
 EXTENSION, PORTABLE = "extension:extension:build", "portable:portable:build --exclude overtaken_flights+"
 EXTENSION_WITHOUT_JAR = "portable:extension:build"
+AGAIN = "extension:extension:run --select flight_features"
 PLAIN = "portable:portable:compile --select path:plain overtaken_flights"
 # What only the extension puts into a plan.
 OURS = re.compile(r"\w*LastJoin\w*|\w*RangeJoin\w*|SlidingWindow\w*|LastRowPerKey|joinery_might_contain")
@@ -125,3 +126,20 @@ def test_extension_mode_without_the_jar_fails_at_once_with_one_clear_message(exa
     assert "joinery_mode` is 'extension', but the Joinery jar is not loaded" in output
     assert "spark.sql.extensions" in output
     assert "PARSE_SYNTAX_ERROR" not in output
+
+
+@pytest.mark.dbt
+def test_features_are_the_same_after_an_incremental_run_and_without_the_jar(example: Example) -> None:
+    again = example.builds[AGAIN]
+    assert again["models"] == {"flight_features": "success"}, again["output"]
+    assert "cast('2013-12-01 00:00:00' as timestamp)" in again["sql"]["flight_features"]
+    assert "cast('2013" not in example.builds[EXTENSION]["sql"]["flight_features"]
+    extension, portable = (
+        f"read_parquet('{example.home}/warehouse/{schema}.db/flight_features/*/*.parquet', hive_partitioning = true)"
+        for schema in ("joinery_example", "joinery_example_portable")
+    )
+    assert differences(extension, portable) == 0
+    known = f"SELECT count(*), count(observed_at), count(previous_left_at) FROM {extension}"
+    ((flights, weather, plane),) = duckdb.sql(known).fetchall()
+    assert flights == 336_776
+    assert 0 < plane < weather <= flights

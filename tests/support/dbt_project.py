@@ -7,22 +7,30 @@ with `dbt run-operation`, in dbt's own Jinja, in a fraction of a second.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 from dbt.cli.main import dbtRunner, dbtRunnerResult
 
+Variables = Mapping[str, Any] | None
 PACKAGE = Path(__file__).parents[2] / "dbt_macros"
 SCHEMA = "dbt_tests"
 RENDER = """
 {% macro render(macro, calls) %}
+  {%- set relations = ['left', 'right', 'relation', 'distribution', 'model', 'compare_model'] -%}
   {%- for arguments in calls -%}
     {# YAML cannot hold a Relation: a mapping stands for one #}
-    {%- for name in ['left', 'right', 'relation', 'distribution'] if arguments.get(name) is mapping -%}
+    {%- for name in relations if arguments.get(name) is mapping -%}
       {%- do arguments.update({name: api.Relation.create(**arguments[name])}) -%}
     {%- endfor -%}
+    {%- if arguments.get('right') is sequence -%}
+      {%- for item in arguments.right if item is mapping and item.get('relation') is mapping -%}
+        {%- do item.update({'relation': api.Relation.create(**item.relation)}) -%}
+      {%- endfor -%}
+    {%- endif -%}
     {%- do log('RENDERED' ~ context['joinery'][macro](**arguments), info=true) -%}
   {%- endfor -%}
 {% endmacro %}
@@ -48,10 +56,11 @@ class Dbt:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.log: list[str] = []
+        self.queries: list[str] = []
         self.manifest: Any = None
 
     def invoke(self, *arguments: str) -> dbtRunnerResult:
-        """Run dbt; what it logs from info level up is in `log` afterwards.
+        """Run dbt; what it logs from info level up is in `log` afterwards, and what it asked Spark in `queries`.
 
         Args:
             *arguments: Command line, such as ``build``.
@@ -60,6 +69,7 @@ class Dbt:
             dbt's own result.
         """
         self.log.clear()
+        self.queries.clear()
         folder = ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
         runner = dbtRunner(manifest=self.manifest, callbacks=[self._remember])
         return runner.invoke([*arguments, *folder, "--no-send-anonymous-usage-stats", "--quiet"])
@@ -67,14 +77,16 @@ class Dbt:
     def _remember(self, event: Any) -> None:
         if event.info.level in ("info", "warn", "error"):
             self.log.append(event.info.msg)
+        elif event.info.name == "SQLQuery":
+            self.queries.append(" ".join(re.sub(r"/\*.*?\*/", "", event.data.sql, flags=re.DOTALL).split()))
 
-    def render(self, macro: str, mode: str = "portable", min_part_rows: int = 1, **arguments: Any) -> str:
+    def render(self, macro: str, mode: str = "portable", variables: Variables = None, **arguments: Any) -> str:
         """Render a macro of the package, as a model would while it runs.
 
         Args:
             macro: Its name without ``joinery.``.
             mode: The var joinery_mode.
-            min_part_rows: The var joinery_min_part_rows; 1 splits even the few rows of a test.
+            variables: Further vars; by default joinery_min_part_rows is 1, which splits even the few rows of a test.
             **arguments: Its arguments; `table(...)` for a Relation.
 
         Returns:
@@ -83,11 +95,11 @@ class Dbt:
         Raises:
             MacroError: Where dbt fails.
         """
-        (sql,) = self.render_all(macro, [arguments], mode, min_part_rows)
+        (sql,) = self.render_all(macro, [arguments], mode, variables)
         return sql
 
     def render_all(
-        self, macro: str, calls: Sequence[dict[str, Any]], mode: str = "portable", min_part_rows: int = 1
+        self, macro: str, calls: Sequence[dict[str, Any]], mode: str = "portable", variables: Variables = None
     ) -> list[str]:
         """Render a macro several times in one run of dbt.
 
@@ -95,7 +107,7 @@ class Dbt:
             macro: Its name without ``joinery.``.
             calls: The arguments of each call; `table(...)` for a Relation.
             mode: The var joinery_mode.
-            min_part_rows: The var joinery_min_part_rows.
+            variables: Further vars.
 
         Returns:
             The SQL of each call.
@@ -103,10 +115,10 @@ class Dbt:
         Raises:
             MacroError: Where dbt fails.
         """
-        variables = {"joinery_mode": mode, "joinery_min_part_rows": min_part_rows}
+        given = {"joinery_mode": mode, "joinery_min_part_rows": 1} | dict(variables or {})
         # dumped as JSON, which is YAML without anchors for what the calls share: a macro may change its arguments
         arguments = json.dumps({"macro": macro, "calls": list(calls)})
-        result = self.invoke("run-operation", "render", "--args", arguments, "--vars", yaml.safe_dump(variables))
+        result = self.invoke("run-operation", "render", "--args", arguments, "--vars", yaml.safe_dump(given))
         if not result.success:
             raise MacroError("\n".join(self.log))
         return [line.removeprefix("RENDERED") for line in self.log if line.startswith("RENDERED")]

@@ -17,6 +17,7 @@ import click
 
 from spark_joinery.cause import HOW_TO_INSTALL_SPARK, is_spark_missing, one_line
 from spark_joinery.cli.advice import partitions_advice
+from spark_joinery.cli.dbt_mode import dbt_mode
 from spark_joinery.cli.options import conf_option, json_option, show_json, store_option
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import JoineryError
@@ -40,13 +41,20 @@ class Check:
 @click.command()
 @store_option
 @conf_option
+@click.option(
+    "--project-dir",
+    type=click.Path(path_type=Path),
+    help="Folder of a dbt project: also say which mode its macros render in, and why.",
+)
 @json_option
-def doctor(store: str | None, confs: dict[str, str], as_json: bool) -> None:
-    """Check Java, Spark, the jar and the artifact store, and name a setting that would pay.
+def doctor(store: str | None, confs: dict[str, str], project_dir: Path | None, as_json: bool) -> None:
+    """Check Java, Spark, the jar, the artifact store and a dbt project, and name a setting that would pay.
 
     The exit code is 0 if nothing fails, else 1.
     """
     checks = [*check_programs(), *check_session(confs, store)]
+    if project_dir is not None:
+        checks.append(check_project(project_dir))
     healthy = all(check.status != "fail" for check in checks)
     if as_json:
         show_json({"ok": healthy, "checks": [asdict(check) for check in checks]})
@@ -94,6 +102,18 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
     except Exception as error:
         detail = HOW_TO_INSTALL_SPARK if is_spark_missing(error) else one_line(error)
         return [Check("jar loaded", "fail", f"no Spark session: {detail}")]
+
+
+def check_project(project_dir: Path) -> Check:
+    """Check the session of a dbt project, which is another than the one that this command starts.
+
+    Args:
+        project_dir: Folder of `dbt_project.yml`.
+
+    Returns:
+        Which mode the macros render in and why, or what is wrong.
+    """
+    return _check("dbt project", lambda: dbt_mode(project_dir.resolve()))
 
 
 def print_table(checks: list[Check]) -> None:

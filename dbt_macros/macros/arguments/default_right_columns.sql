@@ -1,5 +1,5 @@
 {# Names of the columns of `right` but those joined on under the same name; none while parsing. #}
-{% macro default_right_columns(macro, keys, left, right) %}
+{% macro default_right_columns(macro, keys, left, right, prefix) %}
   {%- if not execute -%}{{ return([]) }}{%- endif -%}
   {%- set joined = [] -%}
   {%- for key in keys if key.left | lower == key.right | lower -%}
@@ -12,8 +12,8 @@
   {%- set of_left = joinery.column_types(left) -%}
   {%- set names = [] -%}
   {%- for name in of_right if name | lower not in joined -%}
-    {%- if name | lower in of_left.keys() | map('lower') -%}
-      {%- do joinery.fail(macro, 'columns', "is missing, and both sides have a column `" ~ name
+    {%- if (prefix ~ name) | lower in of_left.keys() | map('lower') -%}
+      {%- do joinery.fail(macro, 'columns', "is missing, and both sides have a column `" ~ prefix ~ name
         ~ "`: list the columns, with {column: " ~ name ~ ", alias: ...}") -%}
     {%- endif -%}
     {%- do names.append(name) -%}

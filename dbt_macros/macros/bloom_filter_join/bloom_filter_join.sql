@@ -1,6 +1,7 @@
 {# A join in which few keys of one side drop most rows of the other. Arguments: see bloom_filter_join.yml. #}
 {% macro bloom_filter_join(left=none, right=none, on=none, keys_of=none, where=none, how='inner', columns=none) %}
-  {{ return(adapter.dispatch('bloom_filter_join', 'joinery')(left, right, on, keys_of, where, how, columns, kwargs)) }}
+  {{ return(adapter.dispatch('bloom_filter_join', 'joinery')(
+    left=left, right=right, on=on, keys_of=keys_of, where=where, how=how, columns=columns, unknown=kwargs)) }}
 {% endmacro %}
 
 {# The same join in both modes. The hint has the jar build a filter of a side's keys, or take one from the store. #}

@@ -1,15 +1,22 @@
-{# Each left row once, with the last of the right rows that match it. Arguments: see last_join.yml. #}
-{% macro last_join(left=none, right=none, on=none, order_by=none, as_of=none, columns=none) %}
-  {{ return(adapter.dispatch('last_join', 'joinery')(left, right, on, order_by, as_of, columns, kwargs)) }}
+{# Each left row once, with the last row of each right side that matches it. Arguments: see last_join.yml. #}
+{% macro last_join(left=none, right=none, on=none, order_by=none, as_of=none, columns=none, prefix=none,
+                   valid_from=none, valid_to=none, known_at=none, lookback=none) %}
+  {{ return(adapter.dispatch('last_join', 'joinery')(
+    left=left, right=right, on=on, order_by=order_by, as_of=as_of, columns=columns, prefix=prefix, valid_from=valid_from,
+    valid_to=valid_to, known_at=known_at, lookback=lookback, unknown=kwargs)) }}
 {% endmacro %}
 
-{% macro spark__last_join(left, right, on, order_by, as_of, columns, unknown) %}
-  {%- do joinery.check_arguments('last_join', {'left': left, 'right': right, 'on': on}, ['order_by', 'as_of', 'columns'], unknown) -%}
-  {%- set join = joinery.read_last_join(left, right, on, order_by, as_of, columns) -%}
+{% macro spark__last_join(left, right, on, order_by, as_of, columns, prefix, valid_from, valid_to, known_at, lookback, unknown) %}
+  {%- set optional = {'order_by': order_by, 'as_of': as_of, 'columns': columns, 'prefix': prefix, 'valid_from': valid_from,
+    'valid_to': valid_to, 'known_at': known_at} -%}
+  {%- set are_several = right is sequence and right is not string and right is not mapping -%}
+  {%- do joinery.check_arguments('last_join', {'left': left, 'right': right} if are_several else {'left': left, 'right': right, 'on': on},
+    (['on'] if are_several else []) + optional.keys() | list + ['lookback'], unknown) -%}
+  {%- set rights = right if are_several else [{'relation': right}] -%}
+  {%- set joins = joinery.read_last_joins(left, rights, dict(optional, on=on), are_several) -%}
+  {%- set left_sql = joinery.new_left_rows(joinery.read_relation('last_join', 'left', left), lookback, joins) -%}
   {%- if joinery.mode() == 'extension' -%}
-    {{ return(joinery.last_join_extension(join)) }}
-  {%- elif join.as_of and join.order[0].column | lower == join.as_of.right | lower and join.order[0].direction == 'asc' -%}
-    {{ return(joinery.last_join_as_of(join)) }}
+    {{ return(joinery.last_join_extension(left_sql, joins)) }}
   {%- endif -%}
-  {{ return(joinery.last_join_ranked(join)) }}
+  {{ return(joinery.last_join_portable(left_sql, joins)) }}
 {% endmacro %}

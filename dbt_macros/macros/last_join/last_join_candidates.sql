@@ -1,9 +1,9 @@
-{# FROM and WHERE of last_join_ranked: the right rows, with as_of once for each distinct left key and time they fit. #}
-{% macro last_join_candidates(join, pairs) -%}
+{# FROM and WHERE of last_join_ranked: the right rows, with as_of once for each distinct left key and times they fit. #}
+{% macro last_join_candidates(left, join, pairs) -%}
   {%- if join.as_of -%}
     from (
       select distinct {% for name in pairs | map(attribute='left') | unique %}{{ joinery.column('l', name) }}{{ ', ' if not loop.last }}{% endfor %}
-      from {{ join.left }} as l
+      from {{ left }} as l
     ) as p
     join {{ join.right }} as r on {{ joinery.last_join_condition(join, 'p', 'r') }}
   {%- else -%}

@@ -1,16 +1,23 @@
-{# The ON condition: equal keys, and the right time not after the left one, nor further back than tolerance. #}
+{# The ON condition: equal keys; the right time not after the left one, nor further back than tolerance; a right row that still
+   holds, and that was known. #}
 {% macro last_join_condition(join, left_alias, right_alias) %}
   {%- set conditions = [] -%}
   {%- for key in join.on -%}
     {%- do conditions.append(joinery.column(left_alias, key.left) ~ ' = ' ~ joinery.column(right_alias, key.right)) -%}
   {%- endfor -%}
   {%- if join.as_of -%}
-    {%- do conditions.append(joinery.column(right_alias, join.as_of.right) ~ (' < ' if join.as_of.strict else ' <= ')
-      ~ joinery.column(left_alias, join.as_of.left)) -%}
+    {%- set now, then = joinery.column(left_alias, join.as_of.left), joinery.column(right_alias, join.as_of.right) -%}
+    {%- do conditions.append(then ~ (' < ' if join.as_of.strict else ' <= ') ~ now) -%}
     {%- if join.as_of.tolerance -%}
-      {%- do conditions.append(joinery.column(right_alias, join.as_of.right) ~ ' >= ' ~ joinery.column(left_alias, join.as_of.left)
-        ~ ' - ' ~ join.as_of.tolerance) -%}
+      {%- do conditions.append(then ~ ' >= ' ~ now ~ ' - ' ~ join.as_of.tolerance) -%}
     {%- endif -%}
+  {%- endif -%}
+  {%- if join.valid_to -%}
+    {%- set ends = joinery.column(right_alias, join.valid_to.right) -%}
+    {%- do conditions.append('(' ~ ends ~ ' > ' ~ joinery.column(left_alias, join.valid_to.left) ~ ' or ' ~ ends ~ ' is null)') -%}
+  {%- endif -%}
+  {%- if join.known_at -%}
+    {%- do conditions.append(joinery.column(right_alias, join.known_at.right) ~ ' <= ' ~ joinery.column(left_alias, join.known_at.left)) -%}
   {%- endif -%}
   {{ return(conditions | join(' and ')) }}
 {% endmacro %}

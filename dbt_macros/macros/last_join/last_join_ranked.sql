@@ -1,21 +1,18 @@
-{# Portable form for everything else: first one right row for each key (with as_of: for each key and left time), then a
+{# Portable form for everything else: first one right row for each key (with as_of: for each key and left times), then a
    LEFT JOIN, which therefore cannot multiply rows. #}
-{% macro last_join_ranked(join) %}
-  {%- set pairs = join.on + ([join.as_of] if join.as_of else []) -%}
+{% macro last_join_ranked(left, join) %}
+  {%- set pairs = join.on + ([join.as_of] if join.as_of else []) + ([join.known_at] if join.known_at else []) -%}
   {%- set key_sql = [] -%}
   {%- for pair in pairs -%}
-    {%- do key_sql.append(joinery.column('p', pair.left) if join.as_of else joinery.in_common_type(join, pair)) -%}
+    {%- do key_sql.append(joinery.column('p', pair.left) if join.as_of else joinery.in_common_type(left, join, pair)) -%}
   {%- endfor -%}
-  {%- set order_columns = [] -%}
-  {%- for term in join.order -%}
-    {%- do order_columns.append(joinery.column('r', term.column)) -%}
-  {%- endfor %}
+  {%- set order_columns = joinery.order_columns(join.order, 'r') %}
 select
   l.*
   {%- for item in join.columns %},
   r.c{{ loop.index }} as {{ joinery.quoted(item.alias) }}
   {%- endfor %}
-from {{ join.left }} as l
+from {{ left }} as l
 left join (
   select * from (
     select
@@ -29,7 +26,7 @@ left join (
         partition by {{ key_sql | join(', ') }}
         order by {{ joinery.order_sql(join.order, order_columns, reversed=true) if join.order else key_sql[0] }}
       ) as last_first
-    {{ joinery.last_join_candidates(join, pairs) }}
+    {{ joinery.last_join_candidates(left, join, pairs) }}
   )
   where last_first = 1
 ) as r

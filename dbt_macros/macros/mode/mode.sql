@@ -4,26 +4,20 @@
 {% endmacro %}
 
 {% macro spark__mode() %}
-  {%- set wanted = var('joinery_mode', 'auto') -%}
+  {%- set wanted = joinery.setting('joinery_mode') -%}
   {%- if wanted not in ['auto', 'extension', 'portable'] -%}
     {%- do exceptions.raise_compiler_error(
       "joinery: var `joinery_mode` is '" ~ wanted ~ "'; it takes auto, extension or portable") -%}
   {%- endif -%}
   {%- if not execute -%}{{ return('portable') }}{%- endif -%}
   {# Jinja has no globals. `graph` is one dictionary per run, shared by all models and threads, so it remembers the answer. #}
-  {%- set run = (invocation_id, wanted) -%}
   {%- set known = graph.get('joinery_mode', {}) -%}
-  {%- if run in known -%}{{ return(known[run]) }}{%- endif -%}
-  {%- set loaded = wanted != 'portable' and joinery.jar_is_loaded() -%}
-  {%- if wanted == 'extension' and not loaded -%}
-    {%- do exceptions.raise_compiler_error(
-      "joinery: var `joinery_mode` is 'extension', but the Joinery jar is not loaded in this Spark session: set `spark.jars` to "
-      ~ "the jar and `spark.sql.extensions` to io.github.sparkjoinery.JoineryExtensions before the session starts, "
-      ~ "or use joinery_mode: auto or portable") -%}
+  {%- if known.get('run') != invocation_id -%}
+    {%- set known = {'run': invocation_id, 'wanted': wanted, 'mode': joinery.chosen_mode(wanted)} -%}
+    {%- do graph.update({'joinery_mode': known}) -%}
+  {%- elif known.wanted != wanted -%}
+    {%- do exceptions.raise_compiler_error("joinery: var `joinery_mode` is '" ~ wanted ~ "' here and '" ~ known.wanted
+      ~ "' elsewhere in this run: set it once, at the top level of `vars` in dbt_project.yml") -%}
   {%- endif -%}
-  {%- set mode = 'extension' if loaded else 'portable' -%}
-  {%- do log("joinery: " ~ mode ~ " mode (joinery_mode: " ~ wanted ~ ", jar "
-    ~ ("not asked for" if wanted == 'portable' else "loaded" if loaded else "not loaded") ~ ")", info=true) -%}
-  {%- do graph.update({'joinery_mode': {run: mode}}) -%}
-  {{ return(mode) }}
+  {{ return(known.mode) }}
 {% endmacro %}

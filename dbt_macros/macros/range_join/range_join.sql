@@ -2,7 +2,8 @@
 {% macro range_join(left=none, right=none, left_point=none, left_interval=none, right_point=none, right_interval=none,
                     bounds='[]', on=[], how='inner', columns=none) %}
   {{ return(adapter.dispatch('range_join', 'joinery')(
-    left, right, left_point, left_interval, right_point, right_interval, bounds, on, how, columns, kwargs)) }}
+    left=left, right=right, left_point=left_point, left_interval=left_interval, right_point=right_point, right_interval=right_interval,
+    bounds=bounds, on=on, how=how, columns=columns, unknown=kwargs)) }}
 {% endmacro %}
 
 {# The same join in both modes. The hint asks the jar for a range join where it would leave the query to Spark. #}

@@ -15,6 +15,5 @@
     {%- do joinery.fail('skew_window', 'parts', "must be an integer from 2 to 1024, but is " ~ joinery.shown(parts)) -%}
   {%- endif -%}
   {{ return({'relation': sql, 'partition_by': partition_by, 'key_columns': keys, 'order': order, 'order_columns': order_columns, 'parts': parts,
-    'frame': joinery.read_frame(frame, order), 'expressions': joinery.read_expressions(expressions),
-    'types': joinery.column_types(relation)}) }}
+    'frame': joinery.read_frame(frame, order), 'expressions': joinery.read_expressions(expressions)}) }}
 {% endmacro %}

@@ -1,21 +1,26 @@
 {# Aggregates over a sliding window, a hot key computed in parts. Arguments: see skew_window.yml. #}
-{% macro skew_window(relation=none, partition_by=none, order_by=none, frame=none, expressions=none, distribution=none, parts=none) %}
+{% macro skew_window(relation=none, partition_by=none, order_by=none, frame=none, expressions=none, distribution=none, parts=none,
+                     lookback=none) %}
   {{ return(adapter.dispatch('skew_window', 'joinery')(
-    relation, partition_by, order_by, frame, expressions, distribution, parts, kwargs)) }}
+    relation=relation, partition_by=partition_by, order_by=order_by, frame=frame, expressions=expressions, distribution=distribution,
+    parts=parts, lookback=lookback, unknown=kwargs)) }}
 {% endmacro %}
 
-{% macro spark__skew_window(relation, partition_by, order_by, frame, expressions, distribution, parts, unknown) %}
+{% macro spark__skew_window(relation, partition_by, order_by, frame, expressions, distribution, parts, lookback, unknown) %}
   {%- do joinery.check_arguments('skew_window', {'relation': relation, 'partition_by': partition_by, 'order_by': order_by,
-    'frame': frame, 'expressions': expressions}, ['distribution', 'parts'], unknown) -%}
+    'frame': frame, 'expressions': expressions}, ['distribution', 'parts', 'lookback'], unknown) -%}
   {%- set window = joinery.read_window(relation, partition_by, order_by, frame, expressions, 8 if parts is none else parts) -%}
-  {%- set boundaries = joinery.read_distribution(window, relation, distribution) -%}
-  {%- if joinery.mode() == 'extension' -%}
-    {{ return(joinery.plain_window(window, '' if parts is none else ' /*+ skew_window(' ~ parts ~ ') */')) }}
-  {%- elif 'unbounded' in [window.frame.preceding, window.frame.following] -%}
-    {%- do joinery.log_decline(window, "an unbounded frame reaches every part of a key") -%}
-    {{ return(joinery.plain_window(window)) }}
-  {%- elif not joinery.can_be_cut(window, boundaries) -%}
-    {{ return(joinery.plain_window(window)) }}
+  {%- if distribution is not none and distribution != 'auto' -%}
+    {%- do joinery.read_relation('skew_window', 'distribution', distribution) -%}
   {%- endif -%}
-  {{ return(joinery.split_window(window, boundaries)) }}
+  {%- set watermark = joinery.window_watermark(window, lookback) -%}
+  {%- if watermark -%}
+    {%- set window = dict(window, relation=joinery.with_halo(window, watermark)) -%}
+  {%- endif -%}
+  {%- if joinery.mode() == 'extension' -%}
+    {%- set sql = joinery.plain_window(window, '' if parts is none else ' /*+ skew_window(' ~ parts ~ ') */') -%}
+  {%- else -%}
+    {%- set sql = joinery.portable_window(window, relation, distribution) -%}
+  {%- endif -%}
+  {{ return(joinery.new_rows_of(sql, window, watermark) if watermark else sql) }}
 {% endmacro %}

@@ -1,0 +1,13 @@
+{# Fails where an incremental model would keep the rows that `lookback` computes again beside their former ones, or lose all others. #}
+{% macro check_replaces_rows(macro) %}
+  {%- if not execute or model is not defined or model.config.materialized != 'incremental' -%}{{ return('') }}{%- endif -%}
+  {%- set strategy = config.get('incremental_strategy') or 'append' -%}
+  {%- set needed = {'merge': 'unique_key', 'insert_overwrite': 'partition_by'} -%}
+  {%- if strategy not in needed -%}
+    {%- do joinery.fail(macro, 'lookback', "needs `incremental_strategy` merge or insert_overwrite, but is used with " ~ strategy
+      ~ ": rows that are computed again would come twice") -%}
+  {%- elif not config.get(needed[strategy]) -%}
+    {%- do joinery.fail(macro, 'lookback', "needs `" ~ needed[strategy] ~ "` under `incremental_strategy` " ~ strategy
+      ~ ": it says which rows are replaced") -%}
+  {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,19 @@
+{# The time from which an incremental run computes rows, as a SQL literal, so that Spark reads no files of older rows; none in a full
+   run, and where the model has no time yet. further_back: SQL such as ' - interval 2 hours'; what is computed as a whole begins before it. #}
+{% macro watermark(macro, lookback, column, further_back='') %}
+  {{ return(adapter.dispatch('watermark', 'joinery')(macro, lookback, column, further_back)) }}
+{% endmacro %}
+
+{% macro spark__watermark(macro, lookback, column, further_back) %}
+  {%- set back = joinery.read_lookback(macro, lookback) -%}
+  {%- do joinery.check_replaces_rows(macro) -%}
+  {%- if not execute or model is not defined or not is_incremental() -%}{{ return(none) }}{%- endif -%}
+  {%- if joinery.type_of(joinery.column_types(this), column) is none -%}
+    {%- do joinery.fail(macro, 'lookback', "needs the column `" ~ column ~ "` in the model itself, whose newest row says where to begin: "
+      ~ "select it, or build the model anew with --full-refresh") -%}
+  {%- endif -%}
+  {%- set start = 'max(' ~ joinery.quoted(column) ~ ') - ' ~ back.reach ~ further_back -%}
+  {%- if back.whole -%}{%- set start = "date_trunc('" ~ back.whole ~ "', " ~ start ~ ')' -%}{%- endif -%}
+  {%- set found = run_query('select cast(' ~ start ~ ' as string), typeof(' ~ start ~ ') from ' ~ joinery.quoted_relation(this)).rows[0] -%}
+  {{ return("cast('" ~ found[0] ~ "' as " ~ found[1] ~ ')' if found[0] is not none else none) }}
+{% endmacro %}

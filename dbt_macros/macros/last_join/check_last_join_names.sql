@@ -1,0 +1,18 @@
+{# Fails where two columns of the right sides come out under one name, or one hides a left column that a later right side is joined
+   by: portable SQL joins one after the other, and could not tell the two apart. #}
+{% macro check_last_join_names(joins) %}
+  {%- set names = [] -%}
+  {%- for join in joins -%}
+    {%- for pair in join.on + [join.as_of, join.known_at] if pair and pair.left | lower in names -%}
+      {%- do joinery.fail('last_join', 'columns', "returns a right column as `" ~ pair.left
+        ~ "`, which is also a left column that a later right side is joined by: give it an alias, or a `prefix`") -%}
+    {%- endfor -%}
+    {%- for item in join.columns -%}
+      {%- if item.alias | lower in names -%}
+        {%- do joinery.fail('last_join', 'columns', "returns two right columns as `" ~ item.alias
+          ~ "`: give one of them an alias, or its side a `prefix`") -%}
+      {%- endif -%}
+      {%- do names.append(item.alias | lower) -%}
+    {%- endfor -%}
+  {%- endfor -%}
+{% endmacro %}

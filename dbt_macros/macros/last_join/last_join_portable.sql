@@ -1,0 +1,50 @@
+{# Plain Spark SQL: right sides that share keys and time of the left side in one pass over it, and one pass after the other. #}
+{% macro last_join_portable(left, joins) %}
+  {%- set passes = joinery.last_join_passes(joins) -%}
+  {%- set sources = [left] + joinery.numbered('__joinery_', passes) -%}
+  {%- set rendered, ctes = [], [] -%}
+  {%- for one in passes -%}
+    {%- do rendered.append(joinery.last_join_as_of(sources[loop.index0], one) if joinery.is_stream(one[0])
+      else joinery.last_join_ranked(sources[loop.index0], one[0])) -%}
+  {%- endfor -%}
+  {%- for sql in rendered[:-1] -%}
+    {%- do ctes.append(sources[loop.index] ~ ' as (\n  ' ~ sql | trim | indent(2) ~ '\n)') -%}
+  {%- endfor -%}
+  {{ return(('with ' ~ ctes | join(',\n') ~ '\n' if ctes else '') ~ rendered[-1] | trim) }}
+{% endmacro %}
+
+{# Consecutive right sides as a list of lists, those that one sorted stream serves together. #}
+{% macro last_join_passes(joins) %}
+  {%- set passes = [] -%}
+  {%- for join in joins -%}
+    {%- if passes and joinery.share_stream(passes[-1][0], join) -%}
+      {%- do passes[-1].append(join) -%}
+    {%- else -%}
+      {%- do passes.append([join]) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {{ return(passes) }}
+{% endmacro %}
+
+{# Whether the last right row before each left row, in the order of time, is the answer: not where the order is another, nor where that
+   row may have ended, or not been known, and an earlier one counts. #}
+{% macro is_stream(join) %}
+  {{ return(true if join.as_of and not join.valid_to and not join.known_at and join.order[0].direction == 'asc'
+    and join.order[0].column | lower == join.as_of.right | lower else false) }}
+{% endmacro %}
+
+{# Whether two right sides are joined by the same left columns, of the very types that these have: a union widens its columns to one
+   type, by which keys of a third type may become equal that are not. #}
+{% macro share_stream(one, other) %}
+  {%- if not joinery.is_stream(one) or not joinery.is_stream(other) -%}{{ return(false) }}{%- endif -%}
+  {%- set columns = [] -%}
+  {%- for join in [one, other] -%}
+    {%- set pairs = join.on + [join.as_of] -%}
+    {%- do columns.append(pairs | map(attribute='left') | map('lower') | list) -%}
+    {%- for pair in pairs -%}
+      {%- set type = joinery.type_of(join.left_types, pair.left) -%}
+      {%- if not type or type != joinery.type_of(join.right_types, pair.right) -%}{{ return(false) }}{%- endif -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {{ return(columns[0] == columns[1]) }}
+{% endmacro %}

@@ -1,0 +1,20 @@
+{# `as_of` as {left, right, strict, tolerance}, its right column from `valid_from` where that is given; none where there is none. #}
+{% macro read_as_of(macro, as_of, valid_from) %}
+  {%- if as_of is none and valid_from is none -%}{{ return(none) }}{%- endif -%}
+  {%- if as_of is none -%}
+    {%- do joinery.fail(macro, 'valid_from', "needs `as_of`, with the left column of the time to look at: {left: ...}") -%}
+  {%- endif -%}
+  {%- if valid_from is none -%}
+    {%- do joinery.check_mapping(macro, 'as_of', as_of, ['left', 'right'], ['strict', 'tolerance']) -%}
+  {%- elif as_of is mapping and 'right' in as_of -%}
+    {%- do joinery.fail(macro, 'valid_from', "is given beside the right column of `as_of`; take one of them away") -%}
+  {%- else -%}
+    {%- do joinery.check_mapping(macro, 'as_of', as_of, ['left'], ['strict', 'tolerance']) -%}
+    {%- do joinery.check_column(macro, 'valid_from', valid_from) -%}
+    {%- set as_of = dict(as_of, right=valid_from) -%}
+  {%- endif -%}
+  {%- do joinery.check_column(macro, 'as_of', as_of.left) -%}
+  {%- do joinery.check_column(macro, 'as_of', as_of.right) -%}
+  {%- do joinery.check_choice(macro, 'as_of', as_of.get('strict', false), [true, false]) -%}
+  {{ return(dict(as_of, tolerance=joinery.read_tolerance(macro, as_of.get('tolerance')))) }}
+{% endmacro %}

@@ -1,0 +1,8 @@
+{# What a window computed, without the halo: those rows are in the model already. #}
+{% macro new_rows_of(sql, window, watermark) -%}
+select *
+from (
+  {{ sql | trim | indent(2) }}
+)
+where {{ joinery.is_new(window.order[0].column, watermark) }}
+{%- endmacro %}

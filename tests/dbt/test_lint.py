@@ -1,0 +1,49 @@
+"""lint_last_join: a warning for each LAST JOIN that stock Spark would take for an inner join, and for no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.dbt_project import Dbt, write_project
+
+pytestmark = pytest.mark.dbt
+UNALIASED = {
+    "plain": "select * from flights LAST JOIN weather using (origin)",
+    "by_ref": "select * from {{ ref('flights') }}\n  last\n  join {{ ref('weather') }} using (origin)",
+    "quoted": "select * from `my air`.`fli``ghts` last join weather order by at on a = b",
+    "later": "select * from a as l join b last join c on l.x = c.x",
+    "behind_a_comment": "select * from flights /* all */ -- of them\n last join weather using (origin)",
+}
+FINE = {
+    "flights": "select 1 as origin",
+    "weather": "select 1 as origin",
+    "aliased": "select * from {{ ref('flights') }} l last join {{ ref('weather') }} r on l.origin = r.origin",
+    "aliased_by_as": "select * from flights as l last join weather as r using (origin) last join c on (l.x = c.x)",
+    "commented": "select 1 -- from flights last join weather\n /* from a last join b */ {# from a last join b #}",
+    "other_words": "select last, lasting from joined last_joined join last on true",
+    "by_macro": "{{ joinery.last_join(ref('flights'), ref('weather'), ['origin'], columns=['origin'], prefix='w_') }}",
+}
+
+
+@pytest.fixture(scope="module")
+def warnings(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the macro says about all of them."""
+    folder = tmp_path_factory.mktemp("lint")
+    write_project(folder, **UNALIASED, **FINE)
+    project = Dbt(folder)
+    assert project.invoke("deps").success, project.log
+    assert project.invoke("run-operation", "joinery.lint_last_join").success, project.log
+    assert not project.invoke("--warn-error", "run-operation", "joinery.lint_last_join").success
+    project.invoke("run-operation", "joinery.lint_last_join")
+    return "\n".join(project.log)
+
+
+@pytest.mark.parametrize("model", UNALIASED)
+def test_a_left_side_without_alias_is_named(warnings: str, model: str) -> None:
+    assert f"joinery: {Path('models', model)}.sql has a LAST JOIN without an alias of its left side" in warnings
+
+
+@pytest.mark.parametrize("model", FINE)
+def test_others_are_not(warnings: str, model: str) -> None:
+    assert f"{Path('models', model)}.sql" not in warnings

@@ -1,0 +1,3 @@
+select *
+from air.flights
+where `observed_at` > `departs_at`
