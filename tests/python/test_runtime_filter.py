@@ -22,8 +22,8 @@ def nothing_broadcast(spark: SparkSession) -> Iterator[None]:
         yield
 
 
-def fact(spark: SparkSession) -> DataFrame:
-    return spark.range(20_000).select("id", (f.col("id") % 1000).alias("k"))
+def fact(spark: SparkSession, rows: int = 20_000) -> DataFrame:
+    return spark.range(rows).select("id", (f.col("id") % 1000).alias("k"))
 
 
 def plan(frame: DataFrame) -> str:
@@ -33,14 +33,14 @@ def plan(frame: DataFrame) -> str:
 def test_a_predicate_of_the_small_side_makes_a_filter_and_the_answer_is_the_same(spark: SparkSession) -> None:
     def joined() -> DataFrame:
         small = spark.range(500).withColumnRenamed("id", "k").where("k % 50 = 7")
-        return fact(spark).join(small, "k")
+        return fact(spark, 200_000).join(small, "k")
 
     assert "joinery_might_contain" in plan(joined())
     with settings(spark, WITHOUT):
         expected = sorted(joined().collect())
         assert "joinery" not in plan(joined())
     assert sorted(joined().collect()) == expected
-    assert len(expected) == 200
+    assert len(expected) == 2000
 
 
 def test_a_hint_of_a_frame_insists(spark: SparkSession) -> None:
