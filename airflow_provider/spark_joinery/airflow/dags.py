@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timezone
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, TaskGroup, TriggerRule
+from airflow.sdk import DAG, TaskGroup, TriggerRule, literal
 
 from spark_joinery.airflow.hooks.joinery import JoineryHook
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
@@ -103,17 +104,22 @@ def _task(request: ArtifactRequest, conn_id: str) -> RefreshOperator:
     return _OPERATORS[request.kind](
         task_id=_task_id(request),
         doc_md=_doc(request),
-        relation=_verbatim(request.sql_name),
         joinery_conn_id=conn_id,
-        **{name: _verbatim(value) for name, value in arguments.items()},
+        **_verbatim({"relation": request.sql_name, **arguments}, _OPERATORS[request.kind].template_fields),
     )
 
 
-def _verbatim(value: Any) -> Any:
-    """Keep Airflow from reading braces in a declaration, `WHERE note LIKE '{%'`, as a template: dbt has rendered it."""
-    if isinstance(value, str) and re.search("{[{%#]", value):
-        return "{% raw %}" + value + "{% endraw %}"
-    return [_verbatim(item) for item in value] if isinstance(value, list) else value
+def _verbatim(arguments: dict[str, Any], template_fields: Collection[str]) -> dict[str, Any]:
+    """
+    Keep Airflow from rendering what a dbt project declares.
+
+    A declaration is data: whoever may write one could otherwise read connections and variables through a template. No
+    escape within the text is safe, as the text may end it, and a DAG may have delimiters of its own.
+    """
+    return {
+        name: literal(value) if name in template_fields and value is not None else value
+        for name, value in arguments.items()
+    }
 
 
 def _task_id(request: ArtifactRequest) -> str:
@@ -124,5 +130,6 @@ def _task_id(request: ArtifactRequest) -> str:
 
 def _doc(request: ArtifactRequest) -> str:
     """What the task's page shows: where the declaration comes from, and its text."""
-    spec = request.spec.model_dump_json(exclude_none=True, indent=2)
-    return f"`meta.joinery` of `{request.unique_id}` in the dbt project:\n\n```json\n{spec}\n```\n"
+    declared = {"node": request.unique_id, request.kind: request.spec.model_dump(exclude_none=True)}
+    # as JSON, no line of what was declared can end the block or begin one of its own
+    return f"`meta.joinery` in the dbt project:\n\n```json\n{json.dumps(declared, indent=2)}\n```\n"
