@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG, BaseOperator
 from airflow.sdk.exceptions import AirflowException
+from spark_joinery.airflow.operators.application import ApplicationOperator
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
@@ -101,8 +102,10 @@ def test_what_only_the_run_knows_is_checked_by_the_run() -> None:
 
 @pytest.mark.parametrize("operator", GOOD)
 def test_every_name_and_text_is_templated(operator: type[RefreshOperator]) -> None:
-    parameters = {*signature(operator).parameters, *signature(RefreshOperator).parameters}
+    classes = (operator, RefreshOperator, ApplicationOperator)
+    parameters = {name for each in classes for name in signature(each).parameters}
     others = {"quantiles", "hot_min_rows", "hot_min_share", "fpp", "full_refresh", "joinery_conn_id", "kwargs"}
+    others |= {"deferrable"}
     assert set(operator.template_fields) == parameters - others
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from airflow.sdk import DAG, Connection
 from spark_joinery.airflow.dags import joinery_refresh_dag
+from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.airflow.tasks import TaskPer
 from spark_joinery.metadata import BloomFilterSpec, DistributionSpec, RangeIndexSpec
 
 pytestmark = pytest.mark.airflow
@@ -79,6 +81,7 @@ def _refreshes(dag: DAG, context: dict[str, Any]) -> list[RefreshOperator]:
 def test_no_text_of_a_declaration_is_rendered(tmp_path: Path, context: dict[str, Any], text: str, native: bool) -> None:
     dag = joinery_refresh_dag(
         manifest(tmp_path, text),
+        task_per="artifact",
         render_template_as_native_obj=native,
         jinja_environment_kwargs={"variable_start_string": "<<", "variable_end_string": ">>"} if "<<" in text else {},
     )
@@ -91,8 +94,22 @@ def test_no_text_of_a_declaration_is_rendered(tmp_path: Path, context: dict[str,
 
 
 @pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("task_per", ["stage", "relation"])
+def test_what_reads_the_manifest_itself_renders_none_of_it(
+    tmp_path: Path, context: dict[str, Any], text: str, task_per: TaskPer
+) -> None:
+    dag = joinery_refresh_dag(manifest(tmp_path, text), task_per=task_per)
+    (task,) = (task for task in dag.tasks if isinstance(task, JoineryRefreshOperator))
+    task.render_template_fields(context)
+    specs = [request.spec for request in task.requests()]
+    assert BloomFilterSpec(keys=[text], where=text) in specs
+    assert len(specs) == 3
+    assert PASSWORD not in str(vars(task))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
 def test_a_declaration_stays_within_its_block_of_the_documentation(tmp_path: Path, text: str) -> None:
-    for task in joinery_refresh_dag(manifest(tmp_path, text)).tasks:
+    for task in joinery_refresh_dag(manifest(tmp_path, text), task_per="artifact").tasks:
         if isinstance(task, RefreshOperator):
             introduction, _, begin, *block, end = (task.doc_md or "").split("\n")[:-1]
             assert (introduction, begin, end) == ("`meta.joinery` in the dbt project:", "```json", "```")
@@ -105,5 +122,9 @@ def test_the_dag_is_the_same_each_time_it_is_parsed(tmp_path: Path) -> None:
     from airflow.serialization.serialized_objects import DagSerialization
 
     path = manifest(tmp_path, HOSTILE[0])
-    first, second = (json.dumps(DagSerialization.to_dict(joinery_refresh_dag(path)), default=str) for _ in range(2))
-    assert first == second
+
+    def serialized(task_per: TaskPer) -> str:
+        return json.dumps(DagSerialization.to_dict(joinery_refresh_dag(path, task_per=task_per)), default=str)
+
+    for task_per in get_args(TaskPer):
+        assert serialized(task_per) == serialized(task_per)

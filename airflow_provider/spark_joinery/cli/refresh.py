@@ -68,8 +68,7 @@ def refresh(
     Reads what is new since the last time, which may be nothing. The exit code is 0 if nothing failed, 1 if something
     did, 2 if nothing could be started.
     """
-    from spark_joinery.jobs.selection import select
-    from spark_joinery.metadata import read_manifest
+    from spark_joinery.metadata import read_manifest, select
 
     try:
         requests = select(read_manifest(manifest).requests, names, KINDS[kind])
