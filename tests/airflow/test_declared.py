@@ -26,6 +26,7 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 from airflow.sdk import DAG  # what every DAG file pays for, with any provider
 from airflow.providers.standard.operators.empty import EmptyOperator
+import spark_joinery.airflow.sensors.freshness
 from spark_joinery.airflow.dags import joinery_refresh_dag
 started = time.process_time()
 dag = joinery_refresh_dag(sys.argv[1], task_per=sys.argv[2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,6 +100,13 @@ def test_credentials_are_hidden(text: str, shown: str) -> None:
     assert without_credentials(text) == shown
 
 
+def test_a_connection_that_is_not_there_is_named(hook: Any, airflow_home: Path) -> None:
+    with pytest.raises(AirflowFailException, match="connection 'gone' does not exist: add one of type 'Joinery"):
+        JoineryHook("gone").connection.host  # noqa: B018
+    with pytest.raises(AirflowFailException, match=r"connection 'gone' does not exist: .*correct 'spark_conn_id'"):
+        _ = hook({"extra": {"spark_conn_id": "gone"}}).target
+
+
 def test_a_connection_of_another_type_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps({"conn_type": "spark", "host": "yarn"}))
     with pytest.raises(AirflowFailException, match="connection 'lake' is of type 'spark', expected 'joinery'"):
@@ -109,6 +117,11 @@ def test_a_connect_server_is_no_master(hook: Any) -> None:
     lake = hook({"host": "sc://spark.example.org", "extra": {"conf": {"spark.sql.ansi.enabled": True}}})
     assert lake.spark_confs() == {"spark.remote": "sc://spark.example.org", "spark.sql.ansi.enabled": "true"}
     assert lake.target == SparkTarget(master="sc://spark.example.org", confs={"spark.sql.ansi.enabled": "true"})
+
+
+def test_a_remote_among_the_settings_wins_over_the_master(hook: Any) -> None:
+    lake = hook({"host": "local[2]", "extra": {"conf": {"spark.remote": "sc://spark.example.org"}}})
+    assert lake.target == SparkTarget(master="sc://spark.example.org")
 
 
 @pytest.mark.parametrize(

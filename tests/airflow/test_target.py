@@ -112,6 +112,7 @@ def test_a_remote_of_the_environment_does_not_win_over_the_master(monkeypatch: p
     environment = SparkTarget().environment()
     assert "SPARK_REMOTE" not in environment
     assert environment["PYSPARK_PYTHON"] == sys.executable
+    assert "PYSPARK_PYTHON" not in SparkTarget(master="yarn", deploy_mode="cluster").environment()
 
 
 @pytest.mark.parametrize(

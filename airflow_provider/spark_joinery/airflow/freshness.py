@@ -50,6 +50,8 @@ def problems_of(store: str, keys: Iterable[ArtifactKey], max_age_s: float | None
     :raises OSError: if the store cannot be read
     """
     opened = ArtifactStore(store, ArrowFileSystem())
+    # a lookup takes what it cannot read for damaged, and a store out of reach would be waited for without end
+    opened.filesystem.status(opened.root)
     now = datetime.now(timezone.utc)
     found = {key: _problem(opened, key, max_age_s, now) for key in keys}
     return {str(key): problem for key, problem in found.items() if problem}

@@ -103,10 +103,12 @@ class SparkTarget:
         """
         The environment of the program.
 
-        :return: that of the worker, with the worker's Python for Spark
+        :return: that of the worker, with the worker's Python for a driver that runs on it
         """
         # a remote of the environment would win over the master
         kept = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
+        if self.deploy_mode == "cluster":
+            return kept
         return {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable} | kept
 
     def _program(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from airflow.sdk import BaseHook
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
 from airflow.sdk.log import mask_secret
 from typing_extensions import Self
 
@@ -69,9 +69,9 @@ class JoineryHook(BaseHook):
         The Airflow connection.
 
         :return: read once
-        :raises AirflowFailException: if it is of another type
+        :raises AirflowFailException: if there is none, or it is of another type
         """
-        connection = self.get_connection(self.joinery_conn_id)
+        connection = _existing(self.joinery_conn_id, "name another one with joinery_conn_id")
         if connection.conn_type != self.conn_type:
             raise AirflowFailException(
                 f"connection '{self.joinery_conn_id}' is of type '{connection.conn_type}', expected "
@@ -97,7 +97,7 @@ class JoineryHook(BaseHook):
         :raises AirflowFailException: if there is no such connection, or it is of another type
         """
         conn_id = self._extra("spark_conn_id")
-        return SparkConnection.of(self.get_connection(conn_id)) if conn_id else None
+        return SparkConnection.of(_existing(conn_id, "correct 'spark_conn_id' in the extra")) if conn_id else None
 
     @property
     def target(self) -> SparkTarget:
@@ -109,8 +109,9 @@ class JoineryHook(BaseHook):
         """
         spark = self.spark_connection or SparkConnection(master=DEFAULT_MASTER)
         confs = self.spark_confs()
+        master, remote = confs.pop("spark.master", DEFAULT_MASTER), confs.pop("spark.remote", None)
         return SparkTarget(
-            master=confs.pop("spark.remote", "") or confs.pop("spark.master"),
+            master=remote or master,
             deploy_mode=cast("DeployMode", self._extra("deploy_mode") or spark.deploy_mode or "client"),
             spark_submit=self._extra("spark_submit") or spark.spark_submit,
             options=spark.options,
@@ -260,14 +261,6 @@ class JoineryHook(BaseHook):
                 stop_session(spark)
             _end_jvm()
 
-    def kill(self) -> None:
-        """End the JVM that this hook started, from a signal handler: whatever it is asked to do then fails at once."""
-        self._spark = None
-        if self._owns_jvm:
-            self._owns_jvm = False
-            # not through SparkSession.stop: the interrupted call may be in the midst of talking to the JVM
-            _end_jvm()
-
     def __enter__(self) -> Self:
         return self
 
@@ -312,6 +305,23 @@ class JoineryHook(BaseHook):
         :return: None if it is absent or empty
         """
         return self.connection.extra_dejson.get(field) or None
+
+
+def _existing(conn_id: str, remedy: str) -> Connection:
+    """
+    Find a connection.
+
+    :param conn_id: its id
+    :param remedy: what else can be done than adding it
+    :return: the connection
+    :raises AirflowFailException: if there is none, which no retry mends
+    """
+    try:
+        return JoineryHook.get_connection(conn_id)
+    except AirflowNotFoundException as error:
+        raise AirflowFailException(
+            f"connection '{conn_id}' does not exist: add one of type 'Joinery (Spark)', or {remedy}"
+        ) from error
 
 
 def _ensure_metastore_free(confs: Mapping[str, str]) -> None:

@@ -104,7 +104,7 @@ class ApplicationOperator(BaseOperator):
         full_refresh = self.full_refresh or (context.get("params") or {}).get("full_refresh") is True
         self._application = hook.start(requests, full_refresh=full_refresh, stays=stays)
         if stays:
-            self._application.wait_until_alive()
+            self._wait_until_alive(self._application)
             trigger = RefreshTrigger(str(self._application.folder.path))
             self.defer(trigger=trigger, method_name="execute_complete", timeout=self.execution_timeout)
         try:
@@ -155,6 +155,14 @@ class ApplicationOperator(BaseOperator):
         finally:
             folder.remove()
 
+    def _wait_until_alive(self, application: SparkApplication) -> None:
+        """Wait until the driver can be left to itself; a task that ends before, by a time-out or an error, ends it."""
+        try:
+            application.wait_until_alive()
+        except BaseException:
+            application.cancel()
+            raise
+
     def _show_ui(self, progress: Progress, context: Context) -> None:
         """Let the link lead to Spark's UI as long as that is there."""
         self.spark_ui = progress.ui
@@ -172,8 +180,8 @@ class ApplicationOperator(BaseOperator):
                 events[outlet].extra = {name: result[name] for name in ("status", "mode", "rows", "version")}
 
     def _log_result(self, result: dict[str, Any]) -> None:
-        level = {"failed": logging.ERROR, "skipped": logging.WARNING}.get(result["status"], logging.INFO)
-        self.log.log(level, "%s", summary(result))
+        level = logging.WARNING if result["reason"] else logging.INFO
+        self.log.log(logging.ERROR if result["status"] == "failed" else level, "%s", summary(result))
 
 
 def summary(result: dict[str, Any]) -> str:
