@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,10 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException, TaskDeferred
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, TaskDeferred
+from airflow.sdk.execution_time.context import OutletEventAccessors
 from airflow.triggers.base import TriggerEvent
 from spark_joinery.airflow.application import SparkApplication
+from spark_joinery.airflow.assets import artifact_asset
 from spark_joinery.airflow.hooks.joinery import JoineryHook
+from spark_joinery.airflow.links import SparkUILink
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.target import SparkTarget
@@ -34,7 +38,11 @@ def lake(tmp_path_factory: pytest.TempPathFactory, small_spark: dict[str, str]) 
     folder = tmp_path_factory.mktemp("lake")
     (folder / "source").mkdir()
     pq.write_table(pa.table({"k": list(range(1000))}), folder / "source" / "part.parquet")
-    conf = small_spark | {"spark.sql.catalogImplementation": "in-memory"}
+    conf = small_spark | {
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.ui.enabled": "true",
+        "spark.ui.port": "0",
+    }
     extra = {"store": str(folder / "store"), "run_dir": str(folder / "runs"), "conf": conf}
     with pytest.MonkeyPatch.context() as patch:
         connection = {"conn_type": "joinery", "host": "local[1]", "extra": extra}
@@ -43,10 +51,15 @@ def lake(tmp_path_factory: pytest.TempPathFactory, small_spark: dict[str, str]) 
         yield folder
 
 
+def processes() -> list[tuple[int, str]]:
+    """Ids and command lines of all processes."""
+    shown = subprocess.run(["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    return [(int(pid), line) for pid, line in (row.split(maxsplit=1) for row in shown.splitlines())]
+
+
 def java_of(folder: Path) -> list[str]:
     """Command lines of the processes that run for a folder."""
-    shown = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    return [line for line in shown.splitlines() if str(folder) in line]
+    return [line for _, line in processes() if str(folder) in line]
 
 
 def manifest(lake: Path, name: str, joinery: dict[str, Any]) -> Path:
@@ -74,8 +87,10 @@ def test_several_artifacts_in_one_application(lake: Path, capsys: pytest.Capture
     operator = JoineryRefreshOperator(
         task_id="t", manifest=manifest(lake, "three.json", declared), joinery_conn_id="lake"
     )
+    assert SparkUILink().get_link(operator, ti_key=None) == ""  # type: ignore[arg-type]
     with pytest.raises(AirflowFailException) as failed:
         operator.execute({})
+    assert SparkUILink().get_link(operator, ti_key=None).startswith("http://")  # type: ignore[arg-type]
     shown, log = str(failed.value), capsys.readouterr().out
     assert shown.startswith("1 of 6 artifacts could not be refreshed:\n  - bloom_filter of file:")
     assert "has no column 'nope'" in shown
@@ -121,9 +136,15 @@ def test_a_deferred_refresh_goes_on_where_the_trigger_ends(lake: Path) -> None:
     event = drive(stopped.trigger)
     assert event == {"folder": str(folder), "problem": None}
     # resumed by another process, which knows only the arguments of the task
-    resumed = BloomFilterOperator(task_id="t", relation=relation, keys=["k"], fpp=0.02, joinery_conn_id="lake")
-    result = getattr(resumed, stopped.method_name)({}, event)
+    asset = artifact_asset(operator.request())
+    resumed = BloomFilterOperator(
+        task_id="t", relation=relation, keys=["k"], fpp=0.02, joinery_conn_id="lake", outlets=[asset]
+    )
+    events = OutletEventAccessors()
+    result = getattr(resumed, stopped.method_name)({"outlet_events": events}, event)
     assert (result["status"], result["rows"]) == ("refreshed", 1000)
+    said = {name: result[name] for name in ("status", "mode", "rows", "version")}
+    assert events[asset].extra == said
     assert not folder.exists()
 
 
@@ -163,6 +184,20 @@ def test_a_task_that_is_killed_ends_its_spark(lake: Path) -> None:
     assert time.monotonic() - killed < 10
     with pytest.raises(AirflowException, match="The refresh was ended: it was cancelled"):
         application.wait()
+
+
+def test_a_jvm_that_is_killed_fails_the_task_and_leaves_nothing(lake: Path) -> None:
+    application = JoineryHook("lake").start([], full_refresh=False)
+    application.wait_until_alive()
+    (java,) = [pid for pid, line in processes() if "SparkSubmit" in line and str(application.folder.path) in line]
+    os.kill(java, signal.SIGKILL)
+    with pytest.raises(AirflowException, match=r"Spark has ended before its work was done \(exit code -9\)"):
+        application.wait()
+    application.cancel()
+    killed = time.monotonic()
+    while java_of(lake):
+        assert time.monotonic() - killed < 10
+        time.sleep(0.2)
 
 
 def test_what_nobody_waits_for_ends_itself(lake: Path, tmp_path: Path) -> None:
@@ -213,11 +248,12 @@ def test_without_a_shared_directory_a_task_waits_itself(
 ) -> None:
     connection = json.loads(os.environ["AIRFLOW_CONN_LAKE"])
     del connection["extra"]["run_dir"]
+    connection["extra"]["spark_submit"] = "/nowhere/spark-submit"
     monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps(connection))
     operator = BloomFilterOperator(
         task_id="t", relation=f"parquet.`{lake}/gone`", keys=["k"], joinery_conn_id="lake", deferrable=True
     )
-    with pytest.raises(AirflowSkipException, match="does not exist yet"):
+    with pytest.raises(AirflowFailException, match="spark-submit is not at /nowhere"):
         operator.execute({})
     assert "to defer, set 'run_dir' in the extra of connection 'lake'" in capsys.readouterr().out
 
