@@ -40,10 +40,13 @@ def busy():
     application = operator._application
     return application and application.folder.progress().state == "running"
 
+killed = []
+
 def terminate():
     while not busy():
         time.sleep(0.2)
     time.sleep(2)  # it has begun to read a table of 10^16 rows
+    killed.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGTERM)
 
 # what Airflow's task runner does
@@ -53,7 +56,7 @@ try:
     operator.execute({})
 except Exception as error:
     java = subprocess.run(["pgrep", "-P", str(os.getpid()), "java"], capture_output=True, text=True).stdout
-    print(json.dumps({"error": type(error).__name__, "java": java}))
+    print(json.dumps({"error": type(error).__name__, "java": java, "seconds": time.monotonic() - killed[0]}))
 """
 
 AGAIN = """
@@ -143,19 +146,23 @@ def loaded(environment: dict[str, str]) -> dict[str, str]:
     return environment
 
 
-@pytest.fixture(scope="module")
-def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What one run of the example DAG did, and its log."""
-    examples = Path(spark_joinery.airflow.__path__[0]) / "example_dags"
-    shutil.copy(examples / "example_joinery.py", airflow_home / "dags")
-    folder = tmp_path_factory.mktemp("night")
-    command = [sys.executable, str(Path(__file__).with_name("nightly_run.py")), str(folder / "report.json")]
+def run_example(folder: Path, environment: dict[str, str], *dag_id: str) -> dict[str, Any]:
+    """Run an example DAG; returns what it did, and its log."""
+    command = [sys.executable, str(Path(__file__).with_name("nightly_run.py")), str(folder / "report.json"), *dag_id]
     with (folder / "log.txt").open("w") as log:
-        done = subprocess.run(command, env=loaded, stdout=log, stderr=subprocess.STDOUT, timeout=500, check=False)
+        done = subprocess.run(command, env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=500, check=False)
     text = (folder / "log.txt").read_text()
     assert done.returncode == 0, text
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report | {"log": text}
+
+
+@pytest.fixture(scope="module")
+def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What one run of the nightly example did, and its log."""
+    examples = Path(spark_joinery.airflow.__path__[0]) / "example_dags"
+    shutil.copy(examples / "example_joinery.py", airflow_home / "dags")
+    return run_example(tmp_path_factory.mktemp("night"), loaded)
 
 
 def test_what_exists_is_refreshed_and_the_rest_skipped(night: dict[str, Any]) -> None:
@@ -213,6 +220,24 @@ def test_a_killed_task_takes_its_jvm_along(loaded: dict[str, str]) -> None:
     outcome = answer(python(KILL, loaded))
     assert outcome["error"]
     assert outcome["java"] == ""
+    assert outcome["seconds"] < 10
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("night")
+def test_a_task_for_each_relation(loaded: dict[str, str], tmp_path: Path) -> None:
+    run = run_example(tmp_path, loaded, "example_joinery_each_relation")
+    assert run["tasks"] == {"sources": "success", "refresh[0]": "success", "refresh[1]": "skipped", "fresh": "success"}
+    assert "distribution of spark_catalog.raw.flights: unchanged" in run["log"]
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("night")
+def test_the_example_of_each_operator(loaded: dict[str, str], tmp_path: Path) -> None:
+    run = run_example(tmp_path, loaded, "example_joinery_by_hand")
+    assert run["tasks"] == {"flights_by_carrier": "success", "planes_of_cessna": "skipped", "storms_by_time": "skipped"}
 
 
 @pytest.fixture(scope="module")
