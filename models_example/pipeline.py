@@ -125,8 +125,11 @@ def _last_run(database: sqlite3.Connection, home: Path) -> list[Refreshed]:
     tasks = [json.loads(value) for (value,) in database.execute(returned, [run_id])]
     # Airflow keeps JSON in a column of type JSON
     tasks = [json.loads(task) if isinstance(task, str) else task for task in tasks]
+    results = [result for task in tasks for result in task]
+    if skipped := [result["reason"] for result in results if result["status"] == "skipped"]:
+        raise DemoError(f"joinery_refresh passed over what the demo should have loaded: {skipped}")
     names = [field.name for field in fields(Refreshed)]
-    return [Refreshed(**{name: result[name] for name in names}) for results in tasks for result in results]
+    return [Refreshed(**{name: result[name] for name in names}) for result in results]
 
 
 @contextmanager
