@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,9 @@ def refresh(
     """
     from spark_joinery.metadata import read_manifest, select
 
+    if not dry_run:
+        # whoever lacks pyspark is to hear of that first, not after mending a manifest
+        import_module("spark_joinery.jobs")
     try:
         requests = select(read_manifest(manifest).requests, names, KINDS[kind])
         if dry_run:
