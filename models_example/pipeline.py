@@ -59,7 +59,7 @@ def run(name: str, command: list[str], home: Path, **variables: str) -> str:
 
 @dataclass(frozen=True)
 class Refreshed:
-    """What one task of the nightly run made of an artifact."""
+    """What the nightly run made of an artifact."""
 
     kind: str
     relation: str
@@ -78,7 +78,7 @@ def refresh_through_airflow(home: Path, variables: Mapping[str, str], models: st
         models: which models dbt builds between the refresh of sources and that of models.
 
     Returns:
-        What became of each artifact, in the order of the tasks.
+        What became of each artifact, in the order in which they were refreshed.
 
     Raises:
         DemoError: a task did not succeed.
@@ -122,9 +122,12 @@ def _last_run(database: sqlite3.Connection, home: Path) -> list[Refreshed]:
     if failed := [f"{task} ({state})" for task, state in states if state != "success"]:
         raise DemoError(f"tasks of joinery_refresh did not succeed, see {home / 'logs' / 'airflow.log'}: {failed}")
     returned = "SELECT value FROM xcom WHERE run_id = ? AND key = 'return_value' ORDER BY timestamp"
-    results = [json.loads(value) for (value,) in database.execute(returned, [run_id])]
+    tasks = [json.loads(value) for (value,) in database.execute(returned, [run_id])]
     # Airflow keeps JSON in a column of type JSON
-    results = [json.loads(result) if isinstance(result, str) else result for result in results]
+    tasks = [json.loads(task) if isinstance(task, str) else task for task in tasks]
+    results = [result for task in tasks for result in task]
+    if skipped := [result["reason"] for result in results if result["status"] == "skipped"]:
+        raise DemoError(f"joinery_refresh passed over what the demo should have loaded: {skipped}")
     names = [field.name for field in fields(Refreshed)]
     return [Refreshed(**{name: result[name] for name in names}) for result in results]
 

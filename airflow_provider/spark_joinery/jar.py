@@ -6,6 +6,7 @@ import json
 import os
 import re
 import warnings
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,11 +107,33 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
             stacklevel=2,
         )
         return builder
-    for key, value in (("spark.jars", str(jar_path())), ("spark.sql.extensions", EXTENSION)):
-        present = [item.strip() for item in str(options.get(key) or _inherited(key)).split(",") if item.strip()]
-        if value not in present:
-            builder.config(key, ",".join([*present, value]))
+    for key, value in settings_with_joinery(options).items():
+        builder.config(key, value)
     return builder
+
+
+def settings_with_joinery(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Find the settings that load Joinery beside what is loaded already.
+
+    Args:
+        settings: Those that a session is going to be started with.
+
+    Returns:
+        `spark.jars` and `spark.sql.extensions`: what the settings, `spark-submit` or `spark-defaults.conf` name, and
+        Joinery's after it.
+
+    Raises:
+        UnsupportedSparkError: There is no jar for the installed pyspark.
+        JarNotFoundError: This is a checkout in which the jar has not been built.
+
+    Example:
+        >>> settings_with_joinery({"spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension"})
+    """
+    loaded = {}
+    for key, value in (("spark.jars", str(jar_path())), ("spark.sql.extensions", EXTENSION)):
+        present = [item.strip() for item in str(settings.get(key) or inherited(key)).split(",") if item.strip()]
+        loaded[key] = ",".join(present if value in present else [*present, value])
+    return loaded
 
 
 def _installed_spark() -> str:
@@ -124,8 +147,15 @@ def _installed_spark() -> str:
     return pyspark.__version__
 
 
-def _inherited(key: str) -> str:
-    """Read a setting from outside the program, which the builder's own would replace rather than extend."""
+def inherited(key: str) -> str:
+    """Read a setting from outside the program, which the builder's own would replace rather than extend.
+
+    Args:
+        key: Of the setting.
+
+    Returns:
+        What `spark-submit` was given, or `spark-defaults.conf` holds; "" without either.
+    """
     from pyspark import SparkConf, SparkContext
     from pyspark.find_spark_home import _find_spark_home
 

@@ -1,4 +1,4 @@
-"""The nightly refresh: one task for each artifact that the dbt project declares under `meta.joinery`.
+"""The nightly refresh of all that the dbt project declares under `meta.joinery`.
 
 Sources are refreshed, then dbt builds its models, then those are refreshed. `make demo` runs it with
 `airflow dags test`; to schedule it, copy this file into Airflow's DAG folder, and set `JOINERY_MANIFEST` to the

@@ -1,6 +1,6 @@
-"""Run the example DAG in a process of its own, and report what its tasks did.
+"""Run an example DAG in a process of its own, and report what its tasks did.
 
-Usage: nightly_run.py REPORT, with Airflow, dbt and the connection `joinery_default` in the environment.
+Usage: nightly_run.py REPORT [DAG], with Airflow, dbt and the connection `joinery_default` in the environment.
 """
 
 from __future__ import annotations
@@ -11,25 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from airflow.dag_processing.dagbag import DagBag
-from airflow.models import DagRun
+from airflow.models import DagRun, TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.settings import Session
 
 
-def run() -> dict[str, Any]:
-    """Run the DAG as a manual run without logical date."""
+def run(dag_id: str) -> dict[str, Any]:
+    """Run a DAG as a manual run without logical date."""
     bag = DagBag()
     assert not bag.import_errors, bag.import_errors
-    done: DagRun = bag.dags["example_joinery_refresh"].test(logical_date=None)
+    done: DagRun = bag.dags[dag_id].test(logical_date=None)
     session = Session()
     returned = session.scalars(XComModel.get_many(run_id=done.run_id, key="return_value"))
     return {
         "state": done.state,
         "logical_date": done.logical_date,
-        "tasks": {task.task_id: task.state for task in done.get_task_instances(session=session)},
+        "tasks": {_name(task): task.state for task in done.get_task_instances(session=session)},
         "results": {row.task_id: XComModel.deserialize_value(row) for row in returned},
     }
 
 
+def _name(task: TaskInstance) -> str:
+    """The task's id, of a mapped task with its index."""
+    return task.task_id if task.map_index < 0 else f"{task.task_id}[{task.map_index}]"
+
+
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(run(), default=str))
+    Path(sys.argv[1]).write_text(json.dumps(run(*(sys.argv[2:] or ["example_joinery_refresh"])), default=str))

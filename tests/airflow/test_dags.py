@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import DAG
-from spark_joinery.airflow.dags import joinery_refresh_dag
+from airflow.sdk import DAG, TriggerRule
+from spark_joinery.airflow.assets import artifact_asset
+from spark_joinery.airflow.dags import OnRefreshFailure, joinery_refresh_dag
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
+from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.metadata import (
     BloomFilterSpec,
     DistributionSpec,
@@ -39,8 +44,12 @@ def short(task_id: str) -> str:
     return task_id.rpartition("__")[0]
 
 
+def dbt() -> BashOperator:
+    return BashOperator(task_id="dbt", bash_command="true")
+
+
 def test_one_task_per_artifact_around_the_models(manifest: Path) -> None:
-    dag = joinery_refresh_dag(manifest, build_models=lambda: BashOperator(task_id="dbt", bash_command="true"))
+    dag = joinery_refresh_dag(manifest, build_models=dbt, task_per="artifact")
     before = {task for task in dag.task_ids if task.startswith("before_models.")}
     after = {task for task in dag.task_ids if task.startswith("after_models.")}
     assert {short(task) for task in before} == {
@@ -52,12 +61,102 @@ def test_one_task_per_artifact_around_the_models(manifest: Path) -> None:
         "after_models.distribution__marts_busy",
         "after_models.range_index__marts_busy",
     }
-    expected = {task: {"sources_refreshed"} for task in before} | {task: set() for task in after}
-    assert edges(dag) == expected | {"sources_refreshed": {"dbt"}, "dbt": after}
+    expected: dict[str, set[str]] = {task: {"sources_refreshed", "all_refreshed"} for task in before}
+    expected |= {task: {"all_refreshed"} for task in after}
+    assert edges(dag) == expected | {"sources_refreshed": {"dbt"}, "dbt": after, "all_refreshed": set()}
+
+
+def test_one_task_per_stage_by_default(manifest: Path) -> None:
+    dag = joinery_refresh_dag(manifest, build_models=dbt)
+    assert edges(dag) == {
+        "before_models.refresh": {"sources_refreshed", "all_refreshed"},
+        "sources_refreshed": {"dbt"},
+        "dbt": {"after_models.refresh"},
+        "after_models.refresh": {"all_refreshed"},
+        "all_refreshed": set(),
+    }
+    declared = read_manifest(manifest).requests
+    for stage in ("before_models", "after_models"):
+        task = dag.get_task(f"{stage}.refresh")
+        assert isinstance(task, JoineryRefreshOperator)
+        assert task.requests() == [request for request in declared if request.stage == stage]
+
+
+def test_one_task_per_relation(manifest: Path) -> None:
+    dag = joinery_refresh_dag(manifest, build_models=dbt, task_per="relation")
+    tasks = {short(task.task_id): task for task in dag.tasks if isinstance(task, JoineryRefreshOperator)}
+    assert set(tasks) == {
+        "before_models.raw_flights",
+        "before_models.raw_not_loaded_yet",
+        "after_models.marts_busy",
+    }
+    for task in tasks.values():
+        task.render_template_fields({})
+    declared = read_manifest(manifest).requests
+    flights = [request for request in declared if request.relation == "spark_catalog.raw.flights"]
+    assert len(flights) == 2
+    assert tasks["before_models.raw_flights"].requests() == flights
+
+
+@pytest.mark.parametrize(
+    ("on_refresh_failure", "rule"), [("continue", TriggerRule.ALL_DONE), ("fail", TriggerRule.NONE_FAILED)]
+)
+def test_dbt_runs_whatever_becomes_of_a_refresh_unless_told_otherwise(
+    manifest: Path, on_refresh_failure: OnRefreshFailure, rule: TriggerRule
+) -> None:
+    dag = joinery_refresh_dag(manifest, build_models=dbt, on_refresh_failure=on_refresh_failure)
+    assert dag.get_task("sources_refreshed").trigger_rule == rule
+    assert dag.get_task("dbt").trigger_rule == TriggerRule.ALL_SUCCESS
+
+
+def test_refreshes_end_in_time_and_are_tried_again_once(manifest: Path) -> None:
+    refreshes = [task for task in joinery_refresh_dag(manifest).tasks if isinstance(task, JoineryRefreshOperator)]
+    assert len(refreshes) == 2
+    for task in refreshes:
+        assert (task.execution_timeout, task.retries) == (timedelta(hours=1), 1)
+        assert (task.pool, task.deferrable) == ("default_pool", False)
+    defaults = {"retries": 3, "retry_delay": timedelta(seconds=5)}
+    dag = joinery_refresh_dag(
+        manifest, refresh_timeout=timedelta(minutes=5), pool="lake", deferrable=True, default_args=defaults
+    )
+    task = dag.get_task("before_models.refresh")
+    assert isinstance(task, JoineryRefreshOperator)
+    assert (task.execution_timeout, task.retries) == (timedelta(minutes=5), 3)
+    assert (task.retry_delay, task.pool, task.deferrable) == (timedelta(seconds=5), "lake", True)
+
+
+def test_a_run_can_ask_for_a_full_refresh(manifest: Path) -> None:
+    dag = joinery_refresh_dag(manifest, params={"mine": 1})
+    assert dag.params.dump() == {"full_refresh": False, "mine": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"on_refresh_failure": "ignore"}, "on_refresh_failure is 'ignore', expected 'continue' or 'fail'"),
+        ({"task_per": None}, "task_per is None, expected 'stage' or 'relation' or 'artifact'"),
+    ],
+)
+def test_values_that_are_none_are_refused(manifest: Path, arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=says):
+        joinery_refresh_dag(manifest, **arguments)
+
+
+def test_relations_go_in_and_artifacts_come_out(manifest: Path) -> None:
+    dag = joinery_refresh_dag(manifest)
+    before = dag.get_task("before_models.refresh")
+    assert {asset.name for asset in before.inlets} == {"spark_catalog.raw.flights", "spark_catalog.raw.not_loaded_yet"}
+    declared = [request for request in read_manifest(manifest).requests if request.stage == "before_models"]
+    assert before.outlets == [artifact_asset(request) for request in declared]
+    assert len({asset.uri for asset in before.outlets}) == 3
+    per_artifact = joinery_refresh_dag(manifest, task_per="artifact")
+    for task in per_artifact.tasks:
+        if isinstance(task, RefreshOperator):
+            assert (len(task.inlets), len(task.outlets)) == (1, 1)
 
 
 def test_tasks_carry_what_was_declared(manifest: Path) -> None:
-    dag = joinery_refresh_dag(manifest, conn_id="lake")
+    dag = joinery_refresh_dag(manifest, conn_id="lake", task_per="artifact")
     tasks = {short(task_id): dag.get_task(task_id) for task_id in dag.task_ids}
     declared = {(r.relation, r.spec_hash) for r in read_manifest(manifest).requests}
     expected = {
@@ -86,15 +185,15 @@ def test_tasks_carry_what_was_declared(manifest: Path) -> None:
     assert "source.shop.raw.flights" in (tasks["before_models.bloom_filter__raw_flights"].doc_md or "")
 
 
-def test_one_run_and_one_task_at_a_time_unless_told_otherwise(manifest: Path) -> None:
+def test_one_run_at_a_time_unless_told_otherwise(manifest: Path) -> None:
     dag = joinery_refresh_dag(manifest)
-    assert (dag.dag_id, dag.max_active_runs, dag.max_active_tasks, dag.catchup) == ("joinery_refresh", 1, 1, False)
+    assert (dag.dag_id, dag.max_active_runs, dag.max_active_tasks, dag.catchup) == ("joinery_refresh", 1, 16, False)
     dag = joinery_refresh_dag(manifest, dag_id="mine", schedule=None, max_active_tasks=4, tags=["nightly"])
     assert (dag.dag_id, dag.max_active_tasks, dag.tags, dag.schedule) == ("mine", 4, {"nightly"}, None)
 
 
 def test_without_models_everything_is_refreshed_in_one_go(manifest: Path) -> None:
-    dag = joinery_refresh_dag(manifest)
+    dag = joinery_refresh_dag(manifest, task_per="artifact")
     after = {task for task in dag.task_ids if task.startswith("after_models.")}
     assert edges(dag)["sources_refreshed"] == after
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from airflow.sdk.log import redact
+from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.hooks.joinery import JoineryHook
+from spark_joinery.airflow.target import SparkTarget
 
 pytestmark = pytest.mark.airflow
 
@@ -80,3 +83,105 @@ def test_secrets_in_conf_are_masked_in_logs(hook: Any, as_text: bool) -> None:
 def test_unusable_fields_are_named(hook: Any, extra: dict[str, Any], field: str, says: str) -> None:
     with pytest.raises(AirflowException, match=says):
         getattr(hook({"extra": extra}), field)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("s3a://AKIA:s3cr3t@bucket/x not found", "s3a://***@bucket/x not found"),
+        ("jdbc:mysql://u:p@h/db?password=hunter2&x=1", "jdbc:mysql://***@h/db?password=***&x=1"),
+        ("sc://h:15002/;token=abc.def;use_ssl=true", "sc://h:15002/;token=***;use_ssl=true"),
+        ('fs.s3a.secret.key: "a b"', "fs.s3a.secret.key: ***"),
+        ("https://x.blob.core.windows.net/c?sv=1&sig=abc%3D", "https://x.blob.core.windows.net/c?sv=1&sig=***"),
+        ("raw.flights has no column 'tokens'", "raw.flights has no column 'tokens'"),
+    ],
+)
+def test_credentials_are_hidden(text: str, shown: str) -> None:
+    assert without_credentials(text) == shown
+
+
+def test_a_connection_that_is_not_there_is_named(hook: Any, airflow_home: Path) -> None:
+    with pytest.raises(AirflowFailException, match="connection 'gone' does not exist: add one of type 'Joinery"):
+        JoineryHook("gone").connection.host  # noqa: B018
+    with pytest.raises(AirflowFailException, match=r"connection 'gone' does not exist: .*correct 'spark_conn_id'"):
+        _ = hook({"extra": {"spark_conn_id": "gone"}}).target
+
+
+def test_a_connection_of_another_type_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps({"conn_type": "spark", "host": "yarn"}))
+    with pytest.raises(AirflowFailException, match="connection 'lake' is of type 'spark', expected 'joinery'"):
+        JoineryHook("lake").connection.host  # noqa: B018
+
+
+def test_a_connect_server_is_no_master(hook: Any) -> None:
+    lake = hook({"host": "sc://spark.example.org", "extra": {"conf": {"spark.sql.ansi.enabled": True}}})
+    assert lake.spark_confs() == {"spark.remote": "sc://spark.example.org", "spark.sql.ansi.enabled": "true"}
+    assert lake.target == SparkTarget(master="sc://spark.example.org", confs={"spark.sql.ansi.enabled": "true"})
+
+
+def test_a_remote_among_the_settings_wins_over_the_master(hook: Any) -> None:
+    lake = hook({"host": "local[2]", "extra": {"conf": {"spark.remote": "sc://spark.example.org"}}})
+    assert lake.target == SparkTarget(master="sc://spark.example.org")
+
+
+@pytest.mark.parametrize(
+    ("spark", "target"),
+    [
+        (
+            {"conn_type": "spark", "host": "spark://driver", "port": 7077},
+            SparkTarget(master="spark://driver:7077"),
+        ),
+        (
+            {
+                "conn_type": "spark",
+                "host": "yarn",
+                "extra": {"queue": "nightly", "deploy-mode": "cluster", "spark-binary": "spark3-submit"},
+            },
+            SparkTarget(
+                master="yarn", deploy_mode="cluster", spark_submit="spark3-submit", options=("--queue", "nightly")
+            ),
+        ),
+        (
+            {"conn_type": "spark", "host": "k8s://https://10.0.0.1", "port": 6443, "extra": {"namespace": "etl"}},
+            SparkTarget(master="k8s://https://10.0.0.1:6443", options=("--conf", "spark.kubernetes.namespace=etl")),
+        ),
+        (
+            {
+                "conn_type": "spark_connect",
+                "host": "sc://spark.example.org",
+                "port": 15002,
+                "login": "me",
+                "password": "t0k",
+                "extra": {"use_ssl": True},
+            },
+            SparkTarget(master="sc://spark.example.org:15002/;user_id=me;token=t0k;use_ssl=true"),
+        ),
+    ],
+    ids=["standalone", "yarn", "kubernetes", "connect"],
+)
+def test_a_connection_of_the_spark_provider_is_reused(
+    hook: Any, monkeypatch: pytest.MonkeyPatch, spark: dict[str, Any], target: SparkTarget
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_CLUSTER", json.dumps(spark))
+    assert hook({"extra": {"spark_conn_id": "cluster"}}).target == target
+
+
+@pytest.mark.parametrize(
+    ("spark", "says"),
+    [
+        ({"conn_type": "http", "host": "h"}, "connection 'cluster' is of type 'http', expected 'spark'"),
+        ({"conn_type": "spark"}, "connection 'cluster': the host is empty, expected a Spark master"),
+    ],
+)
+def test_a_spark_connection_that_cannot_be_used_is_named(
+    hook: Any, monkeypatch: pytest.MonkeyPatch, spark: dict[str, Any], says: str
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_CLUSTER", json.dumps(spark))
+    with pytest.raises(AirflowFailException, match=says):
+        _ = hook({"extra": {"spark_conn_id": "cluster"}}).target
+
+
+def test_a_driver_in_the_cluster_needs_a_shared_directory(hook: Any) -> None:
+    lake = hook({"host": "yarn", "extra": {"store": "/s", "deploy_mode": "cluster"}})
+    with pytest.raises(AirflowFailException, match="connection 'lake': \"run_dir\" is empty"):
+        lake.start([], full_refresh=False)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import pytest
 from airflow.sdk import DAG, BaseOperator
-from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from spark_joinery.airflow.operators.application import ApplicationOperator, summary
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
+from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.jobs import RefreshResult
 from spark_joinery.metadata import BloomFilterSpec, DistributionSpec, HotKeys, RangeIndexSpec
 
 pytestmark = pytest.mark.airflow
@@ -101,9 +107,17 @@ def test_what_only_the_run_knows_is_checked_by_the_run() -> None:
 
 @pytest.mark.parametrize("operator", GOOD)
 def test_every_name_and_text_is_templated(operator: type[RefreshOperator]) -> None:
-    parameters = {*signature(operator).parameters, *signature(RefreshOperator).parameters}
+    classes = (operator, RefreshOperator, ApplicationOperator)
+    parameters = {name for each in classes for name in signature(each).parameters}
     others = {"quantiles", "hot_min_rows", "hot_min_share", "fpp", "full_refresh", "joinery_conn_id", "kwargs"}
+    others |= {"deferrable"}
     assert set(operator.template_fields) == parameters - others
+
+
+def test_a_predicate_is_shown_as_sql() -> None:
+    task = BloomFilterOperator(task_id="t", relation="raw.t", keys=["k"], where="k > 0")
+    assert task.template_fields_renderers == {"where": "sql"}
+    assert set(task.template_fields_renderers) <= set(task.template_fields)
 
 
 def test_default_args_reach_the_arguments_that_all_kinds_share() -> None:
@@ -111,3 +125,117 @@ def test_default_args_reach_the_arguments_that_all_kinds_share() -> None:
         for operator, arguments in GOOD.items():
             task = operator(task_id=operator.__name__, relation="raw.flights", **arguments)
             assert (task.joinery_conn_id, task.store, task.full_refresh) == ("lake", "/s", True)
+
+
+@pytest.fixture
+def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A manifest with a source and a model."""
+    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "home"))
+    meta = {"meta": {"joinery": {"bloom_filters": [{"keys": ["k"]}], "range_indexes": [{"point": "t"}]}}}
+    document = {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
+        "nodes": {
+            "model.shop.busy": {
+                "resource_type": "model",
+                "relation_name": "marts.busy",
+                "config": {"materialized": "table", **meta},
+            }
+        },
+        "sources": {"source.shop.raw.t": {"resource_type": "source", "relation_name": "raw.t", "config": meta}},
+    }
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, ["marts.busy bloom_filter", "marts.busy range_index", "raw.t bloom_filter", "raw.t range_index"]),
+        ({"stage": "before_models"}, ["raw.t bloom_filter", "raw.t range_index"]),
+        ({"stage": "after_models", "kinds": ["range_index"]}, ["marts.busy range_index"]),
+        ({"select": ["source.shop.raw.t"], "kinds": ("bloom_filter",)}, ["raw.t bloom_filter"]),
+        ({"select": ("busy, t",), "kinds": ["range_index"]}, ["marts.busy range_index", "raw.t range_index"]),
+        ({"select": ["raw.t"], "stage": "after_models"}, []),
+    ],
+)
+def test_a_selection_of_the_manifest(manifest: Path, arguments: dict[str, Any], expected: list[str]) -> None:
+    requests = JoineryRefreshOperator(task_id="t", manifest=manifest, **arguments).requests()
+    assert [f"{request.sql_name} {request.kind}" for request in requests] == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            {"select": ["gone"]},
+            r"Nothing to refresh is named 'gone'\. There are: model\.shop\.busy, source\.shop\.raw\.t",
+        ),
+        ({"select": "raw.t"}, r"select: expected a list of names, found 'raw\.t'"),
+        ({"select": [1]}, r"select: expected a list of names, found \[1\]"),
+        ({"manifest": "/nowhere/manifest.json"}, r"/nowhere/manifest\.json: no such file"),
+    ],
+)
+def test_what_the_manifest_does_not_have_fails_at_once(manifest: Path, arguments: dict[str, Any], says: str) -> None:
+    operator = JoineryRefreshOperator(**{"task_id": "nightly", "manifest": manifest, **arguments})
+    with pytest.raises(AirflowFailException, match=f"^JoineryRefreshOperator 'nightly': {says}"):
+        operator.execute({})
+
+
+def result(status: str, **more: Any) -> dict[str, Any]:
+    return asdict(RefreshResult("raw.t", "bloom_filter", status, **more))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("operator", [JoineryRefreshOperator, BloomFilterOperator])
+@pytest.mark.parametrize(("retryable", "error"), [(True, AirflowException), (False, AirflowFailException)])
+def test_only_what_a_retry_can_mend_is_tried_again(
+    operator: type[Any], retryable: bool, error: type[AirflowException]
+) -> None:
+    arguments: dict[str, Any] = {"manifest": "m"} if operator is JoineryRefreshOperator else {"keys": ["k"]}
+    if operator is BloomFilterOperator:
+        arguments["relation"] = "raw.t"
+    reason = "s3a://me:hunter2@bucket is not there"
+    with pytest.raises(AirflowException) as failed:
+        operator(task_id="t", **arguments).outcome([result("failed", reason=reason, retryable=retryable)], {})
+    assert type(failed.value) is error
+    assert "bloom_filter of raw.t: s3a://***@bucket is not there" in str(failed.value)
+
+
+def test_relations_that_do_not_exist_yet_skip_the_task_if_there_are_no_others() -> None:
+    operator = JoineryRefreshOperator(task_id="t", manifest="m")
+    skipped = result("skipped", reason="raw.t does not exist yet")
+    with pytest.raises(AirflowSkipException, match=r"raw\.t: raw\.t does not exist yet"):
+        operator.outcome([skipped], {})
+    with pytest.raises(AirflowSkipException, match="nothing is declared that this task refreshes"):
+        operator.outcome([], {})
+    done = [skipped, result("unchanged")]
+    assert operator.outcome(done, {}) == done
+
+
+def test_a_selection_is_mapped_and_templated(manifest: Path) -> None:
+    with DAG("d", params={"only": ["raw.t"]}, render_template_as_native_obj=True) as dag:
+        JoineryRefreshOperator.partial(task_id="each", manifest=manifest).expand(select=[["raw.t"], ["busy"]])
+        late = JoineryRefreshOperator(task_id="late", manifest=manifest, select="{{ params.only }}")
+    assert dag.get_task("each").is_mapped
+    late.render_template_fields({"params": dag.params.dump()})
+    assert {request.sql_name for request in late.requests()} == {"raw.t"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        (
+            result("refreshed", mode="incremental", rows=1250, keys=4, hot_keys=0, seconds=1.25, version="v1"),
+            "bloom_filter of raw.t: refreshed (incremental), 1,250 rows, 4 keys, 0 hot keys, 1.2 s, version v1",
+        ),
+        (
+            result("refreshed", mode="full", rows=1, version="v2", reason="what was published last cannot be used (x)"),
+            "bloom_filter of raw.t: refreshed (full), 1 rows, 0.0 s, version v2; all was read, because what was "
+            "published last cannot be used (x)",
+        ),
+        (result("unchanged", version="v1"), "bloom_filter of raw.t: unchanged, 0.0 s, version v1"),
+        (result("failed", reason="password=hunter2 is wrong"), "bloom_filter of raw.t: password=*** is wrong"),
+    ],
+)
+def test_a_result_is_one_line_of_the_log(shown: dict[str, Any], line: str) -> None:
+    assert summary(shown) == line

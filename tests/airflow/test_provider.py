@@ -34,7 +34,18 @@ def test_airflow_discovers_provider_connection_and_fields() -> None:
     assert hook is not None
     assert hook.hook_name == "Joinery (Spark)"
     fields = {name for name in manager.connection_form_widgets if name.startswith("extra__joinery__")}
-    assert fields == {f"extra__joinery__{name}" for name in ("store", "metastore_dir", "warehouse_dir", "conf")}
+    names = {
+        "store",
+        "metastore_dir",
+        "warehouse_dir",
+        "conf",
+        "spark_conn_id",
+        "deploy_mode",
+        "spark_submit",
+        "run_dir",
+    }
+    assert fields == {f"extra__joinery__{name}" for name in names}
+    assert "spark_joinery.airflow.links.SparkUILink" in manager.extra_links_class_names
     behaviour = manager.field_behaviours["joinery"]
     assert behaviour["relabeling"]["host"] == "Spark master"
     assert set(behaviour["hidden_fields"]) >= {"port", "login", "password"}
@@ -44,7 +55,7 @@ def test_modules_named_by_the_provider_exist() -> None:
     from importlib import import_module
 
     info = get_provider_info()
-    for part in ("hooks", "operators"):
+    for part in ("hooks", "operators", "sensors", "triggers"):
         for entry in info[part]:
             for module in entry["python-modules"]:
                 import_module(module)

@@ -37,12 +37,16 @@ from spark_joinery.airflow.operators.distribution import SkewDistributionOperato
 operator = SkewDistributionOperator(task_id="t", relation="raw.slow", partition_by=["carrier"], order_by="departs_at")
 
 def busy():
-    spark = operator._hook and operator._hook._spark
-    return spark and spark.sparkContext.statusTracker().getActiveJobsIds()
+    application = operator._application
+    return application and application.folder.progress().state == "running"
+
+killed = []
 
 def terminate():
     while not busy():
         time.sleep(0.2)
+    time.sleep(2)  # it has begun to read a table of 10^16 rows
+    killed.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGTERM)
 
 # what Airflow's task runner does
@@ -52,7 +56,7 @@ try:
     operator.execute({})
 except Exception as error:
     java = subprocess.run(["pgrep", "-P", str(os.getpid()), "java"], capture_output=True, text=True).stdout
-    print(json.dumps({"error": type(error).__name__, "java": java}))
+    print(json.dumps({"error": type(error).__name__, "java": java, "seconds": time.monotonic() - killed[0]}))
 """
 
 AGAIN = """
@@ -142,33 +146,47 @@ def loaded(environment: dict[str, str]) -> dict[str, str]:
     return environment
 
 
-@pytest.fixture(scope="module")
-def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What one run of the example DAG did, and its log."""
-    examples = Path(spark_joinery.airflow.__path__[0]) / "example_dags"
-    shutil.copy(examples / "example_joinery.py", airflow_home / "dags")
-    folder = tmp_path_factory.mktemp("night")
-    command = [sys.executable, str(Path(__file__).with_name("nightly_run.py")), str(folder / "report.json")]
+def run_example(folder: Path, environment: dict[str, str], *dag_id: str) -> dict[str, Any]:
+    """Run an example DAG; returns what it did, and its log."""
+    command = [sys.executable, str(Path(__file__).with_name("nightly_run.py")), str(folder / "report.json"), *dag_id]
     with (folder / "log.txt").open("w") as log:
-        done = subprocess.run(command, env=loaded, stdout=log, stderr=subprocess.STDOUT, timeout=500, check=False)
+        done = subprocess.run(command, env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=500, check=False)
     text = (folder / "log.txt").read_text()
     assert done.returncode == 0, text
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report | {"log": text}
 
 
+@pytest.fixture(scope="module")
+def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What one run of the nightly example did, and its log."""
+    examples = Path(spark_joinery.airflow.__path__[0]) / "example_dags"
+    shutil.copy(examples / "example_joinery.py", airflow_home / "dags")
+    return run_example(tmp_path_factory.mktemp("night"), loaded)
+
+
 def test_what_exists_is_refreshed_and_the_rest_skipped(night: dict[str, Any]) -> None:
-    tasks = {task_id.rpartition("__")[0] or task_id: state for task_id, state in night["tasks"].items()}
-    assert tasks == {
-        "before_models.distribution__raw_flights": "success",
-        "before_models.distribution__raw_not_loaded_yet": "skipped",
-        "before_models.bloom_filter__raw_flights": "success",
+    assert night["tasks"] == {
+        "before_models.refresh": "success",
         "sources_refreshed": "success",
         "dbt_build": "success",
-        "after_models.distribution__marts_busy": "success",
-        "after_models.range_index__marts_busy": "success",
+        "after_models.refresh": "success",
+        "all_refreshed": "success",
+    }
+    assert {artifact: result["status"] for artifact, result in artifacts(night).items()} == {
+        "distribution of spark_catalog.raw.flights": "refreshed",
+        "distribution of spark_catalog.raw.not_loaded_yet": "skipped",
+        "bloom_filter of spark_catalog.raw.flights": "refreshed",
+        "distribution of spark_catalog.marts.busy": "refreshed",
+        "range_index of spark_catalog.marts.busy": "refreshed",
     }
     assert (night["state"], night["logical_date"]) == ("success", None)
+
+
+def artifacts(night: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the night made of each artifact."""
+    returned = [night["results"][f"{stage}.refresh"] for stage in ("before_models", "after_models")]
+    return {f"{one['kind']} of {one['relation']}": one for results in returned for one in results}
 
 
 def test_reasons_and_results_are_in_the_log(night: dict[str, Any]) -> None:
@@ -178,14 +196,11 @@ def test_reasons_and_results_are_in_the_log(night: dict[str, Any]) -> None:
 
 
 def test_results_go_to_xcom(night: dict[str, Any]) -> None:
-    results = {task_id.rpartition("__")[0]: result for task_id, result in night["results"].items()}
-    flights = results["before_models.distribution__raw_flights"]
-    assert flights["status"] == "refreshed"
-    assert flights["relation"] == "spark_catalog.raw.flights"
+    results = artifacts(night)
+    flights = results["distribution of spark_catalog.raw.flights"]
     assert (flights["rows"], flights["keys"], flights["hot_keys"]) == (250, 4, 2)
-    assert results["after_models.distribution__marts_busy"]["relation"] == "spark_catalog.marts.busy"
-    artifacts = [result for result in results.values() if isinstance(result, dict)]
-    kinds = {(result["kind"], result["status"], result["mode"]) for result in artifacts}
+    refreshed = [result for result in results.values() if result["status"] == "refreshed"]
+    kinds = {(result["kind"], result["status"], result["mode"]) for result in refreshed}
     assert kinds == {(kind, "refreshed", "full") for kind in ("distribution", "bloom_filter", "range_index")}
 
 
@@ -193,7 +208,7 @@ def test_an_artifact_whose_source_did_not_change_is_left_as_it_is(
     night: dict[str, Any], loaded: dict[str, str]
 ) -> None:
     lines = [json.loads(line) for line in python(AGAIN, loaded) if line.startswith("{")]
-    (first,) = (result for task, result in night["results"].items() if "bloom_filter" in task)
+    first = artifacts(night)["bloom_filter of spark_catalog.raw.flights"]
     unchanged, full = lines
     assert (unchanged["status"], unchanged["mode"], unchanged["version"]) == ("unchanged", None, first["version"])
     assert (full["status"], full["mode"]) == ("refreshed", "full")
@@ -205,14 +220,30 @@ def test_a_killed_task_takes_its_jvm_along(loaded: dict[str, str]) -> None:
     outcome = answer(python(KILL, loaded))
     assert outcome["error"]
     assert outcome["java"] == ""
+    assert outcome["seconds"] < 10
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("night")
+def test_a_task_for_each_relation(loaded: dict[str, str], tmp_path: Path) -> None:
+    run = run_example(tmp_path, loaded, "example_joinery_each_relation")
+    assert run["tasks"] == {"sources": "success", "refresh[0]": "success", "refresh[1]": "skipped", "fresh": "success"}
+    assert "distribution of spark_catalog.raw.flights: unchanged" in run["log"]
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("night")
+def test_the_example_of_each_operator(loaded: dict[str, str], tmp_path: Path) -> None:
+    run = run_example(tmp_path, loaded, "example_joinery_by_hand")
+    assert run["tasks"] == {"flights_by_carrier": "success", "planes_of_cessna": "skipped", "storms_by_time": "skipped"}
 
 
 @pytest.fixture(scope="module")
 def reader(night: dict[str, Any], loaded: dict[str, str]) -> Iterator[dict[str, Any]]:
     """What another JVM reads from the registered distribution; it keeps the metastore open."""
-    (table,) = (
-        result["table"] for task, result in night["results"].items() if task.startswith("before_models.distribution")
-    )
+    table = artifacts(night)["distribution of spark_catalog.raw.flights"]["table"]
     command = [sys.executable, "-c", READ_AND_STAY, table]
     with subprocess.Popen(command, env=loaded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None

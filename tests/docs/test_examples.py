@@ -139,7 +139,7 @@ def test_yaml_is_what_joinery_and_dbt_read(page: Path) -> None:
 def test_commands_exist(page: Path, spark: SparkSession) -> None:
     for block in blocks(page, "sh"):
         for line in block.text.splitlines():
-            assignment = re.fullmatch(r"[A-Z]+=(?:\$\((.*)\)|(\S+))", line)
+            assignment = re.fullmatch(r"(?:export )?[A-Z_]+=(?:\$\((.*)\)|('.*'|\S+))", line)
             command = (assignment[1] or "") if assignment else line
             check_command(shlex.split(command), block, spark)
 

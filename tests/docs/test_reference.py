@@ -153,12 +153,12 @@ def test_paths_and_classes_named_in_the_text_exist(page: Path) -> None:
     )
     folders = {path.partition("/")[0] for path in tracked if "/" in path}
     scala = "".join(path.name for path in (ROOT / "jvm/src").rglob("*.scala"))
+    python = "".join(path.read_text() for path in (ROOT / "airflow_provider").rglob("*.py"))
     for token in tokens(page):
         if token.type != "code_inline" or re.search(r"[<*\s]|/target/", token.content):
             continue
         if token.content.partition("/")[0] in folders and "/" in token.content:
             assert (ROOT / token.content).exists(), token.content
-        if re.fullmatch(r"(?:\w+LastJoin\w+|Joinery\w+|LastJoin\w+)", token.content) and not token.content.endswith(
-            "Hook"
-        ):
-            assert f"{token.content}.scala" in scala or f"{token.content}Exec.scala" in scala, token.content
+        if re.fullmatch(r"(?:\w+LastJoin\w+|Joinery\w+|LastJoin\w+|\w+Operator|\w+Sensor)", token.content):
+            in_scala = f"{token.content}.scala" in scala or f"{token.content}Exec.scala" in scala
+            assert in_scala or f"class {token.content}(" in python, token.content

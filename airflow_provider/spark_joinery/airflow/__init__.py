@@ -1,4 +1,4 @@
-"""Airflow provider: the connection type `joinery`, operators, and the nightly DAG made from a dbt manifest."""
+"""Airflow provider: the connection type `joinery`, operators, a sensor, and the nightly DAG made from a manifest."""
 
 from __future__ import annotations
 
@@ -25,10 +25,22 @@ def get_provider_info() -> dict[str, Any]:
                 "python-modules": [
                     "spark_joinery.airflow.operators.bloom_filter",
                     "spark_joinery.airflow.operators.distribution",
+                    "spark_joinery.airflow.operators.joinery",
                     "spark_joinery.airflow.operators.range_index",
                 ],
             }
         ],
+        "sensors": [{"integration-name": "Joinery", "python-modules": ["spark_joinery.airflow.sensors.freshness"]}],
+        "triggers": [
+            {
+                "integration-name": "Joinery",
+                "python-modules": [
+                    "spark_joinery.airflow.triggers.freshness",
+                    "spark_joinery.airflow.triggers.refresh",
+                ],
+            }
+        ],
+        "extra-links": ["spark_joinery.airflow.links.SparkUILink"],
         "connection-types": [
             {
                 "connection-type": "joinery",
@@ -37,7 +49,7 @@ def get_provider_info() -> dict[str, Any]:
                 "ui-field-behaviour": {
                     "hidden-fields": ["port", "login", "password"],
                     "relabeling": {"host": "Spark master", "schema": "Schema for distributions"},
-                    "placeholders": {"host": "local[2]", "schema": "joinery"},
+                    "placeholders": {"host": "local[2]", "schema": "joinery", "deploy_mode": "client"},
                 },
                 "conn-fields": _CONNECTION_FIELDS,
             }
@@ -65,5 +77,25 @@ _CONNECTION_FIELDS: dict[str, Any] = {
         "label": "Spark configuration",
         "description": 'Further Spark confs as JSON: {"spark.driver.memory": "2g"}',
         "schema": {"type": ["object", "null"], "format": "json"},
+    },
+    "spark_conn_id": {
+        "label": "Spark connection",
+        "description": "Id of a connection of type spark or spark_connect: its master, deploy mode and program",
+        "schema": {"type": ["string", "null"]},
+    },
+    "deploy_mode": {
+        "label": "Deploy mode",
+        "description": "client: the driver runs on the worker; cluster: in the cluster (yarn and k8s:// only)",
+        "schema": {"type": ["string", "null"], "enum": ["client", "cluster", None]},
+    },
+    "spark_submit": {
+        "label": "Program spark-submit",
+        "description": "Path; empty: that of SPARK_HOME, of the installed pyspark, of the PATH",
+        "schema": {"type": ["string", "null"]},
+    },
+    "run_dir": {
+        "label": "Directory for runs",
+        "description": "Shared by workers, drivers and triggerers; needed to defer, and for drivers in the cluster",
+        "schema": {"type": ["string", "null"]},
     },
 }

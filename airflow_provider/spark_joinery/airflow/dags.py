@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Callable, Iterable
-from datetime import datetime, timezone
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, TaskGroup, TriggerRule
+from airflow.sdk import DAG, Param, TriggerRule
 
+from spark_joinery.airflow.declared import declared
 from spark_joinery.airflow.hooks.joinery import JoineryHook
-from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
-from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
-from spark_joinery.airflow.operators.range_index import RangeIndexOperator
-from spark_joinery.airflow.operators.refresh import RefreshOperator
-from spark_joinery.metadata import ArtifactRequest, DistributionSpec, Kind, Stage, read_manifest, split_name
+from spark_joinery.airflow.tasks import TaskPer, refresh_group
+from spark_joinery.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from airflow.sdk.definitions._internal.node import DAGNode
 
-_START = datetime(2025, 1, 1, tzinfo=timezone.utc)
+OnRefreshFailure = Literal["continue", "fail"]
 
-_OPERATORS: dict[Kind, type[RefreshOperator]] = {
-    "bloom_filter": BloomFilterOperator,
-    "distribution": SkewDistributionOperator,
-    "range_index": RangeIndexOperator,
-}
+_START = datetime(2025, 1, 1, tzinfo=timezone.utc)
 
 
 def joinery_refresh_dag(
@@ -38,31 +31,51 @@ def joinery_refresh_dag(
     schedule: Any = "@daily",
     conn_id: str = JoineryHook.default_conn_name,
     build_models: Callable[[], DAGNode] | None = None,
-    max_active_tasks: int = 1,
+    on_refresh_failure: OnRefreshFailure = "continue",
+    task_per: TaskPer = "stage",
+    refresh_timeout: timedelta = timedelta(hours=1),
+    pool: str = "default_pool",
+    deferrable: bool | None = None,
     **dag_arguments: Any,
 ) -> DAG:
     """
     Make the DAG that refreshes all declared artifacts.
 
     Sources are refreshed first (task group ``before_models``), then dbt builds its models (``build_models``), then
-    seeds, snapshots and models are refreshed (``after_models``). A relation that does not exist yet is skipped and
-    stops nothing; an artifact whose source did not change is left as it is.
+    seeds, snapshots and models are refreshed (``after_models``). A relation that does not exist yet is passed over;
+    an artifact whose source did not change is left as it is.
 
-    One run and one task at a time: embedded Derby serves one JVM. Raise ``max_active_tasks`` where Spark has a Hive
-    metastore server.
+    Statistics make queries faster, and decide nothing: dbt runs also if a refresh has failed or is late. The last
+    task, ``all_refreshed``, fails the run then, when everything is done, so that somebody looks.
 
-    :param manifest: path of dbt's ``manifest.json``; read whenever Airflow parses the DAG file
+    A run with the parameter ``full_refresh`` reads everything again.
+
+    :param manifest: path or URI of dbt's ``manifest.json``; read when it has changed since the DAG file was last parsed
     :param dag_id: id of the DAG
     :param schedule: as in ``DAG``
     :param conn_id: connection of type ``joinery``
     :param build_models: called inside the DAG; returns the task or task group that runs dbt. Without it dbt runs
         elsewhere, and everything is refreshed in one go
-    :param max_active_tasks: tasks that run at the same time
+    :param on_refresh_failure: "continue" to run dbt whatever becomes of the refresh; "fail" to stop before it
+    :param task_per: "stage" for one task, and one Spark application, before dbt and one after it; "relation" for a
+        task per relation, which may run at the same time; "artifact" for a task per artifact
+    :param refresh_timeout: a refresh that takes longer is ended, and has failed
+    :param pool: pool of the tasks that refresh: its slots say how many run at the same time. One for an embedded
+        Derby metastore, unless there is one task per stage
+    :param deferrable: as in the operators
     :param dag_arguments: further arguments of ``DAG``: ``start_date``, ``default_args``, ``tags``, ...
     :return: the DAG; assign it to a variable of the DAG file
+    :raises InvalidArgumentError: if an argument has no such value
     :raises spark_joinery.metadata.ManifestError: if the manifest cannot be used; Airflow shows it as an import error
+
+    .. code-block:: python
+
+        dag = joinery_refresh_dag("/opt/dbt/target/manifest.json", schedule="@daily")
     """
-    requests = read_manifest(manifest).requests
+    _check("on_refresh_failure", on_refresh_failure, OnRefreshFailure)
+    _check("task_per", task_per, TaskPer)
+    requests = declared(manifest)
+    full_refresh = Param(False, type="boolean", description="Read everything, also where nothing or little is new")
     arguments: dict[str, Any] = {
         "start_date": _START,
         "catchup": False,
@@ -70,59 +83,38 @@ def joinery_refresh_dag(
         "tags": ["joinery"],
         "description": f"Refresh of {len(requests)} Joinery artifacts",
         **dag_arguments,
+        "params": {"full_refresh": full_refresh, **(dag_arguments.get("params") or {})},
     }
-    with DAG(dag_id, schedule=schedule, max_active_tasks=max_active_tasks, **arguments) as dag:
-        before = _group("before_models", requests, conn_id)
-        # NONE_FAILED: a source that does not exist yet must not keep dbt from running
-        refreshed = EmptyOperator(task_id="sources_refreshed", trigger_rule=TriggerRule.NONE_FAILED)
+    task_arguments: dict[str, Any] = {
+        "execution_timeout": refresh_timeout,
+        # what a retry cannot mend fails without one
+        "retries": 1,
+        "retry_delay": timedelta(minutes=1),
+        **(dag_arguments.get("default_args") or {}),
+        "pool": pool,
+        "joinery_conn_id": conn_id,
+        **({} if deferrable is None else {"deferrable": deferrable}),
+    }
+    continues = on_refresh_failure == "continue"
+    with DAG(dag_id, schedule=schedule, **arguments) as dag:
+        before = refresh_group("before_models", requests, manifest, task_per, task_arguments)
+        # neither a source that does not exist yet nor, by default, one that cannot be read keeps dbt from running
+        rule = TriggerRule.ALL_DONE if continues else TriggerRule.NONE_FAILED
+        refreshed = EmptyOperator(task_id="sources_refreshed", trigger_rule=rule)
         built = build_models() if build_models else None
-        after = _group("after_models", requests, conn_id)
+        after = refresh_group("after_models", requests, manifest, task_per, task_arguments)
         steps = [step for step in (before, refreshed, built, after) if step is not None]
         for earlier, later in itertools.pairwise(steps):
             earlier >> later
+        # a run's state is that of its last tasks
+        all_refreshed = EmptyOperator(task_id="all_refreshed", trigger_rule=TriggerRule.NONE_FAILED)
+        steps[-1] >> all_refreshed
+        if before is not None and before is not steps[-1]:
+            before >> all_refreshed
     return dag
 
 
-def _group(stage: Stage, requests: Iterable[ArtifactRequest], conn_id: str) -> TaskGroup | None:
-    """Make the tasks of one stage, in a task group, if there are any."""
-    of_stage = [request for request in requests if request.stage == stage]
-    if not of_stage:
-        return None
-    with TaskGroup(stage) as group:
-        for request in of_stage:
-            _task(request, conn_id)
-    return group
-
-
-def _task(request: ArtifactRequest, conn_id: str) -> RefreshOperator:
-    """Make the task that refreshes one artifact."""
-    # the fields of a specification are the arguments of its operator, but for the limits of hot keys
-    arguments = request.spec.model_dump(exclude={"hot"})
-    if isinstance(request.spec, DistributionSpec) and request.spec.hot:
-        arguments |= {f"hot_{name}": limit for name, limit in request.spec.hot.model_dump().items()}
-    return _OPERATORS[request.kind](
-        task_id=_task_id(request),
-        doc_md=_doc(request),
-        relation=_verbatim(request.sql_name),
-        joinery_conn_id=conn_id,
-        **{name: _verbatim(value) for name, value in arguments.items()},
-    )
-
-
-def _verbatim(value: Any) -> Any:
-    """Keep Airflow from reading braces in a declaration, `WHERE note LIKE '{%'`, as a template: dbt has rendered it."""
-    if isinstance(value, str) and re.search("{[{%#]", value):
-        return "{% raw %}" + value + "{% endraw %}"
-    return [_verbatim(item) for item in value] if isinstance(value, list) else value
-
-
-def _task_id(request: ArtifactRequest) -> str:
-    """Readable, and the same from night to night; the hash tells two specifications of one relation apart."""
-    name = ".".join(split_name(request.sql_name)[-2:])
-    return f"{request.kind}__{re.sub('[^A-Za-z0-9_]', '_', name)[:120]}__{request.spec_hash[:8]}"
-
-
-def _doc(request: ArtifactRequest) -> str:
-    """What the task's page shows: where the declaration comes from, and its text."""
-    spec = request.spec.model_dump_json(exclude_none=True, indent=2)
-    return f"`meta.joinery` of `{request.unique_id}` in the dbt project:\n\n```json\n{spec}\n```\n"
+def _check(name: str, value: object, allowed: Any) -> None:
+    if value not in get_args(allowed):
+        choices = " or ".join(f"'{choice}'" for choice in get_args(allowed))
+        raise InvalidArgumentError(f"joinery_refresh_dag: {name} is {value!r}, expected {choices}")

@@ -6,6 +6,7 @@ import json
 import logging
 import sys
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,9 +69,11 @@ def refresh(
     Reads what is new since the last time, which may be nothing. The exit code is 0 if nothing failed, 1 if something
     did, 2 if nothing could be started.
     """
-    from spark_joinery.jobs.selection import select
-    from spark_joinery.metadata import read_manifest
+    from spark_joinery.metadata import read_manifest, select
 
+    if not dry_run:
+        # whoever lacks pyspark is to hear of that first, not after mending a manifest
+        import_module("spark_joinery.jobs")
     try:
         requests = select(read_manifest(manifest).requests, names, KINDS[kind])
         if dry_run:

@@ -18,9 +18,8 @@ from spark_joinery.cli.options import (
 )
 from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.runner import RefreshResult, refresh
-from spark_joinery.jobs.selection import select
 from spark_joinery.jobs.session import build_session, stop_session
-from spark_joinery.metadata import Kind, read_manifest
+from spark_joinery.metadata import Kind, read_manifest, select
 from spark_joinery.store import open_store
 
 

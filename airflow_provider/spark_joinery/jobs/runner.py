@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.builders.bloom_filter import build_bloom_filter
-from spark_joinery.jobs.builders.built import Built, DriftError
+from spark_joinery.jobs.builders.built import Built, ColumnMissingError, ColumnUnusableError, DriftError
 from spark_joinery.jobs.builders.distribution import build_distribution
 from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
@@ -21,7 +21,7 @@ from spark_joinery.jobs.reading import reads_whole_files
 from spark_joinery.jobs.register import is_registered, register
 from spark_joinery.jobs.source import Source, open_source
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec
-from spark_joinery.store import ArtifactStore, ArtifactVersion, PendingVersion, permissions_of
+from spark_joinery.store import ArtifactStore, ArtifactVersion, PendingVersion, StoreNameError, permissions_of
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +30,10 @@ DEFAULT_SCHEMA = "joinery"
 
 class ViewError(JoineryError):
     """A bloom filter or range index was asked for on a view."""
+
+
+# the declaration is their cause, or a table that has to be altered: the next attempt would fail like the last one
+_DECLARED_WRONG = (ColumnMissingError, ColumnUnusableError, ViewError, StoreNameError)
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class RefreshResult:
         seconds: Time it took.
         version: Name of the version in use now.
         table: Name under which it is registered.
+        retryable: Whether the same refresh may succeed later, if it failed; None if it did not.
     """
 
     relation: str
@@ -61,6 +66,7 @@ class RefreshResult:
     seconds: float = 0.0
     version: str | None = None
     table: str | None = None
+    retryable: bool | None = None
 
 
 def refresh(
@@ -96,8 +102,9 @@ def refresh(
         except Exception as error:
             # Spark and py4j raise whatever user data, views and file systems make them: each is this request's failure
             log.warning("%s of %s failed", request.kind, request.relation, exc_info=True)
+            seconds, retryable = time.monotonic() - started, not isinstance(error, _DECLARED_WRONG)
             result = RefreshResult(
-                request.relation, request.kind, "failed", one_line(error), seconds=time.monotonic() - started
+                request.relation, request.kind, "failed", one_line(error), seconds=seconds, retryable=retryable
             )
         results.append(result)
         on_result(result)

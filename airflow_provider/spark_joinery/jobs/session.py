@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from spark_joinery.cause import is_gone
 from spark_joinery.errors import JoineryError
-from spark_joinery.jar import configure_spark
+from spark_joinery.jar import configure_spark, inherited
 from spark_joinery.jobs.metastore import ensure_metastore_free
 
 log = logging.getLogger(__name__)
@@ -41,6 +41,25 @@ def stop_session(spark: SparkSession) -> None:
         log.info("There is nothing left to stop: %s", error)
 
 
+def ensure_metastore_of(confs: Mapping[str, str], timeout_s: float = 5.0) -> None:
+    """Return once no other process has the embedded metastore of a session open.
+
+    Args:
+        confs: Settings of the session to come.
+        timeout_s: How long to wait for the other process, in seconds.
+
+    Raises:
+        MetastoreLockedError: If it has not ended by then.
+
+    Example:
+        >>> ensure_metastore_of({"spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:;databaseName=/data/meta"})
+    """
+    settings = {**_DEFAULTS, **confs}
+    if settings[CATALOG] == "hive" and METASTORE_URIS not in settings:
+        # without a setting Hive opens this folder below the working directory
+        ensure_metastore_free(settings.get(CONNECTION_URL, "metastore_db"), timeout_s)
+
+
 def build_session(app_name: str, confs: Mapping[str, str], *, metastore_timeout_s: float = 5.0) -> SparkSession:
     """Start a session, or return the one that runs in this process.
 
@@ -60,11 +79,12 @@ def build_session(app_name: str, confs: Mapping[str, str], *, metastore_timeout_
     Example:
         >>> spark = build_session("nightly", {"spark.master": "local[2]", "spark.sql.warehouse.dir": "/data/warehouse"})
     """
-    settings = {**_DEFAULTS, **confs}
+    # what spark-submit was given must neither be overruled by a default nor be unknown to the check of the lock
+    submitted = {key: value for key in (CATALOG, CONNECTION_URL, METASTORE_URIS) if (value := inherited(key))}
+    settings = {**_DEFAULTS, **submitted, **confs}
     # a session of this process may be the holder of the lock, and is reused
-    if SparkContext._active_spark_context is None and settings[CATALOG] == "hive" and METASTORE_URIS not in settings:
-        # without a setting Hive opens this folder below the working directory
-        ensure_metastore_free(settings.get(CONNECTION_URL, "metastore_db"), metastore_timeout_s)
+    if SparkContext._active_spark_context is None:
+        ensure_metastore_of(settings, metastore_timeout_s)
     builder = SparkSession.builder.appName(app_name)
     for key, value in settings.items():
         builder.config(key, value)

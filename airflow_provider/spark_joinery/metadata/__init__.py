@@ -32,6 +32,7 @@ from spark_joinery.metadata.models import (
     Spec,
 )
 from spark_joinery.metadata.request import ArtifactRequest, ResourceType, Stage, artifact_table_name
+from spark_joinery.metadata.selection import UnknownNameError, select
 
 __all__ = [
     "ArtifactRequest",
@@ -51,6 +52,7 @@ __all__ = [
     "ResourceType",
     "Spec",
     "Stage",
+    "UnknownNameError",
     "artifact_table_name",
     "canonical_json",
     "distribution_table_name",
@@ -58,6 +60,7 @@ __all__ = [
     "quote_name",
     "read_manifest",
     "relation_identity",
+    "select",
     "spec_hash",
     "split_name",
 ]

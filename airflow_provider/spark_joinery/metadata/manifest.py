@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import ValidationError
 
@@ -25,6 +25,14 @@ DBT_VERSIONS = "dbt-core 1.8 to 1.11"
 
 _BUILT_BY_DBT = ("seed", "snapshot", "model")
 _WITHOUT_TABLE = ("view", "ephemeral")
+
+
+@runtime_checkable
+class TextFile(Protocol):
+    """A file anywhere, as a path object that can read it: `pathlib.Path`, or Airflow's `ObjectStoragePath`."""
+
+    def read_text(self, encoding: str | None = None) -> str:
+        """Read all of it."""
 
 
 class ManifestError(JoineryError):
@@ -50,7 +58,7 @@ class MetaError(ManifestError):
         problems: One line each: node, key, what was expected.
     """
 
-    def __init__(self, path: Path, problems: list[str]) -> None:
+    def __init__(self, path: object, problems: list[str]) -> None:
         self.problems = problems
         lines = "\n".join(f"  - {problem}" for problem in problems)
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
@@ -69,16 +77,16 @@ class Manifest:
         requests: Sorted by unique_id; those of one node in the order of its declaration.
     """
 
-    path: Path
+    path: TextFile
     project_name: str
     requests: list[ArtifactRequest]
 
 
-def read_manifest(path: str | PathLike[str]) -> Manifest:
+def read_manifest(path: str | PathLike[str] | TextFile) -> Manifest:
     """Read `manifest.json`.
 
     Args:
-        path: The file, usually `target/manifest.json` of the dbt project.
+        path: The file, usually `target/manifest.json` of the dbt project; or an object that reads it from elsewhere.
 
     Returns:
         Its artifact requests. Disabled nodes have none.
@@ -93,7 +101,7 @@ def read_manifest(path: str | PathLike[str]) -> Manifest:
         >>> [r.relation for r in read_manifest("target/manifest.json").requests]  # doctest: +SKIP
         ['spark_catalog.raw.flights']
     """
-    path = Path(path)
+    path = path if isinstance(path, TextFile) else Path(path)
     document = _load(path)
     requests: list[ArtifactRequest] = []
     problems: list[str] = []
@@ -121,13 +129,14 @@ def read_manifest(path: str | PathLike[str]) -> Manifest:
 _PARSE_AGAIN = f"Write it anew: run `dbt parse` with {DBT_VERSIONS} in the dbt project."
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: TextFile) -> dict[str, Any]:
     """Read the file as far as being a manifest of the right version."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ManifestNotFoundError(
             f"{path}: no such file. `dbt parse` writes it to the target directory of the dbt project."
+            f"{_where_from(path)}"
         ) from None
     except IsADirectoryError:
         raise ManifestNotFoundError(f"{path}: a directory, expected the file manifest.json in it.") from None
@@ -152,6 +161,13 @@ def _load(path: Path) -> dict[str, Any]:
         if not isinstance(document.get(key), dict):
             raise ManifestFormatError(f"{path}: '{key}' is missing or not an object. {_PARSE_AGAIN}")
     return cast("dict[str, Any]", document)
+
+
+def _where_from(path: object) -> str:
+    """Say what a relative path is relative to: of a scheduler's processes nobody knows."""
+    if not isinstance(path, Path) or path.is_absolute():
+        return ""
+    return f" The path is relative, and was looked for below {Path.cwd()}: give an absolute one."
 
 
 def _declaration(node: dict[str, Any]) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, cast
 
 from spark_joinery.metadata.identity import (
     FILE_FORMATS,
@@ -73,6 +74,43 @@ class ArtifactRequest:
         # a catalog is written out only if the user did, as `parquet.` and older metastores take two parts only
         sql_parts = parts if len(parts) > 1 else (schema, name)
         return cls(relation_identity(catalog, schema, name), quote_name(*sql_parts), spec, resource_type, unique_id)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the request as JSON can hold it.
+
+        Returns:
+            What `from_dict` reads.
+        """
+        return {
+            "table": self.sql_name,
+            "kind": self.kind,
+            "spec": self.spec.model_dump(mode="json", exclude_none=True),
+            "resource_type": self.resource_type,
+            "unique_id": self.unique_id,
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> ArtifactRequest:
+        """Read what `to_dict` has written.
+
+        Args:
+            document: The dictionary.
+
+        Returns:
+            An equal request.
+
+        Raises:
+            pydantic.ValidationError: If the specification is none.
+
+        Example:
+            >>> ArtifactRequest.from_dict(request.to_dict()) == request
+            True
+        """
+        of_kind = {kind: model for model, kind in KIND_OF_SPEC.items()}
+        spec = cast("Spec", of_kind[document["kind"]].model_validate(document["spec"]))
+        return cls.of_table(
+            document["table"], spec, resource_type=document["resource_type"], unique_id=document["unique_id"]
+        )
 
     @property
     def kind(self) -> Kind:

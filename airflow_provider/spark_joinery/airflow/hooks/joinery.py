@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from airflow.sdk import BaseHook
-from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
 from airflow.sdk.log import mask_secret
 from typing_extensions import Self
+
+from spark_joinery.airflow.application import SparkApplication
+from spark_joinery.airflow.credentials import without_credentials
+from spark_joinery.airflow.hooks.spark_connection import SparkConnection
+from spark_joinery.airflow.target import CONNECT_SCHEME, DEFAULT_MASTER, DeployMode, SparkTarget
+from spark_joinery.batch import Batch, Progress
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection
     from pyspark.sql import SparkSession
 
+    from spark_joinery.metadata import ArtifactRequest
     from spark_joinery.store import ArtifactStore
 
-DEFAULT_MASTER = "local[*]"
 DEFAULT_SCHEMA = "joinery"
+
+# a task looks after its process four times a second, a trigger may be away while its triggerer is replaced
+_ORPHAN_AFTER_S = 60.0
+_ORPHAN_AFTER_DEFERRED_S = 900.0
+# Spark itself gives up after a minute where nobody answers at a master's address
+_TEST_LIMIT_S = 90.0
 
 
 class JoineryHook(BaseHook):
     """
     Interact with Spark and Joinery's artifact store.
 
-    A context manager: at its end the Spark session that it started is stopped, and with it the JVM, so that the next
+    Refreshes run in a process of their own, on the Spark that :attr:`target` describes. For other uses the hook is a
+    context manager: at its end the Spark session that it started is stopped, and with it the JVM, so that the next
     task, or dbt, finds an embedded metastore unlocked.
 
     :param joinery_conn_id: connection of type ``joinery``
@@ -55,17 +69,63 @@ class JoineryHook(BaseHook):
         The Airflow connection.
 
         :return: read once
+        :raises AirflowFailException: if there is none, or it is of another type
         """
-        return self.get_connection(self.joinery_conn_id)
+        connection = _existing(self.joinery_conn_id, "name another one with joinery_conn_id")
+        if connection.conn_type != self.conn_type:
+            raise AirflowFailException(
+                f"connection '{self.joinery_conn_id}' is of type '{connection.conn_type}', expected "
+                f"'{self.conn_type}': name another one with joinery_conn_id, or change its type to 'Joinery (Spark)'"
+            )
+        return connection
 
     @property
     def master(self) -> str:
         """
         Spark master.
 
-        :return: field "Spark master", all local cores without one
+        :return: field "Spark master", else that of the Spark connection, else all local cores
         """
-        return self.connection.host or DEFAULT_MASTER
+        return self.connection.host or (self.spark_connection.master if self.spark_connection else DEFAULT_MASTER)
+
+    @cached_property
+    def spark_connection(self) -> SparkConnection | None:
+        """
+        The connection of Airflow's own Spark provider that this one builds on.
+
+        :return: the one that ``spark_conn_id`` in extra names; None without it
+        :raises AirflowFailException: if there is no such connection, or it is of another type
+        """
+        conn_id = self._extra("spark_conn_id")
+        return SparkConnection.of(_existing(conn_id, "correct 'spark_conn_id' in the extra")) if conn_id else None
+
+    @property
+    def target(self) -> SparkTarget:
+        """
+        Where refreshes run.
+
+        :return: made of the fields of the connection, over those of the Spark connection
+        :raises AirflowFailException: if a field cannot be used
+        """
+        spark = self.spark_connection or SparkConnection(master=DEFAULT_MASTER)
+        confs = self.spark_confs()
+        master, remote = confs.pop("spark.master", DEFAULT_MASTER), confs.pop("spark.remote", None)
+        return SparkTarget(
+            master=remote or master,
+            deploy_mode=cast("DeployMode", self._extra("deploy_mode") or spark.deploy_mode or "client"),
+            spark_submit=self._extra("spark_submit") or spark.spark_submit,
+            options=spark.options,
+            confs=confs,
+        )
+
+    @property
+    def run_dir(self) -> str | None:
+        """
+        Directory in which workers, drivers and triggerer find the runs of each other.
+
+        :return: ``run_dir`` in extra; None without it, where only the worker's own processes have to
+        """
+        return self._extra("run_dir")
 
     @property
     def schema(self) -> str:
@@ -82,11 +142,11 @@ class JoineryHook(BaseHook):
         Directory of the artifact store.
 
         :return: the argument, else the connection's
-        :raises AirflowException: without either
+        :raises AirflowFailException: without either
         """
         store = self._store or self._extra("store")
         if not store:
-            raise AirflowException(
+            raise AirflowFailException(
                 f"connection '{self.joinery_conn_id}': field 'Artifact store' (\"store\" in extra) is empty; "
                 "give the directory that the queries name in spark.joinery.store"
             )
@@ -98,7 +158,7 @@ class JoineryHook(BaseHook):
         Further Spark confs.
 
         :return: from the connection's field "Spark configuration"
-        :raises AirflowException: if that is not a JSON object
+        :raises AirflowFailException: if that is not a JSON object
         """
         conf = self.connection.extra_dejson.get("conf") or {}
         if isinstance(conf, str):  # forms of older Airflow versions hand objects over as text
@@ -106,9 +166,11 @@ class JoineryHook(BaseHook):
                 conf = json.loads(conf)
                 mask_secret(conf)  # Airflow does so with objects only
             except ValueError as error:
-                raise AirflowException(f"connection '{self.joinery_conn_id}': \"conf\" is not JSON: {error}") from error
+                raise AirflowFailException(
+                    f"connection '{self.joinery_conn_id}': \"conf\" is not JSON: {error}"
+                ) from error
         if not isinstance(conf, dict):
-            raise AirflowException(
+            raise AirflowFailException(
                 f"connection '{self.joinery_conn_id}': \"conf\" is a {type(conf).__name__}, expected an object: "
                 '{"spark.driver.memory": "2g"}'
             )
@@ -120,12 +182,12 @@ class JoineryHook(BaseHook):
         Everything the connection says about Spark, as confs.
 
         :return: the fields, and over them the field "Spark configuration"
-        :raises AirflowException: if a field cannot be used
+        :raises AirflowFailException: if a field cannot be used
         """
-        fields = {"spark.master": self.master}
+        fields = {"spark.remote" if self.master.startswith(CONNECT_SCHEME) else "spark.master": self.master}
         if metastore := self._extra("metastore_dir"):
             if not PurePath(metastore).is_absolute():
-                raise AirflowException(
+                raise AirflowFailException(
                     f"connection '{self.joinery_conn_id}': \"metastore_dir\" is '{metastore}', expected an absolute "
                     "path, as tasks run in whatever directory their worker has"
                 )
@@ -133,6 +195,35 @@ class JoineryHook(BaseHook):
         if warehouse := self._extra("warehouse_dir"):
             fields["spark.sql.warehouse.dir"] = warehouse
         return fields | self.conf
+
+    def start(self, requests: list[ArtifactRequest], *, full_refresh: bool, stays: bool = False) -> SparkApplication:
+        """
+        Start a process that refreshes artifacts.
+
+        :param requests: what to refresh; none to see only whether Spark and the store can be reached
+        :param full_refresh: read everything, also where nothing or little is new
+        :param stays: whether it goes on when this process has ended, while a trigger waits for it
+        :return: the running application
+        :raises spark_joinery.jobs.MetastoreLockedError: within 10 s, if another process holds the Derby metastore
+        :raises AirflowFailException: if the connection cannot be used
+        """
+        target = self.target
+        if target.deploy_mode == "cluster" and not self.run_dir:
+            raise AirflowFailException(
+                f"connection '{self.joinery_conn_id}': \"run_dir\" is empty, which a driver in the cluster needs: "
+                "give a directory that workers, drivers and triggerers share"
+            )
+        if target.is_local:
+            _ensure_metastore_free(target.confs)
+        batch = Batch(
+            requests,
+            store=self.store,
+            schema=self.schema,
+            full_refresh=full_refresh,
+            confs=target.session_confs,
+            orphan_after_s=_ORPHAN_AFTER_DEFERRED_S if stays else _ORPHAN_AFTER_S,
+        )
+        return SparkApplication.start(target, batch, self.run_dir)
 
     def get_conn(self) -> SparkSession:
         """
@@ -170,14 +261,6 @@ class JoineryHook(BaseHook):
                 stop_session(spark)
             _end_jvm()
 
-    def kill(self) -> None:
-        """End the JVM that this hook started, from a signal handler: whatever it is asked to do then fails at once."""
-        self._spark = None
-        if self._owns_jvm:
-            self._owns_jvm = False
-            # not through SparkSession.stop: the interrupted call may be in the midst of talking to the JVM
-            _end_jvm()
-
     def __enter__(self) -> Self:
         return self
 
@@ -188,19 +271,31 @@ class JoineryHook(BaseHook):
         """
         Start Spark and open the store; the button "Test" of the connection form.
 
+        In a process of its own, unless this hook has a session already: the API server that asks must neither keep a
+        JVM nor the settings of its session.
+
         :return: whether it works, and what was found
         """
-        runs_already = self._spark is not None
         try:
-            spark = self.get_conn()
-            loaded = spark.sql("SHOW FUNCTIONS LIKE 'joinery_version'").count() > 0
-            extension = "loaded" if loaded else "not loaded (the jobs do not need it)"
-            return True, f"Spark {spark.version}, store {self.get_store().root}, Joinery extension {extension}"
+            found = self._found_in_session() if self._spark else self._found_by_process()
         except Exception as error:  # whatever it is, the form wants it as a text
-            return False, str(error)
+            return False, without_credentials(str(error))
+        loaded = "loaded" if found.extension else "not loaded (the jobs do not need it)"
+        text = f"Spark {found.spark}, store {found.store}, Joinery extension {loaded}"
+        return not found.error, without_credentials(found.error or text)
+
+    def _found_in_session(self) -> Progress:
+        spark = self.get_conn()
+        loaded = spark.sql("SHOW FUNCTIONS LIKE 'joinery_version'").count() > 0
+        return Progress(spark=spark.version, store=self.get_store().root, extension=loaded)
+
+    def _found_by_process(self) -> Progress:
+        application = self.start([], full_refresh=False)
+        try:
+            return application.wait(limit_s=_TEST_LIMIT_S)
         finally:
-            if not runs_already:
-                self.close()
+            application.cancel()
+            application.folder.remove()
 
     def _extra(self, field: str) -> str | None:
         """
@@ -210,6 +305,37 @@ class JoineryHook(BaseHook):
         :return: None if it is absent or empty
         """
         return self.connection.extra_dejson.get(field) or None
+
+
+def _existing(conn_id: str, remedy: str) -> Connection:
+    """
+    Find a connection.
+
+    :param conn_id: its id
+    :param remedy: what else can be done than adding it
+    :return: the connection
+    :raises AirflowFailException: if there is none, which no retry mends
+    """
+    try:
+        return JoineryHook.get_connection(conn_id)
+    except AirflowNotFoundException as error:
+        raise AirflowFailException(
+            f"connection '{conn_id}' does not exist: add one of type 'Joinery (Spark)', or {remedy}"
+        ) from error
+
+
+def _ensure_metastore_free(confs: Mapping[str, str]) -> None:
+    """
+    Find out that an embedded metastore is in use before a JVM is started, which would take seconds to say so.
+
+    :param confs: of the session to come
+    :raises spark_joinery.jobs.MetastoreLockedError: if another process keeps it open
+    """
+    try:
+        from spark_joinery.jobs.session import ensure_metastore_of
+    except ModuleNotFoundError:
+        return  # a worker without pyspark runs another installation of Spark, which finds out by itself
+    ensure_metastore_of(confs)
 
 
 def _jvm_runs() -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from spark_joinery.airflow.operators.refresh import RefreshOperator, as_list
 from spark_joinery.metadata import BloomFilterSpec
@@ -25,6 +25,7 @@ class BloomFilterOperator(RefreshOperator):
     """
 
     template_fields: Sequence[str] = (*RefreshOperator.template_fields, "keys", "where")
+    template_fields_renderers: ClassVar[dict[str, str]] = {"where": "sql"}
     ui_color = "#e3f1e0"
 
     def __init__(

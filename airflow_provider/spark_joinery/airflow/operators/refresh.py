@@ -4,57 +4,37 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 from pydantic import ValidationError
 
-from spark_joinery.airflow.hooks.joinery import JoineryHook
+from spark_joinery.airflow.operators.application import ApplicationOperator, summary
 from spark_joinery.metadata import ArtifactRequest, RelationNameError
 from spark_joinery.metadata.problems import problem
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-    from spark_joinery.jobs import RefreshResult
     from spark_joinery.metadata import Spec
 
 
-class RefreshOperator(BaseOperator):
+class RefreshOperator(ApplicationOperator):
     """
     Refresh one artifact of one relation; the base of an operator for each kind.
 
-    With a local master, Spark runs in the process of the task, one JVM per task, and ends with it. An artifact whose
-    source did not change is left as it is, and the task succeeds; a relation that does not exist yet skips the task.
+    An artifact whose source did not change is left as it is, and the task succeeds; a relation that does not exist yet
+    skips the task.
 
     :param relation: name of the table as in SQL, ``[catalog.]schema.table`` (templated)
-    :param full_refresh: build from the whole relation, also where reading what is new would do
-    :param joinery_conn_id: connection of type ``joinery`` with Spark master and artifact store
-    :param store: directory of the artifact store, in place of the connection's (templated)
-    :param schema: schema in which the artifact is registered, in place of the connection's (templated)
+    :param kwargs: the arguments of :class:`~spark_joinery.airflow.operators.application.ApplicationOperator`
     """
 
-    template_fields: Sequence[str] = ("relation", "store", "schema")
+    template_fields: Sequence[str] = ("relation", *ApplicationOperator.template_fields)
 
-    def __init__(
-        self,
-        *,
-        relation: str,
-        full_refresh: bool = False,
-        joinery_conn_id: str = JoineryHook.default_conn_name,
-        store: str | None = None,
-        schema: str | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *, relation: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.relation = relation
-        self.full_refresh = full_refresh
-        self.joinery_conn_id = joinery_conn_id
-        self.store = store
-        self.schema = schema
-        self._hook: JoineryHook | None = None
 
     @abstractmethod
     def spec(self) -> Spec:
@@ -70,7 +50,7 @@ class RefreshOperator(BaseOperator):
         What the job is asked to do.
 
         :return: the request, templates filled in where they are already rendered
-        :raises AirflowException: if an argument cannot be used; the message names it
+        :raises AirflowFailException: if an argument cannot be used; the message names it
         """
         if not isinstance(self.relation, str):
             raise self._refusal([f"relation: expected the name of a table, found {self.relation!r}"])
@@ -87,7 +67,7 @@ class RefreshOperator(BaseOperator):
 
         Called at the end of each operator's ``__init__``.
 
-        :raises AirflowException: the DAG's import error, which names the arguments
+        :raises AirflowFailException: the DAG's import error, which names the arguments
         """
         try:
             self.spec()
@@ -98,37 +78,35 @@ class RefreshOperator(BaseOperator):
         if not _is_late(self.relation):
             self.request()
 
-    def execute(self, context: Context) -> dict[str, Any]:
+    def requests(self) -> list[ArtifactRequest]:
         """
-        Run the job.
+        What to refresh.
 
+        :return: the one request
+        :raises AirflowFailException: if an argument cannot be used; the message names it
+        """
+        return [self.request()]
+
+    def outcome(self, results: list[dict[str, Any]], context: Context) -> dict[str, Any]:
+        """
+        Make the task's result.
+
+        :param results: of the one artifact
         :param context: of the task instance
         :return: the fields of :class:`spark_joinery.jobs.RefreshResult`
         :raises AirflowSkipException: if the relation does not exist yet
+        :raises AirflowFailException: if it failed, and trying again cannot help
+        :raises AirflowException: if it failed
         """
-        # local, because the scheduler reads DAG files without needing Spark
-        from spark_joinery.jobs import refresh_artifact
+        (result,) = results
+        if result["status"] == "skipped":
+            raise AirflowSkipException(f"{result['relation']}: {result['reason']}")
+        if result["status"] == "failed":
+            raise (AirflowException if result["retryable"] else AirflowFailException)(summary(result))
+        return result
 
-        request = self.request()
-        self._hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
-        with self._hook as hook:
-            result = refresh_artifact(
-                hook.get_conn(), request, hook.get_store(), schema=hook.schema, full_refresh=self.full_refresh
-            )
-        if result.status == "skipped":
-            raise AirflowSkipException(f"{request.relation}: {result.reason}")
-        if result.status == "failed":
-            raise AirflowException(f"{request.relation}: {result.reason}")
-        self.log.info("%s", _summary(result))
-        return asdict(result)
-
-    def on_kill(self) -> None:
-        """End Spark with the task."""
-        if self._hook:
-            self._hook.kill()
-
-    def _refusal(self, problems: list[str]) -> AirflowException:
-        return AirflowException(f"{type(self).__name__} '{self.task_id}': {'; '.join(problems)}")
+    def _refusal(self, problems: list[str]) -> AirflowFailException:
+        return AirflowFailException(f"{type(self).__name__} '{self.task_id}': {'; '.join(problems)}")
 
 
 def as_list(value: Sequence[str]) -> list[str]:
@@ -173,18 +151,3 @@ def _is_late(value: object) -> bool:
         return any(map(_is_late, value.values()))
     # the output of another task; Airflow's common base class of such values is private
     return hasattr(value, "resolve")
-
-
-def _summary(result: RefreshResult) -> str:
-    """
-    Put a result into one line.
-
-    :param result: of a job that succeeded
-    :return: for the task's log
-    """
-    counts = {"rows": result.rows, "keys": result.keys, "hot keys": result.hot_keys}
-    details = [f"{count:,} {name}" for name, count in counts.items() if count is not None]
-    how = f" ({result.mode})" if result.mode else ""
-    return f"{result.kind} of {result.relation}: {result.status}{how}, " + ", ".join(
-        [*details, f"{result.seconds:.1f} s", f"version {result.version}"]
-    )

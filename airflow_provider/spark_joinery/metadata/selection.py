@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from spark_joinery.errors import JoineryError
-from spark_joinery.metadata import ArtifactRequest, Kind, split_name
+from spark_joinery.metadata.identity import split_name
+from spark_joinery.metadata.models import Kind
+from spark_joinery.metadata.request import ArtifactRequest
 
 
 class UnknownNameError(JoineryError):
@@ -32,11 +34,12 @@ def select(
     Example:
         >>> select(manifest.requests, ["flights", "source.shop.raw.orders"])
     """
-    wanted = [name for text in names for name in text.replace(",", " ").split()]
+    known = {name for request in requests for name in _names(request)}
+    # a name may hold spaces and commas itself
+    wanted = [name for text in names for name in ([text] if text in known else text.replace(",", " ").split())]
     of_kinds = [request for request in requests if not kinds or request.kind in kinds]
     if not wanted:
         return of_kinds
-    known = {name for request in requests for name in _names(request)}
     unknown = [name for name in wanted if name not in known]
     if unknown:
         ids = ", ".join(sorted({request.unique_id or request.relation for request in requests}))

@@ -1,0 +1,26 @@
+"""Take credentials out of texts that people see."""
+
+from __future__ import annotations
+
+import re
+
+from airflow.sdk.log import redact  # type: ignore[attr-defined]
+
+_IN_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@")
+_NAMED = re.compile(
+    r"(?P<name>[\w.-]*(?:password|passwd|pwd|secret|token|access[._-]?key|api[._-]?key|sig)[\w.-]*\s*[=:]\s*)"
+    r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&,'\"]+)",
+    re.IGNORECASE,
+)
+
+
+def without_credentials(text: str) -> str:
+    """
+    Hide user information of URLs, values that are named like secrets, and what Airflow knows to be secret.
+
+    :param text: such as an error of a file system or a JDBC driver
+    :return: the text with ``***`` in their place
+    """
+    shown = str(redact(text))
+    shown = _IN_URL.sub(r"\g<scheme>***@", shown)
+    return _NAMED.sub(r"\g<name>***", shown)

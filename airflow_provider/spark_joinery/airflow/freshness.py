@@ -1,0 +1,74 @@
+"""Whether artifacts are there and young enough, read from the store without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from spark_joinery.metadata import ArtifactRequest
+from spark_joinery.store import ArrowFileSystem, ArtifactStore, validity_of
+
+
+@dataclass(frozen=True)
+class ArtifactKey:
+    """
+    Where an artifact lies in its store.
+
+    :param kind: kind of artifact
+    :param relation: identity of the relation
+    :param spec_hash: hash of the specification
+    """
+
+    kind: str
+    relation: str
+    spec_hash: str
+
+    @classmethod
+    def of(cls, request: ArtifactRequest) -> ArtifactKey:
+        """
+        Find the place of what a request makes.
+
+        :param request: the request
+        :return: the place
+        """
+        return cls(request.kind, request.relation, request.spec_hash)
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.relation}"
+
+
+def problems_of(store: str, keys: Iterable[ArtifactKey], max_age_s: float | None) -> dict[str, str]:
+    """
+    Say what is wrong with artifacts.
+
+    :param store: directory of the store
+    :param keys: the artifacts
+    :param max_age_s: age in seconds up to which an artifact is fresh; None for any age
+    :return: from artifact to what is wrong with it; those that are fresh are not in it
+    :raises OSError: if the store cannot be read
+    """
+    opened = ArtifactStore(store, ArrowFileSystem())
+    # a lookup takes what it cannot read for damaged, and a store out of reach would be waited for without end
+    opened.filesystem.status(opened.root)
+    now = datetime.now(timezone.utc)
+    found = {key: _problem(opened, key, max_age_s, now) for key in keys}
+    return {str(key): problem for key, problem in found.items() if problem}
+
+
+def _problem(store: ArtifactStore, key: ArtifactKey, max_age_s: float | None, now: datetime) -> str | None:
+    lookup = store.current(key.kind, key.relation, key.spec_hash, verify="length")
+    if lookup.damaged or lookup.version is None:
+        return lookup.reason
+    validity = validity_of(lookup.version, None)
+    if validity.usable is False:
+        return f"no query uses it: {validity.reason}"
+    age = (now - _built_at(lookup.version.description)).total_seconds()
+    if max_age_s is not None and age > max_age_s:
+        return f"it was built {age:,.0f} s ago, expected at most {max_age_s:,.0f} s"
+    return None
+
+
+def _built_at(description: Any) -> datetime:
+    return datetime.fromisoformat(str(description["built_at"]).replace("Z", "+00:00"))

@@ -1,0 +1,206 @@
+"""What all operators that refresh artifacts share: start Spark, wait or defer, make a result of it."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Asset, BaseOperator, conf
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+
+from spark_joinery.airflow.application import SparkApplication
+from spark_joinery.airflow.assets import artifact_asset
+from spark_joinery.airflow.credentials import without_credentials
+from spark_joinery.airflow.hooks.joinery import JoineryHook
+from spark_joinery.airflow.links import SparkUILink
+from spark_joinery.airflow.triggers.refresh import RefreshTrigger
+from spark_joinery.batch import BatchFolder, Progress
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from spark_joinery.metadata import ArtifactRequest
+
+
+class ApplicationOperator(BaseOperator):
+    """
+    Refresh artifacts in one Spark application; the base of all operators that do.
+
+    Spark runs where the connection says: embedded, on a cluster by ``spark-submit``, or on a Spark Connect server. It
+    ends with the task, also if that is killed. A retry is safe: what was refreshed before is left as it is.
+
+    :param full_refresh: build from the whole relation, also where reading what is new would do; so does a run whose
+        parameter ``full_refresh`` is true
+    :param joinery_conn_id: connection of type ``joinery`` with Spark master and artifact store
+    :param store: directory of the artifact store, in place of the connection's (templated)
+    :param schema: schema in which distributions are registered, in place of the connection's (templated)
+    :param deferrable: free the worker's slot while Spark works; needs ``run_dir`` in the connection
+    """
+
+    template_fields: Sequence[str] = ("store", "schema")
+    operator_extra_links = (SparkUILink(),)
+
+    def __init__(
+        self,
+        *,
+        full_refresh: bool = False,
+        joinery_conn_id: str = JoineryHook.default_conn_name,
+        store: str | None = None,
+        schema: str | None = None,
+        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.full_refresh = full_refresh
+        self.joinery_conn_id = joinery_conn_id
+        self.store = store
+        self.schema = schema
+        self.deferrable = deferrable
+        self.spark_ui: str | None = None
+        self._application: SparkApplication | None = None
+
+    @abstractmethod
+    def requests(self) -> list[ArtifactRequest]:
+        """
+        What to refresh.
+
+        :return: the requests, templates filled in where they are already rendered
+        :raises AirflowException: if an argument cannot be used; the message names it
+        """
+
+    @abstractmethod
+    def outcome(self, results: list[dict[str, Any]], context: Context) -> Any:
+        """
+        Make the task's result of those of the artifacts.
+
+        :param results: the fields of a :class:`spark_joinery.jobs.RefreshResult` for each artifact
+        :param context: of the task instance
+        :return: what the task returns
+        :raises AirflowException: if an artifact failed
+        :raises AirflowSkipException: if nothing could be refreshed yet
+        """
+
+    def execute(self, context: Context) -> Any:
+        """
+        Run the batch.
+
+        :param context: of the task instance
+        :return: see :meth:`outcome`
+        :raises AirflowFailException: if trying again cannot help
+        :raises AirflowException: if Spark or an artifact failed
+        """
+        requests = self.requests()
+        hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
+        stays = self.deferrable and hook.run_dir is not None
+        if self.deferrable and not stays:
+            self.log.warning(
+                "The task keeps its worker slot: to defer, set 'run_dir' in the extra of connection '%s' to a "
+                "directory that workers, drivers and triggerers share",
+                self.joinery_conn_id,
+            )
+        full_refresh = self.full_refresh or (context.get("params") or {}).get("full_refresh") is True
+        self._application = hook.start(requests, full_refresh=full_refresh, stays=stays)
+        if stays:
+            self._wait_until_alive(self._application)
+            trigger = RefreshTrigger(str(self._application.folder.path))
+            self.defer(trigger=trigger, method_name="execute_complete", timeout=self.execution_timeout)
+        try:
+            progress = self._application.wait(lambda started: self._show_ui(started, context), self._log_result)
+        finally:
+            self._application.cancel()
+        return self._ended(progress, self._application.folder, context)
+
+    def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
+        """
+        Go on where the trigger has found that the batch has ended.
+
+        :param context: of the task instance
+        :param event: of :class:`~spark_joinery.airflow.triggers.refresh.RefreshTrigger`
+        :return: see :meth:`outcome`
+        :raises AirflowException: if Spark, the driver or an artifact failed
+        """
+        folder = BatchFolder(Path(event["folder"]))
+        if event["problem"]:
+            folder.cancel()
+            raise AirflowException(f"{event['problem']}. The end of its log:\n{_log_of(folder)}")
+        progress = folder.progress()
+        for result in progress.results:
+            self._log_result(result)
+        return self._ended(progress, folder, context)
+
+    def on_kill(self) -> None:
+        """End Spark with the task."""
+        if self._application:
+            self._application.cancel()
+
+    def _ended(self, progress: Progress, folder: BatchFolder, context: Context) -> Any:
+        """Make the task's result, and delete the batch's folder: of what failed, its log is in the task's."""
+        try:
+            if progress.state == "cancelled":
+                raise AirflowException(f"The refresh was ended: {progress.error}")
+            if progress.state == "failed":
+                error = without_credentials(progress.error or "")
+                raise (AirflowException if progress.retryable else AirflowFailException)(error)
+            outcome = self.outcome(list(progress.results), context)
+            self._describe_events(progress, context)
+            return outcome
+        except AirflowSkipException:
+            raise
+        except AirflowException:
+            self.log.error("The end of Spark's log:\n%s", _log_of(folder))
+            raise
+        finally:
+            folder.remove()
+
+    def _wait_until_alive(self, application: SparkApplication) -> None:
+        """Wait until the driver can be left to itself; a task that ends before, by a time-out or an error, ends it."""
+        try:
+            application.wait_until_alive()
+        except BaseException:
+            application.cancel()
+            raise
+
+    def _show_ui(self, progress: Progress, context: Context) -> None:
+        """Let the link lead to Spark's UI as long as that is there."""
+        self.spark_ui = progress.ui
+        if progress.ui and "ti" in context:
+            context["ti"].xcom_push(key=SparkUILink().xcom_key, value=progress.ui)
+
+    def _describe_events(self, progress: Progress, context: Context) -> None:
+        """Say in the events of the outlets what became of each artifact."""
+        events = context.get("outlet_events")
+        outlets = {outlet.name: outlet for outlet in self.outlets if isinstance(outlet, Asset)}
+        if events is None or not outlets:
+            return
+        for request, result in zip(self.requests(), progress.results, strict=False):
+            if outlet := outlets.get(artifact_asset(request).name):
+                events[outlet].extra = {name: result[name] for name in ("status", "mode", "rows", "version")}
+
+    def _log_result(self, result: dict[str, Any]) -> None:
+        level = logging.WARNING if result["reason"] else logging.INFO
+        self.log.log(logging.ERROR if result["status"] == "failed" else level, "%s", summary(result))
+
+
+def summary(result: dict[str, Any]) -> str:
+    """
+    Put a result into one line.
+
+    :param result: the fields of a :class:`spark_joinery.jobs.RefreshResult`
+    :return: for the task's log
+    """
+    artifact = f"{result['kind']} of {result['relation']}"
+    if result["status"] in ("failed", "skipped"):
+        return f"{artifact}: {without_credentials(result['reason'] or '')}"
+    counts = {"rows": result["rows"], "keys": result["keys"], "hot keys": result["hot_keys"]}
+    details = [f"{count:,} {name}" for name, count in counts.items() if count is not None]
+    details += [f"{result['seconds']:.1f} s", f"version {result['version']}"]
+    how = f" ({result['mode']})" if result["mode"] else ""
+    why = f"; all was read, because {result['reason']}" if result["reason"] else ""
+    return f"{artifact}: {result['status']}{how}, {', '.join(details)}{why}"
+
+
+def _log_of(folder: BatchFolder) -> str:
+    return without_credentials(folder.log_tail())

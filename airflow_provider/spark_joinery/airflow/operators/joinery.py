@@ -1,0 +1,95 @@
+"""Refresh of all, or some, of what a dbt project declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+
+from spark_joinery.airflow.declared import declared
+from spark_joinery.airflow.operators.application import ApplicationOperator, summary
+from spark_joinery.airflow.operators.refresh import as_list
+from spark_joinery.errors import JoineryError
+from spark_joinery.metadata import Kind, Stage, select
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from spark_joinery.metadata import ArtifactRequest
+
+
+class JoineryRefreshOperator(ApplicationOperator):
+    """
+    Refresh what a dbt manifest declares under ``meta.joinery``, or a selection of it, in one Spark application.
+
+    The manifest is read when the task runs. One artifact that fails does not stop the others: the task fails when all
+    were tried, and its retry finds those that succeeded up to date. Relations that do not exist yet are passed over.
+
+    .. seealso::
+        :func:`spark_joinery.airflow.dags.joinery_refresh_dag` creates these tasks around ``dbt build``.
+
+    :param manifest: path or URI of dbt's ``manifest.json`` (templated)
+    :param select: dbt unique ids, relation identities or plain names; default: all relations (templated)
+    :param kinds: kinds of artifact; default: all
+    :param stage: "before_models" for sources only, "after_models" for what dbt builds only; default: both
+    :param kwargs: the arguments of :class:`~spark_joinery.airflow.operators.application.ApplicationOperator`
+    """
+
+    template_fields: Sequence[str] = ("manifest", "select", *ApplicationOperator.template_fields)
+    ui_color = "#e8e6f5"
+
+    def __init__(
+        self,
+        *,
+        manifest: str | PathLike[str],
+        select: Sequence[str] = (),
+        kinds: Sequence[Kind] = (),
+        stage: Stage | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.manifest = manifest if not isinstance(manifest, PathLike) else fspath(manifest)
+        self.select = select
+        self.kinds = kinds
+        self.stage = stage
+
+    def requests(self) -> list[ArtifactRequest]:
+        """
+        What to refresh.
+
+        :return: the requests of the manifest as it is now
+        :raises AirflowFailException: if the manifest cannot be used, or a name in ``select`` is unknown
+        """
+        names = as_list(self.select)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise AirflowFailException(
+                f"{type(self).__name__} '{self.task_id}': select: expected a list of names, found {self.select!r}"
+            )
+        try:
+            selected = select(declared(self.manifest), names, self.kinds)
+        except JoineryError as error:
+            raise AirflowFailException(f"{type(self).__name__} '{self.task_id}': {error}") from error
+        return [request for request in selected if self.stage in (None, request.stage)]
+
+    def outcome(self, results: list[dict[str, Any]], context: Context) -> list[dict[str, Any]]:
+        """
+        Make the task's result.
+
+        :param results: of all artifacts
+        :param context: of the task instance
+        :return: the fields of :class:`spark_joinery.jobs.RefreshResult` for each artifact
+        :raises AirflowSkipException: if none of the relations exists yet
+        :raises AirflowFailException: if artifacts failed, and trying again can help with none of them
+        :raises AirflowException: if artifacts failed
+        """
+        failed = [result for result in results if result["status"] == "failed"]
+        if failed:
+            lines = "\n".join(f"  - {summary(result)}" for result in failed)
+            text = f"{len(failed)} of {len(results)} artifacts could not be refreshed:\n{lines}"
+            raise (AirflowException if any(result["retryable"] for result in failed) else AirflowFailException)(text)
+        if all(result["status"] == "skipped" for result in results):
+            reasons = "; ".join(f"{result['relation']}: {result['reason']}" for result in results)
+            raise AirflowSkipException(reasons or "nothing is declared that this task refreshes")
+        return results

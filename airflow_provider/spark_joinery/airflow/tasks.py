@@ -1,0 +1,126 @@
+"""The tasks of the nightly DAG that refresh artifacts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable
+from os import PathLike, fspath
+from typing import Any, Literal
+
+from airflow.sdk import TaskGroup, literal
+
+from spark_joinery.airflow.assets import artifact_asset, relation_asset
+from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
+from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
+from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
+from spark_joinery.airflow.operators.range_index import RangeIndexOperator
+from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.metadata import ArtifactRequest, DistributionSpec, Kind, Stage, split_name
+
+TaskPer = Literal["stage", "relation", "artifact"]
+
+_OPERATORS: dict[Kind, type[RefreshOperator]] = {
+    "bloom_filter": BloomFilterOperator,
+    "distribution": SkewDistributionOperator,
+    "range_index": RangeIndexOperator,
+}
+
+
+def refresh_group(
+    stage: Stage,
+    requests: Iterable[ArtifactRequest],
+    manifest: str | PathLike[str],
+    task_per: TaskPer,
+    arguments: dict[str, Any],
+) -> TaskGroup | None:
+    """
+    Make the tasks of one stage.
+
+    :param stage: name of the group, too
+    :param requests: of all stages
+    :param manifest: where they are declared
+    :param task_per: what gets a task of its own
+    :param arguments: of all tasks
+    :return: the group; None if nothing is declared for this stage
+    """
+    of_stage = [request for request in requests if request.stage == stage]
+    if not of_stage:
+        return None
+    with TaskGroup(stage) as group:
+        if task_per == "artifact":
+            for request in of_stage:
+                _artifact_task(request, arguments)
+        elif task_per == "relation":
+            for relation in dict.fromkeys(request.relation for request in of_stage):
+                _relation_task(
+                    relation, [request for request in of_stage if request.relation == relation], manifest, arguments
+                )
+        else:
+            JoineryRefreshOperator(
+                task_id="refresh", manifest=fspath(manifest), stage=stage, **_documented(of_stage), **arguments
+            )
+    return group
+
+
+def _relation_task(
+    relation: str, requests: list[ArtifactRequest], manifest: str | PathLike[str], arguments: dict[str, Any]
+) -> None:
+    """Make the task that refreshes all artifacts of one relation."""
+    digest = hashlib.sha256(relation.encode()).hexdigest()[:8]
+    JoineryRefreshOperator(
+        task_id=f"{_readable(requests[0])}__{digest}",
+        manifest=fspath(manifest),
+        **_verbatim({"select": [relation]}, JoineryRefreshOperator.template_fields),
+        stage=requests[0].stage,
+        **_documented(requests),
+        **arguments,
+    )
+
+
+def _artifact_task(request: ArtifactRequest, arguments: dict[str, Any]) -> None:
+    """Make the task that refreshes one artifact."""
+    operator = _OPERATORS[request.kind]
+    # the fields of a specification are the arguments of its operator, but for the limits of hot keys
+    declared = request.spec.model_dump(exclude={"hot"})
+    if isinstance(request.spec, DistributionSpec) and request.spec.hot:
+        declared |= {f"hot_{name}": limit for name, limit in request.spec.hot.model_dump().items()}
+    operator(
+        # the hash tells two specifications of one relation apart
+        task_id=f"{request.kind}__{_readable(request)}__{request.spec_hash[:8]}",
+        **_verbatim({"relation": request.sql_name, **declared}, operator.template_fields),
+        **_documented([request]),
+        **arguments,
+    )
+
+
+def _readable(request: ArtifactRequest) -> str:
+    """The relation's name as far as a task's id can hold it: the same from night to night."""
+    name = ".".join(split_name(request.sql_name)[-2:])
+    return re.sub("[^A-Za-z0-9_]", "_", name)[:120]
+
+
+def _verbatim(arguments: dict[str, Any], template_fields: Collection[str]) -> dict[str, Any]:
+    """
+    Keep Airflow from rendering what a dbt project declares.
+
+    A declaration is data: whoever may write one could otherwise read connections and variables through a template. No
+    escape within the text is safe, as the text may end it, and a DAG may have delimiters of its own.
+    """
+    return {
+        name: literal(value) if name in template_fields and value is not None else value
+        for name, value in arguments.items()
+    }
+
+
+def _documented(requests: list[ArtifactRequest]) -> dict[str, Any]:
+    """What the task's page shows, its inlets and its outlets."""
+    declared = [{"node": each.unique_id, each.kind: each.spec.model_dump(exclude_none=True)} for each in requests]
+    # as JSON, no line of what was declared can end the block or begin one of its own
+    block = json.dumps(declared if len(declared) > 1 else declared[0], indent=2)
+    return {
+        "doc_md": f"`meta.joinery` in the dbt project:\n\n```json\n{block}\n```\n",
+        "inlets": [relation_asset(relation) for relation in dict.fromkeys(each.relation for each in requests)],
+        "outlets": [artifact_asset(each) for each in requests],
+    }

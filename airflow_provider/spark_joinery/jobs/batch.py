@@ -1,0 +1,151 @@
+"""The program that refreshes a batch of artifacts in one Spark application, for a scheduler that watches it.
+
+    spark-submit batch.py FOLDER
+    python -m spark_joinery.jobs.batch FOLDER
+
+See `spark_joinery.batch` for the folder. `joinery refresh` is the same for people.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from spark_joinery.batch import Batch, BatchFolder, Progress
+from spark_joinery.cause import one_line
+from spark_joinery.errors import JoineryError
+from spark_joinery.jobs.metastore import MetastoreLockedError
+from spark_joinery.jobs.runner import RefreshResult, refresh
+from spark_joinery.jobs.session import build_session, stop_session
+from spark_joinery.store import StoreError, open_store
+
+log = logging.getLogger(__name__)
+
+_POLL_S = 0.5
+_BEAT_S = 2.0
+CANCELLED = 143
+
+
+class _Watch(threading.Thread):
+    """Shows that the program is alive, and ends it when it is cancelled or nobody waits for it any more."""
+
+    def __init__(self, folder: BatchFolder, orphan_after_s: float, end: Callable[[str], None]) -> None:
+        super().__init__(name="joinery-watch", daemon=True)
+        self._folder = folder
+        self._orphan_after_s = orphan_after_s
+        self._end = end
+
+    def run(self) -> None:
+        seen, seen_at, beaten_at = self._looked_after_at(), time.monotonic(), 0.0
+        while True:
+            now = time.monotonic()
+            # the time of a change, not of the file: clocks of two machines differ
+            if (latest := self._looked_after_at()) != seen:
+                seen, seen_at = latest, now
+            if self._folder.is_cancelled:
+                self._end("it was cancelled")
+            elif now - seen_at > self._orphan_after_s:
+                self._end(f"nobody has waited for it for {self._orphan_after_s:.0f} s")
+            if now - beaten_at >= _BEAT_S:
+                # without its folder the program ends soon, as an orphan
+                with contextlib.suppress(OSError):
+                    self._folder.beat()
+                beaten_at = now
+            time.sleep(_POLL_S)
+
+    def _looked_after_at(self) -> float:
+        try:
+            return self._folder.looked_after_at()
+        except OSError:  # somebody has deleted the folder, so nobody waits
+            return -1.0
+
+
+class _Run:
+    """One run of the program."""
+
+    def __init__(self, folder: BatchFolder) -> None:
+        self._folder = folder
+        self._progress = Progress()
+        self._spark: SparkSession | None = None
+        self._lock = threading.Lock()
+
+    def run(self, batch: Batch) -> int:
+        _Watch(self._folder, batch.orphan_after_s, self._cancelled).start()
+        try:
+            self._spark = spark = build_session("joinery", batch.confs)
+            store = open_store(spark, batch.store)
+            loaded = spark.sql("SHOW FUNCTIONS LIKE 'joinery_version'").count() > 0
+            context = None if not hasattr(spark, "_jsc") else spark.sparkContext
+            self._say(
+                state="running",
+                application_id=context.applicationId if context else None,
+                ui=context.uiWebUrl if context else None,
+                spark=spark.version,
+                extension=loaded,
+                store=store.root,
+            )
+        except Exception as error:
+            # Spark and py4j raise whatever clusters and file systems make them: the scheduler wants all of it as a text
+            log.exception("The batch could not be started")
+            passes = not isinstance(error, JoineryError) or isinstance(error, (MetastoreLockedError, StoreError))
+            self._say(state="failed", error=one_line(error), retryable=passes)
+            return 2
+        results = refresh(
+            spark,
+            batch.requests,
+            store,
+            schema=batch.schema,
+            full_refresh=batch.full_refresh,
+            on_result=self._result,
+        )
+        stop_session(spark)
+        self._say(state="done")
+        return 1 if any(result.status == "failed" for result in results) else 0
+
+    def _result(self, result: RefreshResult) -> None:
+        self._say(results=(*self._progress.results, asdict(result)))
+
+    def _say(self, **changes: object) -> None:
+        with self._lock:
+            self._progress = replace(self._progress, **changes)  # type: ignore[arg-type]
+            self._folder.write_progress(self._progress)
+
+    def _cancelled(self, reason: str) -> None:
+        """End the program from the watching thread, whatever the main thread waits for."""
+        try:
+            self._say(state="cancelled", error=reason)
+            if self._spark is not None and not hasattr(self._spark, "_jsc"):
+                # of a server, which would go on with the query; a JVM of our own ends with this process
+                self._spark.interruptAll()
+        finally:
+            # the main thread is within a call into Spark, which an exception cannot end
+            os._exit(CANCELLED)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the batch of a folder.
+
+    Args:
+        arguments: The folder; by default from the command line.
+
+    Returns:
+        The exit code: 0 if no artifact failed, 1 if one did, 2 if nothing could be started.
+    """
+    (path,) = sys.argv[1:] if arguments is None else arguments
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    folder = BatchFolder(Path(path))
+    return _Run(folder).run(folder.take_batch())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""What becomes of a night in which no refresh succeeds: real runs by Airflow, without Spark, which they never reach."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.airflow, pytest.mark.dbt]
+
+DAGS = """
+from airflow.providers.standard.operators.empty import EmptyOperator
+from spark_joinery.airflow.dags import joinery_refresh_dag
+
+def dbt():
+    return EmptyOperator(task_id="dbt")
+
+for way in ("continue", "fail"):
+    globals()[way] = joinery_refresh_dag(
+        {manifest!r}, dag_id=f"failing_{{way}}", conn_id="gone", build_models=dbt, on_refresh_failure=way
+    )
+"""
+
+RUN = """
+import json, sys
+from airflow.dag_processing.dagbag import DagBag
+from airflow.settings import Session
+
+bag = DagBag(sys.argv[1])
+assert not bag.import_errors, bag.import_errors
+for dag in bag.dags.values():
+    done = dag.test(logical_date=None)
+    tasks = {t.task_id: [t.state, t.try_number] for t in done.get_task_instances(session=Session())}
+    print(json.dumps({"dag": dag.dag_id, "state": done.state, "tasks": tasks}))
+"""
+
+
+@pytest.fixture(scope="module")
+def nights(airflow_home: Path, dbt_project: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What became of both DAGs, and what they logged."""
+    dags = tmp_path_factory.mktemp("dags")
+    (dags / "failing.py").write_text(DAGS.format(manifest=str(dbt_project / "target" / "manifest.json")))
+    environment = os.environ | {"AIRFLOW__CORE__DAGS_FOLDER": str(dags)}
+    command = [sys.executable, "-c", RUN, str(dags)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"dag"')]
+    return {"log": done.stdout + done.stderr, **{run["dag"]: run for run in runs}}
+
+
+def test_a_refresh_that_fails_does_not_keep_dbt_from_running(nights: dict[str, Any]) -> None:
+    night = nights["failing_continue"]
+    assert {task: state for task, (state, _) in night["tasks"].items()} == {
+        "before_models.refresh": "failed",
+        "sources_refreshed": "success",
+        "dbt": "success",
+        "after_models.refresh": "failed",
+        "all_refreshed": "upstream_failed",
+    }
+    assert night["state"] == "failed"
+
+
+def test_it_does_on_request(nights: dict[str, Any]) -> None:
+    night = nights["failing_fail"]
+    assert {task: state for task, (state, _) in night["tasks"].items()} == {
+        "before_models.refresh": "failed",
+        "sources_refreshed": "upstream_failed",
+        "dbt": "upstream_failed",
+        "after_models.refresh": "upstream_failed",
+        "all_refreshed": "upstream_failed",
+    }
+
+
+def test_what_a_retry_cannot_mend_is_not_tried_again(nights: dict[str, Any]) -> None:
+    assert nights["failing_continue"]["tasks"]["before_models.refresh"] == ["failed", 1]
+    assert "connection 'gone' does not exist: add one of type 'Joinery (Spark)'" in nights["log"]

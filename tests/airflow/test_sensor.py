@@ -1,0 +1,138 @@
+"""The sensor, on stores written without Spark."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, TaskDeferred
+from airflow.triggers.base import TriggerEvent
+from spark_joinery.airflow.sensors.freshness import ArtifactFreshnessSensor
+from spark_joinery.airflow.triggers.freshness import FreshnessTrigger
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec
+from spark_joinery.store import ArrowFileSystem, ArtifactStore
+
+pytestmark = pytest.mark.airflow
+
+DISTRIBUTION = ArtifactRequest.of_table("raw.t", DistributionSpec(partition_by=["k"], order_by="ts"))
+FILTER = ArtifactRequest.of_table("raw.t", BloomFilterSpec(keys=["k"]))
+
+
+@pytest.fixture
+def sensor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function: arguments -> a sensor of both artifacts, whose store is `store`."""
+    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("AIRFLOW_CONN_JOINERY_DEFAULT", json.dumps({"conn_type": "joinery"}))
+    joinery = {
+        "distributions": [{"partition_by": ["k"], "order_by": "ts"}],
+        "bloom_filters": [{"keys": ["k"]}],
+    }
+    node = {"resource_type": "source", "relation_name": "raw.t", "config": {"meta": {"joinery": joinery}}}
+    document = {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
+        "nodes": {},
+        "sources": {"source.shop.raw.t": node},
+    }
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps(document))
+
+    def make(**arguments: Any) -> ArtifactFreshnessSensor:
+        return ArtifactFreshnessSensor(
+            task_id="t", manifest=manifest, **{"store": str(tmp_path / "store"), **arguments}
+        )
+
+    return make
+
+
+def publish(folder: Path, request: ArtifactRequest) -> Path:
+    """Write an artifact; returns its one data file."""
+    store = ArtifactStore(str(folder / "store"), ArrowFileSystem())
+    pending = store.begin(request.kind, request.relation, request.spec_hash)
+    data = Path(pending.data_path.removeprefix("file:"))
+    data.mkdir(parents=True)
+    pq.write_table(pa.table({"k": [1]}), data / "part-0.parquet")
+    store.publish(pending, {"type": "none", "reason": "it is a view", "files": []}, {"spec": {}})
+    return data / "part-0.parquet"
+
+
+def test_an_artifact_is_waited_for_until_it_is_there(
+    sensor: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = sensor(kinds=["distribution"])
+    assert waiting.poke({}) is False
+    assert "distribution of spark_catalog.raw.t: nothing has been published yet" in capsys.readouterr().out
+    publish(tmp_path, DISTRIBUTION)
+    assert waiting.poke({}) is True
+
+
+def test_an_artifact_that_is_too_old_is_waited_for(
+    sensor: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publish(tmp_path, DISTRIBUTION)
+    assert sensor(kinds=["distribution"], max_age=timedelta(hours=1)).poke({}) is True
+    assert sensor(kinds=["distribution"], max_age=timedelta(microseconds=1)).poke({}) is False
+    assert "it was built 0 s ago, expected at most 0 s" in capsys.readouterr().out
+
+
+def test_one_that_is_damaged_or_never_used_is_not_fresh(
+    sensor: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publish(tmp_path, FILTER)
+    data = publish(tmp_path, DISTRIBUTION)
+    assert sensor().poke({}) is False
+    shown = capsys.readouterr().out
+    assert "bloom_filter of spark_catalog.raw.t: no query uses it: it is a view" in shown
+    assert "distribution of" not in shown
+    data.write_bytes(b"cut")
+    assert sensor(kinds=["distribution"]).poke({}) is False
+    assert "distribution of spark_catalog.raw.t: " in capsys.readouterr().out
+
+
+def drive(trigger: FreshnessTrigger) -> dict[str, Any]:
+    """The event of a trigger, made anew as a triggerer does."""
+    path, arguments = trigger.serialize()
+    assert path == f"{FreshnessTrigger.__module__}.{FreshnessTrigger.__qualname__}"
+    assert json.loads(json.dumps(arguments)) == arguments
+
+    async def first() -> TriggerEvent:
+        return await anext(aiter(FreshnessTrigger(**arguments).run()))
+
+    payload: dict[str, Any] = asyncio.run(first()).payload
+    return payload
+
+
+def test_it_waits_in_the_triggerer(sensor: Any, tmp_path: Path) -> None:
+    waiting = sensor(kinds=["distribution"], deferrable=True, poke_interval=0.05, max_age=timedelta(hours=1))
+    with pytest.raises(TaskDeferred) as stopped:
+        waiting.execute({})
+    trigger = stopped.value.trigger
+    assert isinstance(trigger, FreshnessTrigger)
+    threading.Timer(0.3, publish, (tmp_path, DISTRIBUTION)).start()
+    started = time.monotonic()
+    event = drive(trigger)
+    assert event == {"error": None}
+    assert time.monotonic() - started > 0.2
+    getattr(waiting, stopped.value.method_name)({}, event)
+    # what is fresh already needs no triggerer
+    assert waiting.execute({}) is None
+
+
+def test_a_store_that_cannot_be_read_is_an_error(sensor: Any) -> None:
+    with pytest.raises(AirflowException, match=r"the store nosuchfs://\*\*\*@b/s cannot be read"):
+        sensor(store="nosuchfs://u:p@b/s").poke({})
+    event = drive(FreshnessTrigger("nosuchfs://b/s", [["distribution", "r", "h"]]))
+    with pytest.raises(AirflowException, match="the store nosuchfs://b/s cannot be read"):
+        sensor().execute_complete({}, event)
+
+
+def test_an_unknown_name_fails_at_once(sensor: Any) -> None:
+    with pytest.raises(AirflowFailException, match=r"ArtifactFreshnessSensor 't': Nothing to refresh is named 'gone'"):
+        sensor(select=["gone"]).poke({})
