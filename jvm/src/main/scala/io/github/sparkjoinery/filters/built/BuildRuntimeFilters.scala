@@ -128,7 +128,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
           if (insists) None else FilterCost.missing(summary.child, terms.side, test.keys.map(_.theirs))
         missing.orElse(unrepeatable(source.plan)).toLeft {
           val name = nameOf(source.plan)
-          (test.predicate(subqueryOf(summary), name, FilterCost.areFew(summary.child)), name)
+          (test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child)), name)
         }
       }
       outcomes.collectFirst { case Right(found) => found }.toRight(

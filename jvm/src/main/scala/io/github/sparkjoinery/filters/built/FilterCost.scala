@@ -78,13 +78,20 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   }
 
   /** Whether a predicate makes keys so few that hardly any row of another side is likely to have one. */
-  def areFew(keys: LogicalPlan): Boolean = keys.exists {
-    case Filter(condition, _) => splitConjunctivePredicates(condition).exists {
-        case _: EqualTo | _: EqualNullSafe | _: In | _: InSet | _: StartsWith | _: EndsWith | _: Contains | _: Like =>
-          true
-        case test: MightContain => test.isSelective
-        case _ => false
-      }
+  private def areFew(keys: LogicalPlan): Boolean = isSelective(keys) || hasAny(keys) {
+    case _: StartsWith | _: EndsWith | _: Contains | _: Like => true
+    case _ => false
+  }
+
+  /** Whether they are so few that a table which is filtered by them is itself few. A pattern may fit many rows. */
+  def isSelective(keys: LogicalPlan): Boolean = hasAny(keys) {
+    case _: EqualTo | _: EqualNullSafe | _: In | _: InSet => true
+    case test: MightContain => test.isSelective
+    case _ => false
+  }
+
+  private def hasAny(plan: LogicalPlan)(isMeant: Expression => Boolean): Boolean = plan.exists {
+    case Filter(condition, _) => splitConjunctivePredicates(condition).exists(isMeant)
     case _ => false
   }
 
