@@ -135,6 +135,10 @@ fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=
 fuzz-reverts: env jar ## Whether the fuzzer finds again what was mended; one of the patches with REVERT=number
 	PYTHONPATH=tests:airflow_provider $(PYTHON) -m fuzz.reverts $(REVERT) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
+.PHONY: docs
+docs: env ## Build the documentation as a site into build/site; fails on a broken link
+	$(VENV)/bin/mkdocs build --strict
+
 .PHONY: lint
 lint: env lint-scala ## Formatting, linting, types
 	$(VENV)/bin/ruff format --check .
