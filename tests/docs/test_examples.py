@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import click
 import pytest
 import spark_joinery
 import yaml
+from airflow.cli.cli_parser import get_parser
 from dbt.cli.main import cli as dbt_cli
 from pyspark.sql import DataFrame, SparkSession
 from spark_joinery.cli import main as joinery_cli
@@ -159,6 +161,13 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
             parse(joinery_cli, command, options)
         case ["dbt", command, *options]:
             parse(dbt_cli, command, options)
+        case ["airflow", *options]:
+            get_parser().parse_args(options)
+        case ["pip", "install", wheel]:
+            name, _, extras = Path(wheel).name.partition("[")
+            assert name.startswith(f"spark_joinery-{spark_joinery.__version__}-py3"), f"{block}: {wheel}"
+            declared = set(metadata("spark-joinery").get_all("Provides-Extra", []))
+            assert set(filter(None, extras.rstrip("]").split(","))) <= declared, f"{block}: {wheel}"
         case ["python", "-c", code]:
             exec(compile(code, str(block), "exec"), {})
         case ["python", "-m", module, *options]:
@@ -182,6 +191,21 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
                     spark._jvm.java.lang.Class.forName(value)
         case _:
             pytest.fail(f"{block}: nobody checks `{shlex.join(words)}`")
+
+
+def test_images_copy_what_is_built() -> None:
+    version = spark_joinery.__version__
+    built = {f"spark-joinery-{line}_2.13-{version}.jar" for line in supported_versions()}
+    built.add(f"spark_joinery-{version}-py3-none-any.whl")
+    copied = {
+        line.split()[1]
+        for page in pages()
+        for block in blocks(page, "dockerfile")
+        for line in block.text.splitlines()
+        if line.startswith("COPY")
+    }
+    assert copied
+    assert copied <= built
 
 
 def parse(group: click.Group, name: str, options: list[str]) -> None:
