@@ -28,9 +28,10 @@ ELSEWHERE = {
 }
 IN_REPOSITORY = {site: repository for repository, site in ELSEWHERE.items()}
 
-LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 # what follows the language is for the tests of the examples
 REMARK = re.compile(r"^(```\w+) .+$", re.MULTILINE)
+NAME = re.compile(r"(?<=<td><code>)[\w.]+(?=</code>)")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -46,6 +47,21 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for repository, site in ELSEWHERE.items():
         files.append(File.generated(config, site, abs_src_path=str(ROOT / repository)))
     return files
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let names in the first column of tables, such as those of settings, break at their dots and nowhere else.
+
+    Args:
+        html: The page.
+        page: Where it stands in the site.
+        config: The site's configuration.
+        files: All files of the site.
+
+    Returns:
+        The page with places to break.
+    """
+    return NAME.sub(lambda name: name[0].replace(".", ".<wbr>"), html)
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:

@@ -58,6 +58,11 @@ def test_pages_load_nothing_from_other_hosts(site: Path) -> None:
         assert not [what for what in loaded if "//" in what], page
 
 
+def test_names_of_settings_break_at_their_dots(site: Path) -> None:
+    page = (site / "reference" / "configuration.html").read_text()
+    assert "<td><code>spark.<wbr>joinery.<wbr>store.<wbr>timeout</code>" in page
+
+
 @pytest.mark.parametrize(
     ("target", "page", "expected"),
     [
