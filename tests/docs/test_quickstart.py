@@ -138,6 +138,7 @@ def test_it_takes_ten_commands() -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)  # pip fetches Spark and Airflow
 @pytest.mark.dbt
 @pytest.mark.airflow
 def test_from_pip_install_to_a_refreshed_artifact_and_a_built_model(reader: Reader) -> None:
