@@ -112,11 +112,12 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
     return builder
 
 
-def settings_with_joinery(settings: Mapping[str, Any]) -> dict[str, str]:
+def settings_with_joinery(settings: Mapping[str, Any], *, of_new_process: bool = False) -> dict[str, str]:
     """Find the settings that load Joinery beside what is loaded already.
 
     Args:
         settings: Those that a session is going to be started with.
+        of_new_process: Whether a process of its own is started for it, which what runs in this one does not concern.
 
     Returns:
         `spark.jars` and `spark.sql.extensions`: what the settings, `spark-submit` or `spark-defaults.conf` name, and
@@ -129,10 +130,12 @@ def settings_with_joinery(settings: Mapping[str, Any]) -> dict[str, str]:
     Example:
         >>> settings_with_joinery({"spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension"})
     """
-    loaded = {}
-    for key, value in (("spark.jars", str(jar_path())), ("spark.sql.extensions", EXTENSION)):
-        present = [item.strip() for item in str(settings.get(key) or inherited(key)).split(",") if item.strip()]
-        loaded[key] = ",".join(present if value in present else [*present, value])
+    outside = of_defaults if of_new_process else inherited
+    jar, loaded = jar_path(), {}
+    for key, spellings in (("spark.jars", (str(jar), jar.as_uri())), ("spark.sql.extensions", (EXTENSION,))):
+        present = [item.strip() for item in str(settings.get(key) or outside(key)).split(",") if item.strip()]
+        is_there = any(spelling in present for spelling in spellings)
+        loaded[key] = ",".join(present if is_there else [*present, spellings[0]])
     return loaded
 
 
@@ -157,12 +160,25 @@ def inherited(key: str) -> str:
         What `spark-submit` was given, or `spark-defaults.conf` holds; "" without either.
     """
     from pyspark import SparkConf, SparkContext
-    from pyspark.find_spark_home import _find_spark_home
 
     # Only where a JVM runs already: starting one here would fix its memory before the builder's settings are known.
     if SparkContext._jvm is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
         SparkContext._ensure_initialized()  # connects to the JVM of spark-submit
         return SparkConf().get(key, "") or ""
+    return of_defaults(key)
+
+
+def of_defaults(key: str) -> str:
+    """Read a setting of `spark-defaults.conf`.
+
+    Args:
+        key: Of the setting.
+
+    Returns:
+        What the file says; "" if there is none, or it does not have the setting.
+    """
+    from pyspark.find_spark_home import _find_spark_home
+
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
     defaults = Path(folder, "spark-defaults.conf")
     lines = defaults.read_text().splitlines() if defaults.is_file() else []

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from spark_joinery.errors import JarNotFoundError, UnsupportedSparkError
 ROOT = Path(__file__).parents[2]
 VERSIONS = json.loads((ROOT / "jvm/spark-versions.json").read_text())
 OURS = "io.github.sparkjoinery.JoineryExtensions"
+EXTENSIONS = "spark.sql.extensions"
 
 
 def run_python(code: str, environment: Mapping[str, str] | None = None) -> str:
@@ -105,6 +106,16 @@ def test_configuring_twice_adds_once() -> None:
     configure_spark(configure_spark(builder))
     assert builder._options["spark.jars"] == f"a.jar,{jar_path()}"
     assert builder._options["spark.sql.extensions"] == f"a.Extension,{OURS}"
+
+
+@pytest.mark.parametrize("spelling", [str, Path.as_uri])
+def test_the_jar_is_not_named_twice(spelling: Callable[[Path], str]) -> None:
+    named = f"a.jar,{spelling(jar_path())}"
+    assert jar.settings_with_joinery({"spark.jars": named})["spark.jars"] == named
+
+
+def test_what_runs_in_this_process_is_none_of_a_new_ones_business(spark: SparkSession) -> None:
+    assert jar.settings_with_joinery({}, of_new_process=True) == {"spark.jars": str(jar_path()), EXTENSIONS: OURS}
 
 
 PRINT_OPTIONS = """

@@ -147,7 +147,7 @@ def _jar_of_joinery(target: SparkTarget) -> dict[str, str]:
     from spark_joinery.jar import settings_with_joinery
 
     try:
-        return settings_with_joinery(target.confs)
+        return settings_with_joinery(target.confs, of_new_process=True)
     except JoineryError:
         return {}
 

@@ -18,8 +18,9 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   private val Unsure = 50
   // What of a table has come since a filter of it was built can be tried, too, as the filter is there already.
   private val Little = 10
-  // Rows are read several times as fast as they are shuffled and sorted.
-  private val ReadingIsFaster = 2
+  // Rows are read several times as fast as they are shuffled and sorted; less is saved where less is sure to be dropped.
+  private val ReadingIsFaster = 3
+  private val UnlessUnsure = 2
   // What a side's own predicates may leave of it: nobody knows, but it is less than all.
   private val OfItsRows = 3
 
@@ -45,7 +46,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
     val saved = if (hasPredicate(side)) whole / OfItsRows else whole
     scans(keys, keys.outputSet) match {
       case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
-      case read if read.flatten.sum > saved * ReadingIsFaster =>
+      case read if read.flatten.sum > saved * (if (isSelective(keys)) ReadingIsFaster else UnlessUnsure) =>
         Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for ${saved} bytes that it filters")
       case read if read.flatten.sum * Negligible <= saved => None
       case _ if (areFew(keys) || areInRange(keys)) && !areFew(side) || hasFewerKeys(keys, side, sideKeys) => None
