@@ -14,6 +14,7 @@ CASES = {
     "planning": "benchmarks.planning",
     "planning_store": "benchmarks.planning_store",
     "tpch": "benchmarks.tpch.run",
+    "tpcds": "benchmarks.tpcds.run",
     "refresh": "benchmarks.refresh",
     "last_join_multi": "benchmarks.last_join.multi",
     "last_join_point_in_time": "benchmarks.last_join.point_in_time",

@@ -57,6 +57,7 @@ class Case:
         idle_tail: The largest share of a run at whose end a core may be idle; not judged when None.
         rounds: How often each engine runs, however long that takes; when None up to five times, slow ones less.
         fires: Whether an operator of Joinery's has to stand in the plan of its query, as it has where it is measured.
+        tuned: Whether Spark is timed at `TUNED` as well as at its defaults.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Case:
     idle_tail: float | None = None
     rounds: int | None = None
     fires: bool = True
+    tuned: bool = True
 
 
 @dataclass
@@ -177,7 +179,7 @@ def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], 
     """
     tails = []
     rounds = (case.rounds or ROUNDS) if scale == 1 else 1
-    turn = [(name, engine, runs) for name, measured in engines.items() for engine, runs in _ways(measured)]
+    turn = [(name, engine, runs) for name, measured in engines.items() for engine, runs in _ways(case, measured)]
     for round_ in range(rounds):
         for name, engine, runs in turn if round_ % 2 == 0 else reversed(turn):  # who follows whom alternates
             enough = case.rounds or _enough(runs, rounds)
@@ -191,10 +193,10 @@ def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], 
     return statistics.median(tails) if tails else 0.0
 
 
-def _ways(measured: Measured) -> list[tuple[Engine, list[Run]]]:
-    """The engine and where its runs go: at Spark's defaults, and at `TUNED` if it has settings."""
+def _ways(case: Case, measured: Measured) -> list[tuple[Engine, list[Run]]]:
+    """The engine and where its runs go: at Spark's defaults, and at `TUNED` if it has settings and the case asks."""
     ways = [(measured.engine, measured.runs)]
-    if tuned := measured.engine.with_settings(TUNED):
+    if case.tuned and (tuned := measured.engine.with_settings(TUNED)):
         # what was stopped while it was checked is stopped at other settings, too, as far as anybody will wait
         measured.others["tuned"] = [run for run in measured.runs if run.stopped]
         ways.append((tuned, measured.others["tuned"]))

@@ -1,1 +1,1 @@
-"""Other people's queries: the 22 of TPC-H, which ask for none of what Joinery is for."""
+"""TPC-H: its tables and its 22 queries."""

@@ -17,11 +17,12 @@ from benchmarks.common.engines import Run
 from benchmarks.common.planner import Planned, Round
 from benchmarks.common.rounds import OURS, Outcome
 from benchmarks.common.spark import register
-from benchmarks.tpch import run as tpch
-from benchmarks.tpch.answers import STOCK, Answer, answer
+from benchmarks.tpc import page
+from benchmarks.tpc.answers import STOCK, Answer, answer
+from benchmarks.tpc.rows import AllRows, SortedRows
 from benchmarks.tpch.data import TABLES, tables
 from benchmarks.tpch.queries import QUERIES
-from benchmarks.tpch.rows import SortedRows
+from benchmarks.tpch.suite import TPCH
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,8 +69,8 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
 @pytest.fixture(scope="module")
 def outcome(bench: SparkSession) -> Outcome:
     """Of one query."""
-    (case,) = (case for case in tpch.CASES if case.name == "q06")
-    return tpch.measure(bench, case, SCALE)
+    (case,) = (case for case in page.cases(TPCH) if case.name == "q06")
+    return page.measure(bench, case, SCALE)
 
 
 def check(found: Answer) -> None:
@@ -126,13 +127,21 @@ def test_rows_are_compared_to_the_last_digit_in_any_order(bench: SparkSession) -
     assert rows("(0.1D)") != rows("(0.1D + 1e-17D + 1e-17D)")
 
 
+def test_without_the_last_limit_ties_make_no_difference(bench: SparkSession) -> None:
+    rows = "SELECT a, b FROM VALUES (1, 0.1D), (1, 0.2D), (2, 1 / 3D) AS t(a, b)"
+    ordered = f"{rows} ORDER BY a\nLIMIT 1;\n"
+    assert AllRows().spark(bench, ordered) == ["(1, 0.1)", "(1, 0.2)", "(2, 0.333333333)"]
+    within = f"SELECT count(*) FROM ({rows} LIMIT 2)"
+    assert AllRows().spark(bench, within) == ["(2,)"]
+
+
 def test_page(outcome: Outcome) -> None:
-    result = tpch.result([outcome], planning(0.0101), SCALE)
+    result = page.result(TPCH, [outcome], planning(0.0101), SCALE)
     assert result.met, result.verdict
     assert result.verdict == "engines agree (at scale 0.01 no time is judged); Joinery's operators in no query"
     query, everything = result.rows
     assert len(query) == len(everything) == len(result.columns)
-    assert (query[0], *query[-4:]) == ("q06", "10.1", "10.0", "1.010", tpch.SAME_PLAN)
+    assert (query[0], *query[-4:]) == ("q06", "10.1", "10.0", "1.010", page.SAME_PLAN)
     assert everything[-4:-1] == query[-4:-1]
     assert result.data["planning"] == {"q06": {"on": [10.1] * 3, "off": [10.0] * 3}}
     assert set(result.data["q06"]) == {OURS, STOCK}
@@ -151,7 +160,7 @@ def test_bounds(outcome: Outcome, stock: float, with_jar: float, met: bool, verd
         name: replace(measured, runs=[Run(seconds)], others={"tuned": [Run(seconds)]})
         for (name, measured), seconds in zip(outcome.engines.items(), (1.0, stock), strict=True)
     }
-    result = tpch.result([replace(outcome, engines=engines)], planning(with_jar), scale=1)
+    result = page.result(TPCH, [replace(outcome, engines=engines)], planning(with_jar), scale=1)
     assert result.met is met
     assert verdict in result.verdict
 
@@ -165,7 +174,7 @@ def planning(with_jar: float) -> Planned:
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_answers_at_scale_factor_1() -> None:
-    command = [sys.executable, "-m", "benchmarks.tpch.answers", "1"]
+    command = [sys.executable, "-m", "benchmarks.tpc.answers", "tpch", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     answers = {name: Answer(**found) for name, found in json.loads(done.stdout.splitlines()[-1]).items()}

@@ -1,6 +1,6 @@
 """The answers to the queries with Joinery and without, and what of Joinery's stood in the plans; no times.
 
-`python -m benchmarks.tpch.answers SCALE` prints them as JSON, from a JVM as large as the benchmark's.
+`python -m benchmarks.tpc.answers tpch|tpcds SCALE` prints them as JSON, from a JVM as large as the benchmark's.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.common.rounds import OURS
 from benchmarks.common.spark import Spark, operators, register, session, stock
-from benchmarks.tpch.data import tables
-from benchmarks.tpch.queries import QUERIES
-from benchmarks.tpch.rows import SortedRows
+from benchmarks.tpc.rows import SortedRows
+from benchmarks.tpc.suite import Suite
+from benchmarks.tpc.suites import SUITES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,14 +41,15 @@ class Answer:
     same_plan: bool
 
 
-def engines(spark: SparkSession, sql: str) -> dict[str, Spark]:
+def engines(spark: SparkSession, sql: str, digest: SortedRows | None = None) -> dict[str, Spark]:
     """The same session with Joinery and, its operators switched off, as stock Spark.
 
     Args:
         spark: The session, with the tables registered.
         sql: The query.
+        digest: What of its answers is compared; every row, to the last digit, when None.
     """
-    digest = SortedRows()
+    digest = digest or SortedRows()
     return {OURS: Spark(spark, sql, {}, digest), STOCK: Spark(spark, sql, stock(spark), digest)}
 
 
@@ -61,17 +62,18 @@ def same_plan(engines: dict[str, Spark]) -> bool:
     return engines[OURS].plan() == engines[STOCK].plan()
 
 
-def answer(spark: SparkSession, sql: str) -> Answer:
+def answer(spark: SparkSession, sql: str, digest: SortedRows | None = None) -> Answer:
     """Answer a query with Joinery and without.
 
     Args:
         spark: The session, with the tables registered.
         sql: The query.
+        digest: What of its answers is compared; every row, to the last digit, when None.
 
     Returns:
         Whether the answers agree, and which plans ran.
     """
-    both = engines(spark, sql)
+    both = engines(spark, sql, digest)
     ours, theirs = both[OURS].check(), both[STOCK].check()
     return Answer(
         rows=ours.digest,
@@ -82,12 +84,13 @@ def answer(spark: SparkSession, sql: str) -> Answer:
     )
 
 
-def _serve(scale: float) -> None:
+def _serve(suite: Suite, scale: float) -> None:
     spark = session()
-    register(spark, tables(scale))
-    print(json.dumps({name: asdict(answer(spark, sql)) for name, sql in QUERIES.items()}))
+    register(spark, suite.tables(scale))
+    answers = {name: asdict(answer(spark, sql, suite.digest)) for name, sql in suite.queries().items()}
+    print(json.dumps(answers))
     spark.stop()
 
 
 if __name__ == "__main__":
-    _serve(float(sys.argv[1]))
+    _serve(SUITES[sys.argv[1]], float(sys.argv[2]))

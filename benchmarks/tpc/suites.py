@@ -1,0 +1,9 @@
+"""The suites by their names, for programs that are told one on their command line."""
+
+from __future__ import annotations
+
+from benchmarks.tpc.suite import Suite
+from benchmarks.tpcds.suite import TPCDS
+from benchmarks.tpch.suite import TPCH
+
+SUITES: dict[str, Suite] = {suite.name: suite for suite in (TPCH, TPCDS)}
