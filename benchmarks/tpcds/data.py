@@ -24,7 +24,7 @@ def tables(scale: float) -> dict[str, Path]:
     Returns:
         Folders by table.
     """
-    folder = made_once(f"tpcds_{DUCKDB}_{scale:g}", lambda target: _generate(target, scale))
+    folder = made_once(f"tpcds_1.4_{DUCKDB}_{scale:g}", lambda target: _generate(target, scale))
     return {table.name: table for table in sorted(folder.iterdir())}
 
 
