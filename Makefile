@@ -114,7 +114,7 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 	  .venv-spark-4.1/bin/python -m pytest tests/integration/test_$$suite.py || exit 1; done
 
 .PHONY: soak
-soak: env-all jar compile-lines ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H
+soak: env-all jar compile-lines ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
 	$(PYTHON) -m pytest -m soak -s
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line suites || exit 1; done
 
