@@ -46,7 +46,12 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
   private class Run {
     private val summaries = mutable.Map.empty[LogicalPlan, ScalarSubquery]
 
-    def transform(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    def transform(plan: LogicalPlan): LogicalPlan = {
+      SharedWork.mark(plan)
+      plan.transformUp(filterJoins)
+    }
+
+    private def filterJoins: PartialFunction[LogicalPlan, LogicalPlan] = {
       case join: Join if isOpen(join) =>
         filtered(join, directionsOf(join), join.condition, FilteredJoin.isBroadcast(join), join.hint)
       case join: PreservesLeft if isOpen(join) =>
@@ -83,14 +88,21 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         hint: JoinHint): LogicalPlan = {
       val insisted = directions.filter(direction =>
         RuntimeFilterHint.isOn(if (direction.isLeft) hint.rightHint else hint.leftHint))
-      val outcomes = (if (insisted.nonEmpty) insisted else directions).to(LazyList).flatMap { direction =>
+      val worthwhile =
+        if (insisted.nonEmpty) insisted
+        else if (isBroadcast) Nil
+        else directions.filterNot(direction => isSmall(direction.side))
+      val outcomes = worthwhile.to(LazyList).flatMap { direction =>
         val terms = JoinTerms.of(condition, direction.side, direction.other)
-        if (insisted.isEmpty && (isBroadcast || isSmall(direction.side)) || terms.isEmpty) None
-        else Some((direction, filterOf(terms, insisted.nonEmpty)))
+        if (terms.isEmpty) None
+        else Some((direction, filterOf(terms, insisted.nonEmpty).flatMap { case (test, source) =>
+          val side = pushed(Filter(test, direction.side))
+          if (insisted.nonEmpty || SharedWork.isKept(direction.side, side)) Right((side, source))
+          else Left("no filter is built: the other side is computed once for several places of the query")
+        }))
       }
-      val found = outcomes.collectFirst { case (direction, Right(test)) => (direction, test) }
-      val result = found.fold(join) { case (direction, (test, _)) =>
-        val side = pushed(Filter(test, direction.side))
+      val found = outcomes.collectFirst { case (direction, Right(filtered)) => (direction, filtered) }
+      val result = found.fold(join) { case (direction, (side, _)) =>
         join.withNewChildren(if (direction.isLeft) Seq(side, direction.other) else Seq(direction.other, side))
       }
       val hinted = RuntimeFilterHint.isOn(hint.leftHint) || RuntimeFilterHint.isOn(hint.rightHint)
@@ -126,7 +138,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
         val missing =
           if (insists) None else FilterCost.missing(summary.child, terms.side, test.keys.map(_.theirs))
-        missing.orElse(unrepeatable(source.plan)).toLeft {
+        missing.orElse(unrepeatable(source.plan)).orElse(useless(source, test, insists)).toLeft {
           val name = nameOf(source.plan)
           (test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child)), name)
         }
@@ -146,6 +158,10 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     private def unrepeatable(plan: LogicalPlan): Option[String] =
       if (Repeatable.ofMatches(plan)) None
       else Some("what its keys come from may have other rows when it is read once more")
+
+    private def useless(source: KeySource, test: KeyTest, insists: Boolean): Option[String] =
+      if (insists || !test.comparesKeysOnly || !SameRows.contain(source.plan, test.side, test.keys)) None
+      else Some("the keys of the other side come from the same rows")
 
     private def subqueryOf(summary: LogicalPlan): ScalarSubquery =
       summaries.getOrElseUpdate(summary.canonicalized, ScalarSubquery(summary))

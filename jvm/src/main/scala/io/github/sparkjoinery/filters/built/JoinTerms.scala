@@ -90,14 +90,21 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
 
   val keys: Seq[Key] = terms.keys.zipWithIndex.flatMap { case (key, i) => found(i).map(mine => key.copy(mine = mine)) }
 
-  private val bounds: Seq[Bound] = terms.bounds.zipWithIndex.flatMap { case (bound, i) =>
+  private val inequalities: Seq[Bound] = terms.bounds.zipWithIndex.flatMap { case (bound, i) =>
     found(terms.keys.length + i).map(mine => bound.copy(mine = mine))
-  } ++ keys.flatMap {
+  }
+
+  private val bounds: Seq[Bound] = inequalities ++ keys.flatMap {
     case Key(mine, theirs: Attribute)
         if mine.dataType == theirs.dataType && KeySummary.extremes(theirs.dataType).isDefined =>
       Seq(Bound(mine, theirs, isUpper = false, strict = false), Bound(mine, theirs, isUpper = true, strict = false))
     case _ => Nil
   }
+
+  def side: LogicalPlan = terms.side
+
+  /** Whether it tests equality alone. */
+  def comparesKeysOnly: Boolean = keys.nonEmpty && inequalities.isEmpty
 
   def isUseful: Boolean = keys.nonEmpty || bounds.nonEmpty
 

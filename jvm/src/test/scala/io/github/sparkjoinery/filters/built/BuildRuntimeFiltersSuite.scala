@@ -1,6 +1,7 @@
 package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 
 import io.github.sparkjoinery.Answers
 
@@ -171,6 +172,29 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       val outer =
         "SELECT /*+ BROADCAST(s) */ f.id, t.w, s.name FROM fact f LEFT JOIN (SELECT * FROM small WHERE class = 3) s ON f.k = s.k JOIN second t ON f.k2 = t.k2"
       checkBuilt(outer, 0, "spark.sql.adaptive.enabled" -> adaptive)
+    }
+  }
+
+  test("no filter of the rows that the other side's keys come from, and what is computed once stays so") {
+    withTables("tiny", "large") {
+      sql("CREATE TABLE large USING parquet AS SELECT hash(id) AS a, id % 100 AS b FROM range(300000)")
+      sql("CREATE TABLE tiny USING parquet AS SELECT id AS b, concat('T', id) AS kind, id % 10 AS part FROM range(100)")
+      val days =
+        "SELECT t.kind, t.part, f.a % 50 AS day, count(*) AS c FROM large f JOIN tiny t ON f.b = t.b GROUP BY ALL"
+      for (adaptive <- Seq("true", "false");
+        (on, tests, shared) <- Seq(
+          ("a.kind = b.kind", 1, true), // of the fact by the tiny table, once
+          ("a.kind = b.kind AND a.part = b.part", 1, true),
+          ("a.kind = upper(b.kind)", 1, true),
+          ("a.kind = b.kind AND a.part = 3", 3, false) // they have other rows: of the other's kinds as well
+        )) {
+        val answer = checkBuilt(
+          s"WITH days AS ($days) SELECT a.kind, a.c, b.c AS other FROM days a JOIN days b ON a.day = b.day AND $on",
+          tests,
+          "spark.sql.adaptive.enabled" -> adaptive
+        )
+        assert(collect(plan(answer)) { case reused: ReusedExchangeExec => reused }.nonEmpty == shared, plan(answer))
+      }
     }
   }
 

@@ -1,0 +1,50 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
+
+/**
+ * Whether a side has only keys that pass anyway, as they come from rows that the filter is built of. A query that joins
+ * a dimension twice, such as one that compares each month with the month before, has such keys; and Spark computes what
+ * it joins with itself once, but for a filter in one of the two places.
+ */
+object SameRows extends PredicateHelper {
+
+  /**
+   * @param source
+   *   of the filter's keys
+   * @param side
+   *   to be filtered
+   * @param keys
+   *   all that the filter tests
+   */
+  def contain(source: LogicalPlan, side: LogicalPlan, keys: Seq[JoinTerms.Key]): Boolean =
+    Keys.of(source, keys.map(_.mine)).exists { known =>
+      KeySource.of(side, keys.map(_.theirs))
+        .collect { case KeySource(plan, found) if found.map(_._2).sorted == keys.indices => (plan, found.sortBy(_._2)) }
+        .flatMap { case (plan, found) => Keys.of(plan, found.map(_._1)) }
+        .exists(_.isWithin(known))
+    }
+
+  /** Keys of those rows of a table that have passed predicates, in a form in which plans can be compared. */
+  private case class Keys(table: LogicalPlan, predicates: Set[Expression], keys: Seq[Expression]) {
+    def isWithin(other: Keys): Boolean =
+      table == other.table && keys == other.keys && other.predicates.subsetOf(predicates)
+  }
+
+  private object Keys {
+    def of(plan: LogicalPlan, keys: Seq[Expression]): Option[Keys] = plan match {
+      case PhysicalOperation(output, predicates, table: LeafNode) =>
+        def normalized(term: Expression) = QueryPlan.normalizeExpressions(term, table.output).canonicalized
+        val aliases = getAliasMap(output)
+        Some(Keys(
+          table.canonicalized,
+          predicates.flatMap(splitConjunctivePredicates).filter(_.deterministic).map(normalized).toSet,
+          keys.map(key => normalized(replaceAlias(key, aliases)))
+        ))
+      case _ => None
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package io.github.sparkjoinery.filters.built
+
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+
+import io.github.sparkjoinery.planning.PreservesLeft
+
+/**
+ * What a query has in several places, such as a common table expression that is joined with itself. Spark shuffles it
+ * once for all of them, but not if rows are dropped from it in one place and not in the others.
+ */
+object SharedWork {
+
+  private val Shared = TreeNodeTag[Unit]("joinery_shared_work")
+
+  /** Marks it in a plan. */
+  def mark(plan: LogicalPlan): Unit = {
+    // Most queries read each table once, and to compare plans takes time.
+    val tables = plan.collectWithSubqueries { case leaf: LeafNode => leaf.output.map(_.name) }
+    if (tables.distinct.length < tables.length)
+      plan.collectWithSubqueries { case node if isShuffled(node) => node }.groupBy(_.canonicalized).values
+        .filter(_.length > 1).flatten.foreach(_.setTagValue(Shared, ()))
+  }
+
+  /**
+   * @param before
+   *   a part of a plan that was marked
+   * @param after
+   *   the same with a filter, which is pushed down
+   */
+  def isKept(before: LogicalPlan, after: LogicalPlan): Boolean = {
+    lazy val nodes = after.collect { case node => node }
+    before.collect { case node if node.getTagValue(Shared).isDefined => node }
+      .forall(shared => nodes.exists(_ fastEquals shared))
+  }
+
+  private def isShuffled(plan: LogicalPlan): Boolean = plan match {
+    case _: Join | _: PreservesLeft | _: Aggregate | _: Distinct | _: Window | _: Sort | _: RepartitionOperation => true
+    case _ => false
+  }
+}
