@@ -161,6 +161,18 @@ format: env ## Format all sources, and mend what the linters can mend
 bench: env jar ## Benchmarks; one of them with CASE=name
 	$(PYTHON) -m benchmarks $(CASE)
 
+# The commit before the operators got rooms of their own, which was not to cost speed.
+REV := 186fffe
+OTHER := target/against/$(REV)
+
+.PHONY: bench-against
+bench-against: env jar ## Joinery's queries with this jar and with that of another commit, in turn: REV=186fffe, CASE=name for some
+	test -d $(OTHER) || git worktree add --detach $(OTHER) $(REV)
+	ln -sfn $(CURDIR)/.venv $(OTHER)/.venv
+	cd $(OTHER) && python3 jvm/build.py $(DEFAULT_LINE) package -DskipTests -Dmaven.test.skip=true -q
+	$(PYTHON) -m benchmarks.against $(CASE) --revision $(REV) --new $$($(PYTHON) -c 'import spark_joinery; print(spark_joinery.jar_path())') \
+	  --old $$(ls $(OTHER)/jvm/target/spark-$(DEFAULT_LINE)/spark-joinery-$(DEFAULT_LINE)_*.jar | grep -v -- -sources)
+
 ROWS := 1000000
 
 .PHONY: data

@@ -29,21 +29,25 @@ object SameRows extends PredicateHelper {
     }
 
   /** Keys of those rows of a table that have passed predicates, in a form in which plans can be compared. */
-  private case class Keys(table: LogicalPlan, predicates: Set[Expression], keys: Seq[Expression]) {
+  private class Keys(table: LeafNode, list: Seq[NamedExpression], conditions: Seq[Expression], terms: Seq[Expression]) {
+    // Most tables differ, and to normalize expressions takes longer than to see that.
+    private lazy val predicates =
+      conditions.flatMap(splitConjunctivePredicates).filter(_.deterministic).map(normalized).toSet
+    private lazy val keys = {
+      val aliases = getAliasMap(list)
+      terms.map(key => normalized(replaceAlias(key, aliases)))
+    }
+
     def isWithin(other: Keys): Boolean =
-      table == other.table && keys == other.keys && other.predicates.subsetOf(predicates)
+      canonicalTable == other.canonicalTable && keys == other.keys && other.predicates.subsetOf(predicates)
+
+    private def canonicalTable = table.canonicalized
+    private def normalized(term: Expression) = QueryPlan.normalizeExpressions(term, table.output).canonicalized
   }
 
   private object Keys {
     def of(plan: LogicalPlan, keys: Seq[Expression]): Option[Keys] = plan match {
-      case PhysicalOperation(output, predicates, table: LeafNode) =>
-        def normalized(term: Expression) = QueryPlan.normalizeExpressions(term, table.output).canonicalized
-        val aliases = getAliasMap(output)
-        Some(Keys(
-          table.canonicalized,
-          predicates.flatMap(splitConjunctivePredicates).filter(_.deterministic).map(normalized).toSet,
-          keys.map(key => normalized(replaceAlias(key, aliases)))
-        ))
+      case PhysicalOperation(output, predicates, table: LeafNode) => Some(new Keys(table, output, predicates, keys))
       case _ => None
     }
   }

@@ -1,0 +1,236 @@
+"""This jar against the jar of another commit: `make bench-against REV=186fffe`.
+
+A change may make an operator slower and still keep its bounds against peers. Here Joinery's own queries of the LAST
+JOIN and window cases run in two JVMs in turn, one with each jar, so that whatever else the machine does meets both.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchmarks.common.spark import TUNED, Spark, operators, register, session
+from benchmarks.common.verdict import AT_TUNED
+from benchmarks.last_join import data as joined
+from benchmarks.last_join import keyless, large, multi, point_in_time, skew
+from benchmarks.last_join import queries as joins
+from benchmarks.report import ROOT, Result, show, write
+from benchmarks.window import article, small
+from benchmarks.window import data as windowed
+from benchmarks.window import queries as windows
+from benchmarks.window import range as range_frames
+from benchmarks.window import skew as hot_key
+
+AT_LEAST = 0.97  # of the other jar's speed
+WARM_UP = 3
+ROUNDS = 7
+SLOW, SLOW_ROUNDS = 3.0, 4  # a run of more seconds varies less, and costs more
+JOINS = {
+    "last_join_multi": multi.CASES,
+    "last_join_point_in_time": point_in_time.CASES,
+    "last_join_large": large.CASES,
+    "last_join_skew": skew.CASES,
+    "last_join_keyless": keyless.CASES,
+}
+WINDOWS = {
+    "window_article": article.CASES,
+    "window_skew": [hot_key.CASE],
+    "window_range": range_frames.CASES,
+    "window_small": small.CASES,
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of Joinery's queries.
+
+    Args:
+        case: Of the benchmarks, as on the command line.
+        name: Of the data and the form.
+        sql: The query.
+        shape: Of its tables.
+    """
+
+    case: str
+    name: str
+    sql: str
+    shape: joined.Shape | windowed.Shape
+
+    def tables(self) -> dict[str, str]:
+        """Folders by the names under which the query reads them, made if need be."""
+        tables = joined.tables(self.shape) if isinstance(self.shape, joined.Shape) else windowed.tables(self.shape)
+        return {name: str(folder) for name, folder in tables.items()}
+
+
+def ways(scale: float = 1) -> Iterator[Way]:
+    """Joinery's queries, with the automatic choice and with each hint that a case has.
+
+    Args:
+        scale: Of the data.
+    """
+    for name, cases in JOINS.items():
+        for case in cases:
+            for hint in (None, *case.hints):
+                sql = joins.last_join(case.question, hint) if hint else joins.last_join(case.question)
+                yield Way(name, _named(case.name, hint), sql, case.shape.scaled(scale))
+    for name, frames in WINDOWS.items():
+        for frame in frames:
+            for hint in {None: None, frame.hint or None: None}:
+                sql = windows.window(frame.question.scaled(scale), hint or "")
+                yield Way(name, _named(frame.name, hint), sql, frame.shape.scaled(scale))
+
+
+def _named(case: str, hint: str | None) -> str:
+    return f"{case}, {hint} hint" if hint else case
+
+
+class Jar:
+    """A JVM with a jar, in a process of its own.
+
+    Args:
+        path: Of the jar.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.against", "--serve", str(path)],
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+
+    def __enter__(self) -> Jar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+
+    def seconds(self, way: Way, settings: Mapping[str, str] = TUNED) -> float:
+        """Run a query once.
+
+        Args:
+            way: The query.
+            settings: Of Spark, for it alone.
+
+        Raises:
+            RuntimeError: It ran without an operator of Joinery's, or the process died.
+        """
+        assert self.process.stdin
+        assert self.process.stdout
+        request = {"sql": way.sql, "tables": way.tables(), "settings": dict(settings)}
+        print(json.dumps(request), file=self.process.stdin, flush=True)
+        answer = json.loads(self.process.stdout.readline() or "{}")
+        if not answer.get("operators"):
+            raise RuntimeError(f"{way.case}, {way.name}: no operator of Joinery's ran: {answer or 'the JVM died'}")
+        return float(answer["seconds"])
+
+
+def serve(jar: str) -> None:
+    """Run the queries that the standard input asks for, one JSON object a line, in a session with a jar.
+
+    Args:
+        jar: Its path.
+    """
+    extension = "io.github.sparkjoinery.JoineryExtensions"
+    spark = session({"spark.jars": jar, "spark.sql.extensions": extension}, joinery=False)
+    for line in sys.stdin:
+        request: dict[str, Any] = json.loads(line)
+        register(spark, {name: Path(folder) for name, folder in request["tables"].items()})
+        run = Spark(spark, request["sql"], request["settings"]).answer()
+        print(json.dumps({"seconds": run.seconds, "operators": operators(run.plan)}), flush=True)
+    spark.stop()
+
+
+def in_turn(new: Jar, old: Jar, way: Way, warm_up: int = WARM_UP, rounds: int = ROUNDS) -> list[tuple[float, float]]:
+    """Run a query with both jars in turn.
+
+    Args:
+        new: This jar.
+        old: The other.
+        way: The query.
+        warm_up: Rounds before those that count, at least one.
+        rounds: That count; fewer where the query is slow.
+
+    Returns:
+        Seconds by round, with this jar and with the other.
+    """
+    slowest = 0.0
+    for _ in range(warm_up):
+        slowest = max(new.seconds(way), old.seconds(way))
+    found = []
+    for i in range(min(rounds, SLOW_ROUNDS) if slowest > SLOW else rounds):
+        if i % 2:  # who goes first alternates
+            found.append((new.seconds(way), old.seconds(way)))
+        else:
+            before = old.seconds(way)
+            found.append((new.seconds(way), before))
+    return found
+
+
+def result(found: Mapping[Way, list[tuple[float, float]]], revision: str) -> Result:
+    """The page.
+
+    Args:
+        found: Seconds by query and round, with this jar and with the other.
+        revision: The commit of the other.
+    """
+    rows, missed = [], []
+    for way, seconds in found.items():
+        new, old = (statistics.median(column) for column in zip(*seconds, strict=True))
+        ratio = statistics.median(before / after for after, before in seconds)
+        met = ratio >= AT_LEAST
+        rows.append([way.case, way.name, f"{new:.2f}", f"{old:.2f}", f"{ratio:.2f}", "met" if met else "**not met**"])
+        if not met:
+            missed.append(f"{way.case}, {way.name}: {ratio:.2f}")
+    return Result(
+        case="against",
+        title=f"This jar against that of {revision}",
+        columns=["case", "query", "this jar, s", f"{revision}, s", "times as fast", f"at least {AT_LEAST}"],
+        rows=rows,
+        verdict="; ".join(missed) or f"{len(rows)} queries, each at least {AT_LEAST} times as fast as with that jar",
+        met=not missed,
+        notes=[
+            f"At {AT_TUNED}, at which all figures of {revision} were taken.",
+            f"Two JVMs in turn, {WARM_UP} rounds to warm up, then {ROUNDS} rounds, {SLOW_ROUNDS} of queries that take "
+            f"more than {SLOW:g} s. The ratio is the median over rounds of (that jar / this jar in the same round).",
+            "An operator of Joinery's ran in every run.",
+            f"`make bench-against REV={revision}` makes this page.",
+        ],
+        data={f"{way.case}: {way.name}": seconds for way, seconds in found.items()},
+    )
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("names", nargs=-1, metavar="[CASE]...")
+@click.option("--serve", "served", metavar="JAR", help="Run queries that the standard input asks for, with this jar.")
+@click.option("--new", type=click.Path(path_type=Path), help="This jar.")
+@click.option("--old", type=click.Path(path_type=Path), help="The other.")
+@click.option("--revision", help="The commit of the other.")
+def main(names: tuple[str, ...], served: str | None, new: Path, old: Path, revision: str) -> None:
+    """Run Joinery's queries (of all cases, unless some are named) with two jars in turn."""
+    if served:
+        serve(served)
+        return
+    found = {}
+    with Jar(new) as this, Jar(old) as other:
+        for way in ways():
+            if not names or way.case.startswith(names):
+                found[way] = in_turn(this, other, way)
+                click.echo(f"{way.case}, {way.name}: {statistics.median(b / a for a, b in found[way]):.2f}")
+    page = result(found, revision)
+    show(page)
+    if not names:
+        write(page)
+    sys.exit(not page.met)
+
+
+if __name__ == "__main__":
+    main()
