@@ -129,6 +129,9 @@ class Round:
             again = self.verdict(capability, small)
             text = again.difference or verdict.difference
             emit("reduced", case=small, difference=text, signature=verdict.signature, sql=tested_sql(capability, small))
+            capability.prepare(
+                self.spark, self.folder, case
+            )  # the next runs are compared with the whole tables' answer
 
     def fails(self, capability: Capability, case: Case, signature: str) -> bool:
         """Whether a smaller case fails as the larger one did, rows in whatever operator."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -15,8 +17,9 @@ from fuzz import round as rounds
 from fuzz import runner
 from fuzz.capability import Case
 from fuzz.cases.window import SlidingWindow
+from fuzz.checking import Verdict
 from fuzz.report import Report
-from fuzz.running import ApplicationDied
+from fuzz.running import Answer, ApplicationDied
 
 ORDER = {"seed": 1, "seconds": 60, "static": {}, "most": 1, "cases": ["window"]}
 
@@ -63,6 +66,40 @@ def test_a_round_ends_with_its_application(
     with pytest.raises(ApplicationDied, match="no table"):
         rounds.Round(ORDER, application(stopped=True), tmp_path).run()
     assert [event["event"] for event in told(capsys)] == ["query", "unprepared"]
+
+
+class Recorded(SlidingWindow):
+    """Remembers the tables that were made last."""
+
+    runs = 2
+
+    def prepare(self, spark: SparkSession, folder: Path, case: Case) -> None:
+        self.rows = case["tables"]["t"]["rows"]
+
+
+def test_runs_after_a_reduction_read_the_whole_tables_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capability = Recorded()
+    seen = []
+
+    def check(*_: object) -> Verdict:
+        seen.append(capability.rows)
+        return Verdict("other rows", True, signature="rows")
+
+    def to_one_row(case: Case, fails: Callable[[Case], bool], _: float) -> Case:
+        small = {**case, "tables": {"t": {**case["tables"]["t"], "rows": 1}}}
+        assert fails(small)
+        return small
+
+    monkeypatch.setattr(rounds, "reduce", to_one_row)
+    monkeypatch.setattr(rounds, "right_answer", lambda *_: Answer(rows=pa.table({})))
+    monkeypatch.setattr(rounds, "check", check)
+    order = {**ORDER, "most": 2, "reduce": 5, "ignore": []}
+    tables = {"t": {**capability.draw_tables(random.Random(1))["t"], "rows": 64}}
+    rounds.Round(order, application(stopped=False), tmp_path).query(capability, tables)
+    assert [event["event"] for event in told(capsys)].count("reduced") == 1
+    assert (seen[0], min(seen), seen[-1]) == (64, 1, 64)
 
 
 def test_errors_of_jobs_are_counted_by_themselves(

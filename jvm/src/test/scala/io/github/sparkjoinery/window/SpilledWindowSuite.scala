@@ -21,6 +21,7 @@ class SpilledWindowSuite extends WindowChecks {
 
   override protected def beforeAll(): Unit = {
     spark.udf.register("scarce", (value: Int, left: Int) => { ScarceMemory.take(left); value })
+    spark.udf.register("starved", (value: Int) => { ScarceMemory.takeForGood(); value })
     sql(s"""SELECT int(id) AS id, if(id % 9 = 0, NULL, int(id % 7)) AS k, if(id % 11 = 0, NULL, int(hash(id) % 500)) AS o, int(id % 91) AS v,
            |concat('s', id % 13) AS s FROM range(0, $Rows, 1, 2)""".stripMargin).localCheckpoint().createOrReplaceTempView(
       "t")
@@ -28,6 +29,7 @@ class SpilledWindowSuite extends WindowChecks {
 
   override protected def afterAll(): Unit = {
     sql("DROP TEMPORARY FUNCTION scarce")
+    sql("DROP TEMPORARY FUNCTION starved")
     super.afterAll()
   }
 
@@ -113,8 +115,9 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
-  for (bytes <- Seq(0, 300000); wholeStage <- Seq("true", "false")) {
-    test(s"hot keys are cut before the shuffle with $bytes bytes left, generated code $wholeStage") {
+  for (bytes <- Seq(Some(0), Some(300000), None); wholeStage <- Seq("true", "false")) {
+    val left = bytes.fold("no memory at all, not even for a sort")(bytes => s"$bytes bytes left")
+    test(s"hot keys are cut before the shuffle with $left, generated code $wholeStage") {
       val settings = Seq("spark.sql.shuffle.partitions" -> "4", "spark.sql.codegen.wholeStage" -> wholeStage)
       withConf(Settings ++ settings: _*) {
         val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 70 PRECEDING AND 20 FOLLOWING"
@@ -123,7 +126,8 @@ class SpilledWindowSuite extends WindowChecks {
         def from(v: String) = s"(SELECT id, if(id % 5 = 1, 1, 0) AS k, o, $v AS v, s FROM t)"
         val answer = onStockWindows(Answers.rows(sql(s"SELECT id, $columns FROM ${from("v")}")))
         for (parts <- Seq(2, 4, 64)) {
-          val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ id, $columns FROM ${from(s"scarce(v, $bytes)")}")
+          val v = bytes.fold("starved(v)")(bytes => s"scarce(v, $bytes)")
+          val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ id, $columns FROM ${from(v)}")
           assert(Answers.rows(query) == answer)
           assert(partsOf(query) > 0, plan(query))
         }

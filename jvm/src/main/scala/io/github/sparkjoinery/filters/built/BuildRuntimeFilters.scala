@@ -95,11 +95,13 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       val outcomes = worthwhile.to(LazyList).flatMap { direction =>
         val terms = JoinTerms.of(condition, direction.side, direction.other)
         if (terms.isEmpty) None
-        else Some((direction, filterOf(terms, insisted.nonEmpty).flatMap { case (test, source) =>
-          val side = pushed(Filter(test, direction.side))
-          if (insisted.nonEmpty || SharedWork.isKept(direction.side, side)) Right((side, source))
-          else Left("no filter is built: the other side is computed once for several places of the query")
-        }))
+        else Some((
+          direction,
+          filterOf(terms, insisted.nonEmpty).flatMap { case (test, source) =>
+            val side = pushed(Filter(test, direction.side))
+            if (insisted.nonEmpty || SharedWork.isKept(direction.side, side)) Right((side, source))
+            else Left("no filter is built: the other side is computed once for several places of the query")
+          }))
       }
       val found = outcomes.collectFirst { case (direction, Right(filtered)) => (direction, filtered) }
       val result = found.fold(join) { case (direction, (side, _)) =>

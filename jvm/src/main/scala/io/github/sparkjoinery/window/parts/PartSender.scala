@@ -27,6 +27,7 @@ final class PartSender private[window] (
   }
   private val memory = new HaloMemory(TaskBuildMemory(), ExecutionMemory.shareOfTask / 3)
   private var spilled: SpilledHalos = _ // where that does not suffice
+  private var unsorted: UnsortedHalos = _ // ... and there is no memory to sort them either
   private val order = TotalOrder(terms.order, output)
   private val ranges = terms.bounds.nonEmpty
   private val framesOfRows = terms.rowsBefore + terms.rowsAfter > 0
@@ -83,7 +84,7 @@ final class PartSender private[window] (
   private def keep(halo: HaloRows, row: UnsafeRow, isBefore: Boolean): Unit =
     if (!halo.isTooFar(time) && (spilled != null || !halo.offer(row, time))) {
       if (spilled == null) spill()
-      spilled.add(row, isBefore)
+      toDisk(row, isBefore)
     }
 
   private def spill(): Unit = {
@@ -91,9 +92,16 @@ final class PartSender private[window] (
     spilled = new SpilledHalos(terms, output, spillSize)
     for (hash <- hot; edges <- hash.keys.values.asScala;
       (halos, isBefore) <- Seq(edges.first -> false, edges.last -> true))
-      halos.foreach(halo => handover.gave(halo.drain(spilled.add(_, isBefore))))
+      halos.foreach(halo => handover.gave(halo.drain(toDisk(_, isBefore))))
     handover.end()
   }
+
+  /** What shuffles the rows of this task may have taken all its memory, and gives none of it back. */
+  private def toDisk(row: UnsafeRow, isBefore: Boolean): Unit =
+    if (unsorted != null || !spilled.offer(row, isBefore)) {
+      if (unsorted == null) unsorted = new UnsortedHalos(output.length, spillSize)
+      unsorted.add(row, isBefore)
+    }
 
   private final class HotHash(parts: HotKeyParts) {
     val cuts: KeyCuts = parts.cuts
@@ -142,7 +150,6 @@ final class PartSender private[window] (
 
   /** The same of rows that were spilled: to which parts each of them goes. */
   private def spilledHalos(areBefore: Boolean): Iterator[(Long, UnsafeRow)] = {
-    val (step, most) = if (areBefore) (1, terms.rowsBefore) else (-1, terms.rowsAfter)
     var (key, nearer) = (0, Array.emptyIntArray) // of the key, by place: how many rows have come
     spilled.rows(areBefore).flatMap { case (number, row) =>
       partOf(hashOf(row), timeOf(row))
@@ -150,17 +157,43 @@ final class PartSender private[window] (
         key = number
         nearer = new Array[Int](hash.numbers.length)
       }
-      val to = mutable.ArrayBuffer.empty[Long]
-      var (part, count) = (place + step, nearer(place))
-      while (part >= 0 && part < nearer.length && count < most) {
-        if (!ranges || !hash.sends(time, place, part)) to += hash.numbers(part)
-        count += nearer(part)
-        part += step
-      }
-      nearer(place) += 1
-      to.map(_ -> row)
+      toParts(row, nearer, nearer(place), areBefore)
     }
   }
+
+  /** The same of rows in no order: of their own place none is known to be nearer than the next. */
+  private def unsortedHalos(areBefore: Boolean): Iterator[(Long, UnsafeRow)] = if (unsorted == null) Iterator.empty
+  else {
+    val nearer = mutable.Map.empty[EdgeRows, Array[Int]]
+    unsorted.rows(areBefore).flatMap { row =>
+      partOf(hashOf(row), timeOf(row))
+      val come = nearer.getOrElseUpdate(hash.of(keyOf(row)), new Array[Int](hash.numbers.length))
+      toParts(row, come, 0, areBefore)
+    }
+  }
+
+  /**
+   * To those parts of the row whose key and place were just asked for that have no halo's worth of nearer rows.
+   *
+   * @param nearer
+   *   by place, how many rows of the key have come; the row is counted
+   * @param count
+   *   how many of its own place are nearer
+   */
+  private def toParts(row: UnsafeRow, nearer: Array[Int], count: Int, isBefore: Boolean): Seq[(Long, UnsafeRow)] = {
+    val (step, most) = if (isBefore) (1, terms.rowsBefore) else (-1, terms.rowsAfter)
+    val to = mutable.ArrayBuffer.empty[(Long, UnsafeRow)]
+    var (part, known) = (place + step, count)
+    while (part >= 0 && part < nearer.length && known < most) {
+      if (!ranges || !hash.sends(time, place, part)) to += hash.numbers(part) -> row
+      known += nearer(part)
+      part += step
+    }
+    nearer(place) += 1
+    to.toSeq
+  }
+
+  private lazy val keyOf = UnsafeProjection.create(terms.keys, output)
 
   private lazy val projectHash = UnsafeProjection.create(Seq(terms.hash), output)
   private def hashOf(row: UnsafeRow): Long = projectHash(row).getLong(0)
@@ -176,7 +209,7 @@ final class PartSender private[window] (
   def nextOfHalo(): Boolean = {
     if (halos == null) halos =
       if (spilled == null) hot.iterator.flatMap(_.keys.values.iterator.asScala).flatMap(_.halos)
-      else spilledHalos(areBefore = true) ++ spilledHalos(areBefore = false)
+      else Iterator(true, false).flatMap(areBefore => spilledHalos(areBefore) ++ unsortedHalos(areBefore))
     halos.hasNext && {
       val (to, of) = halos.next()
       row = of

@@ -18,6 +18,9 @@ private[window] final class SpilledHalos(terms: SplitTerms, output: Seq[Attribut
   /** @param isBefore whether it comes before the part whose halo it may be of */
   def add(row: UnsafeRow, isBefore: Boolean): Unit = (if (isBefore) befores else afters).insert(row)
 
+  /** @return false if there is no memory for the row, which is not taken then */
+  def offer(row: UnsafeRow, isBefore: Boolean): Boolean = (if (isBefore) befores else afters).offer(row)
+
   /**
    * After the last row: each with a number that changes with its key; either those before their parts or those after
    * them.

@@ -2,6 +2,7 @@ package org.apache.spark.sql.joinery
 
 import java.util.Comparator
 
+import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -32,7 +33,8 @@ class SpillingSort(
     reversed: Boolean = false) {
   private val metrics = TaskContext.get().taskMetrics()
   private val spilledBefore = metrics.memoryBytesSpilled
-  private val sorter = {
+  private var isEmpty = true
+  private lazy val sorter = { // which takes memory before its first row
     val forwards: Ordering[InternalRow] =
       if (total != null) Ordering.comparatorToOrdering(total).on(_.asInstanceOf[UnsafeRow])
       else RowOrdering.create(order, output)
@@ -59,10 +61,22 @@ class SpillingSort(
     )
   }
 
-  def insert(row: UnsafeRow): Unit = sorter.insertRow(row)
+  /** Fails where there is no memory for the row even once all others are spilled. */
+  def insert(row: UnsafeRow): Unit = {
+    sorter.insertRow(row)
+    isEmpty = false
+  }
+
+  /** @return false if there is no memory for the row, which is not taken then; what was taken before stays */
+  def offer(row: UnsafeRow): Boolean =
+    try {
+      insert(row)
+      true
+    } catch { case _: SparkOutOfMemoryError => false }
 
   /** @return the rows in order; each good until the next is asked for */
-  def sorted(): Iterator[InternalRow] = {
+  def sorted(): Iterator[InternalRow] = if (isEmpty) Iterator.empty
+  else {
     val rows = sorter.sort()
     spillSize += metrics.memoryBytesSpilled - spilledBefore
     metrics.incPeakExecutionMemory(sorter.getPeakMemoryUsage)

@@ -21,6 +21,17 @@ object ScarceMemory {
     }
   }
 
+  /** Takes all memory of the running task, once, and gives none of it to anybody, as the writer of a shuffle does. */
+  def takeForGood(): Unit = {
+    val context = TaskContext.get()
+    if (context.getLocalProperty(Taken) == null) {
+      context.getLocalProperties.setProperty(Taken, "true")
+      val greedy = new Greedy
+      greedy.take(1L << 40)
+      context.addTaskCompletionListener[Unit](_ => greedy.giveBack())
+    }
+  }
+
   /** Sorts of more than so many rows spill while `body` runs. */
   def withSpills[T](rows: Int)(body: => T): T = {
     val (conf, key) = (SparkEnv.get.conf, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD.key)
