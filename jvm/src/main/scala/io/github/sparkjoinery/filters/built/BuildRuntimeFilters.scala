@@ -84,14 +84,16 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         join: LogicalPlan,
         directions: Seq[Direction],
         condition: Option[Expression],
-        isBroadcast: Boolean,
+        mayBeBroadcast: => Boolean,
         hint: JoinHint): LogicalPlan = {
+      lazy val isBroadcast = mayBeBroadcast // to know it, the sides' sizes are estimated
+      lazy val large = directions.filterNot(direction => isSmall(direction.side))
       val insisted = directions.filter(direction =>
         RuntimeFilterHint.isOn(if (direction.isLeft) hint.rightHint else hint.leftHint))
       val worthwhile =
         if (insisted.nonEmpty) insisted
-        else if (isBroadcast) Nil
-        else directions.filterNot(direction => isSmall(direction.side))
+        else if (large.isEmpty || isBroadcast) Nil
+        else large
       val outcomes = worthwhile.to(LazyList).flatMap { direction =>
         val terms = JoinTerms.of(condition, direction.side, direction.other)
         if (terms.isEmpty) None
@@ -116,7 +118,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
            else Nil)
       result.copyTagsFrom(join)
       if (found.isDefined) result.setTagValue(Decided, ())
-      else if (isBroadcast) directions.find(direction => !isSmall(direction.side)).foreach { direction =>
+      else if (large.nonEmpty && isBroadcast) large.headOption.foreach { direction =>
         val terms = JoinTerms.of(condition, direction.side, direction.other)
         if (!terms.isEmpty) {
           val test = new KeySource.SparedTest(direction.isLeft, filterOf(terms, insists = false).toOption.map(_._1))
@@ -136,10 +138,11 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         .filter(source => nesting(source.plan) < MostNested)
         .map(source => source -> new KeyTest(terms, source)).filter { case (_, test) => test.isUseful }
         .sortBy { case (source, test) => (-test.keys.length, FilterCost.largestScan(source.plan)) }
+      val cost = new FilterCost.Side(terms.side)
       val outcomes = candidates.to(LazyList).map { case (source, test) =>
         val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
         val missing =
-          if (insists) None else FilterCost.missing(summary.child, terms.side, test.keys.map(_.theirs))
+          if (insists) None else cost.missing(summary.child, test.keys.map(_.theirs))
         missing.orElse(unrepeatable(source.plan)).orElse(useless(source, test, insists)).toLeft {
           val name = nameOf(source.plan)
           (test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child)), name)

@@ -32,22 +32,29 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   def isLittle(bytes: BigInt, side: LogicalPlan): Boolean = bytes * Little <= largestScan(side)
 
   /**
-   * Why a filter is not built; None if it is.
+   * What a filter of a side may save.
    *
-   * @param keys
-   *   what its keys come from, with no other columns
    * @param side
-   *   that it filters
-   * @param sideKeys
-   *   of that side
+   *   that is filtered
    */
-  def missing(keys: LogicalPlan, side: LogicalPlan, sideKeys: Seq[Expression]): Option[String] = {
-    val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
-    val saved = if (hasPredicate(side)) whole / OfItsRows else whole
-    scans(keys, keys.outputSet) match {
+  class Side(side: LogicalPlan) {
+    private lazy val saved = {
+      val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
+      if (hasPredicate(side)) whole / OfItsRows else whole
+    }
+
+    /**
+     * Why a filter is not built; None if it is.
+     *
+     * @param keys
+     *   what its keys come from, with no other columns
+     * @param sideKeys
+     *   of the side that is filtered
+     */
+    def missing(keys: LogicalPlan, sideKeys: Seq[Expression]): Option[String] = scans(keys, keys.outputSet) match {
       case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
       case read if read.flatten.sum > saved * (if (isSelective(keys)) ReadingIsFaster else UnlessUnsure) =>
-        Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for ${saved} bytes that it filters")
+        Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for $saved bytes that it filters")
       case read if read.flatten.sum * Negligible <= saved => None
       case _ if (areFew(keys) || areInRange(keys)) && !areFew(side) || hasFewerKeys(keys, side, sideKeys) => None
       case read if hasPredicate(keys) && read.flatten.sum * Unsure <= saved => None
@@ -64,7 +71,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
 
   /** What a plan reads of each of its tables, in bytes of the columns that it needs; None if that is not known. */
   private def scans(plan: LogicalPlan, output: AttributeSet): Seq[Option[BigInt]] = {
-    val needed = output ++ plan.collect { case node => node.references }.foldLeft(AttributeSet.empty)(_ ++ _)
+    val needed = AttributeSet.fromAttributeSets(output +: plan.collect { case node => node.references })
     plan.collectLeaves().map { leaf =>
       val share = leaf.output.filter(needed.contains)
       Some(leaf.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes).map(_ * width(share) / width(leaf.output))

@@ -15,12 +15,17 @@ object SharedWork {
 
   /** Marks it in a plan. */
   def mark(plan: LogicalPlan): Unit = {
-    // Most queries read each table once, and to compare plans takes time.
-    val tables = plan.collectWithSubqueries { case leaf: LeafNode => leaf.output.map(_.name) }
-    if (tables.distinct.length < tables.length)
-      plan.collectWithSubqueries { case node if isShuffled(node) => node }.groupBy(_.canonicalized).values
-        .filter(_.length > 1).flatten.foreach(_.setTagValue(Shared, ()))
+    val shuffled = plan.collectWithSubqueries { case node if isShuffled(node) => node }
+    for (alike <- several(shuffled)(shapeOf); equal <- several(alike)(_.canonicalized); node <- equal)
+      node.setTagValue(Shared, ())
   }
+
+  private def several[K](nodes: Seq[LogicalPlan])(key: LogicalPlan => K): Iterable[Seq[LogicalPlan]] =
+    if (nodes.length < 2) Nil else nodes.groupBy(key).values.filter(_.length > 1)
+
+  /** Equal plans have one shape. To compare plans takes time, and hardly any two of a query have. */
+  private def shapeOf(plan: LogicalPlan): (Class[_], Seq[String]) =
+    (plan.getClass, plan.collectLeaves().map(leaf => leaf.output.headOption.fold("")(_.name)))
 
   /**
    * @param before
