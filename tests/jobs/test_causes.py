@@ -101,6 +101,25 @@ def test_a_folder_that_refuses_to_be_written_is_named(spark: SparkSession, tmp_p
     assert "store cannot be written" in reason(spark, tmp_path, f"parquet.`{source}`")
 
 
+def test_a_clean_up_that_fails_does_not_hide_the_cause(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a disk has become read-only since the build began."""
+    source = tmp_path / "source"
+    spark.range(3).selectExpr("id k").write.parquet(str(source))
+    store = open_store(spark, str(tmp_path / "store"))
+
+    def refuse(path: str) -> None:
+        raise OSError(f"Read-only file system: {path}")
+
+    monkeypatch.setattr(store.filesystem, "delete", refuse)
+    spec = BloomFilterSpec(keys=["k"], where="raise_error('the cause') IS NULL")
+    (result,) = refresh(spark, [ArtifactRequest.of_table(f"parquet.`{source}`", spec)], store, schema=None)
+    assert result.status == "failed"
+    assert "the cause" in str(result.reason)
+    assert "Read-only" not in str(result.reason)
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
