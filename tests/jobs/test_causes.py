@@ -141,8 +141,13 @@ def build_and_die(*arguments):
 runner.build_bloom_filter = build_and_die
 specs = [BloomFilterSpec(keys=["k"], fpp=fpp) for fpp in (0.1, 0.2)]
 requests = [ArtifactRequest.of_table(f"parquet.`{folder}/source`", spec) for spec in specs]
-for result in refresh(spark, requests, open_store(spark, str(folder / "store")), schema=None):
+store = open_store(spark, str(folder / "store"))
+for result in refresh(spark, requests, store, schema=None):
     print(result.status, result.reason)
+try:
+    store.begin("bloom_filter", "raw.t", "0" * 16)
+except Exception as error:
+    print(type(error).__name__, error)
 stop_session(spark)
 """
 
@@ -153,4 +158,4 @@ def test_a_killed_jvm_is_the_reason(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"failed {SPARK_IS_GONE}"] * 2
+    assert done.stdout.splitlines() == [f"failed {SPARK_IS_GONE}"] * 2 + [f"SparkGoneError {SPARK_IS_GONE}."]
