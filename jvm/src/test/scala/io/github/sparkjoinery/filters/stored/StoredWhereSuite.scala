@@ -121,7 +121,7 @@ class StoredWhereSuite extends StoredFilters {
     }
     withStore()(sql(query("d.k >= 0")).queryExecution.executedPlan) // classes are loaded
     withStore() {
-      val joined = withStackOf(1 << 20) {
+      val joined = withStackOf(512 << 10) {
         spark.withActive(sql(query("d.k >= 0")).queryExecution.optimizedPlan.toString)
       }
       assert(joined.contains("joinery_might_contain"))
