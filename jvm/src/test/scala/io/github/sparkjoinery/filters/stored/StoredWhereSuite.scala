@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.filters.stored
 
-import scala.util.Try
-
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 /** What the `where` of a stored filter must not mean: one thing when the filter was built, and another in a query. */
@@ -102,29 +100,6 @@ class StoredWhereSuite extends StoredFilters {
       checkFilters(joined, 1)
       withStore()(checkDecision(joined, "rows are dropped by the bloom filter of spark_catalog.default.days (k)"))
       withStore()(checkDecision(joined, reason))
-    }
-  }
-
-  /** As a thread of a user's may have; the suites' own have more. */
-  private def withStackOf[T](bytes: Long)(body: => T): T = {
-    var outcome: Try[T] = null
-    val thread = new Thread(null, () => outcome = Try(body), "small stack", bytes)
-    thread.start()
-    thread.join()
-    outcome.get
-  }
-
-  test("a condition that takes more calls to read than the stack has") {
-    buildTableFilter("days", Seq("k"))()
-    buildTableFilter("days", Seq("k"), Some("k >= 0")) { json =>
-      json.withObject("/spec").put("where", "k" + "+0" * 1900 + " >= 0")
-    }
-    withStore()(sql(query("d.k >= 0")).queryExecution.executedPlan) // classes are loaded
-    withStore() {
-      val joined = withStackOf(512 << 10) {
-        spark.withActive(sql(query("d.k >= 0")).queryExecution.optimizedPlan.toString)
-      }
-      assert(joined.contains("joinery_might_contain"))
     }
   }
 }
