@@ -101,6 +101,25 @@ def test_a_folder_that_refuses_to_be_written_is_named(spark: SparkSession, tmp_p
     assert "store cannot be written" in reason(spark, tmp_path, f"parquet.`{source}`")
 
 
+def test_a_clean_up_that_fails_does_not_hide_the_cause(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a disk has become read-only since the build began."""
+    source = tmp_path / "source"
+    spark.range(3).selectExpr("id k").write.parquet(str(source))
+    store = open_store(spark, str(tmp_path / "store"))
+
+    def refuse(path: str) -> None:
+        raise OSError(f"Read-only file system: {path}")
+
+    monkeypatch.setattr(store.filesystem, "delete", refuse)
+    spec = BloomFilterSpec(keys=["k"], where="raise_error('the cause') IS NULL")
+    (result,) = refresh(spark, [ArtifactRequest.of_table(f"parquet.`{source}`", spec)], store, schema=None)
+    assert result.status == "failed"
+    assert "the cause" in str(result.reason)
+    assert "Read-only" not in str(result.reason)
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -122,8 +141,13 @@ def build_and_die(*arguments):
 runner.build_bloom_filter = build_and_die
 specs = [BloomFilterSpec(keys=["k"], fpp=fpp) for fpp in (0.1, 0.2)]
 requests = [ArtifactRequest.of_table(f"parquet.`{folder}/source`", spec) for spec in specs]
-for result in refresh(spark, requests, open_store(spark, str(folder / "store")), schema=None):
+store = open_store(spark, str(folder / "store"))
+for result in refresh(spark, requests, store, schema=None):
     print(result.status, result.reason)
+try:
+    store.begin("bloom_filter", "raw.t", "0" * 16)
+except Exception as error:
+    print(type(error).__name__, error)
 stop_session(spark)
 """
 
@@ -134,4 +158,4 @@ def test_a_killed_jvm_is_the_reason(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"failed {SPARK_IS_GONE}"] * 2
+    assert done.stdout.splitlines() == [f"failed {SPARK_IS_GONE}"] * 2 + [f"SparkGoneError {SPARK_IS_GONE}."]

@@ -55,6 +55,18 @@ def test_vacuum_follows_no_link(
         assert current(store)["content"] == "new"
 
 
+@pytest.mark.parametrize("place", ["bloom_filter", "distribution/raw.other"])
+def test_vacuum_sweeps_no_empty_folder_behind_a_link(
+    store: ArtifactStore, tmp_path: Path, elsewhere: Path, place: str
+) -> None:
+    publish(store, "only")
+    folder = tmp_path / "store" / place
+    (folder / "empty").mkdir(parents=True)
+    move_out(folder, elsewhere)
+    store.limits = Limits(keep=1, grace_s=0, abandoned_after_s=0)
+    assert vacuum(store).failed == {}
+
+
 def test_a_refresh_deletes_nothing_that_a_link_leads_to(store: ArtifactStore, tmp_path: Path, elsewhere: Path) -> None:
     old = publish(store, "old")
     move_out(tmp_path.joinpath("store", *ARTIFACT, "versions", old), elsewhere)

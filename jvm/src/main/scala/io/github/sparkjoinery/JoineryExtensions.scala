@@ -14,7 +14,7 @@ import io.github.sparkjoinery.filters.shuffled.FilterShuffledRows
 import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
-import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin}
+import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin, WaitForOwnRightSide}
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReportRule}
 import io.github.sparkjoinery.rangejoin.{
@@ -41,6 +41,7 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *   1. optimizer: [[OptimizeLastJoin]]; then, once filters are where they belong, [[DistributeLastJoin]];
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution;
+ *   1. adaptive execution: [[WaitForOwnRightSide]] sees to it that a right side which is measured first is run once;
  *   1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] has several tasks read a skewed partition;
  *   1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
  *   1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
@@ -97,6 +98,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectOptimizerRule(_ => OptimizeLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
+    extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
 
     // range joins

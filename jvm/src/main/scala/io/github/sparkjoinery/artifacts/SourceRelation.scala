@@ -2,7 +2,7 @@ package io.github.sparkjoinery.artifacts
 
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.execution.datasources.{
@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.datasources.{
   LogicalRelation
 }
 import org.apache.spark.sql.sources.DataSourceRegister
-import org.apache.spark.sql.types.{DataType, StructType, TimestampType}
+import org.apache.spark.sql.types.{StructType, TimestampType}
 
 /**
  * A table or path as a query is about to read it.
@@ -48,14 +48,21 @@ case class SourceRelation(
   def output: AttributeSet = leaf.outputSet
 
   /**
-   * The clock by which these types are read from the source's files, if there is a timestamp among them and its file
+   * The clock by which these columns are read from the source's files, if there is a timestamp among them and its file
    * does not say.
    */
-  def clockOf(types: Seq[DataType]): Option[String] =
-    if (!types.contains(TimestampType)) None
+  def clockOf(columns: Seq[Attribute]): Option[String] = {
+    val timestamps = columns.filter(_.dataType == TimestampType)
+    if (timestamps.isEmpty) None
+    else if (timestamps.exists(column => namedColumns(column.name)))
+      Some("the session's time zone from the names of folders")
     else if (providers.exists(SourceRelation.Text)) Some("the session's time zone from text")
     else if (providers("orc")) Some("the time zone of the JVM from ORC")
     else None
+  }
+
+  /** Columns whose values are in the names of folders. */
+  private def namedColumns: Set[String] = files.fold(Set.empty[String])(_.partitionSchema.fieldNames.toSet)
 }
 
 object SourceRelation {

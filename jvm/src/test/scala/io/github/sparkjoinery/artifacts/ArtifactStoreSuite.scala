@@ -374,6 +374,30 @@ class ArtifactStoreSuite extends StoredFilters {
     }
   }
 
+  test("a source that takes longer to list than the limit is said to; and is listed anew for the next query") {
+    val folder = JavaFiles.createTempDirectory("slow").resolve("data")
+    sql("SELECT id AS k, id % 3 AS v FROM range(0, 60, 1, 1)").write.parquet(folder.toString)
+    try withStore(TroubledFileSystem.Setting, "spark.joinery.store.timeout" -> "10s") {
+        val path = s"troubled://$folder"
+        buildFilter(RelationIdentity.ofPath(path), spark.read.parquet(path), path, Seq("k"))()
+        spark.read.parquet(path).createOrReplaceTempView("slow_dim")
+        val slow = query.replace("dim p", "slow_dim p")
+        def isFiltered = sql(slow).queryExecution.optimizedPlan.toString.contains("joinery_might_contain")
+        assert(isFiltered)
+        TroubledFileSystem.delayMs.set(3000)
+        withConf("spark.joinery.store.timeout" -> "1s")(
+          checkDecision(slow, s"listing the files of ${RelationIdentity.ofPath(path)}, anew for each query"))
+        TroubledFileSystem.delayMs.set(0)
+        JavaFiles.list(folder).iterator.asScala.filter(_.toString.endsWith(".parquet"))
+          .foreach(overwrite(_, Array[Byte](1)))
+        val deadline = System.nanoTime() + 20L * 1000 * 1000 * 1000
+        def isLate = PlanReport.of(plan(sql(slow))).exists(_.reason.contains("has not answered an earlier query yet"))
+        while (isLate && System.nanoTime() < deadline) Thread.sleep(100)
+        assert(!isFiltered, "what the late listing said is no longer so")
+      }
+    finally TroubledFileSystem.reset()
+  }
+
   test("all subqueries of a query share its time") {
     build()
     withTrouble("spark.joinery.store.timeout" -> "400ms") {

@@ -13,7 +13,12 @@ class TroubledFileSystem extends RawLocalFileSystem {
   override def getUri: URI = URI.create("troubled:///")
   override def getScheme: String = "troubled"
 
-  override def listStatus(path: Path): Array[FileStatus] = { trouble(path); super.listStatus(path) }
+  // Hadoop's own look up rights, which local files have under their own scheme only.
+  override def listStatus(path: Path): Array[FileStatus] = {
+    trouble(path)
+    super.listStatus(path).map(file =>
+      new FileStatus(file.getLen, file.isDirectory, 1, file.getBlockSize, file.getModificationTime, file.getPath))
+  }
   override def getFileStatus(path: Path): FileStatus = { trouble(path); super.getFileStatus(path) }
   override def open(path: Path, bufferSize: Int): FSDataInputStream = {
     trouble(path)

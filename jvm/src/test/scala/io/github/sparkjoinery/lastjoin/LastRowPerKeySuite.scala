@@ -101,6 +101,20 @@ class LastRowPerKeySuite extends LastJoinChecks {
     }
   }
 
+  test("measured first, the right side is read once, also of a source whose batches are never equal") {
+    spark.read.format(classOf[Numbers].getName).load().createOrReplaceTempView("numbers")
+    withConf("spark.sql.adaptive.enabled" -> "true", "spark.sql.autoBroadcastJoinThreshold" -> "20KB") {
+      for (keys <- Seq(30, Numbers.Rows - 1)) {
+        val right = s"(SELECT id, id % $keys AS k, id AS o, repeat('x', 100) AS pad FROM numbers)"
+        val joined = sql(query(right).replace("/*+ SHUFFLE_HASH(r) */", "").replace("r.o FROM", "r.o, r.pad FROM"))
+        assert(plan(joined).toString.contains("AfterRight"), "the premise")
+        Numbers.read.set(0)
+        assert(joined.collect().length == 200)
+        assert(Numbers.read.get == Numbers.Rows, s"rows were read, of $keys keys")
+      }
+    }
+  }
+
   test("it gives way where most keys are distinct") {
     withConf(Settings: _*) {
       for ((right, rows) <- Seq("distinct_at_first" -> 80000, "repeated" -> 1000)) {

@@ -124,6 +124,16 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
     }
   }
 
+  test("equal joins below equal shuffles are run once") {
+    withSides(Sides.last._2) {
+      val counted = s"SELECT id % 7 AS g, count(rid) AS n, sum(rid) AS s FROM (${query("r.o <= l.o")}) GROUP BY id % 7"
+      val expected = withConf("spark.joinery.lastJoin.skewSplit.enabled" -> "false")(Answers.rows(sql(counted)))
+      val twice = sql(s"$counted UNION ALL $counted")
+      assert(Answers.rows(twice) == (expected ++ expected).sorted)
+      assert(slices(twice).size == 2, plan(twice))
+    }
+  }
+
   test("a time with a subquery") {
     withSides(Sides.last._2) {
       checkSliced(

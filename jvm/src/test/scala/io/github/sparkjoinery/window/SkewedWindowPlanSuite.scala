@@ -2,6 +2,7 @@ package io.github.sparkjoinery.window
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.joinery.ScarceMemory
 
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.window.parts.{CutAtRead, CutAtWrite, WindowPartsExec}
@@ -189,6 +190,27 @@ class SkewedWindowPlanSuite extends SkewedWindowChecks {
         val reused = collect(plan(answer)) { case reused: ReusedExchangeExec => reused }.length
         assert(reused == frames.length - shuffles, plan(answer))
       }
+    })
+  }
+
+  test("equal windows that are cut where they are read are computed once, below equal shuffles") {
+    load(2000, Ties)
+    withHint {
+      val window = select(over(Seq("sum(v)", "count(*)"), Unique, Growing), Some(4), "d")
+      val counted = s"SELECT id % 7 AS id, sum(c0) AS f, count(c1) AS n FROM ($window) GROUP BY id % 7"
+      checkWindow(s"$counted UNION ALL SELECT id + 100, f, n FROM ($counted)")
+      val twice = sql(s"$counted UNION ALL $counted")
+      twice.collect()
+      assert(windows(twice).map(_.metrics("splitParts").value >= 4) == Seq(true), plan(twice))
+    }
+  }
+
+  test("a thousand parts of a hot key take memory for the rows of their halos, and no more") {
+    load(3000, "int(id)")
+    withHint(withConf("spark.sql.adaptive.enabled" -> "false") {
+      val text = select(over(Seq("sum(v)"), Unique, "ROWS 3 PRECEDING"), Some(1024), "d")
+      val peak = ScarceMemory.peakOfTasks(spark)(checkWindow(text))
+      assert(peak > 0 && peak < (64L << 20), s"$peak bytes")
     })
   }
 

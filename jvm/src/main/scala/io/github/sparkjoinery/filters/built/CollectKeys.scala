@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{BinaryType, DataType}
  * @param child
  *   the hash of a row's keys; NULL is left out, as it equals nothing
  * @param limit
- *   most keys that a filter is built for; NULL comes out if there are more
+ *   most keys that a filter is built for; NULL comes out if there are more, or if a task has no memory for them
  */
 case class CollectKeys(
     child: Expression,
@@ -25,7 +25,7 @@ case class CollectKeys(
   override def dataType: DataType = BinaryType
   override def nullable: Boolean = true
 
-  override def createAggregationBuffer(): KeyHashes = new KeyHashes(limit)
+  override def createAggregationBuffer(): KeyHashes = KeyHashes(limit)
 
   override def update(buffer: KeyHashes, row: InternalRow): KeyHashes = {
     val hash = child.eval(row)

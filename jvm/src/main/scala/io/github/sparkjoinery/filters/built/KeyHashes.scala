@@ -2,27 +2,54 @@ package io.github.sparkjoinery.filters.built
 
 import java.nio.ByteBuffer
 
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.joinery.{BuildMemory, DriverBuildMemory, ExecutionMemory, TaskBuildMemory}
 import org.apache.spark.util.collection.OpenHashSet
 
 import io.github.sparkjoinery.expressions.FilterTester
 
 /**
- * The distinct hashes of a small side's keys, up to a number of them; beyond it, only that there are more.
+ * The distinct hashes of a small side's keys, up to a number of them; beyond it, or where there is no memory for more,
+ * only that there are too many. Then the query does without the filter.
  *
  * @param limit
  *   most hashes that are kept
+ * @param memory
+ *   of these hashes alone
  */
-final class KeyHashes(limit: Int) {
-  private var hashes = new OpenHashSet[Long](64)
+final class KeyHashes(limit: Int, memory: BuildMemory) {
+  import KeyHashes._
+
+  private var hashes = new OpenHashSet[Long](Smallest)
 
   def isOver: Boolean = hashes == null
 
   def add(hash: Long): Unit = if (!isOver) {
-    hashes.add(hash)
-    if (hashes.size > limit) hashes = null
+    if (hashes.size < roomOf(hashes.capacity) || hashes.contains(hash)) hashes.add(hash)
+    else if (!growBy(hash)) giveUp()
+    if (!isOver && hashes.size > limit) giveUp()
   }
 
-  def addAll(other: KeyHashes): Unit = if (other.isOver) hashes = null else other.foreach(add)
+  /** The set doubles its arrays, and has both while it moves the hashes. @return false if there is no memory for it */
+  private def growBy(hash: Long): Boolean = {
+    val before = hashes.capacity
+    memory.acquire(bytesOf(before * 2)) && {
+      hashes.add(hash)
+      if (before > Smallest) memory.release(bytesOf(before))
+      true
+    }
+  }
+
+  /** Takes over the hashes of others, which are of no further use. */
+  def addAll(others: KeyHashes): Unit = {
+    if (others.isOver) giveUp() else others.foreach(add)
+    others.giveUp()
+  }
+
+  private def giveUp(): Unit = {
+    hashes = null
+    memory.release(memory.acquired)
+  }
 
   private def foreach(action: Long => Unit): Unit = {
     var at = hashes.nextPos(0)
@@ -34,7 +61,7 @@ final class KeyHashes(limit: Int) {
 
   /** As they go from a task to the one that brings them together. */
   def toBytes: Array[Byte] =
-    if (isOver) Array(KeyHashes.Over)
+    if (isOver || !memory.acquire(hashes.size * 8L)) Array(Over)
     else {
       val bytes = ByteBuffer.allocate(hashes.size * 8)
       foreach(hash => bytes.putLong(hash))
@@ -42,7 +69,7 @@ final class KeyHashes(limit: Int) {
     }
 
   /** The words of a filter that has these keys, and before them how many there are; None if there are too many. */
-  def toFilter: Option[Array[Byte]] = if (isOver) None
+  def toFilter: Option[Array[Byte]] = if (isOver || !memory.acquire(FilterTester.blocksFor(hashes.size) * 64L)) None
   else {
     val words = new Array[Long](FilterTester.blocksFor(hashes.size) * 4)
     foreach(FilterTester.add(_, words))
@@ -54,10 +81,23 @@ final class KeyHashes(limit: Int) {
 
 object KeyHashes {
   private val Over: Byte = 0
+  private val Smallest = 64 // not accounted for
+
+  /** None yet, in the memory of the running task; on the driver `limit` alone bounds them. */
+  def apply(limit: Int): KeyHashes = new KeyHashes(
+    limit,
+    if (TaskContext.get() == null) new DriverBuildMemory(Long.MaxValue)
+    else TaskBuildMemory(ExecutionMemory.shareOfTask))
+
+  /** How many hashes Spark's set takes before it doubles. */
+  private def roomOf(capacity: Int): Int = (capacity * 0.7).toInt
+
+  /** Of a set's hashes, and a bit for each place. */
+  private def bytesOf(capacity: Int): Long = capacity * 8L + capacity / 8
 
   def ofBytes(bytes: Array[Byte], limit: Int): KeyHashes = {
-    val hashes = new KeyHashes(limit)
-    if (bytes.length % 8 != 0) hashes.hashes = null
+    val hashes = KeyHashes(limit)
+    if (bytes.length % 8 != 0) hashes.giveUp()
     else {
       val longs = ByteBuffer.wrap(bytes).asLongBuffer()
       while (longs.hasRemaining) hashes.add(longs.get())

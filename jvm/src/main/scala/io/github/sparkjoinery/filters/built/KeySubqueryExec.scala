@@ -6,6 +6,7 @@ import java.util.concurrent.{CompletableFuture, TimeUnit}
 import scala.util.control.NonFatal
 
 import org.apache.spark.SparkThrowable
+import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
@@ -109,9 +110,12 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
         cancelled.getCondition == "SPARK_JOB_CANCELLED" && !cancelled.getMessage.contains(TagPrefix)
       case _ => false
     }
-    if (isStopped || causes.exists(cause => !NonFatal(cause))) Failed(causes.last)
+    if (isStopped || causes.exists(isFatal)) Failed(causes.last)
     else Missing(s"building it failed: ${causes.last.getMessage}")
   }
+
+  /** Not so what a task has no memory for, which is an OutOfMemoryError to Java: the query may have enough. */
+  private def isFatal(cause: Throwable): Boolean = !NonFatal(cause) && !cause.isInstanceOf[SparkOutOfMemoryError]
 
   private def await(): Outcome =
     try outcome.get()

@@ -22,7 +22,7 @@ case class ShuffledKeysExec(hash: Expression, limit: Int, child: SparkPlan) exte
     Seq(AttributeReference("keys", new StructType().add("filter", BinaryType), nullable = false)())
 
   override def executeCollect(): Array[InternalRow] = {
-    val all = new KeyHashes(limit)
+    val all = KeyHashes(limit)
     hashes().collect().foreach(bytes => all.addAll(KeyHashes.ofBytes(bytes, limit)))
     Array(InternalRow(InternalRow(all.toFilter.orNull)))
   }
@@ -31,7 +31,7 @@ case class ShuffledKeysExec(hash: Expression, limit: Int, child: SparkPlan) exte
     val (bound, most) = (BindReferences.bindReference(hash, child.output), limit)
     child.execute().mapPartitions { rows =>
       val hashOf = UnsafeProjection.create(Seq(bound))
-      val hashes = new KeyHashes(most)
+      val hashes = KeyHashes(most)
       rows.map(hashOf).filterNot(_.isNullAt(0)).foreach(row => hashes.add(row.getLong(0)))
       Iterator.single(hashes.toBytes)
     }

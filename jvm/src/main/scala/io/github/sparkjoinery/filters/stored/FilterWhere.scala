@@ -43,7 +43,7 @@ object FilterWhere extends PredicateHelper {
         } else if (read.exists(column => source.partitionColumns(column.name))) {
           Some(s"its `where` ($text) is about partition columns, which are no part of any file")
         } else {
-          source.clockOf(read.map(_.dataType)).map(clock =>
+          source.clockOf(read).map(clock =>
             s"its `where` ($text) is about timestamps, which are read by $clock")
             .orElse(ReadingSettings.ofCondition(version, isPlain(condition), session))
             .orElse {

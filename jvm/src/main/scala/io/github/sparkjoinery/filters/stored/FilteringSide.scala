@@ -48,7 +48,7 @@ case class FilteringSide(
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")
     } else {
-      source.clockOf(keys.collect { case (column, _) if columns.contains(column.name) => column.dataType })
+      source.clockOf(keys.collect { case (column, _) if columns.contains(column.name) => column })
         .map(clock => s"its keys are timestamps, which are read by $clock").toLeft(found.flatten)
     }
   }

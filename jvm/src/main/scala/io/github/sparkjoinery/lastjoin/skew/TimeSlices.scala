@@ -3,6 +3,7 @@ package io.github.sparkjoinery.lastjoin.skew
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
 
@@ -53,6 +54,14 @@ class TimeSlices(
   /** How many of these partitions are cut by a stored distribution. */
   def storedAmong(partitions: Iterable[Int]): Int =
     partitions.count(partition => stored.exists(_.partitions.contains(partition)))
+
+  // The same for equal joins, so that what is shuffled above them is shuffled once. Only the driver compares.
+  override def equals(other: Any): Boolean = other match {
+    case that: TimeSlices => (this eq that) || key == that.key
+    case _ => false
+  }
+  override def hashCode: Int = stored.map(_.relation).hashCode
+  private def key = (side.canonicalized, QueryPlan.normalizeExpressions(time, side.output), stored)
 
   /** For EXPLAIN. */
   override def toString: String =

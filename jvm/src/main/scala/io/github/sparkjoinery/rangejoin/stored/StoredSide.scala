@@ -55,7 +55,7 @@ private[rangejoin] class StoredSide(
       .orElse(if (computed.forall(isPlain)) None else Some("the side computes what cannot be computed on its rows"))
       .orElse(Validity.mismatch(version, source))
       .orElse(ReadingSettings.ofColumns(version, session)(names))
-      .orElse(source.clockOf(used.map(_.dataType)).map(clock => s"it has timestamps, which are read by $clock"))
+      .orElse(source.clockOf(used).map(clock => s"it has timestamps, which are read by $clock"))
   }
 
   private def isPlain(expression: Expression): Boolean =

@@ -55,6 +55,14 @@ private[window] class CutAtRead(
     }.collect().toSeq.groupMap(_._1)(_._2).map { case (partition, samples) => partition -> Sample.all(samples) }
   }
 
+  // The same for equal windows, so that what is shuffled above them is shuffled once. Only the driver compares.
+  override def equals(other: Any): Boolean = other match {
+    case that: CutAtRead => (this eq that) || key == that.key
+    case _ => false
+  }
+  override def hashCode: Int = terms.bounds.length
+  private def key = (stage.canonicalized, terms.normalized(stage.output), stored)
+
   override def toString: String =
     stored.fold("cut by a sample, when read")(cuts => s"cut by the distribution of ${cuts.relation}, when read")
 }

@@ -2,7 +2,6 @@ package io.github.sparkjoinery.window.parts
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
 import org.apache.spark.sql.catalyst.plans.logical.{Sample => _, _}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
@@ -66,22 +65,8 @@ private[window] final class CutAtWrite private (
    * @param columns
    *   of the plan that it is in
    */
-  def canonicalized(columns: Seq[Attribute]): CutAtWrite = {
-    def normalized[E <: Expression](e: E): E = QueryPlan.normalizeExpressions(e, columns)
-    new CutAtWrite(
-      child.canonicalized,
-      terms.copy(
-        keys = terms.keys.map(normalized(_)),
-        hash = normalized(terms.hash),
-        order = terms.order.map(normalized(_)),
-        bounds = terms.bounds.map(normalized(_))),
-      parts,
-      insisted,
-      stored,
-      CutAtWrite.AnyPart,
-      null
-    )
-  }
+  def canonicalized(columns: Seq[Attribute]): CutAtWrite =
+    new CutAtWrite(child.canonicalized, terms.normalized(columns), parts, insisted, stored, CutAtWrite.AnyPart, null)
 
   override def equals(other: Any): Boolean = other match {
     case that: CutAtWrite => (this eq that) || part == that.part && terms == that.terms && parts == that.parts &&

@@ -2,6 +2,7 @@ package io.github.sparkjoinery.window.parts
 
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
+import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.catalyst.util.{DateTimeUtils, UnsafeRowUtils}
 import org.apache.spark.sql.internal.SQLConf
@@ -40,6 +41,12 @@ private[window] case class SplitTerms(
     carries: Boolean) {
 
   @transient lazy val time: SortKey = SortKey(order.head) // asked for each row
+
+  /** By the places of the columns: the same for equal terms over two copies of a plan. */
+  def normalized(columns: Seq[Attribute]): SplitTerms = {
+    def placed[E <: Expression](e: E): E = QueryPlan.normalizeExpressions(e, columns)
+    copy(keys = keys.map(placed(_)), hash = placed(hash), order = order.map(placed(_)), bounds = bounds.map(placed(_)))
+  }
 }
 
 private[window] object SplitTerms {

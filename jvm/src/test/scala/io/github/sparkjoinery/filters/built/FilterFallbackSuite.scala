@@ -2,8 +2,10 @@ package io.github.sparkjoinery.filters.built
 
 import java.util.concurrent.atomic.AtomicInteger
 
+import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.functions.udf
+import org.apache.spark.sql.joinery.ScarceMemory
 import org.apache.spark.{SparkException, TaskContext}
 
 import io.github.sparkjoinery.Answers
@@ -52,8 +54,7 @@ class FilterFallbackSuite extends BuiltFilters {
 
   test("a build that is late before its first job begins is cancelled") {
     checkLate("0", 0) { k =>
-      val tags = Option(TaskContext.get()).map(_.getLocalProperty("spark.job.tags")).orNull
-      if (tags != null && tags.contains("joinery-filter-")) {
+      if (FilterFallbackSuite.isBuild) {
         FilterFallbackSuite.rowsOfBuilds.incrementAndGet()
         Thread.sleep(20)
       }
@@ -69,6 +70,36 @@ class FilterFallbackSuite extends BuiltFilters {
     assert(passed.sum > 3000 && passed.sum < 5000, passed) // keys from 3 to 393 of 2000
     assert(builds(answer).head.metrics("keys").value == 0)
     assert(builds(checkBuilt(Query, 1, "spark.joinery.runtimeFilter.maxKeys" -> "40")).head.metrics("keys").value == 40)
+  }
+
+  /** What has to be computed of each row of the small side, by tasks that build the filter. */
+  private def whileBuilding[T](compute: () => Unit)(body: => T): T = {
+    spark.udf.register("building", udf { (k: Int) => if (FilterFallbackSuite.isBuild) compute(); k })
+    try body
+    finally sql("DROP TEMPORARY FUNCTION building")
+  }
+
+  private val Building =
+    "SELECT /*+ RUNTIME_FILTER(s) */ f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE building(s.class) < 9"
+
+  test("a task without memory for the keys gives them up: bounds only") {
+    for (adaptive <- Seq("true", "false")) {
+      def built() = builds(checkBuilt(Building, 1, "spark.sql.adaptive.enabled" -> adaptive)).head
+      val none = whileBuilding(() => ScarceMemory.take(left = 0))(built())
+      assert(none.metrics("keys").value == 0 && none.whyMissing.isEmpty)
+      assert(whileBuilding(() => ())(built()).metrics("keys").value > 300)
+    }
+  }
+
+  test("a build that fails for want of memory fails no query") {
+    for (adaptive <- Seq("true", "false")) {
+      val why = whileBuilding { () =>
+        throw new SparkOutOfMemoryError(
+          "UNABLE_TO_ACQUIRE_MEMORY",
+          java.util.Map.of("requestedBytes", "1", "receivedBytes", "0"))
+      }(whyNone(Building, "spark.sql.adaptive.enabled" -> adaptive))
+      assert(why.exists(_.contains("building it failed")), why)
+    }
   }
 
   test("a small side that fails fails the query as it does without a filter") {
@@ -197,6 +228,12 @@ class FilterFallbackSuite extends BuiltFilters {
 }
 
 object FilterFallbackSuite {
+
+  /** Whether the running task builds a filter. */
+  def isBuild: Boolean = {
+    val tags = Option(TaskContext.get()).map(_.getLocalProperty("spark.job.tags")).orNull
+    tags != null && tags.contains("joinery-filter-")
+  }
 
   /** Rows of which tasks that build a filter have computed a slow function. */
   val rowsOfBuilds = new AtomicInteger

@@ -49,6 +49,27 @@ class ReadingSettingsSuite extends StoredFilters {
     }
   }
 
+  test("timestamps in the names of folders are read by the session's time zone") {
+    val folder = JavaFiles.createTempDirectory("named").resolve("data")
+    sql(s"SELECT *, 1 AS v FROM ($Times FROM range(20))").select("t", "d", "v")
+      .write.partitionBy("t", "d").parquet(folder.toString)
+    val path = new org.apache.hadoop.fs.Path(folder.toUri).toString
+    def read(): Unit = spark.read.parquet(path).createOrReplaceTempView("dim")
+    read()
+    buildFilter(RelationIdentity.ofPath(path), spark.table("dim"), path, Seq("t"))()
+    buildFilter(RelationIdentity.ofPath(path), spark.table("dim"), path, Seq("d"))()
+    buildFilter(RelationIdentity.ofPath(path), spark.table("dim"), path, Seq("d"), Some("t <= t"))()
+    withConf("spark.sql.session.timeZone" -> "America/New_York") {
+      read()
+      checkDeclined(query("t"), "read by the session's time zone from the names of folders")
+      checkFilters(query("d"), 1)
+      withStore()(checkDecision(
+        query("d") + " WHERE p.t <= p.t",
+        "about timestamps, which are read by the session's time zone from the names of folders"))
+    }
+    spark.catalog.dropTempView("dim")
+  }
+
   test("text with escapes") {
     withTables("dim") {
       sql(raw"CREATE TABLE dim USING parquet AS SELECT id, concat('a', id) AS s, if(id < 9, 'x\\n', 'x\n') AS v FROM range(50)")

@@ -129,7 +129,7 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
       SparkAsOf.join(l, r, l("t"), r("t"), Nil).select("id", "rid")
     }
     val statement = "SELECT l.id, r.rid FROM late l ASOF JOIN early r MATCH_CONDITION (l.t >= r.t)"
-    for ((zone, theirs) <- Seq("America/New_York" -> "(1, 1)", "UTC" -> "(1, 2)", "+08:00" -> "(1, 2)")) {
+    for ((zone, theirs) <- Seq("America/New_York" -> "(1, 1)", "UTC" -> "(1, 2)", "+8:00" -> "(1, 2)")) {
       withConf("spark.sql.session.timeZone" -> zone) {
         assert(withConf("spark.joinery.asofJoin.enabled" -> "false")(Answers.rows(join)) == Seq(theirs), zone)
         assert(Answers.rows(join) == Seq(theirs), zone)

@@ -9,6 +9,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.DriverBuildMemory
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 
+import io.github.sparkjoinery.execution.rows.WatchedMemory
+
 /** The index finds what a look at every row finds, whatever the intervals are. */
 class RangeIndexSuite extends AnyFunSuite {
 
@@ -158,6 +160,30 @@ class RangeIndexSuite extends AnyFunSuite {
     val size = index(layout(hasEnds = true), rows).get.estimatedSize
     assert(index(layout(hasEnds = true), rows, size / 2).isEmpty)
     assert(size < 10000 * (8 + 32 + 3 * 8 + 2) * 1.5, "bytes per row: its own and its header, address, bounds, maxima")
+  }
+
+  for ((what, keys) <- Seq(
+      "no keys" -> Nil,
+      "seven keys" -> Seq(Pmod(id, Literal(7L))),
+      "a key for each row" -> Seq(id),
+      "texts as keys" -> Seq(Cast(id, StringType))
+    ); hasEnds <- Seq(true, false); reserves <- Seq(true, false)) {
+    test(s"what is held is what was acquired: $what, ends $hasEnds, reserved $reserves") {
+      for (count <- Seq(0, 1, 65, 1000, 20000)) {
+        val (memory, random) = (new WatchedMemory, new Random(count))
+        val builder = new RangeIndexBuilder(layout(hasEnds, keys, keepsAll = true), memory, reserves)
+        memory.watch(builder)
+        for (i <- 0 until count) {
+          val start = if (random.nextInt(9) == 0) null else Long.box(random.nextInt(1000).toLong)
+          assert(builder.add(toUnsafe(InternalRow(i.toLong, start, Long.box(random.nextInt(2000).toLong)))))
+        }
+        memory.look()
+        val index = builder.result()
+        memory.watch(index)
+        memory.look()
+        assert(memory.excess <= (8L << 10), s"bytes beyond what was acquired, of ${memory.acquired}, $count rows")
+      }
+    }
   }
 
   test("the size does not depend on how intervals overlap") {

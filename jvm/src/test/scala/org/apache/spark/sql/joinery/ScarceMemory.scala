@@ -1,7 +1,11 @@
 package org.apache.spark.sql.joinery
 
+import java.util.concurrent.atomic.AtomicLong
+
 import org.apache.spark.internal.config.{EXECUTOR_CORES, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD}
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
@@ -46,6 +50,21 @@ object ScarceMemory {
     conf.set(EXECUTOR_CORES, cores)
     try body
     finally conf.remove(EXECUTOR_CORES.key)
+  }
+
+  /** The most memory that a task had at a time while `body` ran, in bytes. */
+  def peakOfTasks(session: SparkSession)(body: => Unit): Long = {
+    val (context, peak) = (session.sparkContext, new AtomicLong)
+    val listener = new SparkListener {
+      override def onTaskEnd(end: SparkListenerTaskEnd): Unit =
+        peak.accumulateAndGet(end.taskMetrics.peakExecutionMemory, math.max(_, _))
+    }
+    context.addSparkListener(listener)
+    try {
+      body
+      context.listenerBus.waitUntilEmpty()
+    } finally context.removeSparkListener(listener)
+    peak.get
   }
 
   /** What all consumers of the running task have acquired, in bytes. */

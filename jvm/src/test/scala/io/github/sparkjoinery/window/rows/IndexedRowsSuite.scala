@@ -1,0 +1,49 @@
+package io.github.sparkjoinery.window.rows
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.joinery.ScarceMemory
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import io.github.sparkjoinery.JoinerySession
+import io.github.sparkjoinery.execution.rows.HeldHeap
+
+/** Rows of a window that leave their index for a sort. */
+class IndexedRowsSuite extends JoinerySession {
+
+  test("rows on their way out hold what is accounted for, and two pages more at most") {
+    val Seq((ids, excess, page, left)) =
+      spark.sparkContext.parallelize(Seq(0), 1).map(_ => IndexedRowsSuite.drained()).collect().toSeq
+    assert(ids == ids.indices.map(_.toLong))
+    assert(excess <= 2 * page + (64L << 10), s"$excess bytes are held that are not accounted for, of pages of $page")
+    assert(left == 0, "bytes are held after the last row")
+  }
+}
+
+private object IndexedRowsSuite {
+  private val Length = 200 << 10
+
+  /** Ids, the most that was held without being accounted for, the size of a page, and what is held in the end. */
+  def drained(): (Seq[Long], Long, Long, Long) = {
+    val output = Seq(AttributeReference("k", IntegerType)(), AttributeReference("id", LongType)()) :+
+      AttributeReference("text", StringType)()
+    val rows = new IndexedRows(
+      Seq(output.head),
+      Seq(SortOrder(output(1), Ascending)),
+      output,
+      limit = Long.MaxValue,
+      tiesByBytes = false)
+    val page = SparkEnv.get.memoryManager.pageSizeBytes
+    val toUnsafe = UnsafeProjection.create(output.map(_.dataType).toArray)
+    val text = UTF8String.fromString("x" * Length)
+    for (id <- 0L until 5 * page / Length)
+      assert(rows.add(toUnsafe(new GenericInternalRow(Array[Any]((id % 7).toInt, id, text)))))
+    var excess = 0L
+    val ids = rows.drain().map { row =>
+      excess = math.max(excess, HeldHeap.of(rows) - ScarceMemory.acquired)
+      row.getLong(1)
+    }.toList
+    (ids, excess, page, ScarceMemory.acquired)
+  }
+}
