@@ -38,7 +38,7 @@ NOTES = [
     "threshold for broadcasts; the segment tree is on for portable SQL and off for plain SQL, as it is by default.",
     "The second run of each query in a warm JVM, into the noop sink, all rows and columns. Portable and plain SQL run "
     "in a session without the extension.",
-    f"A twin is stopped at {STOP_AT} times Joinery's seconds, but not before {SHORTEST:g} s and at {LONGEST:g} s at the "
+    f"A twin is stopped at {STOP_AT} times Joinery's seconds, but not before {SHORTEST:g} s at {LONGEST:g} s at the "
     "latest: `>`. Its ratio is then a lower bound, and its answer is not compared.",
     "The nightly refresh has not run: nothing here reads the artifact store.",
 ]
@@ -160,7 +160,7 @@ def _queries(example: Any, home: Path) -> dict[str, dict[str, str]]:
 
 
 def _measure(spark: SparkSession, sql: str, settings: Mapping[str, str], limit: float | None = None) -> Ran:
-    """Run a query twice and keep the second run; the first one sums the answer up, and what is slow is stopped there."""
+    """Run a query twice and keep the second run; the first sums the answer up, and what is slow is stopped there."""
     engine = Spark(spark, sql, settings, Hashes())
     check = engine.check(limit)
     if check.stopped:
