@@ -47,6 +47,7 @@ CATALOGS = {
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:lake;create=true",
         "spark.hadoop.hive.metastore.schema.verification": "false",
         "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
+        "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",  # pyspark lacks what an embedded metastore locks with
     },
 }
 
