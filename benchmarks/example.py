@@ -7,9 +7,12 @@ same tables.
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -36,10 +39,10 @@ COLUMNS = ["model", "rows", "way", "seconds", "times Joinery's", "MB shuffled", 
 NOTES = [
     "The settings are those of the example's profile, which the demo has, too: 3 GB, 4 shuffle partitions, Spark's "
     "threshold for broadcasts; the segment tree is on for portable SQL and off for plain SQL, as it is by default.",
-    "The second run of each query in a warm JVM, into the noop sink, all rows and columns. Portable and plain SQL run "
-    "in a session without the extension.",
-    f"A twin is stopped at {STOP_AT} times Joinery's seconds, but not before {SHORTEST:g} s at {LONGEST:g} s at the "
-    "latest: `>`. Its ratio is then a lower bound, and its answer is not compared.",
+    "The second run of each query in a JVM of its own, into the noop sink, all rows and columns; the first sums the "
+    "answer up. Portable and plain SQL run in a session without the extension.",
+    f"A twin has {STOP_AT} times Joinery's seconds for each of the two, at least {SHORTEST:g} s and at most "
+    f"{LONGEST:g} s. Then it is stopped: `>`. Its ratio is a lower bound, and its answer is not compared.",
     "The nightly refresh has not run: nothing here reads the artifact store.",
 ]
 
@@ -83,22 +86,62 @@ def run(scale: float = 1) -> Result:
     """
     rows = max(1, round(COPIES * scale)) * FLIGHTS
     with _example() as example, _environment(example, rows) as home:
-        sql = _queries(example, home)
-        ran: dict[str, dict[str, Ran]] = {model: {} for model in sql[OURS]}
-        with example.spark_session(home, extension=True) as spark:
-            for model, query in sql[OURS].items():
-                ran[model][OURS] = _measure(spark, query, example.timing.CONFS["extension"])
-                click.echo(f"{model}: {OURS} {ran[model][OURS].run.seconds:.1f} s")
-        with example.spark_session(home, extension=False) as spark:
-            if example.timing.has_extension(spark):
-                raise RuntimeError("the session of portable and plain SQL has the extension")
-            for way in (PORTABLE, PLAIN):
-                settings = example.timing.CONFS["portable" if way == PORTABLE else "plain"]
-                for model, query in sql[way].items():
-                    limit = min(LONGEST, max(SHORTEST, STOP_AT * ran[model][OURS].run.seconds))
-                    ran[model][way] = _measure(spark, query, settings, limit)
-                    click.echo(f"{model}: {way} {ran[model][way].run.seconds:.1f} s")
+        sql = _in_a_process({"home": str(home)})
+        ran: dict[str, dict[str, Ran]] = {}
+        for model in example.timing.OPERATORS:
+            ran[model] = {}
+            for way in (OURS, PORTABLE, PLAIN):
+                limit = None if way == OURS else min(LONGEST, max(SHORTEST, STOP_AT * ran[model][OURS].run.seconds))
+                request = {"home": str(home), "way": way, "sql": sql[way][model], "limit": limit}
+                done = _in_a_process(request)
+                ran[model][way] = Ran(Run(**done["run"]), done["digest"])
+                click.echo(f"{model}: {way} {ran[model][way].run.seconds:.1f} s")
     return _result(ran, rows)
+
+
+def _in_a_process(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Serve a request in a process of its own.
+
+    Its JVM ends with it: the tasks of a join of thousand millions of pairs hear no request to stop. And the embedded
+    metastore serves one JVM.
+    """
+    command = [sys.executable, "-m", "benchmarks.example", json.dumps(request)]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise RuntimeError(f"{request} failed: {process.stdout[-2000:]} {process.stderr[-2000:]}")
+    answer: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
+    return answer
+
+
+def _serve(request: Mapping[str, Any]) -> None:
+    """Print the SQL of all ways, or what a way did, as the last line."""
+    home = Path(request["home"])
+    with _example() as example:
+        if "sql" not in request:
+            print(json.dumps(_queries(example, home)), flush=True)
+            return
+        ours = request["way"] == OURS
+        with example.spark_session(home, extension=ours) as spark:
+            if not ours and example.timing.has_extension(spark):
+                raise RuntimeError("the session of portable and plain SQL has the extension")
+            settings = example.timing.CONFS["extension" if ours else request["way"].split()[0]]
+            done = _within(request["limit"], lambda: _measure(spark, request["sql"], settings))
+            print(json.dumps(asdict(done)), flush=True)
+            if done.run.stopped:
+                os._exit(0)  # the JVM ends as well, whatever its tasks do
+
+
+def _within(limit: float | None, work: Callable[[], Ran]) -> Ran:
+    """Do a piece of work; leave it alone when each of its two runs has had its time."""
+    done: list[Ran] = []
+    thread = threading.Thread(target=lambda: done.append(work()), daemon=True)
+    thread.start()
+    thread.join(None if limit is None else 2 * limit)
+    if thread.is_alive() and limit is not None:
+        return Ran(Run(limit, stopped=True))
+    if not done:
+        raise RuntimeError("the query failed, see above")
+    return done[0]
 
 
 @contextmanager
@@ -159,13 +202,10 @@ def _queries(example: Any, home: Path) -> dict[str, dict[str, str]]:
     }
 
 
-def _measure(spark: SparkSession, sql: str, settings: Mapping[str, str], limit: float | None = None) -> Ran:
-    """Run a query twice and keep the second run; the first sums the answer up, and what is slow is stopped there."""
+def _measure(spark: SparkSession, sql: str, settings: Mapping[str, str]) -> Ran:
+    """Run a query twice and keep the second run; the first sums the answer up."""
     engine = Spark(spark, sql, settings, Hashes())
-    check = engine.check(limit)
-    if check.stopped:
-        return Ran(check)
-    return Ran(engine.answer(limit), check.digest)
+    return Ran(digest=engine.check().digest, run=engine.answer())
 
 
 def _result(ran: Mapping[str, Mapping[str, Ran]], rows: int) -> Result:
@@ -202,3 +242,7 @@ def _result(ran: Mapping[str, Mapping[str, Ran]], rows: int) -> Result:
             model: {way: {**asdict(one.run), "plan": ""} for way, one in ways.items()} for model, ways in ran.items()
         },
     )
+
+
+if __name__ == "__main__":
+    _serve(json.loads(sys.argv[1]))
