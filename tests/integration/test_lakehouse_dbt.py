@@ -1,4 +1,4 @@
-"""dbt on Delta Lake and Iceberg: incremental models that merge, and snapshots as right sides, in both modes.
+"""dbt on Delta Lake and Iceberg: incremental models that merge, and on Delta Lake snapshots as right sides.
 
 Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own.
 """
@@ -36,35 +36,19 @@ SNAPSHOT = {
 TIME = "timestamp'2024-01-01' + make_dt_interval({})"
 
 
-# dbt-spark finds its tables again, and makes the views of a snapshot, in the session's own catalog only. That Iceberg
-# shares it with tables of Spark needs a Hive metastore.
-CATALOGS = {
-    "delta": {},
-    "iceberg": {
-        "spark.sql.catalog.spark_catalog": "org.apache.iceberg.spark.SparkSessionCatalog",
-        "spark.sql.catalog.spark_catalog.type": "hive",
-        "spark.sql.catalogImplementation": "hive",
-        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:lake;create=true",
-        "spark.hadoop.hive.metastore.schema.verification": "false",
-        "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
-        "spark.hadoop.iceberg.engine.hive.lock-enabled": "false",  # pyspark lacks what an embedded metastore locks with
-    },
-}
-
-
-@pytest.fixture(scope="module", params=CATALOGS)
-def file_format(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+# The catalog that is the session's own in each format, as by `spark.sql.defaultCatalog`: in `catalog.schema` dbt-spark
+# does not find again what it has built. Its snapshots need a catalog with views, which Iceberg's is not.
+CATALOGS = {"delta": "spark_catalog", "iceberg": "ice"}
 
 
 @pytest.fixture(scope="module")
-def lake(file_format: str, lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
-    """A session whose own catalog is that of a format, with both extensions and Joinery."""
+def lake(lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
+    """A session with both formats and Joinery."""
     assert SparkContext._active_spark_context is None, "another session runs: these tests need a process of their own"
     settings = lake_settings() | {"spark.sql.extensions": THEIRS, "spark.sql.session.timeZone": "UTC"}
-    builder = SparkSession.builder.master("local[2]").config(map=settings | CATALOGS[file_format])
-    spark = configure_spark(builder).getOrCreate()
-    spark.sql("CREATE SCHEMA plain")
+    spark = configure_spark(SparkSession.builder.master("local[2]").config(map=settings)).getOrCreate()
+    for catalog in CATALOGS.values():
+        spark.sql(f"CREATE SCHEMA {catalog}.plain")
     yield spark
     spark.stop()
 
@@ -100,23 +84,28 @@ def project(folder: Path, schema: str, file_format: str) -> Dbt:
 
 
 @pytest.mark.parametrize("mode", ["portable", "extension"])
+@pytest.mark.parametrize("file_format", CATALOGS)
 def test_merges_and_snapshots(
     lake: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_format: str, mode: str
 ) -> None:
     monkeypatch.chdir(tmp_path)  # dbt leaves logs where it runs
+    lake.sql(f"use {CATALOGS[file_format]}")
     schema = f"{file_format}_{mode}"
     lake.sql(f"create schema {schema}")
     dbt = project(tmp_path, schema, file_format)
-    variables = ["--vars", f"joinery_mode: {mode}"]
+    build = ["build", "--vars", f"joinery_mode: {mode}"]
+    if file_format == "iceberg":
+        build += ["--select", "merged"]
     load(lake, file_format, 5, price=10, changed=0)
-    assert dbt.invoke("build", *variables).success, dbt.log
+    assert dbt.invoke(*build).success, dbt.log
     before = lake.table(f"{schema}.merged").count()
     load(lake, file_format, 6, price=20, changed=4)
-    assert dbt.invoke("build", *variables).success, dbt.log
+    assert dbt.invoke(*build).success, dbt.log
     assert any("merge into" in query and "merged" in query for query in dbt.queries), dbt.queries
     assert before < lake.table(f"{schema}.merged").count()
     latest = "select max_by(v, since) from plain.fixes f where f.k = l.k and f.since <= l.at"
     assert_same_rows(lake.table(f"{schema}.merged"), lake.sql(f"select *, ({latest}) as v from plain.legs l"))
-    assert lake.table(f"{schema}.prices").count() == 4
-    price = f"if(at < {TIME.format(4)}, 10, 20) + k as price"
-    assert_same_rows(lake.table(f"{schema}.priced"), lake.sql(f"select *, {price} from plain.legs"))
+    if file_format == "delta":
+        assert lake.table(f"{schema}.prices").count() == 4
+        price = f"if(at < {TIME.format(4)}, 10, 20) + k as price"
+        assert_same_rows(lake.table(f"{schema}.priced"), lake.sql(f"select *, {price} from plain.legs"))
