@@ -31,6 +31,12 @@ $(VENV)/.stamp: requirements/dev.txt pyproject.toml | uv
 	$(UV) pip sync --quiet --python $(@D)/bin/python $<
 	touch $@
 
+# Databricks' adapter needs an older dbt-spark.
+.venv-databricks/.stamp: requirements/databricks.txt | uv
+	$(UV) venv --quiet --allow-existing --python 3.11 $(@D)
+	$(UV) pip sync --quiet --python $(@D)/bin/python $<
+	touch $@
+
 .PHONY: env
 env: $(VENV)/.stamp ## Create .venv from the pinned requirements
 
@@ -114,8 +120,11 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 	  .venv-spark-4.1/bin/python -m pytest tests/integration/test_$$suite.py || exit 1; done
 
 .PHONY: soak
-soak: env-all jar compile-lines ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
+soak: env-all wheel .venv-databricks/.stamp compile-lines ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
 	$(PYTHON) -m pytest -m soak -s
+	# dbt on Delta Lake and Iceberg, as in `test-lines`
+	$(UV) pip install --quiet --python .venv-spark-4.1/bin/python --no-deps --reinstall dist/*.whl
+	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse_dbt.py
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line suites || exit 1; done
 
 # One seed, so that what it finds in a change is the change's; `make fuzz` draws new ones. A busy machine may be too slow.

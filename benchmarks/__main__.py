@@ -16,6 +16,7 @@ CASES = {
     "tpch": "benchmarks.tpch.run",
     "tpcds": "benchmarks.tpcds.run",
     "refresh": "benchmarks.refresh",
+    "example": "benchmarks.example",
     "last_join_multi": "benchmarks.last_join.multi",
     "last_join_point_in_time": "benchmarks.last_join.point_in_time",
     "last_join_large": "benchmarks.last_join.large",

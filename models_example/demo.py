@@ -69,18 +69,23 @@ def summary(spark: SparkSession, timings: Timings) -> Table:
     flights = spark.table(f"{DATA['flights_schema']}.flights").count()
     table = Table(title=f"Seconds per model, {flights:,} flights", box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column("model")
-    for heading in ("rows", "with the jar", "portable", "plain SQL"):
+    for heading in ("rows", "with the jar", "portable", "plain SQL", "MB shuffled: jar, portable, plain"):
         table.add_column(heading, justify="right")
     for model, times in timings.items():
         rows = spark.table(f"{SCHEMA}.{model}").count()
         cells = ["no operator yet" if one is None else shown(one) for one in times]
-        table.add_row(model, f"{rows:,}", *cells)
+        table.add_row(model, f"{rows:,}", *cells, "  ".join(map(shown_shuffle, times)))
     return table
 
 
 def shown(timing: Timing) -> str:
     """Return a time as text."""
     return f"> {LIMIT:.0f}" if timing.seconds is None else f"{timing.seconds:.1f}"
+
+
+def shown_shuffle(timing: Timing | None) -> str:
+    """Return what a query shuffled as text."""
+    return "-" if timing is None or timing.shuffled is None else f"{timing.shuffled:.1f}"
 
 
 def where_next(home: Path, timings: Timings) -> str:

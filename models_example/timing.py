@@ -37,9 +37,10 @@ CONFS = {
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of a query, or, if it was stopped, None and the date of that."""
+    """Seconds of a query and the megabytes that it shuffled, or, if it was stopped, None and the date of that."""
 
     seconds: float | None
+    shuffled: float | None = None
     stopped_on: str = ""
 
 
@@ -60,7 +61,7 @@ def runs_in_jar(spark: SparkSession, model: str, sql: str) -> bool:
     return re.search(OPERATORS[model], plan, re.MULTILINE) is not None
 
 
-def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float | None = None) -> float | None:
+def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float | None = None) -> Timing | None:
     """Run a query, write its rows as Parquet, and stop it after a while.
 
     Args:
@@ -71,7 +72,7 @@ def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float |
         limit: seconds after which it is stopped, None for never.
 
     Returns:
-        Its seconds, None if it was stopped.
+        What it took, None if it was stopped.
     """
     context = spark.sparkContext
     done, stopped = threading.Event(), threading.Event()
@@ -85,6 +86,7 @@ def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float |
 
     for key, value in CONFS[mode].items():
         spark.conf.set(key, value)
+    shuffled_before = shuffled(spark)
     context.setJobGroup("demo", f"timing of a query, {mode}", interruptOnCancel=True)
     threading.Thread(target=watch, daemon=True).start()
     started = time.monotonic()
@@ -97,7 +99,16 @@ def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float |
         raise
     finally:
         done.set()
-    return time.monotonic() - started
+    seconds = time.monotonic() - started
+    return Timing(seconds, shuffled(spark) - shuffled_before)
+
+
+def shuffled(spark: SparkSession) -> float:
+    """Return the megabytes that all tasks of a session have written into shuffles so far."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()  # or the last tasks are not counted yet
+    executors = context.statusStore().executorList(False)
+    return sum(executors.apply(i).totalShuffleWrite() for i in range(executors.size())) / 1e6
 
 
 def wait_for_tasks(spark: SparkSession, at_most: float = 60.0) -> None:
@@ -135,15 +146,15 @@ class LimitedQueries:
         sql = self._sql[model]
         key = hashlib.sha256(f"{self._context}|{sql}".encode()).hexdigest()
         if key in self._stopped:
-            return Timing(None, self._stopped[key])
-        seconds = timed(spark, self._mode, sql, output, LIMIT)
-        if seconds is not None:
-            seconds = timed(spark, self._mode, sql, output, LIMIT)
-        if seconds is None:
+            return Timing(None, stopped_on=self._stopped[key])
+        timing = timed(spark, self._mode, sql, output, LIMIT)
+        if timing is not None:
+            timing = timed(spark, self._mode, sql, output, LIMIT)
+        if timing is None:
             self._stopped[key] = date.today().isoformat()
             self._file.write_text(json.dumps(self._stopped, indent=1))
-            return Timing(None, self._stopped[key])
-        return Timing(seconds)
+            return Timing(None, stopped_on=self._stopped[key])
+        return timing
 
 
 def time_with_jar(spark: SparkSession, sql: Mapping[str, str], output: Path) -> dict[str, Timing | None]:
@@ -158,7 +169,7 @@ def time_with_jar(spark: SparkSession, sql: Mapping[str, str], output: Path) -> 
         The time per model, None where none of the jar's operators runs it.
     """
     return {
-        model: Timing(timed(spark, "extension", sql[model], output)) if runs_in_jar(spark, model, sql[model]) else None
+        model: timed(spark, "extension", sql[model], output) if runs_in_jar(spark, model, sql[model]) else None
         for model in OPERATORS
     }
 

@@ -1,13 +1,12 @@
 select
-    flights.flight_id,
-    flights.carrier,
-    flights.departs_at,
-    flights.departure_delay,
-    flights.tailnum,
+    features.*,
+    earlier.arrival_delay as previous_arrival_delay,
     planes.manufacturer,
     planes.model,
     planes.seats
-from {{ ref('stg_flights') }} as flights
+from {{ ref('flight_features') }} as features
+inner join {{ ref('stg_flights') }} as earlier
+    on features.previous_flight_id = earlier.flight_id
 inner join {{ source('nycflights', 'planes') }} as planes
-    on flights.tailnum = planes.tailnum
+    on earlier.tailnum = planes.tailnum
 where planes.manufacturer = '{{ var("manufacturer") }}'

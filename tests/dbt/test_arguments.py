@@ -222,7 +222,44 @@ WRONG = [
     ("skew_window", {**WINDOW, "expressions": [{"name": "n", "expression": ""}]}, "expressions", "needs SQL"),
     ("skew_window", {**WINDOW, "parts": 1}, "parts", "must be an integer from 2 to 1024"),
     ("skew_window", {**WINDOW, "parts": "8"}, "parts", "must be an integer from 2 to 1024"),
+    ("skew_window", {**WINDOW, "parts": 1025}, "parts", "must be an integer from 2 to 1024"),
     ("skew_window", {**WINDOW, "distribution": 5}, "distribution", "must be a relation"),
+    ("skew_window", {**WINDOW, "distribution": "a.b"}, "distribution", "is 'a.b', but a string names a CTE"),
+    ("skew_window", {**WINDOW, "relation": 5}, "relation", "must be a relation"),
+    ("skew_window", {**WINDOW, "relation": "a.b"}, "relation", "is 'a.b', but a string names a CTE"),
+    ("skew_window", {**WINDOW, "partition_by": [1]}, "partition_by", "must be the name of a column, but is 1"),
+    ("skew_window", {**WINDOW, "order_by": "t"}, "order_by", "must be a list, but is 't'"),
+    (
+        "skew_window",
+        {**WINDOW, "order_by": [{"column": "t", "nulls": "any"}]},
+        "order_by",
+        "must be one of first, last",
+    ),
+    ("skew_window", {**WINDOW, "expressions": [{"expression": "count(*)"}]}, "expressions", "lacks the key `name`"),
+    (
+        "skew_window",
+        {**WINDOW, "expressions": [{"name": "`n`", "expression": "count(*)"}]},
+        "expressions",
+        "must be a plain name without quotes",
+    ),
+    ("range_join", {**RANGE, "left": 5}, "left", "must be a relation"),
+    ("range_join", {**RANGE, "right": "a.b"}, "right", "is 'a.b', but a string names a CTE"),
+    ("range_join", {**RANGE, "left_point": None, "left_interval": ["v"]}, "left_interval", "must be two columns"),
+    ("range_join", {**RANGE, "left_point": None, "left_interval": "v"}, "left_interval", "must be two columns"),
+    (
+        "range_join",
+        {**RANGE, "left_point": None, "left_interval": ["s", "e"], "right_interval": None, "right_point": 5},
+        "right_point",
+        "must be the name of a column, but is 5",
+    ),
+    ("range_join", {**RANGE, "on": [1]}, "on", "must have the keys left, right"),
+    ("range_join", {**RANGE, "columns": "x"}, "columns", "must be a list, but is 'x'"),
+    ("range_join", {**RANGE, "columns": [{"alias": "x"}]}, "columns", "lacks the key `column`"),
+    ("bloom_filter_join", {**FILTER, "left": 5}, "left", "must be a relation"),
+    ("bloom_filter_join", {**FILTER, "on": [1]}, "on", "must have the keys left, right"),
+    ("bloom_filter_join", {**FILTER, "columns": "v"}, "columns", "must be a list, but is 'v'"),
+    ("bloom_filter_join", {**FILTER, "columns": [{"alias": "v"}]}, "columns", "lacks the key `column`"),
+    ("bloom_filter_join", {**FILTER, "how": None}, "how", "must be one of inner, semi, left, right, anti"),
 ]
 
 
@@ -250,6 +287,17 @@ def test_error_names_macro_and_argument(
 ) -> None:
     with pytest.raises(MacroError, match=re.escape(f"joinery.{macro}: argument `{argument}` {problem}")):
         dbt.render(macro, **arguments)
+
+
+def test_every_argument_of_every_macro_is_given_wrongly_here(dbt: Dbt) -> None:
+    documented = {
+        (macro.name, argument.name)
+        for macro in dbt.manifest.macros.values()
+        if macro.package_name == "joinery" and macro.name in {case[0] for case in WRONG}
+        for argument in macro.arguments
+    }
+    assert {macro for macro, _ in documented} == {"last_join", "range_join", "bloom_filter_join", "skew_window"}
+    assert documented - {(macro, argument) for macro, _, argument, _ in WRONG} == set()
 
 
 def test_a_relation_with_an_odd_name_is_quoted(dbt: Dbt) -> None:

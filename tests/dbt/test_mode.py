@@ -15,7 +15,6 @@ from spark_joinery import __version__
 from spark_joinery.cli.dbt_mode import dbt_mode
 from spark_joinery.cli.doctor import check_project
 from spark_joinery.errors import JoineryError
-from support.answers import assert_same_rows
 from support.dbt_project import PACKAGE, SCHEMA, Dbt, MacroError, write_project
 
 if TYPE_CHECKING:
@@ -35,13 +34,6 @@ MODELS = {
     "smoothed": """{{ joinery.skew_window(ref('facts'), ['k'], ['at'], {'type': 'range', 'preceding': '5 minutes'},
         [{'name': 'n', 'expression': 'count(*)'}]) }}""",
 }
-ANSWERS = {
-    "joined": f"""select f.*, max_by(c.since, c.since) as since, max_by(c.value, c.since) as value from {SCHEMA}.facts f
-        left join {SCHEMA}.changes c on f.k = c.k and c.since <= f.at group by all""",
-    "nested": f"select k, case k when 0 then 4L when 1 then 5L end as value from {SCHEMA}.facts where id > 9",
-    "smoothed": f"""select *, count(*) over (partition by k order by at range between interval 5 minutes preceding
-        and current row) as n from {SCHEMA}.facts""",
-}
 WITHOUT_JAR = """
 import sys
 from pathlib import Path
@@ -58,23 +50,6 @@ for mode, command in (("extension", "build"), ("extension", "compile"), ("auto",
     print("MODE", mode, result.success, sorted(table.name for table in spark.catalog.listTables("dbt_tests")))
     print(*dbt.log, sep="\\n")
 """
-
-
-@pytest.mark.parametrize(("mode", "rendered"), [("auto", "extension"), ("portable", "portable")])
-def test_a_project_gives_the_same_rows_in_both_modes(
-    spark: SparkSession, dbt: Dbt, tmp_path: Path, mode: str, rendered: str
-) -> None:
-    write_project(tmp_path, **MODELS)
-    project = Dbt(tmp_path)
-    assert project.invoke("deps").success, project.log
-    result = project.invoke("build", "--full-refresh", "--vars", f"{{joinery_mode: {mode}, joinery_min_part_rows: 1}}")
-    assert result.success, project.log
-    # once in the run, though three models asked, in two threads
-    assert len([line for line in project.log if f"joinery: {rendered} mode" in line]) == 1, project.log
-    compiled = (tmp_path / "target" / "compiled" / "joinery_tests" / "models" / "nested.sql").read_text()
-    assert ("last join" in compiled) == (rendered == "extension")
-    for model, answer in ANSWERS.items():
-        assert_same_rows(spark.table(f"{SCHEMA}.{model}"), spark.sql(answer))
 
 
 def test_without_the_jar_extension_fails_before_any_model_and_auto_is_portable(tmp_path: Path) -> None:

@@ -289,6 +289,16 @@ def test_auto_finds_what_the_nightly_job_registered(spark: SparkSession, dbt: Db
         spark.sql(f"drop schema {schema} cascade")
 
 
+@pytest.mark.parametrize("rows", ["many", -1, 1.5, True, ""])
+def test_a_number_of_rows_that_cannot_be_is_named(dbt: Dbt, rows: Any) -> None:
+    arguments: dict[str, Any] = {"relation": table("events"), "partition_by": ["k"], "order_by": ["t"]}
+    arguments |= {"frame": {"type": "rows", "preceding": 1}, "expressions": ROWS}
+    with pytest.raises(
+        MacroError, match=re.escape(f"joinery: var `joinery_min_part_rows` is '{rows}'; it takes a whole")
+    ):
+        dbt.render("skew_window", variables={"joinery_min_part_rows": rows}, **arguments)
+
+
 @pytest.mark.parametrize("schema", ["a.b.c", "a b", "", "joinery; drop schema x", "`open"])
 def test_a_schema_that_cannot_be_is_named(dbt: Dbt, schema: str) -> None:
     arguments: dict[str, Any] = {"relation": table("events"), "partition_by": ["k"], "order_by": ["t"]}

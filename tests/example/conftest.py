@@ -27,7 +27,8 @@ class Example:
     def table(self, name: str) -> str:
         """Return DuckDB's name for a table of the warehouse, read as the Parquet files that Spark wrote."""
         schema, table = name.split(".")
-        return f"read_parquet('{self.home}/warehouse/{schema}.db/{table}/*.parquet')"
+        files = f"{self.home}/warehouse/{schema}.db/{table}/**/*.parquet"
+        return f"read_parquet('{files}', hive_partitioning = true)"
 
 
 def environment(home: Path) -> dict[str, str]:

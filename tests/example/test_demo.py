@@ -36,8 +36,17 @@ def test_a_query_is_stopped_at_its_limit_and_the_next_one_runs(
     assert timing.timed(spark, "plain", ENDLESS, tmp_path / "rows", limit=2) is None
     running = spark._jsc.sc().statusTracker().getExecutorInfos()
     assert not any(executor.numRunningTasks() for executor in running)
-    assert timing.timed(spark, "plain", "SELECT 1 AS one", tmp_path / "rows", limit=60) > 0
+    assert timing.timed(spark, "plain", "SELECT 1 AS one", tmp_path / "rows", limit=60).seconds > 0
     assert spark.read.parquet(str(tmp_path / "rows")).collect() == [(1,)]
+
+
+def test_what_a_query_shuffles_is_its_own(spark: SparkSession, timing: ModuleType, tmp_path: Path) -> None:
+    one, other = (
+        timing.timed(spark, "plain", f"SELECT /*+ REPARTITION(id) */ id FROM range({rows})", tmp_path / "rows")
+        for rows in (200_000, 1_000)
+    )
+    assert one.shuffled > 20 * other.shuffled > 0
+    assert timing.timed(spark, "plain", "SELECT 1 AS one", tmp_path / "rows").shuffled == 0
 
 
 def test_an_error_in_a_query_is_not_taken_for_a_stopped_one(

@@ -2,7 +2,7 @@
    under a ROWS frame, so n is chosen to keep them below a quarter of the key's rows. #}
 {% macro split_boundaries(window, boundaries) %}
   {%- set frame_rows = [window.frame.preceding + window.frame.following, 1] | max if window.frame.type == 'rows' else none -%}
-  {%- set min_rows = [joinery.setting('joinery_min_part_rows') | int, 1] | max -%}
+  {%- set min_rows = joinery.read_min_part_rows() -%}
 select {% for key in window.key_columns %}k{{ loop.index }}, {% endfor %}transform(
           sequence(1, parts - 1), i -> get(quantiles, cast(i * (size(quantiles) + 1) / parts as int) - 1)) as q
         from (
