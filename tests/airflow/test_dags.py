@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.providers.common.compat.sdk import DAG, TriggerRule
 from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import DAG, TriggerRule
 from spark_joinery.airflow.assets import artifact_asset
 from spark_joinery.airflow.dags import OnRefreshFailure, joinery_refresh_dag
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from airflow.sdk import DAG, Connection
+from airflow.providers.common.compat.sdk import DAG, Connection
 from spark_joinery.airflow.dags import joinery_refresh_dag
 from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator

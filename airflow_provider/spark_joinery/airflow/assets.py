@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from airflow.sdk import Asset
+from airflow.providers.common.compat.sdk import Asset
 
 from spark_joinery.metadata import ArtifactRequest
 

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta, timezone
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from airflow.providers.common.compat.sdk import DAG, Param, TriggerRule
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, Param, TriggerRule
 
 from spark_joinery.airflow.declared import declared
 from spark_joinery.airflow.hooks.joinery import JoineryHook

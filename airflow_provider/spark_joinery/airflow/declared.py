@@ -9,7 +9,7 @@ import os
 from os import PathLike
 from pathlib import Path
 
-from airflow.sdk import ObjectStoragePath
+from airflow.providers.common.compat.sdk import ObjectStoragePath
 
 import spark_joinery
 from spark_joinery.metadata import ArtifactRequest, read_manifest

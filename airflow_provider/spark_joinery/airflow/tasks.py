@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from os import PathLike, fspath
 from typing import Any, Literal
 
-from airflow.sdk import TaskGroup, literal
+from airflow.providers.common.compat.sdk import TaskGroup, literal
 
 from spark_joinery.airflow.assets import artifact_asset, relation_asset
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator

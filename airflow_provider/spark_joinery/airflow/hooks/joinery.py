@@ -8,9 +8,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
-from airflow.sdk import BaseHook
-from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
-from airflow.sdk.log import mask_secret
+from airflow.providers.common.compat.sdk import AirflowFailException, AirflowNotFoundException, BaseHook, mask_secret
 from typing_extensions import Self
 
 from spark_joinery.airflow.application import SparkApplication
@@ -20,7 +18,7 @@ from spark_joinery.airflow.target import CONNECT_SCHEME, DEFAULT_MASTER, DeployM
 from spark_joinery.batch import Batch, Progress
 
 if TYPE_CHECKING:
-    from airflow.sdk import Connection
+    from airflow.providers.common.compat.sdk import Connection
     from pyspark.sql import SparkSession
 
     from spark_joinery.metadata import ArtifactRequest

@@ -8,8 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import Asset, BaseOperator, conf
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.providers.common.compat.sdk import (
+    AirflowException,
+    AirflowFailException,
+    AirflowSkipException,
+    Asset,
+    BaseOperator,
+    conf,
+)
 
 from spark_joinery.airflow.application import SparkApplication
 from spark_joinery.airflow.assets import artifact_asset
@@ -20,7 +26,7 @@ from spark_joinery.airflow.triggers.refresh import RefreshTrigger
 from spark_joinery.batch import BatchFolder, Progress
 
 if TYPE_CHECKING:
-    from airflow.sdk import Context
+    from airflow.providers.common.compat.sdk import Context
 
     from spark_joinery.metadata import ArtifactRequest
 
