@@ -22,12 +22,15 @@ def run(dag_id: str) -> dict[str, Any]:
     assert not bag.import_errors, bag.import_errors
     done: DagRun = bag.dags[dag_id].test(logical_date=None)
     session = Session()
-    returned = session.scalars(XComModel.get_many(run_id=done.run_id, key="return_value"))
+    pushed = session.scalars(XComModel.get_many(run_id=done.run_id)).all()
     return {
         "state": done.state,
         "logical_date": done.logical_date,
         "tasks": {_name(task): task.state for task in done.get_task_instances(session=session)},
-        "results": {row.task_id: XComModel.deserialize_value(row) for row in returned},
+        "results": {row.task_id: XComModel.deserialize_value(row) for row in pushed if row.key == "return_value"},
+        "links": {
+            f"{row.task_id} {row.key}": XComModel.deserialize_value(row) for row in pushed if "link" in row.key.lower()
+        },
     }
 
 

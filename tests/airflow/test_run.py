@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,8 @@ def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[
             "store": lakehouse["store"],
             "metastore_dir": lakehouse["metastore_db"],
             "warehouse_dir": lakehouse["warehouse"],
+            "report_dir": lakehouse["reports"],
+            "report_url": "https://reports.example.org/joinery/",
             "conf": small_spark,
         },
     }
@@ -162,7 +166,24 @@ def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.T
     """What one run of the nightly example did, and its log."""
     examples = Path(spark_joinery.airflow.__path__[0]) / "example_dags"
     shutil.copy(examples / "example_joinery.py", airflow_home / "dags")
-    return run_example(tmp_path_factory.mktemp("night"), loaded)
+    folder = tmp_path_factory.mktemp("night")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as metrics:
+        metrics.bind(("127.0.0.1", 0))
+        metrics.setblocking(False)
+        listeners = {
+            "AIRFLOW__METRICS__STATSD_ON": "True",
+            "AIRFLOW__METRICS__STATSD_HOST": "127.0.0.1",
+            "AIRFLOW__METRICS__STATSD_PORT": str(metrics.getsockname()[1]),
+            "AIRFLOW__METRICS__METRICS_ALLOW_LIST": "joinery",
+            "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": "file", "log_file_path": str(folder / "lineage")}),
+        }
+        run = run_example(folder, loaded | listeners)
+        sent = []
+        with suppress(BlockingIOError):
+            while packet := metrics.recv(65536):
+                sent.append(packet.decode())
+    lineage = [json.loads(line) for file in folder.glob("lineage*") for line in file.read_text().splitlines()]
+    return run | {"metrics": sent, "lineage": lineage}
 
 
 def test_what_exists_is_refreshed_and_the_rest_skipped(night: dict[str, Any]) -> None:
@@ -202,6 +223,55 @@ def test_results_go_to_xcom(night: dict[str, Any]) -> None:
     refreshed = [result for result in results.values() if result["status"] == "refreshed"]
     kinds = {(result["kind"], result["status"], result["mode"]) for result in refreshed}
     assert kinds == {(kind, "refreshed", "full") for kind in ("distribution", "bloom_filter", "range_index")}
+
+
+def test_each_task_links_to_its_report_and_to_the_drivers_log(night: dict[str, Any], lakehouse: dict[str, str]) -> None:
+    for stage in ("before_models", "after_models"):
+        for link, file in (("SkewReportLink", "report.html"), ("DriverLogLink", "driver.log.txt")):
+            address = night["links"][f"{stage}.refresh _link_{link}"]
+            assert address.startswith("https://reports.example.org/joinery/example_joinery_refresh/manual")
+            path = Path(lakehouse["reports"]) / address.removeprefix("https://reports.example.org/joinery/")
+            assert path.name == file
+            assert path.parent.relative_to(lakehouse["reports"]).parts[2:] == (f"{stage}.refresh", "try-1")
+            assert path.exists()
+    (page,) = Path(lakehouse["reports"]).glob("*/*/before_models.refresh/*/report.html")
+    states = re.findall(r'data-label="State"><span class="state ([a-z-]+)">', page.read_text())
+    assert states == ["refreshed", "refreshed", "skipped", "valid", "valid"]
+    assert "raw.not_loaded_yet does not exist yet" in page.read_text()
+    # keys are values of the source
+    assert ">AA<" not in page.read_text()
+    (log,) = Path(lakehouse["reports"]).glob("*/*/before_models.refresh/*/driver.log.txt")
+    assert "SparkContext" in log.read_text()
+
+
+def test_metrics_count_what_became_of_artifacts(night: dict[str, Any]) -> None:
+    counted = [metric.partition(":")[0] for metric in night["metrics"]]
+    assert counted.count("airflow.joinery.artifacts.refreshed") == 4
+    assert counted.count("airflow.joinery.artifacts.skipped") == 1
+    times = [
+        metric.split(":")[1] for metric in night["metrics"] if metric.startswith("airflow.joinery.artifact.duration:")
+    ]
+    assert len(times) == 5
+    results = artifacts(night).values()
+    assert sum(float(time.removesuffix("|ms")) for time in times) == pytest.approx(
+        1000 * sum(result["seconds"] for result in results), abs=1
+    )
+
+
+def test_openlineage_hears_of_relations_and_artifacts(night: dict[str, Any], lakehouse: dict[str, str]) -> None:
+    ended = {event["job"]["name"]: event for event in night["lineage"] if event["eventType"] == "COMPLETE"}
+    event = ended["example_joinery_refresh.before_models.refresh"]
+    (flights,) = event["inputs"]
+    assert (flights["namespace"], flights["name"]) == ("spark", "raw.flights")
+    assert flights["inputFacets"]["inputStatistics"]["rowCount"] == 250
+    outputs = {output["name"].removeprefix(lakehouse["store"]).split("/")[1]: output for output in event["outputs"]}
+    assert set(outputs) == {"distribution", "bloom_filter"}
+    for kind, output in outputs.items():
+        result = artifacts(night)[f"{kind} of spark_catalog.raw.flights"]
+        assert Path(output["name"], "_current.json").exists()
+        assert output["namespace"] == "file"
+        assert output["facets"]["version"]["datasetVersion"] == result["version"]
+        assert output["outputFacets"]["outputStatistics"]["rowCount"] == result["keys"]
 
 
 def test_an_artifact_whose_source_did_not_change_is_left_as_it_is(

@@ -14,6 +14,7 @@ from typing_extensions import Self
 from spark_joinery.airflow.application import SparkApplication
 from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.hooks.spark_connection import SparkConnection
+from spark_joinery.airflow.pages import Pages
 from spark_joinery.airflow.target import CONNECT_SCHEME, DEFAULT_MASTER, DeployMode, SparkTarget
 from spark_joinery.batch import Batch, Progress
 
@@ -126,6 +127,17 @@ class JoineryHook(BaseHook):
         return self._extra("run_dir")
 
     @property
+    def pages(self) -> Pages | None:
+        """
+        Where tasks leave their report and the driver's log.
+
+        :return: ``report_dir``, ``report_url`` and ``report_values`` in extra; None without the first
+        """
+        directory = self._extra("report_dir")
+        shows_values = self.connection.extra_dejson.get("report_values") is True
+        return Pages(directory, self._extra("report_url"), shows_values) if directory else None
+
+    @property
     def schema(self) -> str:
         """
         Schema in which distributions are registered.
@@ -220,6 +232,7 @@ class JoineryHook(BaseHook):
             full_refresh=full_refresh,
             confs=target.session_confs,
             orphan_after_s=_ORPHAN_AFTER_DEFERRED_S if stays else _ORPHAN_AFTER_S,
+            report=("values" if self.pages.shows_values else "redacted") if self.pages and requests else None,
         )
         return SparkApplication.start(target, batch, self.run_dir)
 
