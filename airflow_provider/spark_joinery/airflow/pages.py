@@ -89,7 +89,8 @@ def task_path(context: Mapping[str, Any]) -> str:
     task = ti.task_id if ti.map_index < 0 else f"{ti.task_id}.{ti.map_index}"
     names = [ti.dag_id, ti.run_id, task, f"try-{ti.try_number}"]
     # ids may hold anything that a file system understands in its own way, such as ":" and "/"
-    return "/".join(quote(name, safe="").replace("%", "~") for name in names)
+    quoted = (quote(name, safe="").replace("%", "~") for name in names)
+    return "/".join("~2E" * len(name) if set(name) == {"."} else name for name in quoted)
 
 
 def _text(file: Path) -> str | None:

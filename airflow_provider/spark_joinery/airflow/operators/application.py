@@ -232,10 +232,10 @@ class ApplicationOperator(BaseOperator):
 
         from spark_joinery.airflow.lineage import inputs_of, outputs_of
 
-        hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
         done = [each for each in self._outcomes if each[1]["status"] in ("refreshed", "unchanged")]
         if not done:
             return OperatorLineage()
+        hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
         return OperatorLineage(inputs=inputs_of(done, hook.spark_confs()), outputs=outputs_of(done, hook.store))
 
     def _describe_events(self, context: Context) -> None:
