@@ -104,6 +104,33 @@ with JoineryHook() as hook:
 """
 
 
+COSMOS = """
+from pathlib import Path
+
+from cosmos import (
+    DbtTaskGroup, ExecutionConfig, InvocationMode, LoadMode, ProfileConfig, ProjectConfig, RenderConfig
+)
+from spark_joinery.airflow.dags import joinery_refresh_dag
+
+PROJECT = Path({project!r})
+MANIFEST = PROJECT / "target" / "manifest.json"
+
+
+def models():
+    return DbtTaskGroup(
+        group_id="dbt",
+        project_config=ProjectConfig(PROJECT, manifest_path=MANIFEST),
+        profile_config=ProfileConfig("shop", "dev", profiles_yml_filepath=PROJECT / "profiles.yml"),
+        # a process of its own, as the metastore serves one
+        execution_config=ExecutionConfig(invocation_mode=InvocationMode.SUBPROCESS),
+        render_config=RenderConfig(load_method=LoadMode.DBT_MANIFEST),
+    )
+
+
+dag = joinery_refresh_dag(MANIFEST, dag_id="beside_cosmos", build_models=models, task_per="relation")
+"""
+
+
 @pytest.fixture(scope="module")
 def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[str, str]) -> dict[str, str]:
     """The environment of Airflow's processes: the connection, and where dbt is."""
@@ -308,6 +335,25 @@ def test_a_task_for_each_relation(loaded: dict[str, str], tmp_path: Path) -> Non
 def test_the_example_of_each_operator(loaded: dict[str, str], tmp_path: Path) -> None:
     run = run_example(tmp_path, loaded, "example_joinery_by_hand")
     assert run["tasks"] == {"flights_by_carrier": "success", "planes_of_cessna": "skipped", "storms_by_time": "skipped"}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("night")
+def test_a_night_in_which_cosmos_runs_dbt(loaded: dict[str, str], dbt_project: Path, tmp_path: Path) -> None:
+    (tmp_path / "dags").mkdir()
+    (tmp_path / "dags" / "cosmos.py").write_text(COSMOS.format(project=str(dbt_project)))
+    folder = {"AIRFLOW__CORE__DAGS_FOLDER": str(tmp_path / "dags")}
+    run = run_example(tmp_path, loaded | folder, "beside_cosmos")
+    states = {re.sub("__[0-9a-f]{8}", "", task): state for task, state in run["tasks"].items()}
+    assert states == {
+        "before_models.raw_flights": "success",
+        "before_models.raw_not_loaded_yet": "skipped",
+        "sources_refreshed": "success",
+        "dbt.busy_run": "success",
+        "after_models.marts_busy": "success",
+        "all_refreshed": "success",
+    }
 
 
 @pytest.fixture(scope="module")
