@@ -1,6 +1,7 @@
 """Run an example DAG in a process of its own, and report what its tasks did.
 
-Usage: nightly_run.py REPORT [DAG], with Airflow, dbt and the connection `joinery_default` in the environment.
+Usage: nightly_run.py REPORT [DAG], with Airflow, dbt and the connection `joinery_default` in the environment, and `tests`
+on the path.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from airflow.dag_processing.dagbag import DagBag
 from airflow.models import DagRun, TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.settings import Session
+from sqlalchemy import select
+from support.dag_bag import DagBag
 
 
 def run(dag_id: str) -> dict[str, Any]:
@@ -22,7 +24,7 @@ def run(dag_id: str) -> dict[str, Any]:
     assert not bag.import_errors, bag.import_errors
     done: DagRun = bag.dags[dag_id].test(logical_date=None)
     session = Session()
-    pushed = session.scalars(XComModel.get_many(run_id=done.run_id)).all()
+    pushed = session.scalars(select(XComModel).where(XComModel.run_id == done.run_id)).all()
     return {
         "state": done.state,
         "logical_date": done.logical_date,

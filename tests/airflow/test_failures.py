@@ -28,8 +28,8 @@ for way in ("continue", "fail"):
 
 RUN = """
 import json, sys
-from airflow.dag_processing.dagbag import DagBag
 from airflow.settings import Session
+from support.dag_bag import DagBag
 
 bag = DagBag(sys.argv[1])
 assert not bag.import_errors, bag.import_errors
@@ -45,7 +45,10 @@ def nights(airflow_home: Path, dbt_project: Path, tmp_path_factory: pytest.TempP
     """What became of both DAGs, and what they logged."""
     dags = tmp_path_factory.mktemp("dags")
     (dags / "failing.py").write_text(DAGS.format(manifest=str(dbt_project / "target" / "manifest.json")))
-    environment = os.environ | {"AIRFLOW__CORE__DAGS_FOLDER": str(dags)}
+    environment = os.environ | {
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+    }
     command = [sys.executable, "-c", RUN, str(dags)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -26,11 +26,16 @@ def test_provider_info_is_what_airflow_expects() -> None:
 
 def test_airflow_discovers_provider_connection_and_fields() -> None:
     from airflow.providers_manager import ProvidersManager
-    from airflow.sdk.providers_manager_runtime import ProvidersManagerTaskRuntime
 
     manager = ProvidersManager()
+    try:
+        from airflow.sdk.providers_manager_runtime import ProvidersManagerTaskRuntime
+
+        hooks = ProvidersManagerTaskRuntime().hooks
+    except ModuleNotFoundError:  # Airflow 3.0
+        hooks = manager.hooks
     assert manager.providers["spark-joinery"].data["name"] == "Joinery"
-    hook = ProvidersManagerTaskRuntime().hooks["joinery"]
+    hook = hooks["joinery"]
     assert hook is not None
     assert hook.hook_name == "Joinery (Spark)"
     fields = {name for name in manager.connection_form_widgets if name.startswith("extra__joinery__")}
@@ -43,9 +48,15 @@ def test_airflow_discovers_provider_connection_and_fields() -> None:
         "deploy_mode",
         "spark_submit",
         "run_dir",
+        "report_dir",
+        "report_url",
+        "report_values",
     }
     assert fields == {f"extra__joinery__{name}" for name in names}
-    assert "spark_joinery.airflow.links.SparkUILink" in manager.extra_links_class_names
+    links = {name for name in manager.extra_links_class_names if name.startswith("spark_joinery.")}
+    assert links == {
+        f"spark_joinery.airflow.links.{name}" for name in ("DriverLogLink", "SkewReportLink", "SparkUILink")
+    }
     behaviour = manager.field_behaviours["joinery"]
     assert behaviour["relabeling"]["host"] == "Spark master"
     assert set(behaviour["hidden_fields"]) >= {"port", "login", "password"}

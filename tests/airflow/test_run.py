@@ -152,6 +152,7 @@ def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(Path(__file__).parents[1]),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
 
