@@ -1,7 +1,7 @@
 """Run an example DAG in a process of its own, and report what its tasks did.
 
-Usage: nightly_run.py REPORT [DAG], with Airflow, dbt and the connection `joinery_default` in the environment, and `tests`
-on the path.
+Usage: nightly_run.py REPORT [DAG], with Airflow, dbt and the connection `joinery_default` in the environment, and
+`tests` on the path.
 """
 
 from __future__ import annotations
