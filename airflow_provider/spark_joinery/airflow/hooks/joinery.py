@@ -15,6 +15,7 @@ from spark_joinery.airflow.application import SparkApplication
 from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.hooks.spark_connection import SparkConnection
 from spark_joinery.airflow.pages import Pages
+from spark_joinery.airflow.reachable import ensure_reachable
 from spark_joinery.airflow.target import CONNECT_SCHEME, DEFAULT_MASTER, DeployMode, SparkTarget
 from spark_joinery.batch import Batch, Progress
 
@@ -215,6 +216,7 @@ class JoineryHook(BaseHook):
         :param stays: whether it goes on when this process has ended, while a trigger waits for it
         :return: the running application
         :raises spark_joinery.jobs.MetastoreLockedError: within 10 s, if another process holds the Derby metastore
+        :raises AirflowException: within 10 s, if a standalone master or a Connect server does not answer
         :raises AirflowFailException: if the connection cannot be used
         """
         target = self.target
@@ -225,6 +227,8 @@ class JoineryHook(BaseHook):
             )
         if target.is_local:
             _ensure_metastore_free(target.confs)
+        if target.deploy_mode == "client":
+            ensure_reachable(target.master)
         batch = Batch(
             requests,
             store=self.store,

@@ -173,7 +173,7 @@ class ApplicationOperator(BaseOperator):
             if progress.state == "cancelled":
                 raise AirflowException(f"The refresh was ended: {progress.error}")
             if progress.state == "failed":
-                error = without_credentials(progress.error or "")
+                error = without_credentials(f"Spark, or the store, could not be opened: {progress.error}")
                 raise (AirflowException if progress.retryable else AirflowFailException)(error)
             self._check_troubles(progress.results)
             outcome = self.outcome(list(progress.results), context)
