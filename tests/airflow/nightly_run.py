@@ -11,18 +11,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from airflow.models import DagRun, TaskInstance
+from airflow.models import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.settings import Session
 from sqlalchemy import select
-from support.dag_bag import DagBag
+from support.dags import DagBag, run_here
 
 
 def run(dag_id: str) -> dict[str, Any]:
     """Run a DAG as a manual run without logical date."""
     bag = DagBag()
     assert not bag.import_errors, bag.import_errors
-    done: DagRun = bag.dags[dag_id].test(logical_date=None)
+    done = run_here(bag.dags[dag_id], logical_date=None)
     session = Session()
     pushed = session.scalars(select(XComModel).where(XComModel.run_id == done.run_id)).all()
     return {

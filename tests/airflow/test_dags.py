@@ -223,7 +223,7 @@ def test_without_models_everything_is_refreshed_in_one_go(manifest: Path) -> Non
 def test_unusable_manifest_is_an_import_error_with_our_words(
     airflow_home: Path, manifest: Path, tmp_path: Path
 ) -> None:
-    from support.dag_bag import DagBag
+    from support.dags import DagBag
 
     bad = tmp_path / "manifest.json"
     bad.write_text(manifest.read_text().replace('"hot": {"min_rows": 50}', '"hott": {"min_rows": 50}'))

@@ -29,12 +29,12 @@ for way in ("continue", "fail"):
 RUN = """
 import json, sys
 from airflow.settings import Session
-from support.dag_bag import DagBag
+from support.dags import DagBag, run_here
 
 bag = DagBag(sys.argv[1])
 assert not bag.import_errors, bag.import_errors
 for dag in bag.dags.values():
-    done = dag.test(logical_date=None)
+    done = run_here(dag, logical_date=None)
     tasks = {t.task_id: [t.state, t.try_number] for t in done.get_task_instances(session=Session())}
     print(json.dumps({"dag": dag.dag_id, "state": done.state, "tasks": tasks}))
 """

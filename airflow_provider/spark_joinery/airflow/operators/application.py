@@ -202,10 +202,16 @@ class ApplicationOperator(BaseOperator):
 
     def _keep_pages(self, folder: BatchFolder, context: Context) -> None:
         """Let the links lead to the report and the driver's log, which the folder takes along otherwise."""
-        pages = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema).pages
-        if pages is None or "ti" not in context:
+        if "ti" not in context:
             return
-        self._link(pages.keep(folder, task_path(context)), context)
+        try:
+            pages = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema).pages
+        except AirflowException as error:
+            # somebody has changed the connection meanwhile, which must not hide what became of the refresh
+            self.log.warning("There are no links: %s", error)
+            return
+        if pages:
+            self._link(pages.keep(folder, task_path(context)), context)
 
     def _link(self, addresses: dict[str, str], context: Context) -> None:
         self.addresses |= addresses
