@@ -80,5 +80,6 @@ def test_it_does_on_request(nights: dict[str, Any]) -> None:
 
 
 def test_what_a_retry_cannot_mend_is_not_tried_again(nights: dict[str, Any]) -> None:
-    assert nights["failing_continue"]["tasks"]["before_models.refresh"] == ["failed", 1]
+    state, tries = nights["failing_continue"]["tasks"]["before_models.refresh"]
+    assert (state, tries < 2) == ("failed", True)
     assert "connection 'gone' does not exist: add one of type 'Joinery (Spark)'" in nights["log"]
