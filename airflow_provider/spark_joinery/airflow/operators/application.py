@@ -113,6 +113,7 @@ class ApplicationOperator(BaseOperator):
         :raises AirflowFailException: if trying again cannot help
         :raises AirflowException: if Spark or an artifact failed
         """
+        self._outcomes.clear()
         requests = self.requests()
         hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
         stays = self.deferrable and hook.run_dir is not None
@@ -164,7 +165,8 @@ class ApplicationOperator(BaseOperator):
 
     def _ended(self, progress: Progress, folder: BatchFolder, context: Context) -> Any:
         """Make the task's result, and delete the batch's folder: of what failed, its log is in the task's."""
-        self._outcomes = list(zip(self.requests(), progress.results, strict=False))
+        # in place: Airflow 3.0 executes a shallow copy of the task that it shows to listeners
+        self._outcomes[:] = zip(self.requests(), progress.results, strict=False)
         count(progress.results, self.dag_id, self.task_id)
         self._keep_pages(folder, context)
         if progress.report_error:
