@@ -105,17 +105,20 @@ def bash(script: str, environment: dict[str, str]) -> str:
         ["bash", "-c", script], cwd=environment["PWD"], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return done.stderr + done.stdout
 
 
 def test_the_page_as_it_is_written_from_a_bare_airflow_home(reader: dict[str, str]) -> None:
+    def shown(command: str) -> list[dict[str, str]]:
+        # Airflow logs to the same stream
+        found: list[dict[str, str]] = json.loads(bash(f"{command} --output json", reader).splitlines()[-1])
+        return found
+
     def night(**more: str) -> tuple[str, dict[str, str], str]:
         log = bash("airflow dags test joinery_refresh || true", reader | more)
-        run = "airflow dags list-runs joinery_refresh --output json"
-        latest = max(json.loads(bash(f"{run} 2>/dev/null", reader)), key=lambda each: each["run_id"])
-        tasks = f"airflow tasks states-for-dag-run joinery_refresh '{latest['run_id']}' --output json"
-        listed = json.loads(bash(f"{tasks} 2>/dev/null", reader))
-        return latest["state"], {task["task_id"]: task["state"] for task in listed}, log
+        latest = max(shown("airflow dags list-runs joinery_refresh"), key=lambda run: run["run_id"])
+        tasks = shown(f"airflow tasks states-for-dag-run joinery_refresh '{latest['run_id']}'")
+        return latest["state"], {task["task_id"]: task["state"] for task in tasks}, log
 
     state, tasks, log = night()
     # a profile without its jar: what precomputes needs none, and dbt says which variable it misses
