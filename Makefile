@@ -37,6 +37,12 @@ $(VENV)/.stamp: requirements/dev.txt pyproject.toml | uv
 	$(UV) pip sync --quiet --python $(@D)/bin/python $<
 	touch $@
 
+.venv-airflow-%/.stamp: requirements/airflow-%.txt pyproject.toml | uv
+	$(UV) venv --quiet --allow-existing --python 3.11 $(@D)
+	$(UV) pip sync --quiet --python $(@D)/bin/python $<
+	$(UV) pip install --quiet --python $(@D)/bin/python --no-deps --no-build-isolation --editable .
+	touch $@
+
 .PHONY: env
 env: $(VENV)/.stamp ## Create .venv from the pinned requirements
 
@@ -119,8 +125,16 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 	for suite in lakehouse lakehouse_artifacts; do $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
 	  .venv-spark-4.1/bin/python -m pytest tests/integration/test_$$suite.py || exit 1; done
 
+# The newest Airflow is in .venv.
+OLDEST_AIRFLOW := 3.0
+
+.PHONY: test-oldest-airflow
+test-oldest-airflow: jar .venv-airflow-$(OLDEST_AIRFLOW)/.stamp ## The tests of the Airflow provider on the oldest Airflow
+	$(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-airflow-$(OLDEST_AIRFLOW)/bin/python \
+	  .venv-airflow-$(OLDEST_AIRFLOW)/bin/python -m pytest tests/airflow -m "not soak"
+
 .PHONY: soak
-soak: env-all wheel .venv-databricks/.stamp compile-lines ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
+soak: env-all wheel .venv-databricks/.stamp compile-lines test-oldest-airflow ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
 	$(PYTHON) -m pytest -m soak -s
 	# dbt on Delta Lake and Iceberg, as in `test-lines`
 	$(UV) pip install --quiet --python .venv-spark-4.1/bin/python --no-deps --reinstall dist/*.whl

@@ -31,6 +31,7 @@ from timing import LIMIT, LimitedQueries, Timing, Timings, time_with_jar, time_w
 
 SCHEMA = "joinery_example"  # of the models built with the jar
 DATA = {"flights_schema": "nycflights_large"}
+NIGHTLY = {**DATA, "joinery_mode": "extension"}
 # Without the jar they are thousand millions of pairs: stopped where they are timed, and not built.
 PAIRS = "overtaken_flights"
 # The model that carries a range index: dbt builds it in the nightly run, and the demo leaves it and its index alone.
@@ -144,10 +145,11 @@ def demo(home: Path, rows: int) -> None:
         data = (home / "loaded.json").read_text()
     with step("Read what the dbt project declares") as outcome:
         dbt("deps", "extension", {})
-        dbt("parse", "extension", DATA)
+        # with the variables of the nightly run, so that this one finds the project parsed
+        dbt("parse", "extension", NIGHTLY)
         outcome.append(str(home / "dbt" / "manifest.json"))
     with step("Refresh it through Airflow: dag joinery_refresh") as outcome:
-        artifacts = refresh_through_airflow(home, {**DATA, "joinery_mode": "extension"}, f"+{INDEXED}")
+        artifacts = refresh_through_airflow(home, NIGHTLY, f"+{INDEXED}")
         done = [f"{one.kind.replace('_', ' ')} {one.status} in {one.seconds:.0f} s" for one in artifacts]
         outcome.append(f"{', '.join(done)}; dbt built {INDEXED} in between")
     with spark_session(home, extension=True) as spark:

@@ -94,6 +94,8 @@ def refresh_through_airflow(home: Path, variables: Mapping[str, str], models: st
     options = ["--vars", json.dumps(dict(variables)), "--target-path", str(home / "dbt" / "nightly")]
     # cautious: no tests that also need models built later
     options += ["--select", models, "--indirect-selection", "cautious"]
+    # of the command that has written the manifest: parsing takes longer than most models
+    options += ["--partial-parse-file-path", str(home / "dbt" / "partial_parse.msgpack")]
     build = [str(programs / "dbt"), "--no-use-colors", "build", "--target", "extension", *options]
     environment = {
         "AIRFLOW_HOME": str(home / "airflow"),

@@ -19,6 +19,8 @@ os.environ.update(
     AIRFLOW__CORE__LOAD_EXAMPLES="False",
     AIRFLOW__CORE__DAGS_FOLDER=str(Path(_HOME.name) / "dags"),
     AIRFLOW__LOGGING__LOGGING_LEVEL="INFO",
+    # cosmos reports its use to its makers otherwise
+    AIRFLOW__COSMOS__ENABLE_TELEMETRY="False",
 )
 
 BY_CARRIER = {"partition_by": ["carrier"], "order_by": "departs_at", "hot": {"min_rows": 50}}
@@ -87,7 +89,7 @@ def airflow(*arguments: str, check: bool = True, **environment: str) -> subproce
 def lakehouse(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Directories of an embedded Spark: metastore, warehouse, artifact store."""
     root = tmp_path_factory.mktemp("lakehouse")
-    return {name: str(root / name) for name in ("metastore_db", "warehouse", "store")}
+    return {name: str(root / name) for name in ("metastore_db", "warehouse", "store", "reports")}
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from airflow.providers.common.compat.sdk import AirflowException
 from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
+from spark_joinery.store import ArrowFileSystem, ArtifactStore, list_artifacts
 from support.servers import free_port, server, standalone_cluster
 
 pytestmark = [pytest.mark.airflow, pytest.mark.server, pytest.mark.soak, pytest.mark.timeout(900)]
@@ -59,7 +61,7 @@ def connect_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def standalone(tmp_path: Path, connect_to: Any) -> Iterator[str]:
-    with standalone_cluster(tmp_path) as master:
+    with standalone_cluster(tmp_path, workers=2) as master:
         connect_to(
             master,
             **{
@@ -112,6 +114,74 @@ def test_an_executor_that_is_killed_costs_time_only(manifest: Path, tmp_path: Pa
     killer.join()
     assert killed
     assert refreshed(manifest) == UNCHANGED
+
+
+def workers(folder: Path, number: int) -> list[int]:
+    """Processes of a worker and of its executors."""
+    place = str(folder / f"work-{number}")
+    shown = subprocess.run(["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    named = [int(row.split()[0]) for row in shown.splitlines() if place in row]
+    return named + [pid for pid in executors(folder) if str(Path(f"/proc/{pid}/cwd").resolve()).startswith(place)]
+
+
+class Reader(threading.Thread):
+    """Reads the artifacts of a store again and again, as queries do, and keeps what was wrong with them."""
+
+    def __init__(self, store: Path) -> None:
+        super().__init__()
+        self._store = ArtifactStore(str(store), ArrowFileSystem())
+        self._artifacts = list_artifacts(self._store)
+        self.ended = threading.Event()
+        self.looks = 0
+        self.problems: list[str] = []
+
+    def run(self) -> None:
+        while not self.ended.is_set():
+            for each in self._artifacts:
+                found = self._store.current(each.kind, each.relation, each.spec_hash)
+                if found.damaged or found.version is None:
+                    self.problems.append(f"{each}: {found.reason}")
+            self.looks += 1
+            time.sleep(0.05)
+
+    def versions(self) -> list[str]:
+        found = [self._store.current(each.kind, each.relation, each.spec_hash).version for each in self._artifacts]
+        return [version.name for version in found if version]
+
+
+@pytest.mark.usefixtures("standalone")
+def test_a_worker_that_is_killed_leaves_what_was_published_whole_and_in_use(manifest: Path, tmp_path: Path) -> None:
+    assert refreshed(manifest) == ALL
+    reader = Reader(tmp_path / "store")
+    first = reader.versions()
+    assert len(first) == 2
+    killed: list[int] = []
+
+    def kill_first() -> None:
+        deadline = time.monotonic() + 120
+        # the worker, and an executor of it
+        while len(workers(tmp_path, 0)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        for pid in workers(tmp_path, 0):
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+    killer = threading.Thread(target=kill_first)
+    reader.start()
+    killer.start()
+    try:
+        outcome = refreshed(manifest, full_refresh=True)
+    except AirflowException:
+        # its retry
+        outcome = refreshed(manifest, full_refresh=True)
+    finally:
+        killer.join()
+        reader.ended.set()
+        reader.join()
+    assert len(killed) >= 2
+    assert outcome == ALL
+    assert (reader.problems, reader.looks > 10) == ([], True)
+    assert all(later > earlier for earlier, later in zip(first, reader.versions(), strict=True))
 
 
 def test_a_connect_server(manifest: Path, tmp_path: Path, connect_to: Any) -> None:

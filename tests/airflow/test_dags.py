@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.providers.common.compat.sdk import DAG, TriggerRule
 from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import DAG, TriggerRule
 from spark_joinery.airflow.assets import artifact_asset
 from spark_joinery.airflow.dags import OnRefreshFailure, joinery_refresh_dag
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
@@ -40,8 +41,8 @@ def edges(dag: DAG) -> dict[str, set[str]]:
 
 
 def short(task_id: str) -> str:
-    """A task's id without the hash of its specification."""
-    return task_id.rpartition("__")[0]
+    """A task's id without the hashes of its relation and its specification."""
+    return re.sub("__[0-9a-f]{8}", "", task_id)
 
 
 def dbt() -> BashOperator:
@@ -53,13 +54,13 @@ def test_one_task_per_artifact_around_the_models(manifest: Path) -> None:
     before = {task for task in dag.task_ids if task.startswith("before_models.")}
     after = {task for task in dag.task_ids if task.startswith("after_models.")}
     assert {short(task) for task in before} == {
-        "before_models.distribution__raw_flights",
-        "before_models.bloom_filter__raw_flights",
-        "before_models.distribution__raw_not_loaded_yet",
+        "before_models.raw_flights.distribution",
+        "before_models.raw_flights.bloom_filter",
+        "before_models.raw_not_loaded_yet.distribution",
     }
     assert {short(task) for task in after} == {
-        "after_models.distribution__marts_busy",
-        "after_models.range_index__marts_busy",
+        "after_models.marts_busy.distribution",
+        "after_models.marts_busy.range_index",
     }
     expected: dict[str, set[str]] = {task: {"sources_refreshed", "all_refreshed"} for task in before}
     expected |= {task: {"all_refreshed"} for task in after}
@@ -160,15 +161,15 @@ def test_tasks_carry_what_was_declared(manifest: Path) -> None:
     tasks = {short(task_id): dag.get_task(task_id) for task_id in dag.task_ids}
     declared = {(r.relation, r.spec_hash) for r in read_manifest(manifest).requests}
     expected = {
-        "before_models.distribution__raw_flights": (
+        "before_models.raw_flights.distribution": (
             SkewDistributionOperator,
             DistributionSpec(partition_by=["carrier"], order_by="departs_at", hot=HotKeys(min_rows=50, min_share=None)),
         ),
-        "before_models.bloom_filter__raw_flights": (
+        "before_models.raw_flights.bloom_filter": (
             BloomFilterOperator,
             BloomFilterSpec(keys=["carrier"], where="carrier NOT LIKE '{%'"),
         ),
-        "after_models.range_index__marts_busy": (
+        "after_models.marts_busy.range_index": (
             RangeIndexOperator,
             RangeIndexSpec(point="departs_at", columns=["carrier"]),
         ),
@@ -182,7 +183,7 @@ def test_tasks_carry_what_was_declared(manifest: Path) -> None:
         request = task.request()
         assert request.spec == spec
         assert (request.relation, request.spec_hash) in declared
-    assert "source.shop.raw.flights" in (tasks["before_models.bloom_filter__raw_flights"].doc_md or "")
+    assert "source.shop.raw.flights" in (tasks["before_models.raw_flights.bloom_filter"].doc_md or "")
 
 
 def test_one_run_at_a_time_unless_told_otherwise(manifest: Path) -> None:
@@ -190,6 +191,27 @@ def test_one_run_at_a_time_unless_told_otherwise(manifest: Path) -> None:
     assert (dag.dag_id, dag.max_active_runs, dag.max_active_tasks, dag.catchup) == ("joinery_refresh", 1, 16, False)
     dag = joinery_refresh_dag(manifest, dag_id="mine", schedule=None, max_active_tasks=4, tags=["nightly"])
     assert (dag.dag_id, dag.max_active_tasks, dag.tags, dag.schedule) == ("mine", 4, {"nightly"}, None)
+
+
+def test_a_model_is_refreshed_right_after_its_own_build(manifest: Path) -> None:
+    def builds() -> dict[str, BashOperator]:
+        names = ("model.shop.busy", "model.shop.quiet")
+        return {name: BashOperator(task_id=name, bash_command="true") for name in names}
+
+    dag = joinery_refresh_dag(manifest, build_models=builds, task_per="relation")
+    (busy,) = (task for task in dag.task_ids if task.startswith("after_models."))
+    assert edges(dag)["sources_refreshed"] == {"model.shop.busy", "model.shop.quiet"}
+    assert edges(dag)["model.shop.busy"] == {busy, "all_refreshed"}
+    assert edges(dag)["model.shop.quiet"] == {"all_refreshed"}
+    assert edges(dag)[busy] == {"all_refreshed"}
+
+
+def test_a_model_whose_build_is_not_known_waits_for_all_of_dbt(manifest: Path) -> None:
+    def builds() -> dict[str, BashOperator]:
+        return {name: BashOperator(task_id=name, bash_command="true") for name in ("some", "others")}
+
+    dag = joinery_refresh_dag(manifest, build_models=builds)
+    assert edges(dag)["some"] == edges(dag)["others"] == {"after_models.refresh", "all_refreshed"}
 
 
 def test_without_models_everything_is_refreshed_in_one_go(manifest: Path) -> None:
@@ -201,7 +223,7 @@ def test_without_models_everything_is_refreshed_in_one_go(manifest: Path) -> Non
 def test_unusable_manifest_is_an_import_error_with_our_words(
     airflow_home: Path, manifest: Path, tmp_path: Path
 ) -> None:
-    from airflow.dag_processing.dagbag import DagBag
+    from support.dags import DagBag
 
     bad = tmp_path / "manifest.json"
     bad.write_text(manifest.read_text().replace('"hot": {"min_rows": 50}', '"hott": {"min_rows": 50}'))

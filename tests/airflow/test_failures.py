@@ -28,13 +28,13 @@ for way in ("continue", "fail"):
 
 RUN = """
 import json, sys
-from airflow.dag_processing.dagbag import DagBag
 from airflow.settings import Session
+from support.dags import DagBag, run_here
 
 bag = DagBag(sys.argv[1])
 assert not bag.import_errors, bag.import_errors
 for dag in bag.dags.values():
-    done = dag.test(logical_date=None)
+    done = run_here(dag, logical_date=None)
     tasks = {t.task_id: [t.state, t.try_number] for t in done.get_task_instances(session=Session())}
     print(json.dumps({"dag": dag.dag_id, "state": done.state, "tasks": tasks}))
 """
@@ -45,7 +45,10 @@ def nights(airflow_home: Path, dbt_project: Path, tmp_path_factory: pytest.TempP
     """What became of both DAGs, and what they logged."""
     dags = tmp_path_factory.mktemp("dags")
     (dags / "failing.py").write_text(DAGS.format(manifest=str(dbt_project / "target" / "manifest.json")))
-    environment = os.environ | {"AIRFLOW__CORE__DAGS_FOLDER": str(dags)}
+    environment = os.environ | {
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+    }
     command = [sys.executable, "-c", RUN, str(dags)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -77,5 +80,6 @@ def test_it_does_on_request(nights: dict[str, Any]) -> None:
 
 
 def test_what_a_retry_cannot_mend_is_not_tried_again(nights: dict[str, Any]) -> None:
-    assert nights["failing_continue"]["tasks"]["before_models.refresh"] == ["failed", 1]
+    state, tries = nights["failing_continue"]["tasks"]["before_models.refresh"]
+    assert (state, tries < 2) == ("failed", True)
     assert "connection 'gone' does not exist: add one of type 'Joinery (Spark)'" in nights["log"]

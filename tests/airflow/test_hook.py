@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
-from airflow.sdk.log import redact
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, redact
 from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.hooks.joinery import JoineryHook
 from spark_joinery.airflow.target import SparkTarget

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import uuid
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG, BaseOperator
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.providers.common.compat.sdk import (
+    DAG,
+    AirflowException,
+    AirflowFailException,
+    AirflowSkipException,
+    BaseOperator,
+)
 from spark_joinery.airflow.operators.application import ApplicationOperator, summary
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
 from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.batch import Batch, BatchFolder, Progress
 from spark_joinery.jobs import RefreshResult
 from spark_joinery.metadata import BloomFilterSpec, DistributionSpec, HotKeys, RangeIndexSpec
 
@@ -110,7 +117,7 @@ def test_every_name_and_text_is_templated(operator: type[RefreshOperator]) -> No
     classes = (operator, RefreshOperator, ApplicationOperator)
     parameters = {name for each in classes for name in signature(each).parameters}
     others = {"quantiles", "hot_min_rows", "hot_min_share", "fpp", "full_refresh", "joinery_conn_id", "kwargs"}
-    others |= {"deferrable"}
+    others |= {"deferrable", "fail_on"}
     assert set(operator.template_fields) == parameters - others
 
 
@@ -234,8 +241,44 @@ def test_a_selection_is_mapped_and_templated(manifest: Path) -> None:
             "published last cannot be used (x)",
         ),
         (result("unchanged", version="v1"), "bloom_filter of raw.t: unchanged, 0.0 s, version v1"),
+        (
+            result("unchanged", version="v1", unused="it is a view"),
+            "bloom_filter of raw.t: unchanged, 0.0 s, version v1; no query uses it: it is a view",
+        ),
         (result("failed", reason="password=hunter2 is wrong"), "bloom_filter of raw.t: password=*** is wrong"),
     ],
 )
 def test_a_result_is_one_line_of_the_log(shown: dict[str, Any], line: str) -> None:
     assert summary(shown) == line
+
+
+TROUBLED = {
+    "damaged": result("refreshed", mode="full", version="v2", was_damaged=True, reason="cannot be used (cut)"),
+    "skipped": result("skipped", reason="raw.t does not exist yet"),
+    "never used": result("unchanged", version="v1", unused="the key k is a partition column"),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLED)
+def test_a_task_fails_on_what_it_is_asked_to_fail_on(
+    trouble: Any, manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_JOINERY_DEFAULT", json.dumps({"conn_type": "joinery"}))
+    progress = Progress(state="done", results=(result("unchanged"), TROUBLED[trouble]))
+    others: Any = [other for other in TROUBLED if other != trouble]
+
+    def ended(fail_on: Any) -> Any:
+        operator = JoineryRefreshOperator(task_id="t", manifest=manifest, fail_on=fail_on)
+        folder = BatchFolder.create(tmp_path / uuid.uuid4().hex, Batch([]))
+        folder.write_progress(progress)
+        return operator.execute_complete({}, {"folder": str(folder.path), "problem": None})
+
+    assert ended(others) == list(progress.results)
+    with pytest.raises(AirflowFailException, match=f"1 artifacts need a look.*\n  - {trouble}: bloom_filter of raw.t"):
+        ended([trouble])
+
+
+@pytest.mark.parametrize("fail_on", ["damaged", ["stale"]])
+def test_an_unknown_trouble_is_refused_while_the_dag_is_parsed(fail_on: Any) -> None:
+    with pytest.raises(AirflowFailException, match="fail_on: expected a list of 'damaged', 'skipped', 'never used'"):
+        JoineryRefreshOperator(task_id="t", manifest="m", fail_on=fail_on)

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,33 @@ with JoineryHook() as hook:
 """
 
 
+COSMOS = """
+from pathlib import Path
+
+from cosmos import (
+    DbtTaskGroup, ExecutionConfig, InvocationMode, LoadMode, ProfileConfig, ProjectConfig, RenderConfig
+)
+from spark_joinery.airflow.dags import joinery_refresh_dag
+
+PROJECT = Path({project!r})
+MANIFEST = PROJECT / "target" / "manifest.json"
+
+
+def models():
+    return DbtTaskGroup(
+        group_id="dbt",
+        project_config=ProjectConfig(PROJECT, manifest_path=MANIFEST),
+        profile_config=ProfileConfig("shop", "dev", profiles_yml_filepath=PROJECT / "profiles.yml"),
+        # a process of its own, as the metastore serves one
+        execution_config=ExecutionConfig(invocation_mode=InvocationMode.SUBPROCESS),
+        render_config=RenderConfig(load_method=LoadMode.DBT_MANIFEST),
+    )
+
+
+dag = joinery_refresh_dag(MANIFEST, dag_id="beside_cosmos", build_models=models, task_per="relation")
+"""
+
+
 @pytest.fixture(scope="module")
 def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[str, str]) -> dict[str, str]:
     """The environment of Airflow's processes: the connection, and where dbt is."""
@@ -112,6 +141,8 @@ def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[
             "store": lakehouse["store"],
             "metastore_dir": lakehouse["metastore_db"],
             "warehouse_dir": lakehouse["warehouse"],
+            "report_dir": lakehouse["reports"],
+            "report_url": "https://reports.example.org/joinery/",
             "conf": small_spark,
         },
     }
@@ -121,6 +152,7 @@ def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(Path(__file__).parents[1]),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
 
@@ -162,7 +194,24 @@ def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.T
     """What one run of the nightly example did, and its log."""
     examples = Path(spark_joinery.airflow.__path__[0]) / "example_dags"
     shutil.copy(examples / "example_joinery.py", airflow_home / "dags")
-    return run_example(tmp_path_factory.mktemp("night"), loaded)
+    folder = tmp_path_factory.mktemp("night")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as metrics:
+        metrics.bind(("127.0.0.1", 0))
+        metrics.setblocking(False)
+        listeners = {
+            "AIRFLOW__METRICS__STATSD_ON": "True",
+            "AIRFLOW__METRICS__STATSD_HOST": "127.0.0.1",
+            "AIRFLOW__METRICS__STATSD_PORT": str(metrics.getsockname()[1]),
+            "AIRFLOW__METRICS__METRICS_ALLOW_LIST": "joinery",
+            "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": "file", "log_file_path": str(folder / "lineage")}),
+        }
+        run = run_example(folder, loaded | listeners)
+        sent = []
+        with suppress(BlockingIOError):
+            while packet := metrics.recv(65536):
+                sent.append(packet.decode())
+    lineage = [json.loads(line) for file in folder.glob("lineage*") for line in file.read_text().splitlines()]
+    return run | {"metrics": sent, "lineage": lineage}
 
 
 def test_what_exists_is_refreshed_and_the_rest_skipped(night: dict[str, Any]) -> None:
@@ -204,6 +253,55 @@ def test_results_go_to_xcom(night: dict[str, Any]) -> None:
     assert kinds == {(kind, "refreshed", "full") for kind in ("distribution", "bloom_filter", "range_index")}
 
 
+def test_each_task_links_to_its_report_and_to_the_drivers_log(night: dict[str, Any], lakehouse: dict[str, str]) -> None:
+    for stage in ("before_models", "after_models"):
+        for link, file in (("SkewReportLink", "report.html"), ("DriverLogLink", "driver.log.txt")):
+            address = night["links"][f"{stage}.refresh _link_{link}"]
+            assert address.startswith("https://reports.example.org/joinery/example_joinery_refresh/manual")
+            path = Path(lakehouse["reports"]) / address.removeprefix("https://reports.example.org/joinery/")
+            assert path.name == file
+            assert path.parent.relative_to(lakehouse["reports"]).parts[2:] == (f"{stage}.refresh", "try-1")
+            assert path.exists()
+    (page,) = Path(lakehouse["reports"]).glob("*/*/before_models.refresh/*/report.html")
+    states = re.findall(r'data-label="State"><span class="state ([a-z-]+)">', page.read_text())
+    assert states == ["refreshed", "refreshed", "skipped", "valid", "valid"]
+    assert "raw.not_loaded_yet does not exist yet" in page.read_text()
+    # keys are values of the source
+    assert ">AA<" not in page.read_text()
+    (log,) = Path(lakehouse["reports"]).glob("*/*/before_models.refresh/*/driver.log.txt")
+    assert "SparkContext" in log.read_text()
+
+
+def test_metrics_count_what_became_of_artifacts(night: dict[str, Any]) -> None:
+    counted = [metric.partition(":")[0] for metric in night["metrics"]]
+    assert counted.count("airflow.joinery.artifacts.refreshed") == 4
+    assert counted.count("airflow.joinery.artifacts.skipped") == 1
+    times = [
+        metric.split(":")[1] for metric in night["metrics"] if metric.startswith("airflow.joinery.artifact.duration:")
+    ]
+    assert len(times) == 5
+    results = artifacts(night).values()
+    assert sum(float(time.removesuffix("|ms")) for time in times) == pytest.approx(
+        1000 * sum(result["seconds"] for result in results), abs=1
+    )
+
+
+def test_openlineage_hears_of_relations_and_artifacts(night: dict[str, Any], lakehouse: dict[str, str]) -> None:
+    ended = {event["job"]["name"]: event for event in night["lineage"] if event["eventType"] == "COMPLETE"}
+    event = ended["example_joinery_refresh.before_models.refresh"]
+    (flights,) = event["inputs"]
+    assert (flights["namespace"], flights["name"]) == ("spark", "raw.flights")
+    assert flights["inputFacets"]["inputStatistics"]["rowCount"] == 250
+    outputs = {output["name"].removeprefix(lakehouse["store"]).split("/")[1]: output for output in event["outputs"]}
+    assert set(outputs) == {"distribution", "bloom_filter"}
+    for kind, output in outputs.items():
+        result = artifacts(night)[f"{kind} of spark_catalog.raw.flights"]
+        assert Path(output["name"], "_current.json").exists()
+        assert output["namespace"] == "file"
+        assert output["facets"]["version"]["datasetVersion"] == result["version"]
+        assert output["outputFacets"]["outputStatistics"]["rowCount"] == result["keys"]
+
+
 def test_an_artifact_whose_source_did_not_change_is_left_as_it_is(
     night: dict[str, Any], loaded: dict[str, str]
 ) -> None:
@@ -238,6 +336,25 @@ def test_a_task_for_each_relation(loaded: dict[str, str], tmp_path: Path) -> Non
 def test_the_example_of_each_operator(loaded: dict[str, str], tmp_path: Path) -> None:
     run = run_example(tmp_path, loaded, "example_joinery_by_hand")
     assert run["tasks"] == {"flights_by_carrier": "success", "planes_of_cessna": "skipped", "storms_by_time": "skipped"}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("night")
+def test_a_night_in_which_cosmos_runs_dbt(loaded: dict[str, str], dbt_project: Path, tmp_path: Path) -> None:
+    (tmp_path / "dags").mkdir()
+    (tmp_path / "dags" / "cosmos.py").write_text(COSMOS.format(project=str(dbt_project)))
+    folder = {"AIRFLOW__CORE__DAGS_FOLDER": str(tmp_path / "dags")}
+    run = run_example(tmp_path, loaded | folder, "beside_cosmos")
+    states = {re.sub("__[0-9a-f]{8}", "", task): state for task, state in run["tasks"].items()}
+    assert states == {
+        "before_models.raw_flights": "success",
+        "before_models.raw_not_loaded_yet": "skipped",
+        "sources_refreshed": "success",
+        "dbt.busy_run": "success",
+        "after_models.marts_busy": "success",
+        "all_refreshed": "success",
+    }
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, TaskDeferred
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, TaskDeferred
 from airflow.triggers.base import TriggerEvent
 from spark_joinery.airflow.sensors.freshness import ArtifactFreshnessSensor
 from spark_joinery.airflow.triggers.freshness import FreshnessTrigger

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.providers.common.compat.sdk import AirflowFailException
 from spark_joinery import jar_path
 from spark_joinery.airflow.target import SparkTarget
 from spark_joinery.batch import Batch, BatchFolder

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from airflow.sdk import DAG, Connection
+from airflow.providers.common.compat.sdk import DAG, Connection
 from spark_joinery.airflow.dags import joinery_refresh_dag
 from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
@@ -119,7 +119,10 @@ def test_a_declaration_stays_within_its_block_of_the_documentation(tmp_path: Pat
 
 def test_the_dag_is_the_same_each_time_it_is_parsed(tmp_path: Path) -> None:
     """Or Airflow would store a new version of it every few seconds."""
-    from airflow.serialization.serialized_objects import DagSerialization
+    try:
+        from airflow.serialization.serialized_objects import DagSerialization
+    except ImportError:  # Airflow 3.0
+        from airflow.serialization.serialized_objects import SerializedDAG as DagSerialization
 
     path = manifest(tmp_path, HOSTILE[0])
 

@@ -320,6 +320,7 @@ def test_the_next_refresh_heals_what_is_damaged(
     result = refresh_artifact(spark, request, store, schema=None)
     assert (result.status, result.mode) == ("refreshed", "full")
     assert str(result.reason).startswith("what was published last cannot be used (")
+    assert result.was_damaged
     lookup = store.current(request.kind, request.relation, request.spec_hash)
     assert (lookup.damaged, lookup.version and lookup.version.name) == (False, result.version)
     assert name != result.version

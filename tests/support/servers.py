@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,18 +46,20 @@ def server(folder: Path, main_class: str, port: int, confs: dict[str, str]) -> I
 
 
 @contextmanager
-def standalone_cluster(folder: Path) -> Iterator[str]:
-    """Run a master and a worker with one core until the block ends; yields the master's URL."""
-    port, worker_port = free_port(), free_port()
+def standalone_cluster(folder: Path, workers: int = 1) -> Iterator[str]:
+    """Run a master, and workers with a core each, in `work-0` and so on, until the block ends; yields its URL."""
+    port = free_port()
     url = f"spark://127.0.0.1:{port}"
     spark_class = spark_program("spark-class")
     master = [spark_class, "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port)]
-    worker = [spark_class, "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--port", str(worker_port)]
-    resources = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / "work")]
-    with (
-        running([*master, "--webui-port", str(free_port())], folder, port, "master.log"),
-        running([*worker, *resources, "--webui-port", str(free_port()), url], folder, worker_port, "worker.log"),
-    ):
+    with ExitStack() as started:
+        started.enter_context(running([*master, "--webui-port", str(free_port())], folder, port, "master.log"))
+        for number in range(workers):
+            worker_port = free_port()
+            worker = [spark_class, "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1"]
+            worker += ["--port", str(worker_port), "--webui-port", str(free_port()), "--cores", "1", "--memory", "1g"]
+            worker += ["--work-dir", str(folder / f"work-{number}"), url]
+            started.enter_context(running(worker, folder, worker_port, f"worker-{number}.log"))
         yield url
 
 

@@ -40,7 +40,11 @@ def get_provider_info() -> dict[str, Any]:
                 ],
             }
         ],
-        "extra-links": ["spark_joinery.airflow.links.SparkUILink"],
+        "extra-links": [
+            "spark_joinery.airflow.links.DriverLogLink",
+            "spark_joinery.airflow.links.SkewReportLink",
+            "spark_joinery.airflow.links.SparkUILink",
+        ],
         "connection-types": [
             {
                 "connection-type": "joinery",
@@ -97,5 +101,20 @@ _CONNECTION_FIELDS: dict[str, Any] = {
         "label": "Directory for runs",
         "description": "Shared by workers, drivers and triggerers; needed to defer, and for drivers in the cluster",
         "schema": {"type": ["string", "null"]},
+    },
+    "report_dir": {
+        "label": "Directory for reports",
+        "description": "Path or URI; tasks leave their skew report and the driver's log there, and link to them",
+        "schema": {"type": ["string", "null"]},
+    },
+    "report_url": {
+        "label": "Address of reports",
+        "description": "Under which browsers find that directory: https://reports.example.org/joinery",
+        "schema": {"type": ["string", "null"]},
+    },
+    "report_values": {
+        "label": "Values in reports",
+        "description": "Show keys and other values of the sources there",
+        "schema": {"type": ["boolean", "null"]},
     },
 }

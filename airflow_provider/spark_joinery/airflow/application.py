@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk.exceptions import AirflowException
+from airflow.providers.common.compat.sdk import AirflowException
 
 from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.target import SparkTarget

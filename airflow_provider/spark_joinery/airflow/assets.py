@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import string
 from urllib.parse import quote
 
-from airflow.sdk import Asset
+from airflow.providers.common.compat.sdk import Asset
 
 from spark_joinery.metadata import ArtifactRequest
 
@@ -22,7 +23,7 @@ def relation_asset(relation: str) -> Asset:
 
         BashOperator(task_id="load", bash_command="...", outlets=[relation_asset("spark_catalog.raw.flights")])
     """
-    return Asset(name=relation, uri=f"{SCHEME}://relation/{_path(relation)}", group=SCHEME)
+    return Asset(name=_ascii(relation), uri=f"{SCHEME}://relation/{_path(relation)}", group=SCHEME)
 
 
 def artifact_asset(request: ArtifactRequest) -> Asset:
@@ -37,10 +38,15 @@ def artifact_asset(request: ArtifactRequest) -> Asset:
         DAG("features", schedule=[artifact_asset(request) for request in declared("target/manifest.json")])
     """
     return Asset(
-        name=f"{request.kind} of {request.relation} ({request.spec_hash[:8]})",
+        name=_ascii(f"{request.kind} of {request.relation} ({request.spec_hash[:8]})"),
         uri=f"{SCHEME}://{request.kind}/{_path(request.relation)}/{request.spec_hash}",
         group=SCHEME,
     )
+
+
+def _ascii(name: str) -> str:
+    """A name that Airflow takes on any database: with MySQL, and before 3.3 with all of them, it wants ASCII."""
+    return name if name.isascii() else quote(name, safe=string.printable.replace("%", ""))
 
 
 def _path(relation: str) -> str:

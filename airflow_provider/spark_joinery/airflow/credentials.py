@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from airflow.sdk.log import redact  # type: ignore[attr-defined]
+from airflow.providers.common.compat.sdk import redact
 
 _IN_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@")
 _NAMED = re.compile(

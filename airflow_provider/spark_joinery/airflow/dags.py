@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta, timezone
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from airflow.providers.common.compat.sdk import DAG, Param, TriggerRule
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, Param, TriggerRule
 
 from spark_joinery.airflow.declared import declared
 from spark_joinery.airflow.hooks.joinery import JoineryHook
@@ -30,7 +29,7 @@ def joinery_refresh_dag(
     dag_id: str = "joinery_refresh",
     schedule: Any = "@daily",
     conn_id: str = JoineryHook.default_conn_name,
-    build_models: Callable[[], DAGNode] | None = None,
+    build_models: Callable[[], DAGNode | Mapping[str, DAGNode]] | None = None,
     on_refresh_failure: OnRefreshFailure = "continue",
     task_per: TaskPer = "stage",
     refresh_timeout: timedelta = timedelta(hours=1),
@@ -54,8 +53,10 @@ def joinery_refresh_dag(
     :param dag_id: id of the DAG
     :param schedule: as in ``DAG``
     :param conn_id: connection of type ``joinery``
-    :param build_models: called inside the DAG; returns the task or task group that runs dbt. Without it dbt runs
-        elsewhere, and everything is refreshed in one go
+    :param build_models: called inside the DAG; returns the task or task group that runs dbt, or a dictionary from
+        dbt's unique ids to the tasks that build them. With a dictionary, and with a ``DbtTaskGroup`` of
+        astronomer-cosmos, a model is refreshed right after its own build. Without it dbt runs elsewhere, and
+        everything is refreshed in one go
     :param on_refresh_failure: "continue" to run dbt whatever becomes of the refresh; "fail" to stop before it
     :param task_per: "stage" for one task, and one Spark application, before dbt and one after it; "relation" for a
         task per relation, which may run at the same time; "artifact" for a task per artifact
@@ -97,21 +98,36 @@ def joinery_refresh_dag(
     }
     continues = on_refresh_failure == "continue"
     with DAG(dag_id, schedule=schedule, **arguments) as dag:
-        before = refresh_group("before_models", requests, manifest, task_per, task_arguments)
+        before = refresh_group("before_models", requests, manifest, task_per, task_arguments, {}, [])
         # neither a source that does not exist yet nor, by default, one that cannot be read keeps dbt from running
         rule = TriggerRule.ALL_DONE if continues else TriggerRule.NONE_FAILED
         refreshed = EmptyOperator(task_id="sources_refreshed", trigger_rule=rule)
         built = build_models() if build_models else None
-        after = refresh_group("after_models", requests, manifest, task_per, task_arguments)
-        steps = [step for step in (before, refreshed, built, after) if step is not None]
-        for earlier, later in itertools.pairwise(steps):
-            earlier >> later
+        builds = _builds(built)
+        dbt = list(built.values()) if isinstance(built, Mapping) else [built] if built is not None else []
+        for step in dbt:
+            refreshed >> step
+        after = refresh_group("after_models", requests, manifest, task_per, task_arguments, builds, dbt or [refreshed])
         # a run's state is that of its last tasks
         all_refreshed = EmptyOperator(task_id="all_refreshed", trigger_rule=TriggerRule.NONE_FAILED)
-        steps[-1] >> all_refreshed
-        if before is not None and before is not steps[-1]:
-            before >> all_refreshed
+        if before is not None:
+            before >> [refreshed, all_refreshed]
+        if after is not None:
+            after >> all_refreshed
+        # of many builds, some have nothing that is refreshed after them
+        if after is None or builds:
+            for step in dbt or [refreshed]:
+                step >> all_refreshed
     return dag
+
+
+def _builds(built: DAGNode | Mapping[str, DAGNode] | None) -> Mapping[str, DAGNode]:
+    """From dbt's unique ids to the tasks that build them, where these are known."""
+    if isinstance(built, Mapping):
+        return built
+    # a DbtTaskGroup of astronomer-cosmos has them, too
+    tasks = getattr(built, "tasks_map", None)
+    return tasks if isinstance(tasks, Mapping) else {}
 
 
 def _check(name: str, value: object, allowed: Any) -> None:

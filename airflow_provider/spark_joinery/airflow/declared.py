@@ -9,7 +9,7 @@ import os
 from os import PathLike
 from pathlib import Path
 
-from airflow.sdk import ObjectStoragePath
+from airflow.providers.common.compat.sdk import ObjectStoragePath
 
 import spark_joinery
 from spark_joinery.metadata import ArtifactRequest, read_manifest
@@ -50,11 +50,12 @@ def _state(path: ObjectStoragePath | Path) -> str | None:
     :return: None if it is not there, which reading it will say better
     """
     try:
-        if isinstance(path, Path):
+        # asked first, as it is a Path, too, where universal-pathlib is old
+        if isinstance(path, ObjectStoragePath):
+            state = f"{path}|{path.checksum()}"
+        else:
             status = path.resolve().stat()
             state = f"{path.resolve()}|{status.st_mtime_ns}|{status.st_size}"
-        else:
-            state = f"{path}|{path.checksum()}"
     except OSError:
         return None
     return f"{spark_joinery.__version__}|{state}"

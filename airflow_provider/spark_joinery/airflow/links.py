@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from airflow.sdk import BaseOperatorLink
+from airflow.providers.common.compat.sdk import BaseOperatorLink
 
 if TYPE_CHECKING:
-    from airflow.sdk import BaseOperator
-    from airflow.sdk.types import TaskInstanceKey
+    from airflow.providers.common.compat.sdk import BaseOperator, TaskInstanceKey
 
 
-class SparkUILink(BaseOperatorLink):
-    """Spark's UI while the application of a task runs."""
-
-    @property
-    def name(self) -> str:
-        """The button's name."""
-        return "Spark UI"
+class _AddressLink(BaseOperatorLink):
+    """A link to an address that the task has found out."""
 
     def get_link(self, operator: BaseOperator, *, ti_key: TaskInstanceKey) -> str:
         """
@@ -25,6 +19,34 @@ class SparkUILink(BaseOperatorLink):
 
         :param operator: the task
         :param ti_key: which of its instances
-        :return: the address; "" if Spark has no UI
+        :return: the address; "" if there is none
         """
-        return getattr(operator, "spark_ui", None) or ""
+        addresses: dict[str, str] = getattr(operator, "addresses", {})
+        return addresses.get(self.name, "")
+
+
+class SparkUILink(_AddressLink):
+    """Spark's UI while the application of a task runs."""
+
+    @property
+    def name(self) -> str:
+        """The button's name."""
+        return "Spark UI"
+
+
+class SkewReportLink(_AddressLink):
+    """The report on what a task has refreshed; needs ``report_dir`` in the connection."""
+
+    @property
+    def name(self) -> str:
+        """The button's name."""
+        return "Skew report"
+
+
+class DriverLogLink(_AddressLink):
+    """All that Spark's driver has printed; needs ``report_dir`` in the connection."""
+
+    @property
+    def name(self) -> str:
+        """The button's name."""
+        return "Driver log"

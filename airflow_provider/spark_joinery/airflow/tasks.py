@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from os import PathLike, fspath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from airflow.sdk import TaskGroup, literal
+from airflow.providers.common.compat.sdk import TaskGroup, literal
 
 from spark_joinery.airflow.assets import artifact_asset, relation_asset
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
@@ -18,6 +18,9 @@ from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
 from spark_joinery.metadata import ArtifactRequest, DistributionSpec, Kind, Stage, split_name
+
+if TYPE_CHECKING:
+    from airflow.sdk.definitions._internal.node import DAGNode
 
 TaskPer = Literal["stage", "relation", "artifact"]
 
@@ -34,6 +37,8 @@ def refresh_group(
     manifest: str | PathLike[str],
     task_per: TaskPer,
     arguments: dict[str, Any],
+    builds: Mapping[str, DAGNode],
+    others: Iterable[DAGNode],
 ) -> TaskGroup | None:
     """
     Make the tasks of one stage.
@@ -43,36 +48,49 @@ def refresh_group(
     :param manifest: where they are declared
     :param task_per: what gets a task of its own
     :param arguments: of all tasks
+    :param builds: from dbt's unique ids to the tasks that build them: a refresh of one waits for its own build
+    :param others: what all other refreshes wait for
     :return: the group; None if nothing is declared for this stage
     """
     of_stage = [request for request in requests if request.stage == stage]
     if not of_stage:
         return None
     with TaskGroup(stage) as group:
-        if task_per == "artifact":
-            for request in of_stage:
-                _artifact_task(request, arguments)
-        elif task_per == "relation":
-            for relation in dict.fromkeys(request.relation for request in of_stage):
-                _relation_task(
-                    relation, [request for request in of_stage if request.relation == relation], manifest, arguments
-                )
-        else:
-            JoineryRefreshOperator(
+        if task_per == "stage":
+            task = JoineryRefreshOperator(
                 task_id="refresh", manifest=fspath(manifest), stage=stage, **_documented(of_stage), **arguments
             )
+            _follow(task, of_stage, builds, others)
+        else:
+            for relation in dict.fromkeys(request.relation for request in of_stage):
+                requests_of_it = [request for request in of_stage if request.relation == relation]
+                if task_per == "relation":
+                    node: DAGNode = _relation_task(requests_of_it, manifest, arguments)
+                else:
+                    with TaskGroup(_readable_id(requests_of_it[0])) as node:
+                        for request in requests_of_it:
+                            _artifact_task(request, arguments)
+                _follow(node, requests_of_it, builds, others)
     return group
 
 
-def _relation_task(
-    relation: str, requests: list[ArtifactRequest], manifest: str | PathLike[str], arguments: dict[str, Any]
+def _follow(
+    node: DAGNode, requests: list[ArtifactRequest], builds: Mapping[str, DAGNode], others: Iterable[DAGNode]
 ) -> None:
+    """Have a refresh wait for the builds of its own relations; for all of dbt where one is built by an unknown task."""
+    ids = {request.unique_id: None for request in requests}
+    for earlier in [builds[unique_id] for unique_id in ids] if ids.keys() <= builds.keys() else others:
+        earlier >> node
+
+
+def _relation_task(
+    requests: list[ArtifactRequest], manifest: str | PathLike[str], arguments: dict[str, Any]
+) -> JoineryRefreshOperator:
     """Make the task that refreshes all artifacts of one relation."""
-    digest = hashlib.sha256(relation.encode()).hexdigest()[:8]
-    JoineryRefreshOperator(
-        task_id=f"{_readable(requests[0])}__{digest}",
+    return JoineryRefreshOperator(
+        task_id=_readable_id(requests[0]),
         manifest=fspath(manifest),
-        **_verbatim({"select": [relation]}, JoineryRefreshOperator.template_fields),
+        **_verbatim({"select": [requests[0].relation]}, JoineryRefreshOperator.template_fields),
         stage=requests[0].stage,
         **_documented(requests),
         **arguments,
@@ -88,17 +106,18 @@ def _artifact_task(request: ArtifactRequest, arguments: dict[str, Any]) -> None:
         declared |= {f"hot_{name}": limit for name, limit in request.spec.hot.model_dump().items()}
     operator(
         # the hash tells two specifications of one relation apart
-        task_id=f"{request.kind}__{_readable(request)}__{request.spec_hash[:8]}",
+        task_id=f"{request.kind}__{request.spec_hash[:8]}",
         **_verbatim({"relation": request.sql_name, **declared}, operator.template_fields),
         **_documented([request]),
         **arguments,
     )
 
 
-def _readable(request: ArtifactRequest) -> str:
-    """The relation's name as far as a task's id can hold it: the same from night to night."""
+def _readable_id(request: ArtifactRequest) -> str:
+    """An id for the relation, with its name as far as an id can hold it: the same from night to night."""
     name = ".".join(split_name(request.sql_name)[-2:])
-    return re.sub("[^A-Za-z0-9_]", "_", name)[:120]
+    digest = hashlib.sha256(request.relation.encode()).hexdigest()[:8]
+    return f"{re.sub('[^A-Za-z0-9_]', '_', name)[:120]}__{digest}"
 
 
 def _verbatim(arguments: dict[str, Any], template_fields: Collection[str]) -> dict[str, Any]:

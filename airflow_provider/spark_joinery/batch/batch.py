@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from typing import Literal
 
 from spark_joinery.metadata import ArtifactRequest
 
@@ -19,6 +20,7 @@ class Batch:
         full_refresh: Read everything, also where nothing or little is new.
         confs: Settings for the session, beside those that Spark is started with.
         orphan_after_s: The program ends itself when nobody has looked after it for so long, in seconds.
+        report: Write a report on these artifacts into the folder, "redacted" or with "values" of the sources.
     """
 
     requests: list[ArtifactRequest]
@@ -27,6 +29,7 @@ class Batch:
     full_refresh: bool = False
     confs: dict[str, str] = field(default_factory=dict)
     orphan_after_s: float = 60.0
+    report: Literal["redacted", "values"] | None = None
 
     def to_json(self) -> str:
         """Write it down.

@@ -53,6 +53,11 @@ class BatchFolder:
         """What Spark's driver prints."""
         return self.path / "driver.log"
 
+    @property
+    def report(self) -> Path:
+        """The report on what was refreshed, if the batch asked for one."""
+        return self.path / "report.html"
+
     def take_batch(self) -> Batch:
         """Read what to do, once: the file may hold secrets, and the folder of a run that was cancelled stays."""
         file = self.path / "batch.json"

@@ -22,6 +22,7 @@ class Progress:
         extension: Whether the session has the Joinery extension.
         store: The artifact store as it was opened.
         results: The fields of a `RefreshResult` for each artifact that was tried.
+        report_error: Why there is no report, though one was asked for.
         error: Why it failed, or was cancelled.
         retryable: Whether trying again may help, if it failed.
     """
@@ -33,6 +34,7 @@ class Progress:
     extension: bool | None = None
     store: str | None = None
     results: tuple[dict[str, Any], ...] = ()
+    report_error: str | None = None
     error: str | None = None
     retryable: bool = True
 

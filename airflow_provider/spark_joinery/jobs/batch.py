@@ -26,7 +26,8 @@ from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.metastore import MetastoreLockedError
 from spark_joinery.jobs.runner import RefreshResult, refresh
 from spark_joinery.jobs.session import build_session, stop_session
-from spark_joinery.store import StoreError, open_store
+from spark_joinery.report.run import page_of_run
+from spark_joinery.store import ArtifactStore, StoreError, open_store
 
 log = logging.getLogger(__name__)
 
@@ -107,12 +108,25 @@ class _Run:
             full_refresh=batch.full_refresh,
             on_result=self._result,
         )
+        if batch.report:
+            self._report(spark, store, results, redacted=batch.report == "redacted")
         stop_session(spark)
         self._say(state="done")
         return 1 if any(result.status == "failed" for result in results) else 0
 
     def _result(self, result: RefreshResult) -> None:
         self._say(results=(*self._progress.results, asdict(result)))
+
+    def _report(
+        self, spark: SparkSession, store: ArtifactStore, results: list[RefreshResult], *, redacted: bool
+    ) -> None:
+        try:
+            page = page_of_run(spark, store, results, redacted=redacted)
+            self._folder.write(self._folder.report.name, page)
+        except Exception as error:
+            # the artifacts are there, whatever Spark, a plot or the disk makes of a page about them
+            log.warning("There is no report", exc_info=True)
+            self._say(report_error=one_line(error))
 
     def _say(self, **changes: object) -> None:
         with self._lock:

@@ -21,7 +21,14 @@ from spark_joinery.jobs.reading import reads_whole_files
 from spark_joinery.jobs.register import is_registered, register
 from spark_joinery.jobs.source import Source, open_source
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec
-from spark_joinery.store import ArtifactStore, ArtifactVersion, PendingVersion, StoreNameError, permissions_of
+from spark_joinery.store import (
+    ArtifactStore,
+    ArtifactVersion,
+    PendingVersion,
+    StoreNameError,
+    permissions_of,
+    validity_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +60,8 @@ class RefreshResult:
         version: Name of the version in use now.
         table: Name under which it is registered.
         retryable: Whether the same refresh may succeed later, if it failed; None if it did not.
+        was_damaged: Whether what was published before could not be used any more.
+        unused: Why no query uses the version that is there now, whatever the source looks like; None if queries may.
     """
 
     relation: str
@@ -67,6 +76,8 @@ class RefreshResult:
     version: str | None = None
     table: str | None = None
     retryable: bool | None = None
+    was_damaged: bool = False
+    unused: str | None = None
 
 
 def refresh(
@@ -164,10 +175,10 @@ def refresh_artifact(
     # an older version may be whole and cover the source, but readers come by way of what was published last
     base = None if published.damaged else published.version
     change: Appended | Rebuild | Unchanged
-    if full_refresh:
-        change = Rebuild("a full refresh was asked for")
-    elif published.damaged:
+    if published.damaged:
         change = Rebuild(f"what was published last cannot be used ({published.reason})")
+    elif full_refresh:
+        change = Rebuild("a full refresh was asked for")
     else:
         change = changes_since(spark, source, base)
     if isinstance(change, Unchanged) and base:
@@ -175,14 +186,17 @@ def refresh_artifact(
     else:
         version, mode, why = _publish(source, request, store, base, change)
         # whoever asked for all rows, or for the first time, knows why all were read
-        is_expected = full_refresh or (base is None and not published.damaged)
+        is_expected = not published.damaged and (full_refresh or base is None)
         outcome = replace(outcome, status="refreshed", mode=mode, reason=None if is_expected else why)
     table = None
     if schema and request.kind == "distribution":
         is_new = outcome.status == "refreshed" or not is_registered(spark, request, schema)
         table = register(spark, request, version, schema, create=is_new)
+    validity = validity_of(version, None)
     return replace(
         outcome,
+        was_damaged=published.damaged,
+        unused=validity.reason if validity.usable is False else None,
         rows=version.description.get("rows"),
         keys=version.description.get("keys"),
         hot_keys=version.description.get("hot_keys"),

@@ -138,6 +138,24 @@ class ReportedArtifact:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What a run made of one artifact.
+
+    Attributes:
+        kind: Kind of artifact.
+        relation: Identity of the relation.
+        state: In a word: "refreshed", "unchanged", "skipped", "failed"; "damaged" if it was, and has been built anew;
+            "never used" if it is there, but no query can use it.
+        reason: Why it is so.
+    """
+
+    kind: str
+    relation: str
+    state: Literal["refreshed", "unchanged", "skipped", "failed", "damaged", "never used"]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class Report:
     """What the page shows.
 
@@ -147,6 +165,7 @@ class Report:
         generated_at: When the store was read, in UTC.
         time_zone: Time zone in which timestamps of the source are shown.
         redacted: Whether key and quantile values are hidden.
+        run: What the run made of each artifact that the report is about; empty without one.
     """
 
     store: str
@@ -154,6 +173,7 @@ class Report:
     generated_at: datetime
     time_zone: str
     redacted: bool = False
+    run: tuple[Outcome, ...] = ()
 
     @property
     def relations(self) -> list[tuple[str, list[ReportedArtifact]]]:

@@ -37,6 +37,10 @@ def redact(report: Report) -> Report:
         report,
         store=_path(report.store),
         artifacts=tuple(_artifact(artifact) for artifact in report.artifacts),
+        run=tuple(
+            replace(outcome, relation=_path(outcome.relation), reason=outcome.reason and _path(outcome.reason))
+            for outcome in report.run
+        ),
         redacted=True,
     )
 

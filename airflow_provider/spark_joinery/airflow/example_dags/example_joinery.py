@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
+from airflow.providers.common.compat.sdk import TriggerRule
 from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import DAG, TriggerRule, task
+from airflow.sdk import DAG, task
 
 from spark_joinery.airflow.dags import joinery_refresh_dag
 from spark_joinery.airflow.declared import declared

@@ -8,19 +8,19 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
-from airflow.sdk import BaseHook
-from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
-from airflow.sdk.log import mask_secret
+from airflow.providers.common.compat.sdk import AirflowFailException, AirflowNotFoundException, BaseHook, mask_secret
 from typing_extensions import Self
 
 from spark_joinery.airflow.application import SparkApplication
 from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.hooks.spark_connection import SparkConnection
+from spark_joinery.airflow.pages import Pages
+from spark_joinery.airflow.reachable import ensure_reachable
 from spark_joinery.airflow.target import CONNECT_SCHEME, DEFAULT_MASTER, DeployMode, SparkTarget
 from spark_joinery.batch import Batch, Progress
 
 if TYPE_CHECKING:
-    from airflow.sdk import Connection
+    from airflow.providers.common.compat.sdk import Connection
     from pyspark.sql import SparkSession
 
     from spark_joinery.metadata import ArtifactRequest
@@ -128,6 +128,17 @@ class JoineryHook(BaseHook):
         return self._extra("run_dir")
 
     @property
+    def pages(self) -> Pages | None:
+        """
+        Where tasks leave their report and the driver's log.
+
+        :return: ``report_dir``, ``report_url`` and ``report_values`` in extra; None without the first
+        """
+        directory = self._extra("report_dir")
+        shows_values = self.connection.extra_dejson.get("report_values") is True
+        return Pages(directory, self._extra("report_url"), shows_values) if directory else None
+
+    @property
     def schema(self) -> str:
         """
         Schema in which distributions are registered.
@@ -205,6 +216,7 @@ class JoineryHook(BaseHook):
         :param stays: whether it goes on when this process has ended, while a trigger waits for it
         :return: the running application
         :raises spark_joinery.jobs.MetastoreLockedError: within 10 s, if another process holds the Derby metastore
+        :raises AirflowException: within 10 s, if a standalone master or a Connect server does not answer
         :raises AirflowFailException: if the connection cannot be used
         """
         target = self.target
@@ -215,6 +227,8 @@ class JoineryHook(BaseHook):
             )
         if target.is_local:
             _ensure_metastore_free(target.confs)
+        if target.deploy_mode == "client":
+            ensure_reachable(target.master)
         batch = Batch(
             requests,
             store=self.store,
@@ -222,6 +236,7 @@ class JoineryHook(BaseHook):
             full_refresh=full_refresh,
             confs=target.session_confs,
             orphan_after_s=_ORPHAN_AFTER_DEFERRED_S if stays else _ORPHAN_AFTER_S,
+            report=("values" if self.pages.shows_values else "redacted") if self.pages and requests else None,
         )
         return SparkApplication.start(target, batch, self.run_dir)
 

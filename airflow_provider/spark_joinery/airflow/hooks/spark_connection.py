@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.providers.common.compat.sdk import AirflowFailException
 
 if TYPE_CHECKING:
-    from airflow.sdk import Connection
+    from airflow.providers.common.compat.sdk import Connection
 
 _TYPES = ("spark", "spark_connect")
 

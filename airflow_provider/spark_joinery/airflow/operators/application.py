@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from airflow.sdk import Asset, BaseOperator, conf
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.providers.common.compat.sdk import (
+    AirflowException,
+    AirflowFailException,
+    AirflowSkipException,
+    Asset,
+    BaseOperator,
+    conf,
+)
 
 from spark_joinery.airflow.application import SparkApplication
 from spark_joinery.airflow.assets import artifact_asset
 from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.hooks.joinery import JoineryHook
-from spark_joinery.airflow.links import SparkUILink
+from spark_joinery.airflow.links import DriverLogLink, SkewReportLink, SparkUILink
+from spark_joinery.airflow.metrics import count
+from spark_joinery.airflow.pages import task_path
 from spark_joinery.airflow.triggers.refresh import RefreshTrigger
 from spark_joinery.batch import BatchFolder, Progress
 
 if TYPE_CHECKING:
-    from airflow.sdk import Context
+    from airflow.providers.common.compat.sdk import Context
+    from airflow.providers.openlineage.extractors import OperatorLineage
 
     from spark_joinery.metadata import ArtifactRequest
+
+Trouble = Literal["damaged", "skipped", "never used"]
 
 
 class ApplicationOperator(BaseOperator):
@@ -38,10 +49,12 @@ class ApplicationOperator(BaseOperator):
     :param store: directory of the artifact store, in place of the connection's (templated)
     :param schema: schema in which distributions are registered, in place of the connection's (templated)
     :param deferrable: free the worker's slot while Spark works; needs ``run_dir`` in the connection
+    :param fail_on: fail the task when an artifact was found "damaged" (it is built anew), was "skipped", or is
+        "never used", as no query can use it; default: the log and the report say so
     """
 
     template_fields: Sequence[str] = ("store", "schema")
-    operator_extra_links = (SparkUILink(),)
+    operator_extra_links = (SparkUILink(), SkewReportLink(), DriverLogLink())
 
     def __init__(
         self,
@@ -51,6 +64,7 @@ class ApplicationOperator(BaseOperator):
         store: str | None = None,
         schema: str | None = None,
         deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
+        fail_on: Collection[Trouble] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -59,7 +73,14 @@ class ApplicationOperator(BaseOperator):
         self.store = store
         self.schema = schema
         self.deferrable = deferrable
-        self.spark_ui: str | None = None
+        self.fail_on = fail_on
+        if isinstance(fail_on, str) or set(fail_on) - set(get_args(Trouble)):
+            choices = ", ".join(f"'{trouble}'" for trouble in get_args(Trouble))
+            raise AirflowFailException(
+                f"{type(self).__name__} '{self.task_id}': fail_on: expected a list of {choices}, found {fail_on!r}"
+            )
+        self.addresses: dict[str, str] = {}
+        self._outcomes: list[tuple[ArtifactRequest, dict[str, Any]]] = []
         self._application: SparkApplication | None = None
 
     @abstractmethod
@@ -92,6 +113,7 @@ class ApplicationOperator(BaseOperator):
         :raises AirflowFailException: if trying again cannot help
         :raises AirflowException: if Spark or an artifact failed
         """
+        self._outcomes.clear()
         requests = self.requests()
         hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
         stays = self.deferrable and hook.run_dir is not None
@@ -109,6 +131,10 @@ class ApplicationOperator(BaseOperator):
             self.defer(trigger=trigger, method_name="execute_complete", timeout=self.execution_timeout)
         try:
             progress = self._application.wait(lambda started: self._show_ui(started, context), self._log_result)
+        except AirflowException:
+            # it ended without a word: what it has printed is all there is
+            self._keep_pages(self._application.folder, context)
+            raise
         finally:
             self._application.cancel()
         return self._ended(progress, self._application.folder, context)
@@ -125,6 +151,7 @@ class ApplicationOperator(BaseOperator):
         folder = BatchFolder(Path(event["folder"]))
         if event["problem"]:
             folder.cancel()
+            self._keep_pages(folder, context)
             raise AirflowException(f"{event['problem']}. The end of its log:\n{_log_of(folder)}")
         progress = folder.progress()
         for result in progress.results:
@@ -138,14 +165,21 @@ class ApplicationOperator(BaseOperator):
 
     def _ended(self, progress: Progress, folder: BatchFolder, context: Context) -> Any:
         """Make the task's result, and delete the batch's folder: of what failed, its log is in the task's."""
+        # in place: Airflow 3.0 executes a shallow copy of the task that it shows to listeners
+        self._outcomes[:] = zip(self.requests(), progress.results, strict=False)
+        count(progress.results, self.dag_id, self.task_id)
+        self._keep_pages(folder, context)
+        if progress.report_error:
+            self.log.warning("There is no skew report: %s", without_credentials(progress.report_error))
         try:
             if progress.state == "cancelled":
                 raise AirflowException(f"The refresh was ended: {progress.error}")
             if progress.state == "failed":
-                error = without_credentials(progress.error or "")
+                error = without_credentials(f"Spark, or the store, could not be opened: {progress.error}")
                 raise (AirflowException if progress.retryable else AirflowFailException)(error)
+            self._check_troubles(progress.results)
             outcome = self.outcome(list(progress.results), context)
-            self._describe_events(progress, context)
+            self._describe_events(context)
             return outcome
         except AirflowSkipException:
             raise
@@ -165,22 +199,65 @@ class ApplicationOperator(BaseOperator):
 
     def _show_ui(self, progress: Progress, context: Context) -> None:
         """Let the link lead to Spark's UI as long as that is there."""
-        self.spark_ui = progress.ui
-        if progress.ui and "ti" in context:
-            context["ti"].xcom_push(key=SparkUILink().xcom_key, value=progress.ui)
+        if progress.ui:
+            self._link({SparkUILink().name: progress.ui}, context)
 
-    def _describe_events(self, progress: Progress, context: Context) -> None:
+    def _keep_pages(self, folder: BatchFolder, context: Context) -> None:
+        """Let the links lead to the report and the driver's log, which the folder takes along otherwise."""
+        if "ti" not in context:
+            return
+        try:
+            pages = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema).pages
+        except AirflowException as error:
+            # somebody has changed the connection meanwhile, which must not hide what became of the refresh
+            self.log.warning("There are no links: %s", error)
+            return
+        if pages:
+            self._link(pages.keep(folder, task_path(context)), context)
+
+    def _link(self, addresses: dict[str, str], context: Context) -> None:
+        self.addresses |= addresses
+        if "ti" in context:
+            for link in self.operator_extra_links:
+                if link.name in addresses:
+                    context["ti"].xcom_push(key=link.xcom_key, value=addresses[link.name])
+
+    def _check_troubles(self, results: Iterable[dict[str, Any]]) -> None:
+        """Fail if an artifact is in a state that somebody has to look at."""
+        found = [(result, trouble) for result in results for trouble in troubles(result) if trouble in self.fail_on]
+        if found:
+            lines = "\n".join(f"  - {trouble}: {summary(result)}" for result, trouble in found)
+            raise AirflowFailException(f"{len(found)} artifacts need a look, as 'fail_on' asks for:\n{lines}")
+
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage[Any, Any]:
+        """
+        Tell OpenLineage what was read and written; its provider asks when the task has ended, well or not.
+
+        :param task_instance: which instance of the task
+        :return: relations with their rows, and artifacts with their entries
+        """
+        from airflow.providers.openlineage.extractors import OperatorLineage
+
+        from spark_joinery.airflow.lineage import inputs_of, outputs_of
+
+        done = [each for each in self._outcomes if each[1]["status"] in ("refreshed", "unchanged")]
+        if not done:
+            return OperatorLineage()
+        hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
+        return OperatorLineage(inputs=inputs_of(done, hook.spark_confs()), outputs=outputs_of(done, hook.store))
+
+    def _describe_events(self, context: Context) -> None:
         """Say in the events of the outlets what became of each artifact."""
         events = context.get("outlet_events")
         outlets = {outlet.name: outlet for outlet in self.outlets if isinstance(outlet, Asset)}
         if events is None or not outlets:
             return
-        for request, result in zip(self.requests(), progress.results, strict=False):
+        for request, result in self._outcomes:
             if outlet := outlets.get(artifact_asset(request).name):
                 events[outlet].extra = {name: result[name] for name in ("status", "mode", "rows", "version")}
 
     def _log_result(self, result: dict[str, Any]) -> None:
-        level = logging.WARNING if result["reason"] else logging.INFO
+        level = logging.WARNING if result["reason"] or result["unused"] else logging.INFO
         self.log.log(logging.ERROR if result["status"] == "failed" else level, "%s", summary(result))
 
 
@@ -199,7 +276,23 @@ def summary(result: dict[str, Any]) -> str:
     details += [f"{result['seconds']:.1f} s", f"version {result['version']}"]
     how = f" ({result['mode']})" if result["mode"] else ""
     why = f"; all was read, because {result['reason']}" if result["reason"] else ""
-    return f"{artifact}: {result['status']}{how}, {', '.join(details)}{why}"
+    unused = f"; no query uses it: {result['unused']}" if result["unused"] else ""
+    return f"{artifact}: {result['status']}{how}, {', '.join(details)}{why}{unused}"
+
+
+def troubles(result: Mapping[str, Any]) -> list[Trouble]:
+    """
+    Say what is wrong with an artifact, though its refresh did not fail.
+
+    :param result: the fields of a :class:`spark_joinery.jobs.RefreshResult`
+    :return: what ``fail_on`` may ask for
+    """
+    found: dict[Trouble, bool] = {
+        "damaged": result["was_damaged"],
+        "skipped": result["status"] == "skipped",
+        "never used": result["unused"] is not None,
+    }
+    return [trouble for trouble, there in found.items() if there]
 
 
 def _log_of(folder: BatchFolder) -> str:

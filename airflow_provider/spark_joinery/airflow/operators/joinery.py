@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, AirflowSkipException
 
 from spark_joinery.airflow.declared import declared
 from spark_joinery.airflow.operators.application import ApplicationOperator, summary
@@ -15,7 +15,7 @@ from spark_joinery.errors import JoineryError
 from spark_joinery.metadata import Kind, Stage, select
 
 if TYPE_CHECKING:
-    from airflow.sdk import Context
+    from airflow.providers.common.compat.sdk import Context
 
     from spark_joinery.metadata import ArtifactRequest
 

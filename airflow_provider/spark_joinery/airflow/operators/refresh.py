@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, AirflowSkipException
 from pydantic import ValidationError
 
 from spark_joinery.airflow.operators.application import ApplicationOperator, summary
@@ -14,7 +14,7 @@ from spark_joinery.metadata import ArtifactRequest, RelationNameError
 from spark_joinery.metadata.problems import problem
 
 if TYPE_CHECKING:
-    from airflow.sdk import Context
+    from airflow.providers.common.compat.sdk import Context
 
     from spark_joinery.metadata import Spec
 

@@ -8,8 +8,7 @@ from datetime import timedelta
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import BaseSensorOperator, conf
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, BaseSensorOperator, conf
 
 from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.declared import declared
@@ -21,7 +20,7 @@ from spark_joinery.errors import JoineryError
 from spark_joinery.metadata import Kind, select
 
 if TYPE_CHECKING:
-    from airflow.sdk import Context
+    from airflow.providers.common.compat.sdk import Context
 
 
 class ArtifactFreshnessSensor(BaseSensorOperator):

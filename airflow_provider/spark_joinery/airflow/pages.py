@@ -1,0 +1,100 @@
+"""What a task leaves for people to read: the report on its artifacts, and the driver's log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+from spark_joinery.airflow.credentials import without_credentials
+from spark_joinery.airflow.links import DriverLogLink, SkewReportLink
+
+if TYPE_CHECKING:
+    from spark_joinery.batch import BatchFolder
+
+log = logging.getLogger(__name__)
+
+# a driver that logs at DEBUG writes more than anybody reads
+_LOG_BYTES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Pages:
+    """
+    Where pages are kept.
+
+    :param directory: path, or URI as ObjectStoragePath reads it
+    :param url: address under which browsers find the directory; default: the directory itself
+    :param shows_values: whether a report shows values of the sources
+    """
+
+    directory: str
+    url: str | None = None
+    shows_values: bool = False
+
+    def keep(self, folder: BatchFolder, task: str) -> dict[str, str]:
+        """
+        Copy the pages of a batch.
+
+        :param folder: of the batch
+        :param task: which task, and which try of it, as a relative path
+        :return: from the name of a link to its address; without what there is not, or what cannot be written
+        """
+        texts = {
+            (SkewReportLink().name, "report.html"): _text(folder.report),
+            # so that a browser shows it, whatever serves it
+            (DriverLogLink().name, "driver.log.txt"): without_credentials(_text(folder.log) or ""),
+        }
+        addresses = {}
+        for (link, file), text in texts.items():
+            if text:
+                try:
+                    self._write(f"{task}/{file}", text)
+                    addresses[link] = self._address(f"{task}/{file}")
+                except OSError as error:
+                    log.warning(
+                        "%s is not kept, as %s/%s cannot be written (%s): give the worker the right to, or name "
+                        "another directory ('report_dir' in the connection's extra)",
+                        link,
+                        self.directory,
+                        task,
+                        without_credentials(str(error)),
+                    )
+        return addresses
+
+    def _write(self, name: str, text: str) -> None:
+        parent = ObjectStoragePath(self.directory) if "://" in self.directory else Path(self.directory)
+        path = parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def _address(self, name: str) -> str:
+        root = self.url or (self.directory if "://" in self.directory else Path(self.directory).absolute().as_uri())
+        return f"{root.rstrip('/')}/{quote(name)}"
+
+
+def task_path(context: Mapping[str, Any]) -> str:
+    """
+    Name the try of a task by a path.
+
+    :param context: of the task instance
+    :return: DAG, run, task and try, none of which can lead out of a directory
+    """
+    ti = context["ti"]
+    task = ti.task_id if ti.map_index < 0 else f"{ti.task_id}.{ti.map_index}"
+    names = [ti.dag_id, ti.run_id, task, f"try-{ti.try_number}"]
+    # ids may hold anything that a file system understands in its own way, such as ":" and "/"
+    quoted = (quote(name, safe="").replace("%", "~") for name in names)
+    return "/".join("~2E" * len(name) if set(name) == {"."} else name for name in quoted)
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,65 @@
+"""The pages that tasks leave. (Those of a real run: test_run.py.)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from spark_joinery.airflow.pages import Pages, task_path
+from spark_joinery.batch import Batch, BatchFolder
+
+pytestmark = pytest.mark.airflow
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> BatchFolder:
+    """A batch that has printed a password and made a report."""
+    folder = BatchFolder.create(tmp_path / "run", Batch([]))
+    folder.log.write_text("opening s3a://me:hunter2@bucket\n")
+    folder.report.write_text("<p>名前</p>")
+    return folder
+
+
+def test_pages_are_kept_for_a_web_server(folder: BatchFolder, tmp_path: Path) -> None:
+    kept = Pages(str(tmp_path / "pages"), "https://r.example.org/j/").keep(folder, "dag/run~3a1/t/try-1")
+    assert kept == {
+        "Skew report": "https://r.example.org/j/dag/run~3a1/t/try-1/report.html",
+        "Driver log": "https://r.example.org/j/dag/run~3a1/t/try-1/driver.log.txt",
+    }
+    place = tmp_path / "pages" / "dag" / "run~3a1" / "t" / "try-1"
+    assert (place / "report.html").read_text() == "<p>名前</p>"
+    assert (place / "driver.log.txt").read_text() == "opening s3a://***@bucket\n"
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_without_an_address_the_place_is_linked(folder: BatchFolder, tmp_path: Path, scheme: str) -> None:
+    folder.report.unlink()
+    kept = Pages(f"{scheme}{tmp_path}/pages").keep(folder, "d/r/t/try-1")
+    assert kept == {"Driver log": f"file://{tmp_path}/pages/d/r/t/try-1/driver.log.txt"}
+
+
+def test_a_place_that_cannot_be_written_costs_the_link_only(
+    folder: BatchFolder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    assert Pages(str(tmp_path / "file")).keep(folder, "t") == {}
+    assert "'report_dir' in the connection's extra" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("ids", "path"),
+    [
+        (
+            ("d", "manual__2026-01-01T00:00:00+00:00", "g.t", -1),
+            "d/manual__2026-01-01T00~3A00~3A00~2B00~3A00/g.t/try-2",
+        ),
+        (("d", "../../etc", "t", 3), "d/..~2F..~2Fetc/t.3/try-2"),
+        (("d", "..", "t", -1), "d/~2E~2E/t/try-2"),
+    ],
+)
+def test_no_id_leads_out_of_the_directory(ids: tuple[str, str, str, int], path: str) -> None:
+    dag_id, run_id, task_id, index = ids
+    ti: Any = SimpleNamespace(dag_id=dag_id, run_id=run_id, task_id=task_id, map_index=index, try_number=2)
+    assert task_path({"ti": ti}) == path
