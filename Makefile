@@ -128,10 +128,12 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 # The newest Airflow is in .venv.
 OLDEST_AIRFLOW := 3.0
 
+# There, `dags test` does not show listeners the task that was executed, so that events have no datasets.
 .PHONY: test-oldest-airflow
 test-oldest-airflow: jar .venv-airflow-$(OLDEST_AIRFLOW)/.stamp ## The tests of the Airflow provider on the oldest Airflow
 	$(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-airflow-$(OLDEST_AIRFLOW)/bin/python \
-	  .venv-airflow-$(OLDEST_AIRFLOW)/bin/python -m pytest tests/airflow -m "not soak"
+	  .venv-airflow-$(OLDEST_AIRFLOW)/bin/python -m pytest tests/airflow -m "not soak" \
+	  --deselect tests/airflow/test_run.py::test_openlineage_hears_of_relations_and_artifacts
 
 .PHONY: soak
 soak: env-all wheel .venv-databricks/.stamp compile-lines test-oldest-airflow ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS

@@ -165,7 +165,6 @@ class ApplicationOperator(BaseOperator):
 
     def _ended(self, progress: Progress, folder: BatchFolder, context: Context) -> Any:
         """Make the task's result, and delete the batch's folder: of what failed, its log is in the task's."""
-        # in place: Airflow 3.0 executes a shallow copy of the task that it shows to listeners
         self._outcomes[:] = zip(self.requests(), progress.results, strict=False)
         count(progress.results, self.dag_id, self.task_id)
         self._keep_pages(folder, context)
