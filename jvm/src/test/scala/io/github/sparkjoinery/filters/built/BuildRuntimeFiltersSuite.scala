@@ -181,12 +181,12 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       sql("CREATE TABLE tiny USING parquet AS SELECT id AS b, concat('T', id) AS kind, id % 10 AS part FROM range(100)")
       val days =
         "SELECT t.kind, t.part, f.a % 50 AS day, count(*) AS c FROM large f JOIN tiny t ON f.b = t.b GROUP BY ALL"
-      for (adaptive <- Seq("true", "false");
-        (on, tests, shared) <- Seq(
-          ("a.kind = b.kind", 1, true), // of the fact by the tiny table, once
-          ("a.kind = b.kind AND a.part = b.part", 1, true),
-          ("a.kind = upper(b.kind)", 1, true),
-          ("a.kind = b.kind AND a.part = 3", 3, false) // they have other rows: of the other's kinds as well
+      for ((adaptive, on, tests, shared) <- Seq(
+          ("true", "a.kind = b.kind", 1, true), // of the fact by the tiny table, once
+          ("false", "a.kind = b.kind AND a.part = b.part", 1, true),
+          ("true", "a.kind = upper(b.kind)", 1, true),
+          ("true", "a.kind = b.kind AND a.part = 3", 3, false), // they have other rows: of the other's kinds as well
+          ("false", "a.kind = b.kind AND a.part = 3", 3, false)
         )) {
         val answer = checkBuilt(
           s"WITH days AS ($days) SELECT a.kind, a.c, b.c AS other FROM days a JOIN days b ON a.day = b.day AND $on",
