@@ -201,8 +201,8 @@ def result(found: Mapping[Way, list[tuple[float, float]]], revision: str) -> Res
             f"At {AT_TUNED}, at which all figures of {revision} were taken.",
             f"Two JVMs in turn, {WARM_UP} rounds to warm up, then {ROUNDS} rounds, {SLOW_ROUNDS} of queries that take "
             f"more than {SLOW:g} s. The ratio is the median over rounds of (that jar / this jar in the same round).",
-            "An operator of Joinery's ran in every run.",
-            f"`make bench-against REV={revision}` makes this page.",
+            "An operator of Joinery's ran in every run. Cases that are not in the table were not run.",
+            f"`make bench-against REV={revision}` makes this page, of some cases with `CASE`.",
         ],
         data={f"{way.case}: {way.name}": seconds for way, seconds in found.items()},
     )
@@ -227,8 +227,7 @@ def main(names: tuple[str, ...], served: str | None, new: Path, old: Path, revis
                 click.echo(f"{way.case}, {way.name}: {statistics.median(b / a for a, b in found[way]):.2f}")
     page = result(found, revision)
     show(page)
-    if not names:
-        write(page)
+    write(page)
     sys.exit(not page.met)
 
 
