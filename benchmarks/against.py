@@ -202,9 +202,9 @@ def result(found: Mapping[Way, list[tuple[float, float]]], revision: str) -> Res
             f"Two JVMs in turn, {WARM_UP} rounds to warm up, then {ROUNDS} rounds, {SLOW_ROUNDS} of queries that take "
             f"more than {SLOW:g} s. The ratio is the median over rounds of (that jar / this jar in the same round).",
             "An operator of Joinery's ran in every run. Cases that are not in the table were not run.",
-            f"`make bench-against REV={revision}` makes this page, of some cases with `CASE`.",
         ],
         data={f"{way.case}: {way.name}": seconds for way, seconds in found.items()},
+        command=f'make bench-against REV={revision} CASE="{" ".join(dict.fromkeys(way.case for way in found))}"',
     )
 
 

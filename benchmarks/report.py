@@ -49,6 +49,7 @@ class Result:
         data: The figures behind the table, for `<case>.json`.
         plot: Draws the data into a file.
         sections: Further tables.
+        command: Makes the page; `make bench CASE=...` unless another one does.
     """
 
     case: str
@@ -61,6 +62,7 @@ class Result:
     data: dict[str, Any] = field(default_factory=dict)
     plot: Callable[[dict[str, Any], Path], None] | None = None
     sections: list[Section] = field(default_factory=list)
+    command: str = ""
 
 
 def machine() -> str:
@@ -110,7 +112,7 @@ def write(result: Result) -> Path:
         *(f"- {note}" for note in result.notes),
         "",
         *([f"![medians]({result.case}.svg)", ""] if result.plot else []),
-        f"`make bench CASE={result.case}`, commit {commit()}, {datetime.now(timezone.utc):%Y-%m-%d}; {machine()}",
+        f"`{result.command or f'make bench CASE={result.case}'}`, commit {commit()}, {datetime.now(timezone.utc):%Y-%m-%d}; {machine()}",
         "",
     ]
     path = ROOT / "benchmarks" / "results" / f"{result.case}.md"
