@@ -102,6 +102,7 @@ def write(result: Result) -> Path:
         The file, `benchmarks/results/<case>.md`; what data it has is beside it in `<case>.json`,
         and drawn in `<case>.svg`.
     """
+    command = result.command or f"make bench CASE={result.case}"
     lines = [
         f"# {result.title}",
         "",
@@ -112,7 +113,7 @@ def write(result: Result) -> Path:
         *(f"- {note}" for note in result.notes),
         "",
         *([f"![medians]({result.case}.svg)", ""] if result.plot else []),
-        f"`{result.command or f'make bench CASE={result.case}'}`, commit {commit()}, {datetime.now(timezone.utc):%Y-%m-%d}; {machine()}",
+        f"`{command}`, commit {commit()}, {datetime.now(timezone.utc):%Y-%m-%d}; {machine()}",
         "",
     ]
     path = ROOT / "benchmarks" / "results" / f"{result.case}.md"
