@@ -129,7 +129,7 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 # The newest Airflow is in .venv.
 OLDEST_AIRFLOW := 3.0
 
-# There, `dags test` does not show listeners the task that was executed, so that events have no datasets.
+# There, events of lineage have no datasets under `dags test`; why is not known.
 .PHONY: test-oldest-airflow
 test-oldest-airflow: jar .venv-airflow-$(OLDEST_AIRFLOW)/.stamp ## The tests of the Airflow provider on the oldest Airflow
 	$(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-airflow-$(OLDEST_AIRFLOW)/bin/python \

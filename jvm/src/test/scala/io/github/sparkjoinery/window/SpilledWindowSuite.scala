@@ -135,6 +135,21 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
+  test("a window without a key is cut before the shuffle with no memory at all") {
+    withConf(Settings :+ "spark.sql.shuffle.partitions" -> "4": _*) {
+      def text(hint: String, v: String) =
+        s"""SELECT $hint id, sum(v) OVER (ORDER BY o, id ROWS BETWEEN 70 PRECEDING AND 20 FOLLOWING) AS a
+        FROM (SELECT id, o, $v AS v FROM t)"""
+      val answer = onStockWindows(Answers.rows(sql(text("", "v"))))
+      for (wholeStage <- Seq("true", "false"))
+        withConf("spark.sql.codegen.wholeStage" -> wholeStage) {
+          val query = sql(text("/*+ SKEW_WINDOW(16) */", "starved(v)"))
+          assert(Answers.rows(query) == answer)
+          assert(partsOf(query) > 0, plan(query))
+        }
+    }
+  }
+
   /** Files that are open at most while a query runs that calls `probe` for its rows, beyond those open before. */
   private def filesOpened(body: => Unit): Long = {
     spark.udf.register("probe", (id: Int) => { OpenFiles.look(); id })
