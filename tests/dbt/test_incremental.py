@@ -86,10 +86,35 @@ def load(spark: SparkSession, queries: dict[str, str]) -> None:
         spark.sql(f"create table {SCHEMA}.{name} using parquet as {query}")
 
 
-def sources() -> str:
-    """The sources as properties."""
+def sources(**others: Any) -> str:
+    """The sources as properties, and others."""
     tables = [{"name": name} for name in FIRST]
-    return yaml.safe_dump({"sources": [{"name": "raw", "schema": SCHEMA, "tables": tables}]})
+    return yaml.safe_dump({"sources": [{"name": "raw", "schema": SCHEMA, "tables": tables}], **others})
+
+
+def unit_tests() -> list[dict[str, Any]]:
+    """What incremental runs compute beside rows of the model: those of its newest row's day, or all where it has none."""
+    times = [f"2024-01-0{day} 12:00:00" for day in (1, 2, 3, 4)]
+    facts = [{"id": number, "k": 1, "j": 2, "at": at} for number, at in enumerate(times)]
+    changes = [{"k": k, "since": at, "value": k * 10 + number} for k in (1, 2) for number, at in enumerate(times)]
+    given = [{"input": SOURCE, "rows": facts}, {"input": CHANGES, "rows": changes}]
+    answers = {
+        "joined": [{"id": number, "c_value": 10 + number, "d_value": 20 + number} for number in range(4)],
+        "last_rows": [{"id": number, "n": number + 1, "least": 0} for number in range(4)],
+        "last_hours": [{"id": number, "n": min(number + 1, 2), "least": max(number - 1, 0)} for number in range(4)],
+    }
+    inputs = {"joined": given, "last_rows": given[:1], "last_hours": given[:1]}
+    return [
+        {
+            "name": f"{model}_{name}",
+            "model": model,
+            "overrides": {"macros": {"is_incremental": True}},
+            "given": [*inputs[model], {"input": "this", "rows": rows}],
+            "expect": {"rows": answer[begins:]},
+        }
+        for model, answer in answers.items()
+        for name, rows, begins in (("of_a_day", [{"at": "2024-01-04 10:00:00"}], 2), ("of_all", [], 0))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +122,7 @@ def project(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Dbt:
     """The project of all models."""
     folder = tmp_path_factory.mktemp("incremental")
     write_project(folder, **MODELS)
-    (folder / "models" / "sources.yml").write_text(sources())
+    (folder / "models" / "sources.yml").write_text(sources(unit_tests=unit_tests()))
     project = Dbt(folder)
     assert project.invoke("deps").success, project.log
     return project
@@ -126,6 +151,31 @@ def test_incremental_runs_equal_a_full_refresh(spark: SparkSession, project: Dbt
         assert_same_rows(spark.table(f"{SCHEMA}.{model}"), spark.sql(answer))
         assert old[model] == files(spark, model, "<")
         assert new[model].isdisjoint(files(spark, model, ">="))
+
+
+def test_unit_tests_of_incremental_runs(spark: SparkSession, project: Dbt) -> None:
+    load(spark, {name: f"{query} limit 5" for name, query in ALL.items()})
+    assert project.invoke("run", "--full-refresh", "--exclude", "all_rows").success, project.log
+    run = project.invoke("test", "--select", "test_type:unit")
+    assert run.success, project.log
+    statuses = [str(one.status) for one in run.result.results if one.node.resource_type == "unit_test"]
+    assert statuses == ["pass"] * len(unit_tests())
+
+
+def test_a_unit_test_without_rows_of_the_model_is_told_what_it_lacks(
+    spark: SparkSession, dbt: Dbt, tmp_path: Path
+) -> None:
+    first = unit_tests()[0]
+    write_project(tmp_path, joined=MODELS["joined"])
+    (tmp_path / "models" / "sources.yml").write_text(sources(unit_tests=[first | {"given": first["given"][:2]}]))
+    project = Dbt(tmp_path)
+    assert project.invoke("deps").success, project.log
+    load(spark, {name: f"{query} limit 5" for name, query in ALL.items()})
+    assert project.invoke("run", "--full-refresh").success, project.log
+    assert not project.invoke("test", "--select", "test_type:unit").success
+    assert "`lookback` needs `input: this` among what a unit test of an incremental run is given" in "\n".join(
+        project.log
+    )
 
 
 def test_a_model_without_rows_is_computed_in_full(spark: SparkSession, project: Dbt) -> None:

@@ -1,5 +1,6 @@
 {# The time from which an incremental run computes rows, as a SQL literal, so that Spark reads no files of older rows; none in a full
-   run, and where the model has no time yet. further_back: SQL such as ' - interval 2 hours'; what is computed as a whole begins before it. #}
+   run, and where the model has no time yet. In a unit test `this` is the name of a CTE, or none where the test gives no rows of it: the
+   time is a subquery. further_back: SQL such as ' - interval 2 hours'; what is computed as a whole begins before it. #}
 {% macro watermark(macro, lookback, column, further_back='') %}
   {{ return(adapter.dispatch('watermark', 'joinery')(macro, lookback, column, further_back)) }}
 {% endmacro %}
@@ -8,12 +9,16 @@
   {%- set back = joinery.read_lookback(macro, lookback) -%}
   {%- do joinery.check_replaces_rows(macro) -%}
   {%- if not execute or model is not defined or not is_incremental() -%}{{ return(none) }}{%- endif -%}
-  {%- if joinery.type_of(joinery.column_types(this), column) is none -%}
+  {%- if this is none -%}
+    {%- do joinery.fail(macro, 'lookback', "needs `input: this` among what a unit test of an incremental run is given: "
+      ~ "its newest row says where to begin") -%}
+  {%- elif this is not string and joinery.type_of(joinery.column_types(this), column) is none -%}
     {%- do joinery.fail(macro, 'lookback', "needs the column `" ~ column ~ "` in the model itself, whose newest row says where to begin: "
       ~ "select it, or build the model anew with --full-refresh") -%}
   {%- endif -%}
   {%- set start = 'max(' ~ joinery.quoted(column) ~ ') - ' ~ back.reach ~ further_back -%}
   {%- if back.whole -%}{%- set start = "date_trunc('" ~ back.whole ~ "', " ~ start ~ ')' -%}{%- endif -%}
+  {%- if this is string -%}{{ return('(select ' ~ start ~ ' from ' ~ this ~ ')') }}{%- endif -%}
   {%- set found = run_query('select cast(' ~ start ~ ' as string), typeof(' ~ start ~ ') from ' ~ joinery.quoted_relation(this)).rows[0] -%}
   {{ return("cast('" ~ found[0] ~ "' as " ~ found[1] ~ ')' if found[0] is not none else none) }}
 {% endmacro %}
