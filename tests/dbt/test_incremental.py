@@ -93,7 +93,7 @@ def sources(**others: Any) -> str:
 
 
 def unit_tests() -> list[dict[str, Any]]:
-    """What incremental runs compute beside rows of the model: those of its newest row's day, or all where it has none."""
+    """What incremental runs compute beside rows of the model: those of its newest day, or all if it has none."""
     times = [f"2024-01-0{day} 12:00:00" for day in (1, 2, 3, 4)]
     facts = [{"id": number, "k": 1, "j": 2, "at": at} for number, at in enumerate(times)]
     changes = [{"k": k, "since": at, "value": k * 10 + number} for k in (1, 2) for number, at in enumerate(times)]
