@@ -115,6 +115,9 @@ class ApplicationOperator(BaseOperator):
         """
         self._outcomes.clear()
         requests = self.requests()
+        if not requests:
+            # no Spark is needed to find nothing
+            return self.outcome([], context)
         hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
         stays = self.deferrable and hook.run_dir is not None
         if self.deferrable and not stays:
@@ -165,7 +168,8 @@ class ApplicationOperator(BaseOperator):
 
     def _ended(self, progress: Progress, folder: BatchFolder, context: Context) -> Any:
         """Make the task's result, and delete the batch's folder: of what failed, its log is in the task's."""
-        self._outcomes[:] = zip(self.requests(), progress.results, strict=False)
+        # those of the start: the manifest may be another one by now, as dbt writes it whenever it runs
+        self._outcomes[:] = zip(folder.requests(), progress.results, strict=False)
         count(progress.results, self.dag_id, self.task_id)
         self._keep_pages(folder, context)
         if progress.report_error:
