@@ -27,7 +27,7 @@ from settings import EXAMPLE, demo_home, environment
 from spark_joinery import jar_path
 from spark_joinery.report import read_report, render, write
 from spark_joinery.store import open_store
-from timing import LIMIT, LimitedQueries, Timing, Timings, time_with_jar, time_without_jar
+from timing import LIMIT, LimitedQueries, StillRunningError, Timing, Timings, time_with_jar, time_without_jar
 
 SCHEMA = "joinery_example"  # of the models built with the jar
 DATA = {"flights_schema": "nycflights_large"}
@@ -191,7 +191,7 @@ def main(rows: int) -> None:
     home = demo_home()
     try:
         demo(home, rows)
-    except DemoError as error:
+    except (DemoError, StillRunningError) as error:
         console.print(f"[red]✗[/] {escape(str(error))}", soft_wrap=True)
         sys.exit(1)
 

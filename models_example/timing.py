@@ -111,16 +111,28 @@ def shuffled(spark: SparkSession) -> float:
     return sum(executors.apply(i).totalShuffleWrite() for i in range(executors.size())) / 1e6
 
 
-def wait_for_tasks(spark: SparkSession, at_most: float = 60.0) -> None:
+class StillRunningError(Exception):
+    """Tasks of a stopped query did not end, and would slow down what is timed next."""
+
+
+def wait_for_tasks(spark: SparkSession, at_most: float = 900.0) -> None:
     """Wait until the tasks of a cancelled query have ended too, so that they do not slow down the next one.
 
     Args:
         spark: the session.
-        at_most: seconds.
+        at_most: seconds; far more than a task that spills on a slow machine needs.
+
+    Raises:
+        StillRunningError: they did not end.
     """
     tracker = spark.sparkContext._jsc.sc().statusTracker()
     deadline = time.monotonic() + at_most
-    while time.monotonic() < deadline and any(info.numRunningTasks() for info in tracker.getExecutorInfos()):
+    while running := sum(info.numRunningTasks() for info in tracker.getExecutorInfos()):
+        if time.monotonic() > deadline:
+            raise StillRunningError(
+                f"{running} tasks of a query that was stopped still run after {at_most:.0f} s, and would spoil all "
+                "other times: run `make demo` again when the machine is less busy, or with fewer ROWS"
+            )
         time.sleep(0.1)
 
 

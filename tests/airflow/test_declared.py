@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from spark_joinery.airflow.declared import declared
-from spark_joinery.metadata import ManifestNotFoundError, read_manifest
+from spark_joinery.metadata import ManifestFormatError, ManifestNotFoundError, read_manifest
 
 pytestmark = pytest.mark.airflow
 
@@ -103,6 +103,22 @@ def test_a_damaged_copy_is_written_again(home: Path, tmp_path: Path, content: st
     copy.write_text(content)
     assert declared(path) == first
     assert len(copy.read_text()) > len(content)
+
+
+def test_a_manifest_that_is_being_written_is_read_again(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """dbt empties the file first and then fills it, also while the DAG runs."""
+    path = write(tmp_path / "manifest.json", models=1)
+    whole = path.read_text()
+    path.write_text(whole[: len(whole) // 2])
+    with monkeypatch.context() as patch:
+        patch.setattr("time.sleep", lambda seconds: path.write_text(whole))
+        found = declared(path)
+    assert found == declared(path) == read_manifest(path).requests
+    path.write_text("{")
+    with pytest.raises(ManifestFormatError, match="not JSON"):
+        declared(path)
 
 
 def test_what_cannot_be_kept_is_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

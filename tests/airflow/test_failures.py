@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 pytestmark = [pytest.mark.airflow, pytest.mark.dbt]
 
 DAGS = """
+from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.empty import EmptyOperator
 from spark_joinery.airflow.dags import joinery_refresh_dag
 
@@ -24,6 +26,13 @@ for way in ("continue", "fail"):
     globals()[way] = joinery_refresh_dag(
         {manifest!r}, dag_id=f"failing_{{way}}", conn_id="gone", build_models=dbt, on_refresh_failure=way
     )
+
+def dbt_that_writes_another():
+    return BashOperator(task_id="dbt", bash_command="cp {other} {moved}")
+
+moved = joinery_refresh_dag({moved!r}, dag_id="moved", build_models=dbt_that_writes_another)
+deploy = BashOperator(task_id="deploy", bash_command="rm {moved}", dag=moved)
+deploy >> moved.get_task("before_models.refresh")
 """
 
 RUN = """
@@ -42,9 +51,16 @@ for dag in bag.dags.values():
 
 @pytest.fixture(scope="module")
 def nights(airflow_home: Path, dbt_project: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What became of both DAGs, and what they logged."""
+    """What became of the DAGs, and what they logged."""
     dags = tmp_path_factory.mktemp("dags")
-    (dags / "failing.py").write_text(DAGS.format(manifest=str(dbt_project / "target" / "manifest.json")))
+    manifest = dbt_project / "target" / "manifest.json"
+    moved, other = dags / "moved.json", dags / "other.json"
+    shutil.copy(manifest, moved)
+    document = json.loads(manifest.read_text())
+    del document["nodes"]["model.shop.busy"]
+    other.write_text(json.dumps(document))
+    files = {"manifest": str(manifest), "moved": str(moved), "other": str(other)}
+    (dags / "failing.py").write_text(DAGS.format(**files))
     environment = os.environ | {
         "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
         "PYTHONPATH": str(Path(__file__).parents[1]),
@@ -53,7 +69,7 @@ def nights(airflow_home: Path, dbt_project: Path, tmp_path_factory: pytest.TempP
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     runs = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"dag"')]
-    return {"log": done.stdout + done.stderr, **{run["dag"]: run for run in runs}}
+    return {"log": done.stdout + done.stderr, "moved.json": str(moved), **{run["dag"]: run for run in runs}}
 
 
 def test_a_refresh_that_fails_does_not_keep_dbt_from_running(nights: dict[str, Any]) -> None:
@@ -83,3 +99,26 @@ def test_what_a_retry_cannot_mend_is_not_tried_again(nights: dict[str, Any]) -> 
     state, tries = nights["failing_continue"]["tasks"]["before_models.refresh"]
     assert (state, tries < 2) == ("failed", True)
     assert "connection 'gone' does not exist: add one of type 'Joinery (Spark)'" in nights["log"]
+
+
+def test_a_manifest_that_went_after_the_dag_was_parsed(nights: dict[str, Any]) -> None:
+    """The refresh before dbt fails at once; dbt writes the manifest anew, and the one after it goes by that."""
+    night = nights["moved"]
+    states = {task: state for task, (state, _) in night["tasks"].items()}
+    assert states == {
+        "deploy": "success",
+        "before_models.refresh": "failed",
+        "sources_refreshed": "success",
+        "dbt": "success",
+        "after_models.refresh": "skipped",
+        "all_refreshed": "upstream_failed",
+    }
+    assert night["tasks"]["before_models.refresh"][1] < 2
+    gone = (
+        f"JoineryRefreshOperator 'before_models.refresh': {nights['moved.json']}: no such file. `dbt parse` writes it"
+    )
+    assert gone in nights["log"]
+    assert "nothing is declared that this task refreshes" in nights["log"]
+    assert (
+        "Not refreshed, as it no longer declares them so: distribution of spark_catalog.marts.busy (" in nights["log"]
+    )

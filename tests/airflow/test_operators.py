@@ -17,12 +17,14 @@ from airflow.providers.common.compat.sdk import (
     AirflowSkipException,
     BaseOperator,
 )
+from spark_joinery.airflow.dags import joinery_refresh_dag
 from spark_joinery.airflow.operators.application import ApplicationOperator, summary
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
 from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.airflow.tasks import TaskPer
 from spark_joinery.batch import Batch, BatchFolder, Progress
 from spark_joinery.jobs import RefreshResult
 from spark_joinery.metadata import BloomFilterSpec, DistributionSpec, HotKeys, RangeIndexSpec
@@ -187,6 +189,65 @@ def test_what_the_manifest_does_not_have_fails_at_once(manifest: Path, arguments
     operator = JoineryRefreshOperator(**{"task_id": "nightly", "manifest": manifest, **arguments})
     with pytest.raises(AirflowFailException, match=f"^JoineryRefreshOperator 'nightly': {says}"):
         operator.execute({})
+
+
+def redeclare(manifest: Path, **joinery: Any) -> None:
+    """Change what the manifest declares for its source."""
+    document = json.loads(manifest.read_text())
+    document["sources"]["source.shop.raw.t"]["config"]["meta"] = {"joinery": joinery} if joinery else {}
+    manifest.write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize("task_per", ["stage", "relation"])
+def test_a_declaration_that_changed_after_the_dag_was_parsed(
+    manifest: Path, task_per: TaskPer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The task goes by the manifest as it is when it runs, and says what became of what the DAG shows."""
+    dag = joinery_refresh_dag(manifest, task_per=task_per)
+    (task,) = (task for task in dag.tasks if task.task_id.startswith("before_models."))
+    assert isinstance(task, JoineryRefreshOperator)
+    task.render_template_fields({})
+    warnings: list[str] = []
+    monkeypatch.setattr(task.log, "warning", lambda text, *values: warnings.append(text % values))
+    before, index = task.requests()
+    assert warnings == []
+    redeclare(manifest, bloom_filters=[{"keys": ["k"], "fpp": 0.001}], range_indexes=[{"point": "t"}])
+    assert [request.spec for request in task.requests()] == [BloomFilterSpec(keys=["k"], fpp=0.001), index.spec]
+    assert warnings == [
+        f"{manifest} has changed since the DAG was parsed. Not refreshed, as it no longer declares them so: "
+        f"bloom_filter of spark_catalog.raw.t ({before.spec_hash[:8]})"
+    ]
+
+
+def test_a_relation_that_went_after_the_dag_was_parsed(manifest: Path) -> None:
+    dag = joinery_refresh_dag(manifest, task_per="relation")
+    (task,) = (task for task in dag.tasks if task.task_id.startswith("before_models."))
+    assert isinstance(task, JoineryRefreshOperator)
+    task.render_template_fields({})
+    redeclare(manifest)
+    says = (
+        r"^JoineryRefreshOperator 'before_models\.raw_t__\w{8}': Nothing to refresh is named 'spark_catalog\.raw\.t'\. "
+        rf"There are: model\.shop\.busy\. {manifest} is read when the task runs: it may have changed since the DAG"
+    )
+    with pytest.raises(AirflowFailException, match=says):
+        task.execute({})
+
+
+def test_a_manifest_that_changes_during_a_refresh_does_not_matter_to_its_end(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_JOINERY_DEFAULT", json.dumps({"conn_type": "joinery", "extra": {"store": "/s"}}))
+    operator = JoineryRefreshOperator(task_id="t", manifest=manifest, stage="before_models")
+    asked = operator.requests()
+    folder = BatchFolder.create(tmp_path / "run", Batch(asked))
+    folder.take_batch()
+    results = tuple(result("refreshed", mode="full", rows=1, keys=1, version="v1") for _ in asked)
+    folder.write_progress(Progress(state="done", results=results))
+    manifest.unlink()
+    assert operator.execute_complete({}, {"folder": str(folder.path), "problem": None}) == list(results)
+    assert not folder.path.exists()
+    facets = operator.get_openlineage_facets_on_complete(None)
+    assert [output.name.split("/")[2] for output in facets.outputs] == ["bloom_filter", "range_index"]
 
 
 def result(status: str, **more: Any) -> dict[str, Any]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +13,7 @@ from typing import Any
 import pytest
 from spark_joinery.airflow.pages import Pages, task_path
 from spark_joinery.batch import Batch, BatchFolder
+from support.documentation import ROOT, blocks
 
 pytestmark = pytest.mark.airflow
 
@@ -63,3 +68,27 @@ def test_no_id_leads_out_of_the_directory(ids: tuple[str, str, str, int], path: 
     dag_id, run_id, task_id, index = ids
     ti: Any = SimpleNamespace(dag_id=dag_id, run_id=run_id, task_id=task_id, map_index=index, try_number=2)
     assert task_path({"ti": ti}) == path
+
+
+def test_the_commands_of_the_page_delete_what_is_old(tmp_path: Path) -> None:
+    (commands,) = (block.text for block in blocks(ROOT / "docs/reference/airflow.md", "sh") if "find " in block.text)
+    now, day = time.time(), 86_400
+    for run, age in (("old", 40 * day), ("mixed", 0), ("new", 0)):
+        for attempt, file_age in (("try-1", max(age, 40 * day * (run == "mixed"))), ("try-2", age)):
+            page = tmp_path / "dag" / run / "t" / attempt / "report.html"
+            page.parent.mkdir(parents=True)
+            page.touch()
+            os.utime(page, (now - file_age, now - file_age))
+
+    def clean() -> set[str]:
+        script = commands.replace("/data/joinery-reports", shlex.quote(str(tmp_path)))
+        subprocess.run(["sh", "-ec", script], check=True)
+        for folder in filter(Path.is_dir, tmp_path.rglob("*")):
+            os.utime(folder, (now - day, now - day))
+        return {str(path.relative_to(tmp_path / "dag")) for path in tmp_path.rglob("try-*")}
+
+    kept = {"mixed/t/try-2", "new/t/try-1", "new/t/try-2"}
+    # a folder that has just become empty may be one that a task has just made, and waits for the next day
+    assert clean() > kept
+    assert [clean() for _ in range(3)][-1] == kept
+    assert not (tmp_path / "dag" / "old").exists()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -38,6 +41,32 @@ def test_a_query_is_stopped_at_its_limit_and_the_next_one_runs(
     assert not any(executor.numRunningTasks() for executor in running)
     assert timing.timed(spark, "plain", "SELECT 1 AS one", tmp_path / "rows", limit=60).seconds > 0
     assert spark.read.parquet(str(tmp_path / "rows")).collect() == [(1,)]
+
+
+def test_tasks_that_do_not_end_are_an_error_and_not_a_slower_next_query(
+    spark: SparkSession, timing: ModuleType
+) -> None:
+    def busy() -> bool:
+        return any(executor.numRunningTasks() for executor in spark._jsc.sc().statusTracker().getExecutorInfos())
+
+    def run() -> None:
+        with suppress(Exception):
+            spark.sql(ENDLESS).collect()
+
+    query = Thread(target=run)
+    query.start()
+    try:
+        while query.is_alive() and not busy():
+            sleep(0.1)
+        with pytest.raises(timing.StillRunningError, match="still run after 0 s"):
+            timing.wait_for_tasks(spark, at_most=0)
+    finally:
+        # cancelled before it has a job, it would go on
+        while query.is_alive():
+            spark.sparkContext.cancelAllJobs()
+            query.join(0.5)
+    timing.wait_for_tasks(spark)
+    assert not busy()
 
 
 def test_what_a_query_shuffles_is_its_own(spark: SparkSession, timing: ModuleType, tmp_path: Path) -> None:

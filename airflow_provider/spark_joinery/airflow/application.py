@@ -88,6 +88,21 @@ class SparkApplication:
         if not self.folder.beaten_at():
             raise self._lost()
 
+    def wait_for_spark(self, limit_s: float) -> Progress:
+        """
+        Wait for a while until Spark is there.
+
+        :param limit_s: seconds after which it is not waited for any longer
+        :return: how far the program is
+        """
+        deadline = time.monotonic() + limit_s
+        while True:
+            self.folder.look_after()
+            progress = self.folder.progress()
+            if progress.state != "starting" or self._has_exited() or time.monotonic() > deadline:
+                return progress
+            time.sleep(_POLL_S)
+
     def wait(
         self,
         on_start: Callable[[Progress], None] = lambda progress: None,

@@ -6,15 +6,19 @@ import hashlib
 import json
 import logging
 import os
+import time
 from os import PathLike
 from pathlib import Path
 
 from airflow.providers.common.compat.sdk import ObjectStoragePath
 
 import spark_joinery
-from spark_joinery.metadata import ArtifactRequest, read_manifest
+from spark_joinery.metadata import ArtifactRequest, ManifestFormatError, read_manifest
 
 log = logging.getLogger(__name__)
+
+# far longer than it takes to write a large manifest
+_WRITTEN_S = 1.0
 
 
 def declared(manifest: str | PathLike[str]) -> list[ArtifactRequest]:
@@ -36,7 +40,14 @@ def declared(manifest: str | PathLike[str]) -> list[ArtifactRequest]:
     copy = _copies() / f"{hashlib.sha256(str(manifest).encode()).hexdigest()[:32]}.json"
     if state is not None and (kept := _kept(copy, state)) is not None:
         return kept
-    requests = read_manifest(path).requests
+    try:
+        requests = read_manifest(path).requests
+    except ManifestFormatError:
+        # dbt writes the file in place, also while the DAG runs: half of it is no error
+        time.sleep(_WRITTEN_S)
+        if (later := _state(path)) == state:
+            raise
+        state, requests = later, read_manifest(path).requests
     if state is not None:
         _keep(copy, state, requests)
     return requests

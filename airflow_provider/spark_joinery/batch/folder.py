@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from spark_joinery.batch.batch import Batch
 from spark_joinery.batch.progress import Progress
+from spark_joinery.metadata import ArtifactRequest
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class BatchFolder:
         path.mkdir(mode=0o700, parents=True)
         folder = cls(path)
         folder.write("batch.json", batch.to_json())
+        folder.write("requests.json", json.dumps([request.to_dict() for request in batch.requests]))
         folder.write_progress(Progress())
         folder.look_after()
         return folder
@@ -64,6 +67,15 @@ class BatchFolder:
         batch = Batch.from_json(file.read_text(encoding="utf-8"))
         file.unlink()
         return batch
+
+    def requests(self) -> list[ArtifactRequest]:
+        """What the batch was asked to refresh, which stays when the batch is taken.
+
+        Returns:
+            The requests, in the order of the results.
+        """
+        documents = json.loads((self.path / "requests.json").read_text(encoding="utf-8"))
+        return [ArtifactRequest.from_dict(document) for document in documents]
 
     def progress(self) -> Progress:
         """Read how far the batch is.

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 Trouble = Literal["damaged", "skipped", "never used"]
 
+# a deferred task cannot show Spark's UI later, and a cluster may let Spark wait for long
+_SPARK_S = 30.0
+
 
 class ApplicationOperator(BaseOperator):
     """
@@ -115,6 +118,9 @@ class ApplicationOperator(BaseOperator):
         """
         self._outcomes.clear()
         requests = self.requests()
+        if not requests:
+            # no Spark is needed to find nothing
+            return self.outcome([], context)
         hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
         stays = self.deferrable and hook.run_dir is not None
         if self.deferrable and not stays:
@@ -126,7 +132,7 @@ class ApplicationOperator(BaseOperator):
         full_refresh = self.full_refresh or (context.get("params") or {}).get("full_refresh") is True
         self._application = hook.start(requests, full_refresh=full_refresh, stays=stays)
         if stays:
-            self._wait_until_alive(self._application)
+            self._show_ui(self._wait_until_alive(self._application), context)
             trigger = RefreshTrigger(str(self._application.folder.path))
             self.defer(trigger=trigger, method_name="execute_complete", timeout=self.execution_timeout)
         try:
@@ -165,7 +171,8 @@ class ApplicationOperator(BaseOperator):
 
     def _ended(self, progress: Progress, folder: BatchFolder, context: Context) -> Any:
         """Make the task's result, and delete the batch's folder: of what failed, its log is in the task's."""
-        self._outcomes[:] = zip(self.requests(), progress.results, strict=False)
+        # those of the start: the manifest may be another one by now, as dbt writes it whenever it runs
+        self._outcomes[:] = zip(folder.requests(), progress.results, strict=False)
         count(progress.results, self.dag_id, self.task_id)
         self._keep_pages(folder, context)
         if progress.report_error:
@@ -188,10 +195,11 @@ class ApplicationOperator(BaseOperator):
         finally:
             folder.remove()
 
-    def _wait_until_alive(self, application: SparkApplication) -> None:
+    def _wait_until_alive(self, application: SparkApplication) -> Progress:
         """Wait until the driver can be left to itself; a task that ends before, by a time-out or an error, ends it."""
         try:
             application.wait_until_alive()
+            return application.wait_for_spark(_SPARK_S)
         except BaseException:
             application.cancel()
             raise
@@ -203,6 +211,8 @@ class ApplicationOperator(BaseOperator):
 
     def _keep_pages(self, folder: BatchFolder, context: Context) -> None:
         """Let the links lead to the report and the driver's log, which the folder takes along otherwise."""
+        # Spark has ended, and its port may be another application's next
+        self._link({SparkUILink().name: ""}, context)
         if "ti" not in context:
             return
         try:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, AirflowSkipException, Asset
 
+from spark_joinery.airflow.assets import SCHEME, artifact_asset
 from spark_joinery.airflow.declared import declared
 from spark_joinery.airflow.operators.application import ApplicationOperator, summary
 from spark_joinery.airflow.operators.refresh import as_list
 from spark_joinery.errors import JoineryError
-from spark_joinery.metadata import Kind, Stage, select
+from spark_joinery.metadata import Kind, Stage, UnknownNameError, select
 
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
@@ -70,8 +71,25 @@ class JoineryRefreshOperator(ApplicationOperator):
         try:
             selected = select(declared(self.manifest), names, self.kinds)
         except JoineryError as error:
-            raise AirflowFailException(f"{type(self).__name__} '{self.task_id}': {error}") from error
-        return [request for request in selected if self.stage in (None, request.stage)]
+            raise AirflowFailException(f"{type(self).__name__} '{self.task_id}': {error}{self._hint(error)}") from error
+        requests = [request for request in selected if self.stage in (None, request.stage)]
+        self._name_what_is_gone(requests)
+        return requests
+
+    def _hint(self, error: JoineryError) -> str:
+        if not isinstance(error, UnknownNameError):
+            return ""
+        return f" {self.manifest} is read when the task runs: it may have changed since the DAG was parsed."
+
+    def _name_what_is_gone(self, requests: list[ArtifactRequest]) -> None:
+        """Say which outlets of a task of the nightly DAG are not refreshed, though there will be events of them."""
+        outlets = {outlet.name for outlet in self.outlets if isinstance(outlet, Asset) and outlet.group == SCHEME}
+        if gone := outlets - {artifact_asset(request).name for request in requests}:
+            self.log.warning(
+                "%s has changed since the DAG was parsed. Not refreshed, as it no longer declares them so: %s",
+                self.manifest,
+                ", ".join(sorted(gone)),
+            )
 
     def outcome(self, results: list[dict[str, Any]], context: Context) -> list[dict[str, Any]]:
         """
