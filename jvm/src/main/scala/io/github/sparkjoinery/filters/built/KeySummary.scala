@@ -13,8 +13,9 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions.{HashedKey, SplitBlockFilter}
 
 /**
- * What a filter is made of: one row of one struct, `filter` (of all keys together), then the smallest and largest value
- * of each term that has a bound. Equal summaries in a query are one subquery, which Spark runs once.
+ * What a filter is made of: one row of one struct, `filter` (of all keys together; NULL where there are none), then the
+ * smallest and largest value of each term that has a bound. Equal summaries in a query are one subquery, which Spark
+ * runs once.
  *
  * @param plan
  *   whose rows have all keys that matter
@@ -30,9 +31,11 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
 
   /** @param limit most keys that a filter is built for */
   def collected(limit: Int): FilterKeys = {
-    val struct = StructType(StructField("filter", BinaryType) +: terms.zipWithIndex.flatMap { case (term, i) =>
-      Seq(StructField(s"min$i", term.dataType), StructField(s"max$i", term.dataType))
-    })
+    val struct =
+      StructType(StructField("filter", if (keys.isEmpty) NullType else BinaryType) +: terms.zipWithIndex.flatMap {
+        case (term, i) =>
+          Seq(StructField(s"min$i", term.dataType), StructField(s"max$i", term.dataType))
+      })
     val columns = AttributeSet.fromAttributeSets((keys ++ terms).map(_.references))
     FilterKeys(
       keys,
@@ -72,7 +75,7 @@ case class FilterKeys(
 
   def aggregate: Aggregate = {
     val filter =
-      if (keys.isEmpty) Literal(null, BinaryType)
+      if (keys.isEmpty) Literal(null, NullType)
       else CollectKeys(HashedKey.hash(keys), limit).toAggregateExpression()
     val bounds = terms.zipWithIndex.flatMap { case (term, i) =>
       Seq(
