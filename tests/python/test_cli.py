@@ -217,7 +217,8 @@ def test_plan_report_says_why_no_filter_was_built(spark: SparkSession) -> None:
         days = "SELECT k.kind, l.a % 50 AS day, count(*) AS c FROM legs l JOIN kinds k ON l.b = k.b GROUP BY ALL"
         found = explain_sql(
             spark,
-            f"WITH days AS ({days}) SELECT a.c, b.c AS d FROM days a JOIN days b ON a.day = b.day AND a.kind = upper(b.kind)",
+            f"WITH days AS ({days}) SELECT a.c, b.c AS d FROM days a "
+            "JOIN days b ON a.day = b.day AND a.kind = upper(b.kind)",
         )
     finally:
         for table in ("legs", "kinds"):

@@ -40,6 +40,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
     "tasksUnfiltered" -> SQLMetrics.createMetric(sparkContext, "tasks that stopped testing: most rows passed"),
     Late -> SQLMetrics.createMetric(sparkContext, "not built: late"),
     TooManyKeys -> SQLMetrics.createMetric(sparkContext, "not built: too many keys"),
+    Changed -> SQLMetrics.createMetric(sparkContext, "not built: table changed"),
     Failure -> SQLMetrics.createMetric(sparkContext, "not built: failed")
   )
 
@@ -78,6 +79,8 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
       if (result eq late) cancel()
       result match {
         case Missing(metric, reason) => isMissing(metric, reason)
+        case Found(_, None) if child.schema.head.name == FilterKeys.OfOtherVersion =>
+          isMissing(Changed, "a table that its keys are of was changed while the query was planned")
         case Found(_, None) if isOfKeys =>
           isMissing(
             TooManyKeys,
@@ -184,6 +187,7 @@ private object KeySubqueryExec {
   // metrics that say why there is no filter
   private val Late = "late"
   private val TooManyKeys = "tooManyKeys"
+  private val Changed = "changed"
   private val Failure = "failed"
 
   sealed trait Outcome
