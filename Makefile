@@ -123,8 +123,9 @@ test-lines: wheel env-all ## The wheel on the other Spark lines, there also besi
 	  $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$$line/bin/python .venv-spark-$$line/bin/python -m pytest \
 	    tests/python/test_smoke.py || exit 1; done
 	# 4.1 is the newest line for which both publish a jar; a process of its own, as they are loaded with its first session
-	for suite in lakehouse lakehouse_artifacts; do $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
-	  .venv-spark-4.1/bin/python -m pytest tests/integration/test_$$suite.py || exit 1; done
+	for suite in test_lakehouse.py "test_lakehouse_artifacts.py test_lakehouse_filters.py"; do \
+	  (cd tests/integration && $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
+	    $(CURDIR)/.venv-spark-4.1/bin/python -m pytest -m "not soak" $$suite) || exit 1; done
 
 # The newest Airflow is in .venv.
 OLDEST_AIRFLOW := 3.0
@@ -142,6 +143,7 @@ soak: env-all wheel .venv-databricks/.stamp compile-lines test-oldest-airflow ##
 	# dbt on Delta Lake and Iceberg, as in `test-lines`
 	$(UV) pip install --quiet --python .venv-spark-4.1/bin/python --no-deps --reinstall dist/*.whl
 	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse_dbt.py
+	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest -m soak tests/integration/test_lakehouse_filters.py
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line suites || exit 1; done
 
 # One seed, so that what it finds in a change is the change's; `make fuzz` draws new ones. A busy machine may be too slow.

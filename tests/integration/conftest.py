@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from spark_joinery import configure_spark
 
 ROOT = Path(__file__).parents[2]
 LAKE_ARTIFACTS = (
@@ -56,3 +59,22 @@ def lake_settings(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactor
         }
 
     return settings
+
+
+@pytest.fixture(scope="session")
+def lake(lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
+    """A session beside Delta Lake and Iceberg, in which nothing is broadcast and no side is too small for a filter."""
+    assert SparkContext._active_spark_context is None, "another session runs: these tests need a process of their own"
+    settings = {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
+        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+        "spark.joinery.store.timeout": "60s",
+    }
+    builder = SparkSession.builder.master("local[2]").config(map=lake_settings() | settings)
+    spark = configure_spark(builder).getOrCreate()
+    for schema in ("spark_catalog.lake", "ice.lake"):
+        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    yield spark
+    spark.stop()

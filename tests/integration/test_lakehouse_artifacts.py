@@ -5,41 +5,28 @@ Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
-from spark_joinery import configure_spark
 from spark_joinery.jobs import RefreshResult, refresh
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, HotKeys, RangeIndexSpec
 from spark_joinery.store import open_store
 
 pytestmark = pytest.mark.lakehouse
 
-THEIRS = "io.delta.sql.DeltaSparkSessionExtension,org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 TABLES = {"delta": "spark_catalog.lake.keys", "iceberg": "ice.lake.keys"}
 FILTER = "joinery_might_contain"
 
 
-@pytest.fixture(scope="module")
-def lake(lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
-    assert SparkContext._active_spark_context is None, "another session runs: these tests need a process of their own"
-    settings = {
-        "spark.sql.extensions": THEIRS,
-        "spark.sql.autoBroadcastJoinThreshold": "-1",
-        "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
-        "spark.joinery.runtimeFilter.build.enabled": "false",
-        "spark.joinery.store.timeout": "60s",
-    }
-    builder = SparkSession.builder.master("local[2]").config(map=lake_settings() | settings)
-    spark = configure_spark(builder).getOrCreate()
-    spark.range(400).selectExpr("id", "id AS k").createOrReplaceTempView("facts")
-    for schema in {name.rpartition(".")[0] for name in TABLES.values()}:
-        spark.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-    yield spark
-    spark.stop()
+@pytest.fixture(scope="module", autouse=True)
+def facts(lake: SparkSession) -> Iterator[None]:
+    """What is joined with a table that has a filter in the store; the query builds none."""
+    lake.range(400).selectExpr("id", "id AS k").createOrReplaceTempView("facts")
+    lake.conf.set("spark.joinery.runtimeFilter.build.enabled", "false")
+    yield
+    lake.conf.unset("spark.joinery.runtimeFilter.build.enabled")
 
 
 @pytest.fixture(params=TABLES)

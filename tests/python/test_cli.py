@@ -204,6 +204,34 @@ def test_the_documented_example_of_explain_shows_what_its_page_says(spark: Spark
     assert "*the right side is small*" in section
 
 
+def test_plan_report_says_why_no_filter_was_built(spark: SparkSession) -> None:
+    settings = {
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
+    }
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        spark.sql("CREATE TABLE legs USING parquet AS SELECT hash(id) AS a, id % 100 AS b FROM range(300000)")
+        spark.sql("CREATE TABLE kinds USING parquet AS SELECT id AS b, concat('T', id) AS kind FROM range(100)")
+        days = "SELECT k.kind, l.a % 50 AS day, count(*) AS c FROM legs l JOIN kinds k ON l.b = k.b GROUP BY ALL"
+        found = explain_sql(
+            spark,
+            f"WITH days AS ({days}) SELECT a.c, b.c AS d FROM days a "
+            "JOIN days b ON a.day = b.day AND a.kind = upper(b.kind)",
+        )
+    finally:
+        for table in ("legs", "kinds"):
+            spark.sql(f"DROP TABLE IF EXISTS {table}")
+        for key in settings:
+            spark.conf.unset(key)
+    reasons = [entry.reason for entry in found]
+    assert any("the other side is computed once for several places of the query" in reason for reason in reasons), (
+        reasons
+    )
+    assert any("rows are dropped by a filter that the query builds of" in reason for reason in reasons), reasons
+
+
 def test_plan_report_says_why_joinery_declined(spark: SparkSession) -> None:
     assert_declined(spark, "SELECT * FROM range(3) a JOIN range(4) b USING (id)", "an ordinary join")
     with pytest.raises(AssertionError, match="no such reason"):

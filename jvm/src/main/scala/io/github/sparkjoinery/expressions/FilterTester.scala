@@ -14,11 +14,13 @@ class FilterTester(blocks: Int, words: Array[Long]) extends KeyTester {
   private var passed = 0
   private var pause = FirstPause
   private var unseen = 0 // rows still to let pass
+  private var paused = false
   private var testedBefore = 0L
   private var droppedBefore = 0L
 
   override def rowsTested: Long = testedBefore + tested
   override def rowsDropped: Long = droppedBefore + tested - passed
+  override def hasPaused: Boolean = paused
 
   override def skips(): Boolean = unseen > 0 && {
     unseen -= 1
@@ -36,6 +38,7 @@ class FilterTester(blocks: Int, words: Array[Long]) extends KeyTester {
   private def judge(): Unit = {
     if (passed > Window / 10 * 9) {
       unseen = pause
+      paused = true
       pause = math.min(pause * 2, LongestPause)
     } else pause = FirstPause
     testedBefore = rowsTested

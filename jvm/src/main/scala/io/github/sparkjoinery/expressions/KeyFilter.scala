@@ -27,6 +27,9 @@ trait KeyTester {
 
   /** Keys of those that were not found. */
   def rowsDropped: Long = 0
+
+  /** Whether it has let rows pass unseen, as most that it had seen passed. */
+  def hasPaused: Boolean = false
 }
 
 /** No filter: every key passes. */

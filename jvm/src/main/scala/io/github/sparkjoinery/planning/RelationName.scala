@@ -2,6 +2,7 @@ package io.github.sparkjoinery.planning
 
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Range}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 /** A short name of what a leaf of a plan reads, for people. */
@@ -12,6 +13,7 @@ object RelationName {
         case files: HadoopFsRelation => files.location.rootPaths.headOption.fold("files")(_.getName)
         case other => other.toString
       })
+    case relation: DataSourceV2Relation => relation.name
     case cached: InMemoryRelation => cached.cacheBuilder.tableName.getOrElse("a cached query")
     case _: LocalRelation => "local rows"
     case _: Range => "range"

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 import io.github.sparkjoinery.expressions.OfRuntimeFilter
 
@@ -25,16 +25,11 @@ object Repeatable {
 
   /**
    * Whether a subquery reads at least the rows that some join of the query matches, at the same time as the join does.
-   * What runtime filters below let pass may differ; they drop only rows that match nothing. Files have to be listed
+   * What runtime filters below let pass may differ; they drop only rows that match nothing. Tables have to be pinned
    * already, as no later rule of the optimizer pins what a subquery reads, nor prepares functions of Python.
    */
-  def ofMatches(plan: LogicalPlan): Boolean = !plan.containsPattern(PYTHON_UDF) && is(plan) {
-    case cached: InMemoryRelation => cached.cacheBuilder.isCachedColumnBuffersLoaded
-    case _ => false
-  } && plan.collectLeaves().forall {
-    case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => files.location.isInstanceOf[InMemoryFileIndex]
-    case _ => true
-  }
+  def ofMatches(plan: LogicalPlan): Boolean =
+    !plan.containsPattern(PYTHON_UDF) && is(plan)(_.children.isEmpty) && plan.collectLeaves().forall(PinnedTable.is)
 
   private def is(plan: LogicalPlan)(isOther: LogicalPlan => Boolean): Boolean = plan.deterministic && !plan.exists {
     node =>

@@ -168,8 +168,8 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       if (insists || !test.comparesKeysOnly || !SameRows.contain(source.plan, test.side, test.keys)) None
       else Some("the keys of the other side come from the same rows")
 
-    private def subqueryOf(summary: LogicalPlan): ScalarSubquery =
-      summaries.getOrElseUpdate(summary.canonicalized, ScalarSubquery(summary))
+    private def subqueryOf(summary: FilterKeys): ScalarSubquery =
+      summaries.getOrElseUpdate(summary.canonicalized, ScalarSubquery(summary.withScans))
 
     private def nameOf(plan: LogicalPlan): String =
       plan.collectLeaves().map(RelationName.of).distinct.mkString(", ")

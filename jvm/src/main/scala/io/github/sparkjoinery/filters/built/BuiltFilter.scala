@@ -85,7 +85,8 @@ object KeyBound {
 }
 
 /** A filter that counts, for the metrics of the node that built it, the keys that it tests and drops. */
-class MeteredFilter(filter: SplitBlockFilter, tested: SQLMetric, dropped: SQLMetric) extends KeyFilter {
+class MeteredFilter(filter: SplitBlockFilter, tested: SQLMetric, dropped: SQLMetric, paused: SQLMetric)
+  extends KeyFilter {
   override def relation: String = filter.relation
 
   override def newTester(): KeyTester = {
@@ -93,6 +94,7 @@ class MeteredFilter(filter: SplitBlockFilter, tested: SQLMetric, dropped: SQLMet
     Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { _ =>
       tested += tester.rowsTested
       dropped += tester.rowsDropped
+      if (tester.hasPaused) paused += 1
     })
     tester
   }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{BaseSubqueryExec, SQLExecution, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.joinery.{BuildThreads, JoineryConf}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{NullType, StructType}
 
 import io.github.sparkjoinery.expressions.{AbsentFilter, KeyFilter}
 
@@ -36,27 +36,35 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
     "filterBytes" -> SQLMetrics.createSizeMetric(sparkContext, "filter size"),
     "buildTime" -> SQLMetrics.createTimingMetric(sparkContext, "time to build"),
     "rowsTested" -> SQLMetrics.createMetric(sparkContext, "rows tested"),
-    "rowsDropped" -> SQLMetrics.createMetric(sparkContext, "rows dropped")
+    "rowsDropped" -> SQLMetrics.createMetric(sparkContext, "rows dropped"),
+    "tasksUnfiltered" -> SQLMetrics.createMetric(sparkContext, "tasks that stopped testing: most rows passed"),
+    Late -> SQLMetrics.createMetric(sparkContext, "not built: late"),
+    TooManyKeys -> SQLMetrics.createMetric(sparkContext, "not built: too many keys"),
+    Changed -> SQLMetrics.createMetric(sparkContext, "not built: table changed"),
+    Failure -> SQLMetrics.createMetric(sparkContext, "not built: failed")
   )
 
   private val timeoutMs = JoineryConf.runtimeFilterBuildTimeoutMs
+  private val maxKeys = JoineryConf.runtimeFilterMaxKeys
 
   @volatile private var missing: Option[String] = None
 
   /** Why there is no filter, once that is known. */
   def whyMissing: Option[String] = missing
 
+  @transient private lazy val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+
   @transient private lazy val tag = s"$TagPrefix${UUID.randomUUID()}"
 
   // Starts when the plan that needs the filter is prepared.
   @transient private lazy val building: CompletableFuture[Outcome] = {
-    val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    val id = executionId
     SQLExecution.withThreadLocalCaptured[Outcome](session, BuildThreads.executor) {
-      SQLExecution.withExecutionId(session, executionId) {
+      SQLExecution.withExecutionId(session, id) {
         // What another filter is built of may wait for this one, and be late.
         sparkContext.getJobTags().filter(_.startsWith(TagPrefix)).foreach(sparkContext.removeJobTag)
         sparkContext.addJobTag(tag)
-        try build(executionId)
+        try build()
         finally sparkContext.removeJobTag(tag)
       }
     }
@@ -64,20 +72,38 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
 
   // Ends one way or another when the time is up.
   @transient private lazy val outcome: CompletableFuture[Outcome] = {
-    val late = Missing(s"it was not built within spark.joinery.runtimeFilter.buildTimeout ($timeoutMs ms)")
+    val late = Missing(Late, s"it was not built within spark.joinery.runtimeFilter.buildTimeout ($timeoutMs ms)")
     val decided = building.handle[Outcome] { (result, failure) => if (failure == null) result else failed(failure) }
       .completeOnTimeout(late, timeoutMs, TimeUnit.MILLISECONDS)
     decided.thenApply { (result: Outcome) =>
       if (result eq late) cancel()
       result match {
-        case Missing(reason) =>
-          missing = Some(reason)
-          logWarning(s"No filter by $source: $reason")
+        case Missing(metric, reason) => isMissing(metric, reason)
+        case Found(_, None) if child.schema.head.name == FilterKeys.OfOtherVersion =>
+          isMissing(Changed, "a table that its keys are of was changed while the query was planned")
+        case Found(_, None) if isOfKeys =>
+          isMissing(
+            TooManyKeys,
+            s"its keys are more than spark.joinery.runtimeFilter.maxKeys ($maxKeys), or more than a task has memory " +
+              "for; their bounds are used all the same"
+          )
         case _ =>
       }
       result
     }
   }
+
+  private def isMissing(metric: String, reason: String): Unit = {
+    missing = Some(reason)
+    longMetric(metric) += 1
+    SQLMetrics.postDriverMetricUpdates(sparkContext, executionId, Seq(longMetric(metric)))
+    logWarning(s"No filter by $source: $reason")
+  }
+
+  /** Whether a filter is wanted, and not bounds alone. */
+  private def isOfKeys: Boolean = rowType.head.dataType != NullType
+
+  private def rowType: StructType = child.schema.head.dataType.asInstanceOf[StructType]
 
   /** Again and again until the build has ended: it may be about to start a job that cannot be cancelled yet. */
   private def cancel(): Unit = if (!building.isDone && !sparkContext.isStopped) {
@@ -86,18 +112,21 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
       .execute(() => cancel())
   }
 
-  private def build(executionId: String): Outcome = {
+  private def build(): Outcome = {
     val start = System.nanoTime()
-    val row = child.executeCollect().head.getStruct(0, child.schema.head.dataType.asInstanceOf[StructType].length)
+    val row = child.executeCollect().head.getStruct(0, rowType.length)
     val found = KeySummary.filterOf(row, source)
     longMetric("buildTime") += TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)
     found.foreach { case (keys, filter) =>
       longMetric("keys") += keys
       longMetric("filterBytes") += filter.blocks * 32L
     }
-    SQLMetrics.postDriverMetricUpdates(sparkContext, executionId, metrics.values.toSeq)
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      executionId,
+      Seq("keys", "filterBytes", "buildTime").map(longMetric))
     val tested = found.map { case (_, filter) =>
-      new MeteredFilter(filter, longMetric("rowsTested"), longMetric("rowsDropped"))
+      new MeteredFilter(filter, longMetric("rowsTested"), longMetric("rowsDropped"), longMetric("tasksUnfiltered"))
     }
     Found(row, tested)
   }
@@ -111,7 +140,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
       case _ => false
     }
     if (isStopped || causes.exists(isFatal)) Failed(causes.last)
-    else Missing(s"building it failed: ${causes.last.getMessage}")
+    else Missing(Failure, s"building it failed: ${causes.last.getMessage}")
   }
 
   /** Not so what a task has no memory for, which is an OutOfMemoryError to Java: the query may have enough. */
@@ -130,7 +159,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
   /** The row of [[KeySummary]]; none if there is no filter. */
   override def executeCollect(): Array[InternalRow] = await() match {
     case Found(row, _) => Array(InternalRow(row))
-    case Missing(_) => Array.empty
+    case _: Missing => Array.empty
     case Failed(cause) => throw cause
   }
 
@@ -155,8 +184,14 @@ private object KeySubqueryExec {
   private val TagPrefix = "joinery-filter-"
   private val CancelAgainMs = 50L
 
+  // metrics that say why there is no filter
+  private val Late = "late"
+  private val TooManyKeys = "tooManyKeys"
+  private val Changed = "changed"
+  private val Failure = "failed"
+
   sealed trait Outcome
   case class Found(row: InternalRow, filter: Option[KeyFilter]) extends Outcome
-  case class Missing(reason: String) extends Outcome
+  case class Missing(metric: String, reason: String) extends Outcome
   case class Failed(cause: Throwable) extends Outcome
 }

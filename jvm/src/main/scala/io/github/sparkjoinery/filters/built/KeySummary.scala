@@ -2,6 +2,7 @@ package io.github.sparkjoinery.filters.built
 
 import java.util.UUID
 
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
@@ -13,8 +14,9 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions.{HashedKey, SplitBlockFilter}
 
 /**
- * What a filter is made of: one row of one struct, `filter` (of all keys together), then the smallest and largest value
- * of each term that has a bound. Equal summaries in a query are one subquery, which Spark runs once.
+ * What a filter is made of: one row of one struct, `filter` (of all keys together; NULL where there are none), then the
+ * smallest and largest value of each term that has a bound. Equal summaries in a query are one subquery, which Spark
+ * runs once.
  *
  * @param plan
  *   whose rows have all keys that matter
@@ -30,9 +32,11 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
 
   /** @param limit most keys that a filter is built for */
   def collected(limit: Int): FilterKeys = {
-    val struct = StructType(StructField("filter", BinaryType) +: terms.zipWithIndex.flatMap { case (term, i) =>
-      Seq(StructField(s"min$i", term.dataType), StructField(s"max$i", term.dataType))
-    })
+    val struct =
+      StructType(StructField("filter", if (keys.isEmpty) NullType else BinaryType) +: terms.zipWithIndex.flatMap {
+        case (term, i) =>
+          Seq(StructField(s"min$i", term.dataType), StructField(s"max$i", term.dataType))
+      })
     val columns = AttributeSet.fromAttributeSets((keys ++ terms).map(_.references))
     FilterKeys(
       keys,
@@ -59,20 +63,38 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
 /**
  * The row of a [[KeySummary]]. It becomes an ordinary aggregate, but not before the query is planned: Spark merges
  * aggregates over the same table, and then one waits for the other.
+ *
+ * @param versions
+ *   of the tables that have some, see [[VersionedScans]]; None if they are changing
  */
 case class FilterKeys(
     keys: Seq[Expression],
     terms: Seq[Expression],
     limit: Int,
     summary: AttributeReference,
-    child: LogicalPlan) extends UnaryNode {
+    child: LogicalPlan,
+    versions: Option[Seq[String]] = Some(Nil)) extends UnaryNode {
   override def output: Seq[Attribute] = Seq(summary)
   override def producedAttributes: AttributeSet = outputSet
   override def maxRows: Option[Long] = Some(1)
 
-  def aggregate: Aggregate = {
+  def withScans: FilterKeys = VersionedScans.of(child) match {
+    case Some((scans, found)) => copy(child = scans, versions = Some(found))
+    case None => copy(versions = None)
+  }
+
+  /** What is planned: nothing is known of the keys if the query reads another version of a table. */
+  def planned: LogicalPlan =
+    if (versions.contains(VersionedScans.versions(child))) aggregate
+    else {
+      val row =
+        Literal.create(Row.fromSeq(Seq.fill(summary.dataType.asInstanceOf[StructType].length)(null)), summary.dataType)
+      Project(Seq(Alias(row, FilterKeys.OfOtherVersion)(summary.exprId)), OneRowRelation())
+    }
+
+  private def aggregate: Aggregate = {
     val filter =
-      if (keys.isEmpty) Literal(null, BinaryType)
+      if (keys.isEmpty) Literal(null, NullType)
       else CollectKeys(HashedKey.hash(keys), limit).toAggregateExpression()
     val bounds = terms.zipWithIndex.flatMap { case (term, i) =>
       Seq(
@@ -86,6 +108,12 @@ case class FilterKeys(
   }
 
   override protected def withNewChildInternal(newChild: LogicalPlan): FilterKeys = copy(child = newChild)
+}
+
+object FilterKeys {
+
+  /** The name of a column that has nothing, as a table has changed. */
+  val OfOtherVersion = "keys of another version"
 }
 
 object KeySummary {

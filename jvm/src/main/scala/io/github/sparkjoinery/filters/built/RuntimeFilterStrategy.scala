@@ -15,7 +15,7 @@ import io.github.sparkjoinery.expressions.{EitherFilter, MightContain, StoredFil
 object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case keys: FilterKeys => Seq(planLater(keys.aggregate))
+    case keys: FilterKeys => Seq(planLater(keys.planned))
     case _ => withoutSecond(plan)
   }
 

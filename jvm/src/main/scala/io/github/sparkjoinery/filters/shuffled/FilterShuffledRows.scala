@@ -4,15 +4,11 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.adaptive.{
-  AQEShuffleReadExec,
-  AdaptiveSparkPlanHelper,
-  QueryStageExec,
-  ShuffleQueryStageExec
-}
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanHelper, QueryStageExec, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
-import org.apache.spark.sql.execution.{FilterExec, LeafExecNode, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.{FilterExec, LeafExecNode, SparkPlan}
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
@@ -69,39 +65,32 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       dropLeft: Boolean,
       dropRight: Boolean): SparkPlan = {
     val Seq(left, right) = join.children
-    val test =
-      if (dropLeft) testOf(Side(left, leftKeys), Side(right, rightKeys)).map(test => Seq(above(left, test), right))
-      else None
-    test.orElse(
-      if (dropRight) testOf(Side(right, rightKeys), Side(left, leftKeys)).map(test => Seq(left, above(right, test)))
-      else None
-    ).fold(join)(join.withNewChildren)
-  }
-
-  private case class Side(plan: SparkPlan, keys: Seq[Expression])
-
-  /** Below the sort, which is what has to do less. */
-  private def above(side: SparkPlan, test: Expression): SparkPlan = side match {
-    case sort: SortExec => sort.copy(child = FilterExec(test, sort.child))
-    case rows => FilterExec(test, rows)
+    def of(plan: SparkPlan, keys: Seq[Expression]) =
+      if (keys.forall(_.deterministic)) ShuffledSide.of(plan, keys) else None
+    val shuffled = for (l <- of(left, leftKeys); r <- of(right, rightKeys)) yield (l, r)
+    shuffled.flatMap { case (l, r) =>
+      val test = if (dropLeft) testOf(l, r).map(test => Seq(l.filtered(test), right)) else None
+      test.orElse(if (dropRight) testOf(r, l).map(test => Seq(left, r.filtered(test))) else None)
+    }.fold(join)(join.withNewChildren)
   }
 
   /** What rows of one side have to pass to match any of the other; None if it is not worth while. */
-  private def testOf(side: Side, other: Side): Option[Expression] = for {
-    many <- stageOf(side.plan)
-    few <- stageOf(other.plan)
-    rows <- many.getRuntimeStatistics.rowCount
-    keys <- few.getRuntimeStatistics.rowCount
-    if keys <= JoineryConf.runtimeFilterMaxKeys && keys * Fewer <= rows && isSelective(few, keys)
-    if many.getRuntimeStatistics.sizeInBytes >= JoineryConf.runtimeFilterMinSize
-    pairs = other.keys.zip(side.keys).flatMap { case (mine, theirs) => hashed(mine, theirs) }
-    if pairs.nonEmpty && (side.keys ++ other.keys).forall(_.deterministic)
+  private def testOf(side: ShuffledSide, other: ShuffledSide): Option[Expression] = for {
+    rows <- side.stage.getRuntimeStatistics.rowCount
+    keys <- other.stage.getRuntimeStatistics.rowCount
+    if keys <= JoineryConf.runtimeFilterMaxKeys && keys * Fewer <= rows && isSelective(other.stage, keys)
+    if side.stage.getRuntimeStatistics.sizeInBytes >= JoineryConf.runtimeFilterMinSize
+    pairs = other.keys.zip(side.keys).flatMap {
+      case (Some(mine), Some(theirs)) => hashed(mine, theirs)
+      case _ => None
+    }
+    if pairs.nonEmpty
     hash = HashedKey.hash(pairs.map(_._2))
-    if !isTested(many, hash)
+    if !isTested(side.stage, hash)
   } yield {
     val id = NamedExpression.newExprId
     val source = s"$keys shuffled rows"
-    val build = ShuffledKeysExec(HashedKey.hash(pairs.map(_._1)), JoineryConf.runtimeFilterMaxKeys, rowsOf(other.plan))
+    val build = ShuffledKeysExec(HashedKey.hash(pairs.map(_._1)), JoineryConf.runtimeFilterMaxKeys, other.rows)
     val subquery = new KeySubqueryExec(s"subquery#${id.id}", source, build)
     MightContain(hash, BuiltFilter(KeySubquery(subquery, id), source, isSelective = false))
   }
@@ -111,21 +100,20 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       HashedKey.of(mine).zip(HashedKey.of(theirs))
     else None
 
-  private def rowsOf(side: SparkPlan): SparkPlan = side match {
-    case sort: SortExec => sort.child
-    case rows => rows
-  }
-
-  private def stageOf(side: SparkPlan): Option[ShuffleQueryStageExec] = rowsOf(side) match {
-    case stage: ShuffleQueryStageExec if stage.isMaterialized => Some(stage)
-    case AQEShuffleReadExec(stage: ShuffleQueryStageExec, _) if stage.isMaterialized => Some(stage)
-    case _ => None
-  }
-
   /** Whether a stage has dropped rows of what it read. */
   private def isSelective(stage: ShuffleQueryStageExec, rows: BigInt): Boolean = {
     val read = rowsRead(stage)
-    read.forall(_.isDefined) && BigInt(read.flatten.sum) >= rows * Selective
+    // An aggregate has fewer rows, but not fewer keys.
+    val kept = collectFirst(stage) { case aggregate: BaseAggregateExec => rowsBelow(aggregate) }
+      .fold(Option(rows))(_.map(BigInt(_)))
+    read.forall(_.isDefined) && kept.exists(kept => BigInt(read.flatten.sum) >= kept * Selective)
+  }
+
+  /** That an aggregate has taken; None if they have not been counted. */
+  private def rowsBelow(aggregate: SparkPlan): Option[Long] = aggregate.children match {
+    case Seq(below: BaseAggregateExec) => rowsBelow(below)
+    case Seq(below) => below.metrics.get("numOutputRows").map(_.value).orElse(rowsBelow(below))
+    case _ => None
   }
 
   /** Of each table; None where it has not been counted. */

@@ -209,6 +209,30 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
+  test("tables of a catalog that have versions, and those whose version changes meanwhile") {
+    for (adaptive <- Seq("true", "false"))
+      withConf("spark.sql.catalog.versions" -> classOf[VersionedCatalog].getName) {
+        val setting = "spark.sql.adaptive.enabled" -> adaptive
+        def query(table: String) =
+          s"SELECT f.id, v.k FROM fact f JOIN versions.$table v ON f.k = v.k WHERE v.k IN (3, 4)"
+        val built = builds(checkBuilt(query("pinned"), 1, setting)).head
+        assert(built.source == "versions.pinned" && built.metrics("keys").value == 2)
+        checkBuilt(query("unknown"), 0, setting)
+        // Whenever it changes, the rows are those of one version, and none of their keys is dropped.
+        val keysBuilt =
+          for (scans <- 0 to 8) yield withConf(Shuffled :+ setting: _*) {
+            val answer = sql(query(s"moves_after_$scans").replace("SELECT", "SELECT /*+ RUNTIME_FILTER(v) */")
+              .replace("v.k IN (3, 4)", "v.k > 0"))
+            assert(answer.collect().map(_.getInt(1)).distinct.length == 20, plan(answer))
+            assert(testsIn(answer) == 1)
+            val build = builds(answer).head
+            assert(build.whyMissing.exists(_.contains("changed while")) == (build.metrics("keys").value == 0))
+            build.metrics("keys").value
+          }
+        assert(keysBuilt.toSet == Set(0, 20), keysBuilt)
+      }
+  }
+
   test("the ends of types, of keys and of bounds that there are not") {
     val ends = Seq(
       "tinyint" -> Seq("-128", "127"),

@@ -86,7 +86,7 @@ class FilterFallbackSuite extends BuiltFilters {
     for (adaptive <- Seq("true", "false")) {
       def built() = builds(checkBuilt(Building, 1, "spark.sql.adaptive.enabled" -> adaptive)).head
       val none = whileBuilding(() => ScarceMemory.take(left = 0))(built())
-      assert(none.metrics("keys").value == 0 && none.whyMissing.isEmpty)
+      assert(none.metrics("keys").value == 0 && none.whyMissing.exists(_.contains("than a task has memory for")))
       assert(whileBuilding(() => ())(built()).metrics("keys").value > 300)
     }
   }
@@ -153,6 +153,45 @@ class FilterFallbackSuite extends BuiltFilters {
   }
 
   // reasons
+
+  /** What Spark's UI shows of a query that has just run: the metrics that have a value, and the nodes' texts. */
+  private def shown(query: String, settings: (String, String)*): (Map[String, String], Seq[String]) =
+    withConf(Shuffled ++ settings: _*) {
+      val store = spark.sharedState.statusStore
+      val before = store.executionsList().map(_.executionId).toSet
+      sql(query).collect()
+      def ended = store.executionsList().find(one => !before(one.executionId) && one.completionTime.isDefined)
+      val deadline = System.nanoTime() + 10000000000L
+      while (ended.isEmpty && System.nanoTime() < deadline) Thread.sleep(20)
+      val id = ended.get.executionId
+      val (nodes, values) = (store.planGraph(id).allNodes, store.executionMetrics(id))
+      val metrics = nodes.flatMap(_.metrics).flatMap(m => values.get(m.accumulatorId).map(m.name -> _))
+      (metrics.toMap, nodes.map(_.desc).toSeq)
+    }
+
+  test("the UI shows why a filter is missing, and where one is switched off") {
+    val missing = Seq("not built: late", "not built: too many keys", "not built: failed")
+    val broken =
+      "SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f JOIN small s ON f.k = s.k WHERE building(s.class) < 9"
+    def fail(): Unit = throw new SparkOutOfMemoryError("UNABLE_TO_ACQUIRE_MEMORY", java.util.Map.of())
+    for (adaptive <- Seq("true", "false")) {
+      val setting = "spark.sql.adaptive.enabled" -> adaptive
+      def reasons(found: (Map[String, String], Seq[String])) = missing.filter(found._1.contains)
+      assert(reasons(shown(Query, setting)).isEmpty)
+      assert(reasons(shown(Query, setting, "spark.joinery.runtimeFilter.buildTimeout" -> "0")) == missing.take(1))
+      assert(reasons(shown(Query, setting, "spark.joinery.runtimeFilter.maxKeys" -> "39")) == missing.slice(1, 2))
+      assert(reasons(whileBuilding(() => fail())(shown(broken, setting))) == missing.drop(2))
+      // of bounds alone no keys are wished for
+      val range =
+        "SELECT s.name, f.id FROM small s JOIN fact f ON f.day <= s.day AND f.day > s.day - 14 WHERE s.name = 'N113'"
+      assert(reasons(shown(range, setting)).isEmpty)
+      val all = "SELECT /*+ RUNTIME_FILTER(g) */ count(*) FROM fact f JOIN fact g ON f.id = g.id"
+      assert(shown(all, setting)._1.get("tasks that stopped testing: most rows passed").exists(_.toInt > 0))
+      val unselective = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k"
+      val (_, texts) = shown(unselective, setting, "spark.joinery.explain" -> "true")
+      assert(texts.exists(text => text.contains("JoineryReport") && text.contains("no predicate makes its keys few")))
+    }
+  }
 
   private def reason(query: String, settings: (String, String)*): String =
     withConf((Shuffled ++ settings) :+ "spark.joinery.explain" -> "true": _*)(

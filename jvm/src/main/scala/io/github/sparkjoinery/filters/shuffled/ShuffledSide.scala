@@ -1,0 +1,64 @@
+package io.github.sparkjoinery.filters.shuffled
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SortExec, SparkPlan}
+
+import io.github.sparkjoinery.expressions.HashedKey
+
+/**
+ * A side of a join down to where its rows have been shuffled: below a sort, and below an aggregate by the keys, which
+ * has all rows of a key or none.
+ *
+ * @param stage
+ *   that has shuffled them
+ * @param rows
+ *   what reads them
+ * @param keys
+ *   of the join in its order, over `rows`; None if a key is made above
+ * @param filtered
+ *   the side with a filter above `rows`
+ */
+case class ShuffledSide(
+    stage: ShuffleQueryStageExec,
+    rows: SparkPlan,
+    keys: Seq[Option[Expression]],
+    filtered: Expression => SparkPlan)
+
+object ShuffledSide extends AliasHelper {
+
+  def of(side: SparkPlan, keys: Seq[Expression]): Option[ShuffledSide] = down(side, keys.map(Some(_)))
+
+  private def down(plan: SparkPlan, keys: Seq[Option[Expression]]): Option[ShuffledSide] = plan match {
+    case stage: ShuffleQueryStageExec => at(stage, plan, keys)
+    case AQEShuffleReadExec(stage: ShuffleQueryStageExec, _) => at(stage, plan, keys)
+    case sort: SortExec => below(sort, sort.child, keys)
+    // What follows has its number of rows from those below it, and its random numbers from theirs.
+    case FilterExec(condition, child) if condition.deterministic => below(plan, child, columns(keys, Nil))
+    case ProjectExec(list, child) if list.forall(_.deterministic) => below(plan, child, columns(keys, list))
+    case aggregate: BaseAggregateExec if aggregate.resultExpressions.forall(_.deterministic) =>
+      val groups = AttributeSet(aggregate.groupingExpressions.map(_.toAttribute)).intersect(aggregate.child.outputSet)
+      below(
+        aggregate,
+        aggregate.child,
+        columns(keys, aggregate.resultExpressions).map(_.filter(_.references.subsetOf(groups))))
+    case _ => None
+  }
+
+  private def at(stage: ShuffleQueryStageExec, rows: SparkPlan, keys: Seq[Option[Expression]]): Option[ShuffledSide] =
+    if (stage.isMaterialized && keys.exists(_.isDefined))
+      Some(ShuffledSide(stage, rows, keys, test => FilterExec(test, rows)))
+    else None
+
+  private def below(plan: SparkPlan, child: SparkPlan, keys: Seq[Option[Expression]]): Option[ShuffledSide] =
+    down(child, keys).map(side => side.copy(filtered = test => plan.withNewChildren(Seq(side.filtered(test)))))
+
+  /**
+   * Keys that are columns, or wider ones, so that they cannot fail of rows that the query would have dropped before.
+   */
+  private def columns(keys: Seq[Option[Expression]], list: Seq[NamedExpression]): Seq[Option[Expression]] = {
+    val aliases = getAliasMap(list)
+    keys.map(_.map(replaceAlias(_, aliases)).filter(HashedKey.column(_).isDefined))
+  }
+}

@@ -1,0 +1,31 @@
+package io.github.sparkjoinery.planning
+
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Range}
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
+
+import io.github.sparkjoinery.artifacts.TableSnapshot
+
+/**
+ * Whether a query that reads a table twice has the same rows both times, although somebody writes to it meanwhile: what
+ * it reads is settled before the query runs.
+ */
+object PinnedTable {
+
+  def is(leaf: LogicalPlan): Boolean = leaf match {
+    case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => isListed(files.location)
+    // A version, such as a snapshot of Iceberg, can be compared. What a MERGE is about to replace has none.
+    case relation: DataSourceV2Relation => TableSnapshot.versionOf(relation.table).isDefined
+    case cached: InMemoryRelation => cached.cacheBuilder.isCachedColumnBuffersLoaded
+    case _: LocalRelation | _: Range => true
+    case _ => false
+  }
+
+  private def isListed(files: FileIndex): Boolean = files.isInstanceOf[InMemoryFileIndex] || isOfDeltaSnapshot(files)
+
+  // Delta's rule `PrepareDeltaScan` puts it in the place of an index that looks for the newest version. It is found by
+  // its name, as Joinery is built without Delta.
+  private def isOfDeltaSnapshot(files: FileIndex): Boolean =
+    files.getClass.getName == "org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex"
+}

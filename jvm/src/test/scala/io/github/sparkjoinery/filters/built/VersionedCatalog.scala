@@ -1,0 +1,72 @@
+package io.github.sparkjoinery.filters.built
+
+import java.util
+import java.util.OptionalLong
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.connector.catalog._
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.connector.read._
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+/**
+ * A catalog of tables of the new kind of source: `pinned`, which has one version; `unknown`, which does not tell it;
+ * and `moves_after_n`, of which the n-th scan and those after it are of later versions. Version n has the keys n, n +
+ * 1, ... n + 19.
+ */
+class VersionedCatalog extends TableCatalog {
+  private var catalog: String = _
+  override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = catalog = name
+  override def name: String = catalog
+
+  override def listTables(namespace: Array[String]): Array[Identifier] = Array.empty
+  override def loadTable(identifier: Identifier): Table = new VersionedTable(identifier.name)
+  private def unsupported = throw new UnsupportedOperationException
+  override def createTable(i: Identifier, s: StructType, p: Array[Transform], m: util.Map[String, String]): Table =
+    unsupported
+  override def alterTable(identifier: Identifier, changes: TableChange*): Table = unsupported
+  override def dropTable(identifier: Identifier): Boolean = unsupported
+  override def renameTable(from: Identifier, to: Identifier): Unit = unsupported
+}
+
+class VersionedTable(override val name: String) extends Table with SupportsRead {
+  private val scans = new AtomicInteger
+  private val moves = if (name.startsWith("moves_after_")) name.drop("moves_after_".length).toInt else Int.MaxValue
+  private def current: Int = 1 + math.max(0, math.min(scans.get - moves, 1))
+  override def version(): String = if (name == "unknown") null else current.toString
+  override def schema(): StructType = new StructType().add("k", IntegerType)
+  override def columns(): Array[Column] = Array(Column.create("k", IntegerType))
+  override def capabilities(): util.Set[TableCapability] = util.EnumSet.of(TableCapability.BATCH_READ)
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
+    scans.incrementAndGet()
+    val version = current
+    () => new KeyScan(version)
+  }
+}
+
+class KeyScan(version: Int) extends Scan with Batch with SupportsReportStatistics {
+  override def readSchema(): StructType = new StructType().add("k", IntegerType)
+  override def toBatch: Batch = this
+  override def estimateStatistics(): Statistics = new Statistics {
+    override def sizeInBytes(): OptionalLong = OptionalLong.of(80)
+    override def numRows(): OptionalLong = OptionalLong.of(20)
+  }
+  override def planInputPartitions(): Array[InputPartition] = Array(KeysFrom(version))
+  override def createReaderFactory(): PartitionReaderFactory = KeyReaders
+}
+
+case class KeysFrom(version: Int) extends InputPartition
+
+object KeyReaders extends PartitionReaderFactory {
+  override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
+    new PartitionReader[InternalRow] {
+      private var at = -1
+      override def next(): Boolean = { at += 1; at < 20 }
+      override def get(): InternalRow =
+        new GenericInternalRow(Array[Any](partition.asInstanceOf[KeysFrom].version + at))
+      override def close(): Unit = ()
+    }
+}

@@ -1,0 +1,177 @@
+"""Filters that a query builds of Delta Lake and Iceberg tables, and filters of such tables.
+
+Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own or with `test_lakehouse_artifacts.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from spark_joinery.plan_report import explain_sql
+
+pytestmark = pytest.mark.lakehouse
+
+SCHEMAS = {"delta": "spark_catalog.lake", "iceberg": "ice.lake"}
+BUILD = "spark.joinery.runtimeFilter.build.enabled"
+VERSIONS = {"delta": ("timestamp", "version"), "iceberg": ("committed_at", "snapshot_id")}
+VECTORS = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables(lake: SparkSession) -> Iterator[None]:
+    """One table with few keys and one with many rows in four files, of either kind, and rows deleted from both."""
+    for kind, schema in SCHEMAS.items():
+        properties = VECTORS if kind == "delta" else ""
+        lake.sql(
+            f"CREATE TABLE {schema}.small USING {kind} {properties} AS SELECT if(id % 50 = 0, NULL, int(id)) AS k, "
+            "concat('N', id) AS name, id % 10 AS class FROM range(0, 400, 1, 1)"
+        )
+        lake.sql(
+            f"CREATE TABLE {schema}.fact USING {kind} {properties} AS SELECT int(id) AS id, int(id % 2000) AS k, "
+            "sha2(string(id), 256) AS pad FROM range(0, 20000, 1, 4)"
+        )
+        lake.sql(f"DELETE FROM {schema}.small WHERE k = 13")
+        lake.sql(f"DELETE FROM {schema}.fact WHERE id = 23")
+    yield
+    for schema in SCHEMAS.values():
+        for table in ("small", "fact"):
+            lake.sql(f"DROP TABLE {schema}.{table}")
+
+
+def executed(frame: DataFrame) -> str:
+    """The plan that ran, once it has."""
+    return str(frame._jdf.queryExecution().executedPlan().toString()).split("+- == Initial Plan ==")[0]
+
+
+def rows(frame: DataFrame) -> list[str]:
+    return sorted(map(repr, frame.collect()))
+
+
+def without_filter(lake: SparkSession, query: str) -> DataFrame:
+    """A query that is planned, without filters."""
+    lake.conf.set(BUILD, "false")
+    try:
+        return planned(lake, query)
+    finally:
+        lake.conf.unset(BUILD)
+
+
+def planned(lake: SparkSession, query: str) -> DataFrame:
+    frame = lake.sql(query)
+    frame._jdf.queryExecution().executedPlan()
+    return frame
+
+
+def check(lake: SparkSession, query: str, source: str) -> str:
+    """Run a query with filters and without: the answers agree, and there is one of `source`; returns the plan."""
+    expected = rows(without_filter(lake, query))
+    frame = lake.sql(query)
+    assert rows(frame) == expected
+    plan = executed(frame)
+    assert "joinery_might_contain" in plan, [entry.reason for entry in explain_sql(lake, query)]
+    assert f", {source} by" in plan, plan
+    return plan
+
+
+@pytest.mark.parametrize("fact", SCHEMAS)
+@pytest.mark.parametrize("small", SCHEMAS)
+def test_keys_of_one_filter_the_other(lake: SparkSession, small: str, fact: str) -> None:
+    few = f"(SELECT * FROM {SCHEMAS[small]}.small WHERE class = 3)"
+    for query in (
+        f"SELECT f.id, s.name FROM {SCHEMAS[fact]}.fact f JOIN {few} s ON f.k = s.k",
+        f"SELECT s.name, f.id FROM {few} s LAST JOIN {SCHEMAS[fact]}.fact f ORDER BY f.id ON f.k = s.k",
+    ):
+        check(lake, query, f"{SCHEMAS[small]}.small")
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_what_is_written_between_planning_and_running(lake: SparkSession, kind: str) -> None:
+    """Both plans read what there was when they were made."""
+    schema = SCHEMAS[kind]
+    query = f"SELECT s.name, f.id FROM {schema}.small s LEFT JOIN {schema}.fact f ON f.k = s.k WHERE s.class = 7"
+    with_filter, stock = planned(lake, query), without_filter(lake, query)
+    lake.sql(f"INSERT INTO {schema}.small VALUES (1999, 'new', 7)")
+    lake.sql(f"INSERT INTO {schema}.fact VALUES (30000, 7, 'new')")
+    assert rows(with_filter) == rows(stock)
+    assert "joinery_might_contain" in executed(with_filter)
+    check(lake, query, f"{schema}.small")
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_time_travel(lake: SparkSession, kind: str) -> None:
+    """An earlier version has keys that the newest has not."""
+    schema = SCHEMAS[kind]
+    history = (
+        lake.sql(f"DESCRIBE HISTORY {schema}.small") if kind == "delta" else lake.table(f"{schema}.small.snapshots")
+    )
+    first = min(map(tuple, history.select(*VERSIONS[kind]).collect()))[1]
+    old = f"(SELECT * FROM {schema}.small VERSION AS OF {first})"
+    query = f"SELECT f.id, s.name FROM {schema}.fact f JOIN {old} s ON f.k = s.k WHERE s.class = 3"
+    check(lake, query, f"{schema}.small")
+    assert any("N13" in row for row in rows(lake.sql(query)))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_merge(lake: SparkSession, kind: str) -> None:
+    schema = SCHEMAS[kind]
+    answers = []
+    for build in ("false", "true"):
+        lake.conf.set(BUILD, build)
+        lake.sql(f"CREATE TABLE {schema}.target USING {kind} AS SELECT * FROM {schema}.fact")
+        lake.sql(f"""
+            MERGE INTO {schema}.target t
+            USING (SELECT k, max(name) AS name FROM {schema}.small WHERE class = 3 GROUP BY k) s
+            ON t.k = s.k AND t.id < 10000
+            WHEN MATCHED AND t.id < 100 THEN DELETE
+            WHEN MATCHED THEN UPDATE SET pad = s.name
+            WHEN NOT MATCHED THEN INSERT (id, k, pad) VALUES (-1, s.k, s.name)""")
+        answers.append(rows(lake.table(f"{schema}.target")))
+        lake.sql(f"DROP TABLE {schema}.target")
+    lake.conf.unset(BUILD)
+    assert answers[0] == answers[1]
+    assert len(answers[0]) > 19000
+
+
+def rows_read(plan: Any, table: str) -> int:
+    """How many rows of a table the scans of a plan that has run have put out."""
+    leaves = plan.collectLeaves()
+    read = 0
+    for leaf in (leaves.apply(i) for i in range(leaves.size())):
+        name = leaf.nodeName()
+        if name == "AdaptiveSparkPlan":
+            read += rows_read(leaf.executedPlan(), table)
+        elif name.endswith("QueryStage"):
+            read += rows_read(leaf.plan(), table)
+        elif "Scan" in name and table in name:
+            read += leaf.metrics().apply("numOutputRows").value()
+    return read
+
+
+def test_deltas_reader_is_told_the_bounds(lake: SparkSession) -> None:
+    """Of the four files of a table, the keys are in the first; without deletion vectors, which forbid it."""
+    fact, small = f"{SCHEMAS['delta']}.plain", f"{SCHEMAS['delta']}.small"
+    lake.sql(f"CREATE TABLE {fact} USING delta AS SELECT int(id) AS id FROM range(0, 20000, 1, 4)")
+    query = f"SELECT p.id, s.name FROM {fact} p JOIN {small} s ON p.id = s.k WHERE s.class = 3"
+    check(lake, query, small)
+    frame = lake.sql(query)
+    frame.collect()
+    read = rows_read(frame._jdf.queryExecution().executedPlan(), "plain")
+    lake.sql(f"DROP TABLE {fact}")
+    assert read == 5000
+
+
+def test_no_filter_of_a_delta_table_whose_snapshot_is_open(lake: SparkSession) -> None:
+    fact, small = f"{SCHEMAS['iceberg']}.fact", f"{SCHEMAS['delta']}.plain"
+    lake.sql(f"CREATE TABLE {small} USING delta AS SELECT * FROM {SCHEMAS['iceberg']}.small")
+    query = f"SELECT f.id, s.name FROM {fact} f JOIN {small} s ON f.k = s.k WHERE s.class = 3"
+    lake.conf.set("spark.databricks.delta.stats.skipping", "false")
+    try:
+        reasons = [entry.reason for entry in explain_sql(lake, query)]
+    finally:
+        lake.conf.unset("spark.databricks.delta.stats.skipping")
+        lake.sql(f"DROP TABLE {small}")
+    assert any("may have other rows when it is read once more" in reason for reason in reasons), reasons
