@@ -28,6 +28,7 @@ JVM = Path(__file__).resolve().parent
 ROOT = JVM.parent
 GROUP = "io.github.sparkjoinery.pyspark"
 PACKAGE = "io.github.sparkjoinery"
+OFTEN = ("spark-", "scala-library")
 TEST_JVMS = 3  # each waits a good part of its time, for tasks that end and queries that are planned
 # Seconds that the slowest suites took when this was written. A wrong figure costs time, no more.
 SLOW = {
@@ -119,7 +120,9 @@ def lay_out_repository(line: str, entry: dict) -> Path:
         scala = entry["scala"].rpartition(".")[0]
         dependencies = [dependency("org.apache.spark", f"spark-sql_{scala}", spark)]
     else:
-        dependencies = [link(jar, base, spark) for jar in sorted(spark_jars(line).glob("*.jar"))]
+        # in the order of the class path: first the jars in which most classes are looked for, each time from its beginning
+        jars = sorted(spark_jars(line).glob("*.jar"), key=lambda jar: (not jar.name.startswith(OFTEN), jar.name))
+        dependencies = [link(jar, base, spark) for jar in jars]
     aggregate.parent.mkdir(parents=True)
     body = "<dependencies>" + "\n".join(dependencies) + "</dependencies>"
     aggregate.write_text(POM.format(group=GROUP, artifact="spark", version=spark, packaging="pom", body=body))
