@@ -165,6 +165,8 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
           filter.metrics("numOutputRows").value
       }
       assert(passed.sum > 500 && passed.sum < 3000, plan(answer)) // of 30,000; 396 rows of the fact have 396 keys
+    }
+    for (adaptive <- Seq("true", "false")) {
       val semi =
         "SELECT t.w, f.id FROM (SELECT /*+ BROADCAST(s) */ id, k2 FROM fact f LEFT SEMI JOIN small s ON f.k = s.k AND s.class = 3) f LEFT JOIN second t ON f.k2 = t.k2"
       checkBuilt(semi, 1, "spark.sql.adaptive.enabled" -> adaptive)
