@@ -123,7 +123,7 @@ def lay_out_repository(line: str, entry: dict) -> Path:
         scala = entry["scala"].rpartition(".")[0]
         dependencies = [dependency("org.apache.spark", f"spark-sql_{scala}", spark)]
     else:
-        # in the order of the class path: first the jars in which most classes are looked for, each time from its beginning
+        # in the order of the class path, which is searched from its beginning: first the jars with most of the classes
         jars = sorted(spark_jars(line).glob("*.jar"), key=lambda jar: (not jar.name.startswith(OFTEN), jar.name))
         dependencies = [link(jar, base, spark) for jar in jars]
     aggregate.parent.mkdir(parents=True)
