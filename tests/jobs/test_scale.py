@@ -16,8 +16,8 @@ from benchmarks.refresh import check_distribution, requests, write
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_five_million_rows(spark: SparkSession, tmp_path: Path) -> None:
-    source, rows = tmp_path / "source", 5_000_000
+def test_a_million_rows(spark: SparkSession, tmp_path: Path) -> None:
+    source, rows = tmp_path / "source", 1_000_000
     write(spark, source, 0, rows, 4)
     store, request = open_store(spark, str(tmp_path / "store")), requests(source)["distribution"]
     result = refresh_artifact(spark, request, store, schema=None)

@@ -1,6 +1,7 @@
 package io.github.sparkjoinery
 
 import java.nio.file.Files
+import java.util.concurrent.ConcurrentHashMap
 
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
@@ -30,6 +31,18 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
       }
   }
 
+  /** Where nothing has to be compiled, queries over few rows take a fraction of the time. */
+  protected val Interpreted: Seq[(String, String)] =
+    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+
+  /** Few stages and few tasks: most of the time of a query over few rows is what each of them takes. */
+  protected val Plain: Seq[(String, String)] = Seq(
+    "spark.sql.adaptive.enabled" -> "false",
+    "spark.sql.shuffle.partitions" -> "1",
+    "spark.sql.autoBroadcastJoinThreshold" -> "10MB",
+    "spark.sql.planChangeValidation" -> "false"
+  )
+
   /** Without Joinery's reading of statements, nor its operators of plain joins: what stock Spark does. */
   protected def onStockSpark[T](body: => T): T =
     withConf(
@@ -52,7 +65,28 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 }
 
 object JoinerySession {
-  lazy val session: SparkSession = SparkSession.builder()
+  lazy val session: SparkSession = {
+    Thread.currentThread.setContextClassLoader(
+      new RememberingLoader(getClass.getClassLoader)
+    ) // all of Spark's threads inherit it
+    builder.getOrCreate()
+  }
+
+  /**
+   * Remembers which classes there are not: the compiler of generated code asks for many, and each time all jars of the
+   * class path would be searched.
+   */
+  private class RememberingLoader(parent: ClassLoader) extends ClassLoader(parent) {
+    private val missing = ConcurrentHashMap.newKeySet[String]()
+
+    override protected def loadClass(name: String, resolve: Boolean): Class[_] =
+      if (missing.contains(name)) throw new ClassNotFoundException(name)
+      else
+        try super.loadClass(name, resolve)
+        catch { case absent: ClassNotFoundException => missing.add(name); throw absent }
+  }
+
+  private def builder: SparkSession.Builder = SparkSession.builder()
     .master("local[2]")
     .appName("joinery-tests")
     .config("spark.sql.extensions", classOf[JoineryExtensions].getName)
@@ -69,5 +103,9 @@ object JoinerySession {
     .config("spark.sql.artifact.isolation.enabled", "false")
     // Of the classes compiled for a query, many are those of a query before, but not of the last hundred classes.
     .config("spark.sql.codegen.cache.maxEntries", "4000")
-    .getOrCreate()
+    // Nobody watches these queries run: the events of their ends are enough, and the short form of their plans.
+    .config("spark.ui.liveUpdate.period", "-1")
+    .config("spark.sql.ui.explainMode", "simple")
+    .config("spark.broadcast.compress", "false")
+    .config("spark.broadcast.checksum", "false")
 }

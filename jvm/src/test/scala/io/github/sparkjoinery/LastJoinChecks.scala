@@ -21,15 +21,9 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
   protected val LastJoinForms: Seq[(String, String)] =
     Seq("BROADCAST" -> "BroadcastLastJoin", "SHUFFLE_HASH" -> "ShuffledHashLastJoin", "MERGE" -> "SortMergeLastJoin")
 
-  /** Where nothing has to be compiled, queries over few rows take a fraction of the time. */
-  protected val Interpreted: Seq[(String, String)] =
-    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
-
   /** For queries that only give the answer to compare with: it does not depend on how Spark comes to it. */
   protected def asOracle[T](body: => T): T =
-    withConf(
-      Interpreted :+ ("spark.sql.planChangeValidation" -> "false") :+ ("spark.joinery.rangeJoin.enabled" -> "false"): _*)(
-      body)
+    withConf(Plain ++ Interpreted :+ ("spark.joinery.rangeJoin.enabled" -> "false"): _*)(body)
 
   /**
    * A query gives the columns and rows of another, which stock Spark runs, and `operator` takes part in it.

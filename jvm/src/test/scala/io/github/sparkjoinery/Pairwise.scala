@@ -11,8 +11,15 @@ import io.github.sparkjoinery.Pairwise._
  *
  * @param allowed
  *   whether some values may meet; every two that may must fit into some query
+ * @param apart
+ *   names of dimensions that have nothing to do with each other, so that not every two of their values have to meet
  */
-class Pairwise(common: Seq[Dimension], own: Seq[Dimension], allowed: Case => Boolean, seed: Long) {
+class Pairwise(
+    common: Seq[Dimension],
+    own: Seq[Dimension],
+    allowed: Case => Boolean,
+    seed: Long,
+    apart: Set[Set[String]] = Set.empty) {
   private val random = new Random(seed)
 
   /** Greedy: each query, and each column of it, starts from a pair not seen yet and takes what adds most new pairs. */
@@ -48,7 +55,7 @@ class Pairwise(common: Seq[Dimension], own: Seq[Dimension], allowed: Case => Boo
 
   private def openPairs: mutable.LinkedHashSet[Pair] = {
     val all = for {
-      Seq((a, xs), (b, ys)) <- (common ++ own).combinations(2).toSeq
+      Seq((a, xs), (b, ys)) <- (common ++ own).combinations(2).toSeq if !apart(Set(a, b))
       x <- xs
       y <- ys if allowed(Map(a -> x, b -> y))
     } yield ordered(a -> x, b -> y)

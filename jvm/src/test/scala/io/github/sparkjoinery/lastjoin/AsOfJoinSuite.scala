@@ -17,7 +17,7 @@ import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
 class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
 
   override implicit val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 15)
+    PropertyCheckConfiguration(minSuccessful = 10)
 
   private case class Data(k: Option[Int], o: Option[Double], i: Option[Int], v: Int)
 

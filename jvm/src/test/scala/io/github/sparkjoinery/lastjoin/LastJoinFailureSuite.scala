@@ -20,18 +20,16 @@ class LastJoinFailureSuite extends LastJoinChecks {
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1"
   )
-  private val Codes = Map("generated" -> Generated, "interpreted" -> Interpreted)
-  private val Cases = Pairwise.cases(
-    "form" -> LastJoinForms.map(_._1),
-    "code" -> Codes.keys.toSeq.sorted,
-    "spark.sql.adaptive.enabled" -> Seq("false", "true"))
+  // Any three in a row have both values of either.
+  private val Modes =
+    Seq(Generated -> "false", Interpreted -> "true", Generated -> "true", Interpreted -> "false")
 
-  /** Checks each form of a query, given its hint and operator, in different settings. */
-  private def inEveryForm(check: (String, String) => Unit): Unit = for (chosen <- Cases) {
-    val adaptive = "spark.sql.adaptive.enabled"
-    withConf(Shuffled ++ Codes(chosen("code")) :+ (adaptive -> chosen(adaptive)): _*) {
-      withClue(s"$chosen\n")(check(chosen("form"), LastJoinForms.toMap.apply(chosen("form"))))
-    }
+  /** Checks each form of a query, given its hint and operator, in a mode that the next test has for another form. */
+  private def inEveryForm(number: Int)(check: (String, String) => Unit): Unit = for {
+    ((hint, operator), i) <- LastJoinForms.zipWithIndex
+    ((code, adaptive), j) <- Modes.zipWithIndex if Pairwise.isSoak || (number + i) % Modes.length == j
+  } withConf(Shuffled ++ code :+ ("spark.sql.adaptive.enabled" -> adaptive): _*) {
+    withClue(s"$hint, ${code.head}, adaptive $adaptive\n")(check(hint, operator))
   }
 
   /** Keys 0 to 5; `extreme` says for which rows arithmetic fails. */
@@ -66,12 +64,13 @@ class LastJoinFailureSuite extends LastJoinChecks {
       on: String,
       extreme: String,
       order: OrderTerm = OrderTerm("r.o"),
-      rightKey: String = "if(id = 7, 7, id % 5)"): Unit = test(s"stock Spark survives: $on, ordered by ${order.sql}") {
+      rightKey: String = "if(id = 7, 7, id % 5)",
+      number: Int = testNames.size): Unit = test(s"stock Spark survives: $on, ordered by ${order.sql}") {
     load(left(extreme), right(key = rightKey))
     val query = LastJoinQuery(Seq(order, OrderTerm("r.id")), on)
     val answer = answerOf(query)
     assert(answer.distinct.size == 60)
-    inEveryForm { (hint, operator) =>
+    inEveryForm(number) { (hint, operator) =>
       val joined = sql(query.sql(hint))
       assert(Answers.rows(joined) == answer, plan(joined))
       assert(operators(joined).contains(operator), plan(joined))
@@ -80,12 +79,16 @@ class LastJoinFailureSuite extends LastJoinChecks {
 
   private def conditionOf(query: => Any): String = intercept[Exception with SparkThrowable](query).getCondition
 
-  private def fails(on: String, extreme: String, order: OrderTerm = OrderTerm("r.o")): Unit =
+  private def fails(
+      on: String,
+      extreme: String,
+      order: OrderTerm = OrderTerm("r.o"),
+      number: Int = testNames.size): Unit =
     test(s"stock Spark fails, and so does every form: $on, ordered by ${order.sql}") {
       load(left(extreme), right())
       val query = LastJoinQuery(Seq(order, OrderTerm("r.id")), on)
       val condition = conditionOf(answerOf(query))
-      inEveryForm((hint, _) => assert(conditionOf(sql(query.sql(hint)).collect()) == condition))
+      inEveryForm(number)((hint, _) => assert(conditionOf(sql(query.sql(hint)).collect()) == condition))
     }
 
   private val (noPartner, noTimes, guarded) = ("id % 6 = 5", "id % 6 = 4", "id % 5 <= 2")
@@ -137,7 +140,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
     load(left(noPartner), right())
     val oracle = LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "l.k = r.k AND r.o < l.o + 100").candidates
     val answer = onStockSpark(asOracle(Answers.rows(sql(s"SELECT id, o FROM ($oracle)"))))
-    inEveryForm { (hint, operator) =>
+    inEveryForm(number = 0) { (hint, operator) =>
       val joined = sql(s"""SELECT /*+ $hint(r) */ l.id, r.o FROM l l
                           |LEFT ASOF JOIN r MATCH_CONDITION (l.o + 100 > r.o) ON l.k = r.k""".stripMargin)
       assert(Answers.rows(joined) == answer)

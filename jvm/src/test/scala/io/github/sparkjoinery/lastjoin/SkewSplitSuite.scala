@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.lastjoin
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
@@ -7,7 +9,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 
 import io.github.sparkjoinery.execution.skew.{ForeignReadExec, SkewedPartitions}
 import io.github.sparkjoinery.lastjoin.skew.TimeSliceExec
-import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.{Answers, LastJoinChecks, Pairwise}
 
 /** Under adaptive execution, partitions far larger than the others are read by several tasks. */
 class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
@@ -26,16 +28,23 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
 
   private def withSides[T](sides: (String, String), settings: (String, String)*)(body: => T): T = {
     views("l" -> sides._1, "r" -> sides._2)
+    known.clear()
     withConf(SkewedJoins ++ settings: _*)(body)
   }
 
   private type Data = (Int, Option[Int], Option[Int], Int)
-  private def rows(view: String): Seq[Data] = spark.table(view).collect().toSeq.map(row =>
-    (
-      row.getInt(0),
-      Option(row.get(1)).map(_.asInstanceOf[Int]),
-      Option(row.get(2)).map(_.asInstanceOf[Int]),
-      row.getInt(3)))
+
+  /** Of the present views. */
+  private val known = mutable.Map.empty[String, Seq[Data]]
+  private def rows(view: String): Seq[Data] = known.getOrElseUpdate(
+    view,
+    spark.table(view).collect().toSeq.map(row =>
+      (
+        row.getInt(0),
+        Option(row.get(1)).map(_.asInstanceOf[Int]),
+        Option(row.get(2)).map(_.asInstanceOf[Int]),
+        row.getInt(3)))
+  )
 
   /** Of each left row the id of its match: the first that passes, of all right rows of its key, the last row first. */
   private def oracle(descending: Boolean, passes: (Data, Data) => Boolean): Seq[String] = {
@@ -68,7 +77,7 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
     assert(reads(query).map(_.partitionSpecs.length).forall(_ > 5), "no more tasks than partitions")
     // what is carried over is read besides
     val (left, right) = (both.head, both(1))
-    assert(left.metrics("numOutputRows").value == spark.table("l").count() && left.metrics("carriedRows").value == 0)
+    assert(left.metrics("numOutputRows").value == rows("l").length && left.metrics("carriedRows").value == 0)
     assert(right.metrics("carriedRows").value > 0)
   }
 
@@ -81,10 +90,12 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
     ("r.o > l.o AND r.o - l.o < 5", "DESC", (l, r) => r > l && r - l < 5)
   )
 
-  for ((where, sides) <- Sides; (hint, operator) <- LastJoinForms if hint != "BROADCAST") {
+  for (((where, sides), i) <- Sides.zipWithIndex; (hint, operator) <- LastJoinForms if hint != "BROADCAST") {
     test(s"a hot key on $where, split by time below $operator") {
       withSides(sides) {
-        for ((comparison, order, f) <- if (hint == "MERGE") AsOf.drop(3) else AsOf) {
+        for (((comparison, order, f), j) <- AsOf.zipWithIndex
+          // each comparison over all sides and by both operators
+          if Pairwise.isSoak || ((i + j) % 2 == 0) == (hint == "MERGE")) {
           val joined = sql(query(comparison, order, hint))
           checkSliced(joined, oracle(order == "DESC", on(f)))
           assert(operators(joined).contains(operator))

@@ -23,48 +23,51 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
       }
   }
 
-  for {
-    join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
-    indexed <- Seq("e", "s")
-  } test(s"$join: an index of $indexed that proves too large to broadcast is built in the tasks, in parts") {
-    for ((adaptive, part, conf) <-
-        Seq(("true", "1", Generated), ("false", "1GB", Generated), ("false", "1", Interpreted)))
-      withConf(conf ++ Seq(
-        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
-        "spark.joinery.rangeJoin.maxIndexPart" -> part,
-        "spark.sql.adaptive.enabled" -> adaptive): _*) {
-        val text =
-          s"""SELECT /*+ BROADCAST($indexed) */ * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, NULL, k FROM events) e $join
+  private val Joins = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+
+  for ((join, number) <- Joins.zipWithIndex; indexed <- Seq("e", "s"))
+    test(s"$join: an index of $indexed that proves too large to broadcast is built in the tasks, in parts") {
+      val settings = Seq(("true", "1", Generated), ("false", "1GB", Generated), ("false", "1", Interpreted))
+      val left = (number + Seq("e", "s").indexOf(indexed)) % settings.length // which the other side has
+      for (((adaptive, part, conf), i) <- settings.zipWithIndex if Pairwise.isSoak || i != left)
+        withConf(conf ++ Seq(
+          "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+          "spark.joinery.rangeJoin.maxIndexPart" -> part,
+          "spark.sql.adaptive.enabled" -> adaptive): _*) {
+          val text =
+            s"""SELECT /*+ BROADCAST($indexed) */ * FROM (SELECT id, x, k FROM events UNION ALL SELECT id + 1000, NULL, k FROM events) e $join
            |(SELECT id AS sid, lo, hi FROM spans UNION ALL SELECT id, hi + 1000, lo FROM spans) s
            |ON e.x BETWEEN s.lo AND s.hi AND e.id % 7 <> s.sid""".stripMargin
-        checkRangeJoin(text)
-        val query = sql(s"SELECT count(*), sum(id + 1) FROM ($text)") // so that there is generated code above it
-        val expected = onStockJoins(sql(s"SELECT count(*), sum(id + 1) FROM ($text)").collect())
-        assert(query.collect().sameElements(expected))
-        val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics
-        assert(metrics("indexParts").value > 0, plan(query))
-      }
-  }
-
-  for (join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"))
-    test(s"$join: without an equality and a small side, the range is cut into parts") {
-      val (partitions, adaptive) = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled")
-      val codes = Map("generated" -> Generated, "interpreted" -> Interpreted)
-      val queries = Seq(
-        s"SELECT * FROM events e $join spans s ON e.x BETWEEN s.lo AND s.hi AND e.id <> s.id",
-        s"SELECT * FROM events e $join spans s ON e.x >= s.hi AND e.x < s.lo + 40",
-        s"SELECT * FROM spans s $join events e ON e.x BETWEEN s.lo AND s.hi AND e.k = 1",
-        s"SELECT * FROM events e $join spans s ON e.ts < s.te AND s.ts - INTERVAL 1 HOUR < e.ts + INTERVAL 10 MINUTES"
-      )
-      for (chosen <- Pairwise.cases(
-          "query" -> queries,
-          partitions -> Seq("2", "7", "40"),
-          "code" -> codes.keys.toSeq.sorted,
-          adaptive -> Seq("true", "false"))) withConf(codes(chosen("code")) ++ Seq(
-        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
-        partitions -> chosen(partitions),
-        adaptive -> chosen(adaptive)): _*)(checkRangeJoin(chosen("query"), Shuffled))
+          checkRangeJoin(text)
+          val summed = s"SELECT count(*), sum(id + 1) FROM ($text)" // so that there is generated code above it
+          val query = sql(summed)
+          assert(query.collect().sameElements(asOracle(sql(summed).collect())))
+          val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics
+          assert(metrics("indexParts").value > 0, plan(query))
+        }
     }
+
+  test("without an equality and a small side, the range is cut into parts") {
+    val (partitions, adaptive) = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled")
+    val codes = Map("generated" -> Generated, "interpreted" -> Interpreted)
+    val queries = Seq(
+      "SELECT * FROM events e {join} spans s ON e.x BETWEEN s.lo AND s.hi AND e.id <> s.id",
+      "SELECT * FROM events e {join} spans s ON e.x >= s.hi AND e.x < s.lo + 40",
+      "SELECT * FROM spans s {join} events e ON e.x BETWEEN s.lo AND s.hi AND e.k = 1",
+      "SELECT * FROM events e {join} spans s ON e.ts < s.te AND s.ts - INTERVAL 1 HOUR < e.ts + INTERVAL 10 MINUTES"
+    )
+    for (chosen <- Pairwise.cases(
+        "join" -> Joins,
+        "query" -> queries,
+        partitions -> Seq("2", "7", "40"),
+        "code" -> codes.keys.toSeq.sorted,
+        adaptive -> Seq("true", "false"))) withConf(codes(chosen("code")) ++ Seq(
+      "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+      partitions -> chosen(partitions),
+      adaptive -> chosen(adaptive)): _*) {
+      withClue(s"$chosen\n")(checkRangeJoin(chosen("query").replace("{join}", chosen("join")), Shuffled))
+    }
+  }
 
   test("differences are cut into parts, and those that may overflow are in all") {
     val ints = IntsWithEnds

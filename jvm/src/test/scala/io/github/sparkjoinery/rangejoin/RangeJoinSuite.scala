@@ -12,7 +12,7 @@ import io.github.sparkjoinery.Pairwise
 class RangeJoinSuite extends RangeJoinQueryChecks {
 
   private val FixedSeed = 20264L
-  private val seconds = sys.env.get("JOINERY_RANDOM_SECONDS").map(_.toDouble).getOrElse(10.0)
+  private val seconds = sys.env.get("JOINERY_RANDOM_SECONDS").map(_.toDouble).getOrElse(3.0)
 
   private def pairwise(seed: Long) = new Pairwise(RangeJoinQuery.Dimensions, Nil, _ => true, seed)
 

@@ -2,9 +2,9 @@ package io.github.sparkjoinery.window
 
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 
-import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.execution.skew.ForeignReadExec
 import io.github.sparkjoinery.window.parts.CutAtRead
+import io.github.sparkjoinery.{Answers, Pairwise}
 
 /** Windows whose hot keys are cut into parts, by a hint or because they are skewed: their answers. */
 class SkewedWindowSuite extends SkewedWindowChecks {
@@ -30,7 +30,7 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     "CURRENT ROW AND CURRENT ROW"
   ).map("RANGE BETWEEN " + _)
 
-  private val Parts = Seq(2, 3, 4, 8)
+  private val Parts = if (Pairwise.isSoak) Seq(2, 3, 4, 8) else Seq(2, 8)
 
   test("ROWS frames") {
     load(1600, Ties)
@@ -104,26 +104,22 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     )) test(s"order values: $name") {
     load(1200, order)
     withHint {
-      for (direction <- Seq("ASC", "ASC NULLS LAST", "DESC", "DESC NULLS FIRST");
-        parts = if (direction.contains("NULLS")) 3 else 8) {
-        checkSplit(
-          over(
-            Functions.take(5),
-            s"(PARTITION BY k ORDER BY o $direction, id)",
-            "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING") ++
-            over(Seq("row_number()", "sum(v)"), s"(PARTITION BY k ORDER BY o $direction, id)", Growing),
-          Some(parts)
-        )
-        withConf("spark.sql.ansi.enabled" -> "true") {
-          checkSplit(
-            over(
-              WithTies.take(5),
-              s"(PARTITION BY k ORDER BY o $direction)",
-              "RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING") ++
-              over(Seq("rank()", "dense_rank()", "count(v)"), s"(PARTITION BY k ORDER BY o $direction)", ""),
-            Some(parts)
-          )
-        }
+      for (one <- Pairwise.cases(
+          "direction" -> Seq("ASC", "ASC NULLS LAST", "DESC", "DESC NULLS FIRST"),
+          "frame" -> Seq("ROWS", "RANGE"),
+          "from" -> Seq("d", "d_shuffled"))) {
+        val direction = one("direction")
+        val (unique, single) =
+          (s"(PARTITION BY k ORDER BY o $direction, id)", s"(PARTITION BY k ORDER BY o $direction)")
+        val columns =
+          if (one("frame") == "ROWS")
+            over(Functions.take(5), unique, "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING") ++
+              over(Seq("row_number()", "sum(v)"), unique, Growing)
+          else
+            over(WithTies.take(5), single, "RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING") ++
+              over(Seq("rank()", "dense_rank()", "count(v)"), single, "")
+        withConf("spark.sql.ansi.enabled" -> (one("frame") == "RANGE").toString)(
+          checkSplitOf(columns, Some(if (direction.contains("NULLS")) 3 else 8), one("from"), split = true))
       }
     }
   }
@@ -149,14 +145,18 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     test(s"RANGE frames over $name") {
       load(1500, s"if(id % 29 = 4, NULL, $order)")
       withHint(withConf("spark.sql.ansi.enabled" -> "true") {
-        for (direction <- Seq("ASC", "DESC");
-          frame <- Seq("x PRECEDING AND CURRENT ROW", "CURRENT ROW AND x FOLLOWING", "x PRECEDING AND x FOLLOWING")) {
-          checkSplit(
+        for (one <- Pairwise.cases(
+            "direction" -> Seq("ASC", "DESC"),
+            "frame" -> Seq("x PRECEDING AND CURRENT ROW", "CURRENT ROW AND x FOLLOWING", "x PRECEDING AND x FOLLOWING"),
+            "from" -> Seq("d", "d_shuffled")
+          )) {
+          checkSplitOf(
             over(
               WithTies.take(4),
-              s"(PARTITION BY k ORDER BY o $direction)",
-              s"RANGE BETWEEN ${frame.replace("x", offset)}"),
+              s"(PARTITION BY k ORDER BY o ${one("direction")})",
+              s"RANGE BETWEEN ${one("frame").replace("x", offset)}"),
             Some(4),
+            one("from"),
             split = offset != Int.MaxValue.toString
           ) // whose bounds wrap around
         }

@@ -4,8 +4,8 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.WindowExpression
 
-import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.window.program.{Bound, FunctionProgram, WindowCompiler}
+import io.github.sparkjoinery.{Answers, Pairwise}
 
 /**
  * Sums, and bounds of frames, that their type cannot hold: the error, NULL or wrapped value that Spark's own operator
@@ -81,7 +81,7 @@ class SlidingWindowOverflowSuite extends WindowChecks {
   for ((name, values) <- Sums) test(s"sums of $name that fail") {
     loadSequences(values, seed = 5)
     withConf(Settings ++ Interpreted :+ "spark.sql.ansi.enabled" -> "true": _*) { // the error of a sequence hides what becomes of others
-      for ((frame, i) <- Frames.zipWithIndex; k <- 0 until 4) {
+      for ((frame, i) <- Frames.zipWithIndex; k <- if (Pairwise.isSoak) 0 until 4 else Seq(i % 3, 3)) {
         checkWindow(s"SELECT id, ${over(if (k == 3) "avg(v)" else "sum(v)", frame)} AS f FROM t WHERE k = ${4 * i + k}")
       }
     }
@@ -216,7 +216,9 @@ class SlidingWindowOverflowSuite extends WindowChecks {
         (values :+ "NULL").zipWithIndex.flatMap { case (v, k) => (0 until 3).map(i => s"(${k * 3 + i}, $i, $v)") },
         "id, k, o")
       withConf(Settings ++ Interpreted :+ "spark.sql.ansi.enabled" -> ansi: _*) {
-        for (direction <- Seq("ASC", "DESC"); where <- Seq("true", "k = 0 AND o IS NOT NULL", "id < 3")) {
+        for ((direction, where) <- (for (where <- Seq("true", "k = 0 AND o IS NOT NULL", "id < 3");
+            direction <- Seq("ASC", "DESC"))
+            yield direction -> where).filter(Pairwise.isSoak || _ != ("ASC" -> "id < 3"))) {
           checkWindows(
             RangeFrames.map(frame =>
               s"count(*) OVER (PARTITION BY k ORDER BY o $direction RANGE BETWEEN ${frame.replace("x", offset)})"),

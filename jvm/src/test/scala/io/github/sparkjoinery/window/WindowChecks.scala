@@ -15,7 +15,8 @@ trait WindowChecks extends LastJoinChecks {
 
   protected val Operator = "SlidingWindow"
 
-  protected def onStockWindows[T](body: => T): T = withConf("spark.joinery.slidingWindow.enabled" -> "false")(body)
+  protected def onStockWindows[T](body: => T): T =
+    withConf(Plain :+ ("spark.joinery.slidingWindow.enabled" -> "false"): _*)(body)
 
   /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
@@ -47,9 +48,14 @@ trait WindowChecks extends LastJoinChecks {
    * class of error.
    */
   protected def checkWindow(text: String, sliding: Boolean = true): Unit = {
-    val expected = asOracle(onStockWindows(shown(outcome(sql(text)))))
+    checkWindowOf(text, sliding, stock(text))
+  }
+
+  private def stock(text: String): Either[String, Map[Any, Row]] = asOracle(onStockWindows(outcome(sql(text))))
+
+  private def checkWindowOf(text: String, sliding: Boolean, expected: Either[String, Map[Any, Row]]): Unit = {
     val answer = sql(text)
-    assert(shown(outcome(answer)) == expected, text)
+    assert(shown(outcome(answer)) == shown(expected), text)
     assert(isSliding(answer) == sliding, s"$text\n${planned(answer)}")
   }
 
@@ -57,9 +63,9 @@ trait WindowChecks extends LastJoinChecks {
   protected def checkWindows(columns: Seq[String], from: String, sliding: Boolean = true): Unit = {
     def query(list: Seq[String]) =
       s"SELECT id, ${list.zipWithIndex.map { case (column, i) => s"$column AS c$i" }.mkString(",\n  ")}\n$from"
-    val fails = asOracle(onStockWindows(outcome(sql(query(columns))))).isLeft
-    if (fails) columns.foreach(column => checkWindow(query(Seq(column)), sliding))
-    else checkWindow(query(columns), sliding)
+    val expected = stock(query(columns))
+    if (expected.isLeft) columns.foreach(column => checkWindow(query(Seq(column)), sliding))
+    else checkWindowOf(query(columns), sliding, expected)
   }
 
   private def shown(outcome: Either[String, Map[Any, Row]]): String =

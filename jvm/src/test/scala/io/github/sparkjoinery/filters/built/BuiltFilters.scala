@@ -33,9 +33,13 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
     super.afterAll()
   }
 
+  /** The answer without filters, however Spark comes to it. */
+  protected def unfiltered(query: String): Seq[String] =
+    withConf(Plain ++ Interpreted :+ Off: _*)(Answers.rows(sql(query)))
+
   /** Runs a query with filters and without: the answers are equal, and as many tests as given are in its plan. */
   protected def checkBuilt(query: String, filters: Int, settings: (String, String)*): DataFrame = {
-    val expected = withConf((Shuffled :+ Off) ++ settings: _*)(Answers.rows(sql(query)))
+    val expected = withConf(settings: _*)(unfiltered(query))
     withConf(Shuffled ++ settings: _*) {
       val answer = sql(query)
       assert(Answers.rows(answer) == expected, query)

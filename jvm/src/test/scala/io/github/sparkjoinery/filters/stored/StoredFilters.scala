@@ -138,7 +138,7 @@ trait StoredFilters extends StoredArtifacts {
 
   /** Runs a query with the store and without: the answers are equal, and as many filters as given are in its plan. */
   protected def checkFilters(query: String, filters: Int, settings: (String, String)*): Unit = {
-    val expected = withConf((Shuffled :+ ("spark.joinery.store" -> "")) ++ settings: _*) {
+    val expected = withConf((settings :+ ("spark.joinery.store" -> "")) ++ Plain: _*) {
       val answer = sql(query)
       assert(filtersIn(answer) == 0)
       Answers.rows(answer)

@@ -62,10 +62,9 @@ class StoredRangeIndexSuite extends RangeJoinChecks with StoredArtifacts {
     val order = json.putArray("sorted_by")
     sortedBy.foreach(order.add(_))
     val inRuns = json.putArray("runs")
-    for (run <- 0 until runs) {
-      val ofRun =
-        rows.select(columns.map(rows(_)): _*).where(s"abs(hash(id)) % $runs = $run").orderBy(sortedBy.map(rows(_)): _*)
-      ofRun.write.parquet(version.resolve(s"data/run-$run").toString)
+    for (run <- 0 until runs) withConf(Plain ++ Interpreted: _*) {
+      val ofRun = rows.select(columns.map(rows(_)): _*).where(s"abs(hash(id)) % $runs = $run").coalesce(1)
+      ofRun.sortWithinPartitions(sortedBy.map(rows(_)): _*).write.parquet(version.resolve(s"data/run-$run").toString)
       val files = inRuns.addArray()
       listData(version, json, s"data/run-$run").foreach(path => files.add(path.stripPrefix("data/")))
     }
@@ -77,12 +76,14 @@ class StoredRangeIndexSuite extends RangeJoinChecks with StoredArtifacts {
 
   private def checkStored(query: String = Join): Unit = {
     checkRangeJoin(query)
-    assert(planned(sql(query)).exists(_.nodeName == Stored), planned(sql(query)))
+    val plan = planned(sql(query))
+    assert(plan.exists(_.nodeName == Stored), plan)
   }
 
   private def checkUnused(reason: String, query: String = Join): Unit = {
     checkRangeJoin(query)
-    assert(!planned(sql(query)).exists(_.nodeName == Stored), planned(sql(query)))
+    val plan = planned(sql(query))
+    assert(!plan.exists(_.nodeName == Stored), plan)
     checkDecision(query, reason)
   }
 
