@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 import org.apache.spark.sql.execution.joinery.ShippedRelation
 import org.apache.spark.sql.joinery.{DriverBuildMemory, JoineryConf}
 
-import io.github.sparkjoinery.rangejoin.index.{RangeIndexBuilder, RangeLayout}
+import io.github.sparkjoinery.rangejoin.index.{RangeIndexBuilder, RangeLayout, RangeRuns}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeIndex
 
 /**
@@ -26,9 +26,11 @@ case class RangeIndexBroadcastMode(layout: RangeLayout)(@transient stored: Optio
     stored.fold(build(rows, limit))(_.load(layout, rows, limit)(build(_, limit))).getOrElse(new IndexTooLarge(limit))
   }
 
-  private def build(rows: Iterator[InternalRow], limit: Long): Option[ShippedRelation] = {
-    val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))
-    if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()) else None
+  private def build(rows: Iterator[InternalRow], limit: Long): Option[ShippedRelation] = rows match {
+    case runs: RangeRuns => runs.index(new DriverBuildMemory(limit))
+    case _ =>
+      val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))
+      if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()) else None
   }
 
   // What is collected, and so whether an index of the store is of use, is for the plan below to say.

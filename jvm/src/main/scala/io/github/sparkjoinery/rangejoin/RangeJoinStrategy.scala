@@ -34,12 +34,26 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
           join.setTagValue(Taken, ())
           val (left, right, terms) = (planLater(join.left), planLater(join.right), conditions.terms(side).get)
           Seq(
-            if (isBroadcast) new BroadcastRangeJoinExec(left, right, side, join.joinType, terms)
+            if (isBroadcast) broadcast(join, side, terms, left, right)
             else ShuffledRangeJoinExec(left, right, side, join.joinType, terms))
         case Left(why) => declined(join, why)
       }
     case side: StoredRangeSide => Seq(if (side.isCurrent) StoredRangeSideExec(side) else planLater(side.child))
     case _ => Nil
+  }
+
+  /** Where the range alone is indexed, and that is to be done yet, tasks put the rows in order. */
+  private def broadcast(
+      join: Join,
+      side: BuildSide,
+      terms: RangeTerms,
+      left: SparkPlan,
+      right: SparkPlan): SparkPlan = {
+    def sorted(plan: SparkPlan): SparkPlan =
+      if (terms.indexedKeys.nonEmpty || hasIndex(sideOf(join, side)) || isBroadcast(sideOf(join, side))) plan
+      else SortForRangeIndexExec(terms.start, terms.end, RangeJoinType.givesOutIndexed(join.joinType, side), plan)
+    if (side == BuildLeft) new BroadcastRangeJoinExec(sorted(left), right, side, join.joinType, terms)
+    else new BroadcastRangeJoinExec(left, sorted(right), side, join.joinType, terms)
   }
 
   /** On a join that was planned as a range join before. */

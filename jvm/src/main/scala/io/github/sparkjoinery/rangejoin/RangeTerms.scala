@@ -74,6 +74,12 @@ case class RangeTerms(
 
   def bounds: Seq[RangeBound] = upper.toSeq ++ lower
 
+  /** What the indexed rows are sorted by: where an interval begins, or a point. */
+  def start: Expression = bounds.head.indexed
+
+  /** Where an indexed interval ends. */
+  def end: Option[Expression] = lower.filter(_ => hasIntervals).map(_.indexed)
+
   /** With the other side indexed. */
   def reversed: RangeTerms =
     RangeTerms(indexedKeys, streamedKeys, lower.map(_.reversed), upper.map(_.reversed), residual)
@@ -88,8 +94,8 @@ case class RangeTerms(
    */
   def layout(output: Seq[Attribute], keepsAll: Boolean): RangeLayout = RangeLayout(
     BindReferences.bindReferences(indexedKeys, output),
-    BindReferences.bindReference(bounds.head.indexed, output),
-    lower.filter(_ => hasIntervals).map(bound => BindReferences.bindReference(bound.indexed, output)),
+    BindReferences.bindReference(start, output),
+    end.map(BindReferences.bindReference(_, output)),
     keepsAll,
     output.length
   )

@@ -70,6 +70,19 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
     moved
   }
 
+  /**
+   * Copies a row, with its length before it, to where a page is made.
+   *
+   * @return
+   *   bytes that it takes there; more than there is room for: then nothing is copied
+   */
+  def copyTo(address: Long, page: Array[Byte], at: Int): Int = {
+    val size = sizeAt(address) + RowPages.Header
+    if (size <= page.length - at)
+      Platform.copyMemory(pageOf(address), offset(address), page, Platform.BYTE_ARRAY_OFFSET + at, size)
+    size
+  }
+
   // page by page
 
   def numPages: Int = count
@@ -151,5 +164,19 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
 object RowPages {
   private val Header = 8 // the row's length; rows begin at multiples of 8
   private val FirstPage = 16 << 10
-  private val LargestPage = 256 << 10 // larger arrays get heap regions of their own, which are dear to collect
+
+  /**
+   * Bytes of a page, if it has several rows: larger arrays get heap regions of their own, which are dear to collect.
+   */
+  val LargestPage: Int = 256 << 10
+
+  /** Pages that others have filled to their ends; nothing is to be added. */
+  def of(pages: Array[Array[Byte]]): RowPages = {
+    val rows = new RowPages(null)
+    rows.pages = pages
+    rows.ends = pages.map(_.length)
+    rows.count = pages.length
+    rows.end = rows.ends.lastOption.getOrElse(0)
+    rows
+  }
 }

@@ -1,18 +1,21 @@
 package io.github.sparkjoinery.rangejoin.index
 
 /**
- * Where to look for a value among ascending longs: for each of as many even steps from the least to the greatest as
- * there are values, or half as many, the place of its first value. A search takes one look here and one or two at the
- * values beside each other, where bisection would take twenty far apart; where most values are in few steps, it bisects
- * those.
+ * Where to look for a value among ascending longs. The way from the least to the greatest is cut into even steps, and
+ * 32 steps share a word: a bit for each that says whether it has values, and the place of the first value from there
+ * on. As each step with a bit has one value or more, the bits before a step are counted to come near its place. A
+ * search takes one look here and one or two at values beside each other, where bisection would take twenty far apart;
+ * where most values are in few steps, it bisects those.
  *
- * Of points it knows besides, by a bit for each sixteenth of a step, where there are none: that is a small fraction of
- * the values' own size, which the processor's cache holds, and most ranges that are narrow beside the points find
- * nothing.
+ * Ranges that are narrow beside the distance from value to value mostly meet steps without a bit, and are known by that
+ * one look to have none.
  *
  * Source: the idea of a radix table over sorted keys (A. Kipf et al., "RadixSpline: a single-pass learned index",
- * 2020), without the spline.
+ * 2020), without the spline; and that of counting bits to a rank (G. Jacobson, "Space-efficient static trees and
+ * graphs", 1989).
  *
+ * @param from
+ *   the place of the first value
  * @param until
  *   the place after the last value
  * @param least
@@ -21,96 +24,109 @@ package io.github.sparkjoinery.rangejoin.index
  *   the last value
  * @param shift
  *   binary digits within a step
- * @param firsts
- *   step -> place; one more at the end
- * @param bitShift
- *   binary digits within what a bit stands for
- * @param bits
- *   whether there are values; null if nobody asks
+ * @param words
+ *   the place in the upper half, the bits in the lower; one more at the end
  */
 private[index] final class Directory private (
+    from: Int,
     until: Int,
     least: Long,
     greatest: Long,
     shift: Int,
-    firsts: Array[Int],
-    bitShift: Int,
-    bits: Array[Long])
+    words: Array[Long])
   extends Serializable {
-  import Directory.BitsPerWord
+  import Directory._
 
-  def bytes: Long = firsts.length * 4L + (if (bits == null) 0 else bits.length * 8L)
+  def bytes: Long = words.length * 8L
 
   /** The place of the last value up to `bound`; one before the first if there is none. */
   def lastUpTo(values: Array[Long], bound: Long): Int =
-    if (bound < least) firsts(0) - 1
+    if (bound < least) from - 1
     else if (bound >= greatest) until - 1
     else {
-      val step = ((bound - least) >>> shift).toInt // without a sign, so that it cannot overflow
-      var low = firsts(step)
-      var high = firsts(step + 1)
-      while (low < high) {
-        val middle = (low + high) >>> 1
-        if (values(middle) <= bound) low = middle + 1 else high = middle
-      }
-      low - 1
+      val step = stepOf(bound + 1)
+      val word = wordOf(step)
+      firstFrom(values, bound + 1, near(words(word), step), placeIn(words(word + 1))) - 1
     }
 
-  /** Whether it is plain that no value is in [from, to], which is not empty; false says nothing. */
-  def hasNone(from: Long, to: Long): Boolean = to < least || from > greatest || bits != null && {
-    val first = (math.max(from, least) - least) >>> bitShift
-    val last = (math.min(to, greatest) - least) >>> bitShift
-    val (word, lastWord) = ((first / BitsPerWord).toInt, (last / BitsPerWord).toInt)
-    val upTo = -1L >>> (BitsPerWord - 1 - last % BitsPerWord) // the bits of the last word that are asked for
-    val since = -1L << (first % BitsPerWord)
-    if (word == lastWord) (bits(word) & since & upTo) == 0
-    else word + 1 == lastWord && (bits(word) & since) == 0 && (bits(lastWord) & upTo) == 0
+  /** The place of the first value from `lower` on; or -1 if it is plain that no value is in [lower, upper]. */
+  def firstWithin(values: Array[Long], lower: Long, upper: Long): Int =
+    if (upper < least || lower > greatest) None
+    else if (lower <= least) from
+    else {
+      val step = stepOf(lower)
+      val lastStep = stepOf(math.min(upper, greatest))
+      val (word, lastWord) = (wordOf(step), wordOf(lastStep))
+      val (found, next) = (words(word), words(word + 1))
+      val since = found.toInt & (-1 << step.toInt) // the bits from the step on
+      if (word == lastWord) {
+        if ((since & upTo(lastStep)) == 0) None else firstFrom(values, lower, near(found, step), placeIn(next))
+      } else if (since != 0) firstFrom(values, lower, near(found, step), placeIn(next))
+      else if (word + 1 == lastWord && (next.toInt & upTo(lastStep)) == 0) None
+      else placeIn(next)
+    }
+
+  /** Without a sign, so that it cannot overflow. */
+  private def stepOf(value: Long): Long = (value - least) >>> shift
+
+  /** A place in the word of a step, with no value before it that is not before the step. */
+  private def near(word: Long, step: Long): Int =
+    placeIn(word) + Integer.bitCount(word.toInt & ((1 << step.toInt) - 1)) // only five digits of a shift count
+
+  /** The first place of [near, end) whose value is `least` or more, or `end`. */
+  private def firstFrom(values: Array[Long], least: Long, near: Int, end: Int): Int = {
+    val soon = math.min(near + Soon, end)
+    var low = near
+    while (low < soon && values(low) < least) low += 1
+    if (low == soon) {
+      var high = end
+      while (low < high) {
+        val middle = (low + high) >>> 1
+        if (values(middle) < least) low = middle + 1 else high = middle
+      }
+    }
+    low
   }
 }
 
 private[index] object Directory {
   private val LeastValues = 256 // fewer are near to each other anyway
-  private val BitsPerStep = 16
-  private val BitsPerWord = 64
+  private val StepsPerValue = 16 // or half as many
+  private val StepsPerWord = 32
+  private val Soon = 4
+  private val None = -1
 
   /** Bytes that directories take for each value, at most. */
-  val BytesPerValue = 6L
+  val BytesPerValue: Long = StepsPerValue * 8L / StepsPerWord
 
-  /**
-   * One of [from, until), or null if there are too few values to need one.
-   *
-   * @param hasBits
-   *   whether it is asked where there are no values
-   */
-  def of(values: Array[Long], from: Int, until: Int, hasBits: Boolean): Directory =
+  /** One of [from, until), or null if there are too few values to need one. */
+  def of(values: Array[Long], from: Int, until: Int): Directory =
     if (until - from < LeastValues) null
     else {
       val (least, greatest) = (values(from), values(until - 1))
-      val steps = Integer.highestOneBit(until - from - 1)
+      val steps = Integer.highestOneBit(until - from - 1).toLong * StepsPerValue
       val digits = 64 - java.lang.Long.numberOfLeadingZeros(greatest - least)
-      val shift = math.max(0, digits - Integer.numberOfTrailingZeros(steps))
-      val bitShift =
-        math.max(0, digits - Integer.numberOfTrailingZeros(steps) - Integer.numberOfTrailingZeros(BitsPerStep))
-      val firsts = new Array[Int](steps + 1)
-      val bits = if (hasBits) new Array[Long](steps / (BitsPerWord / BitsPerStep)) else null
-      var step = 0
+      val shift = math.max(0, digits - java.lang.Long.numberOfTrailingZeros(steps))
+      val words = new Array[Long]((steps / StepsPerWord).toInt + 1)
+      var next = 0
+      def startUpTo(word: Int, place: Int): Unit = while (next <= word) {
+        words(next) = place.toLong << 32
+        next += 1
+      }
       var place = from
       while (place < until) {
-        val distance = values(place) - least
-        while (step <= (distance >>> shift)) {
-          firsts(step) = place
-          step += 1
-        }
-        if (hasBits) {
-          val bit = distance >>> bitShift
-          bits((bit / BitsPerWord).toInt) |= 1L << (bit % BitsPerWord)
-        }
+        val step = (values(place) - least) >>> shift
+        startUpTo(wordOf(step), place)
+        words(wordOf(step)) |= 1L << (step & (StepsPerWord - 1))
         place += 1
       }
-      while (step <= steps) {
-        firsts(step) = until
-        step += 1
-      }
-      new Directory(until, least, greatest, shift, firsts, bitShift, bits)
+      startUpTo(words.length - 1, until)
+      new Directory(from, until, least, greatest, shift, words)
     }
+
+  private def wordOf(step: Long): Int = (step / StepsPerWord).toInt
+  private def placeIn(word: Long): Int = (word >>> 32).toInt
+
+  /** The bits up to a step, in its word. */
+  private def upTo(step: Long): Int = -1 >>> (StepsPerWord - 1 - (step.toInt & (StepsPerWord - 1)))
 }

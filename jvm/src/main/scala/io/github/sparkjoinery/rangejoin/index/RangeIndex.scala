@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.rangejoin.index
 
+import java.util.concurrent.TimeUnit.NANOSECONDS
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.joinery.ShippedRelation
 
@@ -70,6 +72,44 @@ final class RangeIndex private[index] (
     new RangeIndexReader(this, beforeUpper, afterLower)
 }
 
+private[index] object RangeIndex {
+
+  /**
+   * With what is needed to search it.
+   *
+   * @param begun
+   *   nanoseconds of the clock when its first row came
+   */
+  def of(
+      numFields: Int,
+      keyIndex: KeyIndex,
+      pages: RowPages,
+      firsts: Array[Int],
+      addresses: Array[Long],
+      starts: Array[Long],
+      ends: Array[Long],
+      failed: Array[Int],
+      begun: Long): RangeIndex = {
+    val maxima = if (ends == null) null else Maxima.of(ends)
+    val directories =
+      Array.tabulate(firsts.length - 1)(key => Directory.of(starts, firsts(key), firsts(key + 1)))
+    val found = if (directories.forall(_ == null)) null else directories
+    val buildTimeMs = NANOSECONDS.toMillis(System.nanoTime() - begun)
+    new RangeIndex(
+      numFields,
+      keyIndex,
+      pages,
+      firsts,
+      addresses,
+      starts,
+      ends,
+      maxima,
+      found,
+      failed,
+      buildTimeMs)
+  }
+}
+
 /** One task's view of an index, and its search at hand; a row is good until the next is asked for. */
 final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower: Boolean) {
   private val row = new UnsafeRow(index.numFields)
@@ -104,9 +144,12 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (isBackwards) {
       last = if (until == Long.MaxValue) end - 1 else search(first, end, until)
       least = from
-    } else if (from <= until && !hasNone(from, until)) {
-      if (from != Long.MinValue) first = search(first, end, from - 1) + 1
-      last = lastUpTo(until, end)
+    } else if (from <= until) {
+      val found = firstWithin(from, until, end)
+      if (found >= 0) {
+        first = found
+        last = lastUpTo(until, end)
+      }
     }
   }
 
@@ -119,9 +162,12 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (place < near || place == end) place - 1 else search(place, end, bound)
   }
 
-  private def hasNone(from: Long, until: Long): Boolean = directories != null && {
-    val directory = directories(key)
-    directory != null && directory.hasNone(from, until)
+  /** The first of the key's points from a bound on; or -1 if it is plain that there is none up to another. */
+  private def firstWithin(from: Long, until: Long, end: Int): Int = {
+    val directory = if (directories == null) null else directories(key)
+    if (directory != null) directory.firstWithin(starts, from, until)
+    else if (from == Long.MinValue) first
+    else LastUpTo.search(starts, first, end, from - 1) + 1
   }
 
   /** The last place of the key's that starts up to a bound; it is known not to lie before the first that is given. */

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.rangejoin.index
 
-import java.util.concurrent.TimeUnit.NANOSECONDS
-
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions._
@@ -160,8 +158,7 @@ final class RangeIndexBuilder(
     val sortedEnds = if (hasEnds) gather(ends, order, count) else null
     forgetArrays(if (reserves) resultBytes else 0)
     if (!reserves) memory.release(scratch)
-    val directories = directoriesOf(sortedStarts, firsts)
-    new RangeIndex(
+    RangeIndex.of(
       layout.numFields,
       keys,
       pages,
@@ -169,17 +166,8 @@ final class RangeIndexBuilder(
       allAddresses,
       sortedStarts,
       sortedEnds,
-      if (hasEnds) Maxima.of(sortedEnds) else null,
-      directories,
       failedGroups.toArray,
-      NANOSECONDS.toMillis(System.nanoTime() - begun)
-    )
-  }
-
-  private def directoriesOf(starts: Array[Long], firsts: Array[Int]): Array[Directory] = {
-    val directories =
-      Array.tabulate(firsts.length - 1)(key => Directory.of(starts, firsts(key), firsts(key + 1), hasBits = !hasEnds))
-    if (directories.forall(_ == null)) null else directories
+      begun)
   }
 
   private def firstsOf(numKeys: Int): Array[Int] = {

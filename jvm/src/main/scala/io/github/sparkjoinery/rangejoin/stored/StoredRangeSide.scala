@@ -4,7 +4,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
 import org.apache.spark.sql.joinery.{CollectedBySelf, PlanRows}
 
 /**
@@ -35,7 +35,7 @@ case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) ext
 case class StoredRangeSideExec(output: Seq[Attribute], @transient key: Seq[Any])(
     @transient val stored: StoredRangeIndex,
     @transient side: LogicalPlan)
-  extends CollectedBySelf {
+  extends LeafExecNode with CollectedBySelf {
   private val description = stored.describe
 
   override def nodeName: String = "StoredRangeIndex"

@@ -4,7 +4,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.LeafExecNode
+import org.apache.spark.sql.execution.SparkPlan
 
 /** The rows of a plan that is run beside the query that wants them, as a part of it. */
 object PlanRows {
@@ -18,7 +18,7 @@ object PlanRows {
 }
 
 /** An operator that says itself which rows a broadcast collects; when it is executed it may give others. */
-trait CollectedBySelf extends LeafExecNode {
+trait CollectedBySelf extends SparkPlan {
   protected def collected(): (Long, Iterator[InternalRow])
   override private[spark] def executeCollectIterator(): (Long, Iterator[InternalRow]) = collected()
 }

@@ -1,0 +1,71 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.{SQLExecution, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.joinery.CollectedBySelf
+
+import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeRun, RangeRuns}
+
+/**
+ * The indexed side of a range join without keys, below the broadcast that ships it. When that collects the rows, tasks
+ * evaluate their bounds and put them in order, so that what is left for the driver, on which everything waits, is to
+ * merge them. To anybody else it gives the rows as they are.
+ *
+ * Memory: each task holds a part of its rows at a time, as in [[IndexParts]], and, as wherever Spark collects, all of
+ * them compressed.
+ *
+ * @param start
+ *   what the rows are sorted by
+ * @param end
+ *   where an interval ends; None for points
+ * @param keepsAll
+ *   whether rows that can match nothing are kept
+ */
+case class SortForRangeIndexExec(start: Expression, end: Option[Expression], keepsAll: Boolean, child: SparkPlan)
+  extends UnaryExecNode with CollectedBySelf {
+
+  override def nodeName: String = "SortForRangeIndex"
+  override lazy val metrics: Map[String, SQLMetric] =
+    Map("runs" -> SQLMetrics.createMetric(sparkContext, "sorted runs"))
+  override def output: Seq[Attribute] = child.output
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+  override protected def doExecute(): RDD[InternalRow] = child.execute()
+
+  override protected def collected(): (Long, Iterator[InternalRow]) = {
+    val layout = RangeLayout(
+      keys = Nil,
+      BindReferences.bindReference(start, output),
+      end.map(BindReferences.bindReference(_, output)),
+      keepsAll,
+      output.length)
+    val runs = child.execute().mapPartitions(rows => SortForRangeIndexExec.runs(rows, layout)).collect()
+    longMetric("runs").set(runs.length)
+    val query = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    SQLMetrics.postDriverMetricUpdates(sparkContext, query, metrics.values.toSeq)
+    (runs.map(_.rowsRead).sum, new RangeRuns(runs.toSeq, output.length))
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SortForRangeIndexExec = copy(child = newChild)
+}
+
+private object SortForRangeIndexExec {
+
+  /** The rows of a task, a part at a time. */
+  def runs(rows: Iterator[InternalRow], layout: RangeLayout): Iterator[RangeRun] = {
+    var read = 0L
+    val parts = new IndexParts(rows.map { row => read += 1; row }, layout)
+    new Iterator[RangeRun] {
+      override def hasNext: Boolean = parts.hasNext
+      override def next(): RangeRun = {
+        val before = read
+        val index = parts.next()
+        RangeRun(index, read - before)
+      }
+    }
+  }
+}

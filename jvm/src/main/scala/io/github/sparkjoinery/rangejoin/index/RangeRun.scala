@@ -1,0 +1,160 @@
+package io.github.sparkjoinery.rangejoin.index
+
+import java.io._
+
+import org.apache.spark.sql.joinery.CompressedBytes
+import org.apache.spark.unsafe.Platform
+
+import io.github.sparkjoinery.execution.rows.RowPages
+
+/**
+ * Rows of a task in the order of an index without keys, compressed: their starts, their ends if they are intervals, and
+ * then the rows themselves, page by page, as an index has them in memory.
+ *
+ * @param rowsRead
+ *   by the task for this run, also those that no index keeps
+ * @param numBounded
+ *   rows that have bounds
+ * @param numFailed
+ *   those after them whose bounds could not be computed
+ * @param numOthers
+ *   those after them that can match nothing
+ * @param pages
+ *   their number
+ * @param pageBytes
+ *   bytes of all pages
+ */
+private[rangejoin] final class RangeRun private (
+    val rowsRead: Long,
+    val numBounded: Int,
+    val numFailed: Int,
+    val numOthers: Int,
+    hasEnds: Boolean,
+    val pages: Int,
+    val pageBytes: Long,
+    compressed: CompressedBytes) extends Serializable {
+
+  def numRows: Int = numBounded + numFailed + numOthers
+
+  /** @param firstPage the number that its first page will have */
+  def read(firstPage: Int): RangeRun.Rows = {
+    val in = new DataInputStream(compressed.read())
+    try {
+      val starts = RangeRun.readLongs(in, numBounded)
+      val ends = if (hasEnds) RangeRun.readLongs(in, numBounded) else null
+      val filled = Array.fill(pages) {
+        val page = new Array[Byte](in.readInt())
+        in.readFully(page)
+        page
+      }
+      val rowPages = RowPages.of(filled)
+      val addresses = new Array[Long](numRows)
+      var place = 0
+      for (page <- 0 until pages; address <- rowPages.addressesOf(page)) {
+        addresses(place) = address + (firstPage.toLong << 32)
+        place += 1
+      }
+      RangeRun.Rows(starts, ends, addresses, filled)
+    } finally in.close()
+  }
+}
+
+private[rangejoin] object RangeRun {
+
+  /**
+   * @param addresses
+   *   also of the rows that have no bounds
+   */
+  private[index] case class Rows(
+      starts: Array[Long],
+      ends: Array[Long],
+      addresses: Array[Long],
+      pages: Array[Array[Byte]])
+
+  /** The rows of an index, which has no keys. */
+  def apply(index: RangeIndex, rowsRead: Long): RangeRun = {
+    val bounded = index.starts.length
+    var (pages, pageBytes) = (0, 0L)
+    val compressed = CompressedBytes.written { bytes =>
+      val out = new DataOutputStream(bytes)
+      writeLongs(out, index.starts)
+      if (index.ends != null) writeLongs(out, index.ends)
+      writeRows(out, index) { bytes => pages += 1; pageBytes += bytes }
+    }
+    val others = index.numRows - bounded - index.failed.length
+    new RangeRun(
+      rowsRead,
+      bounded,
+      index.failed.length,
+      others,
+      index.ends != null,
+      pages,
+      pageBytes,
+      compressed)
+  }
+
+  /** In the order of their places. @param told of each page's bytes */
+  private def writeRows(out: DataOutputStream, index: RangeIndex)(told: Int => Unit): Unit = {
+    var page = new Array[Byte](RowPages.LargestPage)
+    var end = 0
+    def flush(): Unit = if (end > 0) {
+      out.writeInt(end)
+      out.write(page, 0, end)
+      told(end)
+      end = 0
+    }
+    def add(address: Long): Unit = {
+      var size = index.pages.copyTo(address, page, end)
+      if (size > page.length - end) {
+        flush()
+        if (size > page.length) page = new Array[Byte](size)
+        size = index.pages.copyTo(address, page, end)
+      }
+      end += size
+    }
+    var place = 0
+    var touched = 0L
+    while (place < index.addresses.length) {
+      // rows lie anywhere: several are on their way to the cache at a time
+      val until = math.min(place + Ahead, index.addresses.length)
+      var next = place
+      while (next < until) { touched += index.pages.touch(index.addresses(next)); next += 1 }
+      while (place < until) {
+        add(index.addresses(place))
+        place += 1
+      }
+    }
+    flush()
+    if (touched < 0) throw new IllegalStateException("a row without a length") // so that nothing is left out as unused
+  }
+
+  private val Ahead = 16
+  private val ChunkBytes = 64 << 10
+  private def chunk = new Array[Byte](ChunkBytes)
+
+  private def writeLongs(out: OutputStream, values: Array[Long]): Unit =
+    inChunks(values.length) { (buffer, from, bytes) =>
+      Platform.copyMemory(values, Platform.LONG_ARRAY_OFFSET + from, buffer, Platform.BYTE_ARRAY_OFFSET, bytes)
+      out.write(buffer, 0, bytes)
+    }
+
+  private def readLongs(in: DataInputStream, count: Int): Array[Long] = {
+    val values = new Array[Long](count)
+    inChunks(count) { (buffer, from, bytes) =>
+      in.readFully(buffer, 0, bytes)
+      Platform.copyMemory(buffer, Platform.BYTE_ARRAY_OFFSET, values, Platform.LONG_ARRAY_OFFSET + from, bytes)
+    }
+    values
+  }
+
+  /** @param move gets a buffer, where in the array to begin, in bytes, and how many bytes */
+  private def inChunks(longs: Int)(move: (Array[Byte], Long, Int) => Unit): Unit = {
+    val (buffer, total) = (chunk, longs * 8L)
+    var from = 0L
+    while (from < total) {
+      val bytes = math.min(total - from, ChunkBytes).toInt
+      move(buffer, from, bytes)
+      from += bytes
+    }
+  }
+}

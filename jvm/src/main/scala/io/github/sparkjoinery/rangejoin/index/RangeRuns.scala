@@ -1,0 +1,108 @@
+package io.github.sparkjoinery.rangejoin.index
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.joinery.{BuildMemory, InParallel}
+
+import io.github.sparkjoinery.execution.rows.{LongKeyIndex, RowPages}
+
+/**
+ * All rows of a side, in runs that tasks have sorted. To who expects rows it gives them one by one.
+ *
+ * @param numFields
+ *   of a row
+ */
+private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) extends Iterator[InternalRow] {
+  import RangeRuns._
+
+  private lazy val rows: Iterator[InternalRow] = {
+    val row = new UnsafeRow(numFields)
+    runs.iterator.map(_.read(firstPage = 0)).flatMap { run =>
+      val pages = RowPages.of(run.pages)
+      run.addresses.iterator.map(pages.read(_, row))
+    }
+  }
+  override def hasNext: Boolean = rows.hasNext
+  override def next(): InternalRow = rows.next()
+
+  /** An index of them all; None if there is no memory for it. */
+  def index(memory: BuildMemory): Option[RangeIndex] = {
+    val begun = System.nanoTime()
+    val count = runs.map(_.numBounded.toLong).sum
+    val bytes = runs.map(run => run.pageBytes + run.numRows * BytesPerRow).sum
+    if (count > RangeIndexBuilder.MostRows || !memory.acquire(bytes)) None
+    else {
+      val firstPages = runs.scanLeft(0)(_ + _.pages)
+      val read = InParallel(runs.zip(firstPages), "joinery-range-index") { case (run, page) => run.read(page) }
+      val merged = merge(read.zip(runs).map { case (rows, run) =>
+        Stretch(
+          rows.starts,
+          rows.ends,
+          if (run.numBounded == run.numRows) rows.addresses else rows.addresses.take(run.numBounded))
+      })
+      def after(from: RangeRun => Int, number: RangeRun => Int): Seq[Long] = read.zip(runs).flatMap {
+        case (rows, run) => rows.addresses.slice(from(run), from(run) + number(run))
+      }
+      val failed = after(_.numBounded, _.numFailed)
+      val others = after(run => run.numBounded + run.numFailed, _.numOthers)
+      val keys = new LongKeyIndex(memory)
+      if (count + failed.length > 0) keys.add(0L)
+      val index = RangeIndex.of(
+        numFields,
+        keys,
+        RowPages.of(read.flatMap(_.pages).toArray),
+        if (keys.size == 0) Array(0) else Array(0, count.toInt),
+        if (failed.isEmpty && others.isEmpty) merged.addresses else merged.addresses ++ failed ++ others,
+        merged.starts,
+        merged.ends,
+        new Array[Int](failed.length),
+        begun
+      )
+      Some(index)
+    }
+  }
+}
+
+private object RangeRuns {
+  private val BytesPerRow = 2 * 24L + 10 + Directory.BytesPerValue // twice, while two stretches become one
+
+  /** Rows in their order. */
+  private case class Stretch(starts: Array[Long], ends: Array[Long], addresses: Array[Long]) {
+    def length: Int = starts.length
+  }
+
+  /** Two by two, so that each row is moved as often as there are binary digits in the number of stretches. */
+  private def merge(stretches: Seq[Stretch]): Stretch = stretches match {
+    case Seq() => Stretch(Array.empty, null, Array.empty)
+    case Seq(one) => one
+    case several => merge(InParallel(several.grouped(2).toSeq, "joinery-range-index") {
+        case Seq(left, right) => merge(left, right)
+        case Seq(one) => one
+      })
+  }
+
+  private def merge(left: Stretch, right: Stretch): Stretch = {
+    val length = left.length + right.length
+    val starts, addresses = new Array[Long](length)
+    val ends = if (left.ends == null) null else new Array[Long](length)
+    def copy(from: Stretch, at: Int, count: Int, to: Int): Unit = {
+      System.arraycopy(from.starts, at, starts, to, count)
+      System.arraycopy(from.addresses, at, addresses, to, count)
+      if (ends != null) System.arraycopy(from.ends, at, ends, to, count)
+    }
+    var (l, r) = (0, 0)
+    if (left.length > 0 && right.length > 0 && left.starts.last > right.starts.head)
+      while (l < left.length && r < right.length) {
+        val isLeft = left.starts(l) <= right.starts(r)
+        val from = if (isLeft) left else right
+        val at = if (isLeft) l else r
+        starts(l + r) = from.starts(at)
+        addresses(l + r) = from.addresses(at)
+        if (ends != null) ends(l + r) = from.ends(at)
+        if (isLeft) l += 1 else r += 1
+      }
+    copy(left, l, left.length - l, l + r)
+    copy(right, r, right.length - r, left.length + r)
+    Stretch(starts, ends, addresses)
+  }
+}
