@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,6 +31,16 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+# What a fixture of these folders sets up is a good part of their tests' time.
+TOGETHER = ("airflow", "dbt", "docs", "example", "metadata", "report")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tell xdist which tests one process has to run: those of a file, or of a folder whose fixtures they share."""
+    for item in items:
+        folder = item.path.parent
+        together = folder if folder.name in TOGETHER else item.path
+        item.add_marker(pytest.mark.xdist_group(str(together.relative_to(Path(__file__).parent))))
 
 
 @pytest.fixture(scope="session")
