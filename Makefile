@@ -112,7 +112,7 @@ SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.built.BuildRuntimeFilte
   artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite
 
 .PHONY: test-jvm
-test-jvm: env-all ## Scala suites: all on the default Spark, the most version-dependent ones on the others
+test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, the most version-dependent ones on the others
 	@echo "== Scala suites, Spark $(DEFAULT_LINE)"
 	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) suites
 	for line in $(OTHER_LINES); do echo "== Scala suites, Spark $$line"; \

@@ -188,7 +188,7 @@ def belongs(suite: str, name: str) -> bool:
 
 
 def class_path(line: str) -> str:
-    """The class path of suites, which begins as that of Python's sessions, so that the archive of their classes fits."""
+    """The class path of suites; it begins as that of Python's sessions, so that the archive of their classes fits."""
     target, jars = JVM / "target" / f"spark-{line}", spark_jars(line)
     listed = (target / "test.classpath").read_text().strip().split(os.pathsep)
     ours = [target / "test-classes", target / "classes"]

@@ -21,7 +21,7 @@ from settings import demo_home
 FIRST = "extension:extension:build --exclude-resource-type test --select +airline_punctuality"
 # Without the jar, overtaken flights are a billion pairs, which take minutes: the demo has the time for them.
 SESSIONS = {
-    # the first makes a table to replace and the one to add to, which the second does; it leaves the tests to the second, too
+    # the first makes a table to replace and the one to add to; the second does so, and runs the tests
     True: [FIRST, "extension:extension:build"],
     False: [
         "portable:extension:build",
