@@ -122,7 +122,7 @@ test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, the most
 test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in three processes, which share nothing
 	JDK_JAVA_OPTIONS="$(QUICK_START) $(ARCHIVED)" \
 	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 \
-	  --numprocesses 3 --dist loadgroup --no-loadscope-reorder
+	  --numprocesses 3 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-lines
 test-lines: test-lakehouse-filters test-wheel test-lakehouse ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg

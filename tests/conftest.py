@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.scheduler import LoadScopeScheduling
 
 pytest.register_assert_rewrite("support")  # or a failed assertion there says nothing
 
@@ -35,12 +36,17 @@ SETTINGS = {
 TOGETHER = ("airflow", "dbt", "docs", "example", "metadata", "report")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)  # the environments of other Spark lines are without xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """Tell xdist which tests one process has to run: those of a file, or of a folder whose fixtures they share."""
-    for item in items:
-        folder = item.path.parent
-        together = folder if folder.name in TOGETHER else item.path
-        item.add_marker(pytest.mark.xdist_group(str(together.relative_to(Path(__file__).parent))))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class FilesAndFolders(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = PurePosixPath(nodeid.partition("::")[0])
+            return str(file.parent if file.parent.name in TOGETHER else file)
+
+    return FilesAndFolders(config, log)
 
 
 @pytest.fixture(scope="session")
