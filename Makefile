@@ -79,9 +79,16 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 	rm -rf dist
 	$(PYTHON) -m hatchling build -t wheel
 
+# Compilers and linters keep one processor busy each, and the tests that come last little more.
 .PHONY: test
-test: lint test-jvm test-python ## Everything CI runs
-	$(MAKE) --jobs 2 --output-sync=target test-lines test-fuzz # each of them leaves a processor idle
+test: env-all ## Everything CI runs
+	$(MAKE) --jobs 2 --output-sync=target lint-python $(LINES:%=compiled-%) lint-scala $(ARCHIVE)
+	$(MAKE) test-jvm test-python
+	$(MAKE) --jobs 3 --output-sync=target test-fuzz test-lines
+
+compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one Maven
+	$(SHORT_LIVED) python3 jvm/build.py $* package -DskipTests -q
+	touch jvm/target/.jar-$*
 
 # JVMs of tests run new code all the time: what C2 compiles comes too late, and takes much of the processors' time. C1 alone has
 # a fifth of the usual room for code by default, and compiles again what it had to throw away.
@@ -105,7 +112,7 @@ SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.built.BuildRuntimeFilte
   artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite
 
 .PHONY: test-jvm
-test-jvm: env-all ## Scala suites: all on the default Spark, the most version-dependent ones on the others
+test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, the most version-dependent ones on the others
 	@echo "== Scala suites, Spark $(DEFAULT_LINE)"
 	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) suites
 	for line in $(OTHER_LINES); do echo "== Scala suites, Spark $$line"; \
@@ -114,18 +121,34 @@ test-jvm: env-all ## Scala suites: all on the default Spark, the most version-de
 .PHONY: test-python
 test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in three processes, which share nothing
 	JDK_JAVA_OPTIONS="$(QUICK_START) $(ARCHIVED)" \
-	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 --numprocesses 3 --dist loadfile
+	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 \
+	  --numprocesses 3 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-lines
-test-lines: wheel env-all ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg
+test-lines: test-lakehouse-filters test-wheel test-lakehouse ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg
+
+.PHONY: wheel-installed
+wheel-installed: wheel env-all
+	for line in $(OTHER_LINES); do \
+	  $(UV) pip install --quiet --python .venv-spark-$$line/bin/python --no-deps --reinstall dist/*.whl || exit 1; done
+
+.PHONY: test-wheel
+test-wheel: wheel-installed
 	for line in $(OTHER_LINES); do echo "== Wheel, Spark $$line"; \
-	  $(UV) pip install --quiet --python .venv-spark-$$line/bin/python --no-deps --reinstall dist/*.whl || exit 1; \
 	  $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$$line/bin/python .venv-spark-$$line/bin/python -m pytest \
 	    tests/python/test_smoke.py || exit 1; done
-	# 4.1 is the newest line for which both publish a jar; a process of its own, as they are loaded with its first session
-	for suite in test_lakehouse.py "test_lakehouse_artifacts.py test_lakehouse_filters.py"; do \
-	  (cd tests/integration && $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
-	    $(CURDIR)/.venv-spark-4.1/bin/python -m pytest -m "not soak" $$suite) || exit 1; done
+
+# 4.1 is the newest line for which both publish a jar; in processes of their own, as the jars are loaded with the first session
+LAKEHOUSE := cd tests/integration && $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
+  $(CURDIR)/.venv-spark-4.1/bin/python -m pytest -m "not soak"
+
+.PHONY: test-lakehouse
+test-lakehouse: wheel-installed
+	$(LAKEHOUSE) test_lakehouse.py
+
+.PHONY: test-lakehouse-filters
+test-lakehouse-filters: wheel-installed
+	$(LAKEHOUSE) test_lakehouse_artifacts.py test_lakehouse_filters.py
 
 # The newest Airflow is in .venv.
 OLDEST_AIRFLOW := 3.0
@@ -168,15 +191,18 @@ docs: env ## Build the documentation as a site into build/site; fails on a broke
 	$(VENV)/bin/mkdocs build --strict
 
 .PHONY: lint
-lint: env lint-scala ## Formatting, linting, types
+lint: lint-python lint-scala ## Formatting, linting, types
+
+.PHONY: lint-python
+lint-python: env
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 
 .PHONY: lint-scala
 lint-scala: env
-	python3 jvm/build.py $(DEFAULT_LINE) spotless:check -q
-	python3 jvm/build.py $(DEFAULT_LINE) exec:java -q
+	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) spotless:check -q
+	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) exec:java -q
 
 .PHONY: format
 format: env ## Format all sources, and mend what the linters can mend

@@ -4,7 +4,6 @@
     python3 jvm/build.py 4.3 package -DskipTests     # jar, copied into the Python package
     python3 jvm/build.py 4.3 suites                  # ScalaTest suites, all of them, in three JVMs
     python3 jvm/build.py 4.3 suites window ConfSuite # ... those of some packages, or some suites
-    python3 jvm/build.py 4.3 test -Dsuites=...       # ... in one JVM, by whatever ScalaTest's plugin takes
     python3 jvm/build.py 4.0 compile                 # all there is for a line that is not supported yet
     python3 jvm/build.py --list                      # the supported lines, default first
     python3 jvm/build.py --list-compile-only         # the lines that main sources only compile against
@@ -18,6 +17,7 @@ A line that is compiled only has no environment: its Spark comes from Maven Cent
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -91,6 +91,11 @@ def spark_jars(line: str) -> Path:
     return found[0]
 
 
+def in_order(jars: Path) -> list[Path]:
+    """The jars of a folder as they are searched: first those with most of the classes."""
+    return sorted(jars.glob("*.jar"), key=lambda jar: (not jar.name.startswith(OFTEN), jar.name))
+
+
 def dependency(group: str, artifact: str, version: str) -> str:
     fields = f"<groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
     return f"<dependency>{fields}</dependency>"
@@ -123,9 +128,7 @@ def lay_out_repository(line: str, entry: dict) -> Path:
         scala = entry["scala"].rpartition(".")[0]
         dependencies = [dependency("org.apache.spark", f"spark-sql_{scala}", spark)]
     else:
-        # in the order of the class path, which is searched from its beginning: first the jars with most of the classes
-        jars = sorted(spark_jars(line).glob("*.jar"), key=lambda jar: (not jar.name.startswith(OFTEN), jar.name))
-        dependencies = [link(jar, base, spark) for jar in jars]
+        dependencies = [link(jar, base, spark) for jar in in_order(spark_jars(line))]
     aggregate.parent.mkdir(parents=True)
     body = "<dependencies>" + "\n".join(dependencies) + "</dependencies>"
     aggregate.write_text(POM.format(group=GROUP, artifact="spark", version=spark, packaging="pom", body=body))
@@ -184,6 +187,23 @@ def belongs(suite: str, name: str) -> bool:
     return f"{suite}.".startswith(f"{PACKAGE}.{name}.")
 
 
+def class_path(line: str) -> str:
+    """The class path of suites; it begins as that of Python's sessions, so that the archive of their classes fits."""
+    target, jars = JVM / "target" / f"spark-{line}", spark_jars(line)
+    listed = (target / "test.classpath").read_text().strip().split(os.pathsep)
+    ours = [target / "test-classes", target / "classes"]
+    libraries = [path for path in listed if f"/{GROUP.replace('.', '/')}/" not in path and Path(path) not in ours]
+    spark: list[Path] = in_order(jars)
+    if archive(line).exists():
+        spark = [jars.parent / "conf", *jars.glob("slf4j-api-*.jar"), jars / "*"]
+    return os.pathsep.join(map(str, [*spark, *libraries, *ours]))
+
+
+def archive(line: str) -> Path:
+    """The classes that sessions of a line load, made ready by `class_archive.py`, if they are."""
+    return JVM / "target" / f"spark-{line}.jsa"
+
+
 def run_suites(line: str, wanted: list[str]) -> int:
     """Compile, then run suites in several JVMs: one leaves processors idle."""
     suites = suites_of(wanted)
@@ -191,12 +211,21 @@ def run_suites(line: str, wanted: list[str]) -> int:
     if status:
         return status
     shares = shares_of(suites)
+    classes = class_path(line)
 
     def run(number: int) -> int:
         folder = JVM / "target" / f"spark-{line}" / f"suites-{number}"
         (folder / "tmp").mkdir(parents=True, exist_ok=True)
-        command = maven(line, "scalatest:test", f"-Dsuites={','.join(shares[number])}", f"-Dtest.folder={folder}")
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        command = [
+            "java", f"@{JVM / 'test.options'}", f"-XX:SharedArchiveFile={archive(line)}", "-Xlog:cds*=off",
+            f"-Djoinery.root={ROOT}", f"-Dspark.line={line}", f"-Djava.io.tmpdir={folder / 'tmp'}",
+            f"-Dderby.system.home={folder / 'tmp'}", "-cp", classes, "org.scalatest.tools.Runner",
+            "-oD", "-f", str(folder / "suites.txt"), *(word for suite in shares[number] for word in ("-s", suite)),
+        ]  # fmt: skip
+        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=JVM, env=environment
+        )
         assert process.stdout is not None
         for output in process.stdout:
             print(f"{number + 1}> {output}", end="", flush=True)

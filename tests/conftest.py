@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.scheduler import LoadScopeScheduling
 
 pytest.register_assert_rewrite("support")  # or a failed assertion there says nothing
 
@@ -30,6 +32,21 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+# What a fixture of these folders sets up is a good part of their tests' time.
+TOGETHER = ("airflow", "dbt", "docs", "example", "metadata", "report")
+
+
+@pytest.hookimpl(optionalhook=True)  # the environments of other Spark lines are without xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Tell xdist which tests one process has to run: those of a file, or of a folder whose fixtures they share."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class FilesAndFolders(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = PurePosixPath(nodeid.partition("::")[0])
+            return str(file.parent if file.parent.name in TOGETHER else file)
+
+    return FilesAndFolders(config, log)
 
 
 @pytest.fixture(scope="session")

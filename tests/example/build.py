@@ -18,10 +18,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "models_example"))
 from pipeline import spark_session
 from settings import demo_home
 
+FIRST = "extension:extension:build --exclude-resource-type test --select +airline_punctuality"
 # Without the jar, overtaken flights are a billion pairs, which take minutes: the demo has the time for them.
 SESSIONS = {
-    # the first without tests, which the second, an incremental one, runs over the same tables
-    True: ["extension:extension:build --exclude-resource-type test", "extension:extension:build"],
+    # the first makes a table to replace and the one to add to; the second does so, and runs the tests
+    True: [FIRST, "extension:extension:build"],
     False: [
         "portable:extension:build",
         "portable:portable:build --exclude overtaken_flights+",
@@ -63,4 +64,5 @@ for extension, builds in SESSIONS.items():
     with spark_session(home, extension=extension) as session, Path(sys.argv[1]).open("a") as report:
         for name in builds:
             built = dbt(name)
-            print(json.dumps({**built, "plans": plans(session, built)}), file=report)
+            shown = {} if name == FIRST else plans(session, built)
+            print(json.dumps({**built, "plans": shown}), file=report)

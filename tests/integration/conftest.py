@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -25,14 +26,17 @@ LAKE_ARTIFACTS = (
 def lake_jars() -> list[Path]:
     """Delta Lake and Iceberg for Spark 4.1, the newest Spark of ours that both publish a jar for."""
     folder = ROOT / "target/lakehouse"
+    folder.mkdir(parents=True, exist_ok=True)
     jars = []
-    for artifact in LAKE_ARTIFACTS:
-        _, name, version = artifact.split(":")
-        jar = folder / f"{name}-{version}.jar"
-        if not jar.exists():
-            maven = ["mvn", "--batch-mode", "--quiet", "dependency:copy", f"-Dartifact={artifact}"]
-            subprocess.run([*maven, f"-DoutputDirectory={folder}"], check=True, cwd=ROOT)
-        jars.append(jar)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # `make test-lines` runs two processes of these tests
+        for artifact in LAKE_ARTIFACTS:
+            _, name, version = artifact.split(":")
+            jar = folder / f"{name}-{version}.jar"
+            if not jar.exists():
+                maven = ["mvn", "--batch-mode", "--quiet", "dependency:copy", f"-Dartifact={artifact}"]
+                subprocess.run([*maven, f"-DoutputDirectory={folder}"], check=True, cwd=ROOT)
+            jars.append(jar)
     return jars
 
 

@@ -25,5 +25,5 @@ SUITES = (
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_query(suite: str) -> None:
     """Hours; ``JOINERY_PRODUCT_SHARE`` (0 to 1) takes less. Counts and the seed (``JOINERY_SEED``) are printed."""
-    build = [sys.executable, "jvm/build.py", "4.3", "test", "-q", f"-Dsuites=io.github.sparkjoinery.{suite}"]
+    build = [sys.executable, "jvm/build.py", "4.3", "suites", suite]
     subprocess.run(build, cwd=ROOT, check=True, env={**os.environ, "JOINERY_SOAK": "true"})

@@ -39,6 +39,7 @@ class KeyHashesSuite extends AnyFunSuite {
   test("too many give their memory back, and so do those that others take over") {
     val memory = Seq.fill(3)(new WatchedMemory)
     assert(filled(1000, memory.head, limit = 999).isOver && memory.head.acquired == 0)
+    assert(!filled(1000, new WatchedMemory, limit = 1000).isOver, "as many as are allowed")
     val all = filled(500, memory(1))
     all.addAll(filled(1000, memory(2)))
     assert(memory(2).acquired == 0)
