@@ -21,14 +21,17 @@ case class AlsoOfSubqueries(rule: Rule[LogicalPlan], concerns: SubqueryExpressio
     val changed = rule(plan)
     if (!changed.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY) || !concernsAny(changed)) changed
     else {
+      // What is found out about a join has to outlast it, if it is made once more by Spark.
+      subqueriesOf(changed).foreach(subquery => Decision.keepForJoinWith(subquery.plan))
       val joins = ColumnPruning(RewritePredicateSubquery(changed))
       val ofJoins = rule(joins)
       if (ofJoins.fastEquals(joins)) changed else ofJoins
     }
   }
 
-  private def concernsAny(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(_.exists {
-    case subquery @ (_: Exists | _: ListQuery) => concerns(subquery.asInstanceOf[SubqueryExpression])
-    case _ => false
-  }))
+  private def concernsAny(plan: LogicalPlan): Boolean = subqueriesOf(plan).exists(concerns)
+
+  private def subqueriesOf(plan: LogicalPlan): Seq[SubqueryExpression] =
+    plan.collect { case node if node.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY) => node.expressions }.flatten
+      .flatMap(_.collect { case subquery @ (_: Exists | _: ListQuery) => subquery.asInstanceOf[SubqueryExpression] })
 }

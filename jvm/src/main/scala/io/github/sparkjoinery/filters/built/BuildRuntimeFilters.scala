@@ -45,6 +45,10 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
 
   private class Run {
     private val summaries = mutable.Map.empty[LogicalPlan, ScalarSubquery]
+    private val used = mutable.Set.empty[LogicalPlan] // of the summaries
+
+    /** What rows of a side have to pass, the summary that it needs to know, and what that is of. */
+    private case class Test(predicate: Expression, summary: LogicalPlan, source: String)
 
     def transform(plan: LogicalPlan): LogicalPlan = {
       SharedWork.mark(plan)
@@ -99,9 +103,9 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         if (terms.isEmpty) None
         else Some((
           direction,
-          filterOf(terms, insisted.nonEmpty).flatMap { case (test, source) =>
-            val side = pushed(Filter(test, direction.side))
-            if (insisted.nonEmpty || SharedWork.isKept(direction.side, side)) Right((side, source))
+          filterOf(terms, insisted.nonEmpty).flatMap { test =>
+            val side = pushed(Filter(test.predicate, direction.side))
+            if (insisted.nonEmpty || SharedWork.isKept(direction.side, side)) Right((side, test))
             else Left("no filter is built: the other side is computed once for several places of the query")
           }))
       }
@@ -111,17 +115,18 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       }
       val hinted = RuntimeFilterHint.isOn(hint.leftHint) || RuntimeFilterHint.isOn(hint.rightHint)
       val reasons =
-        found.map { case (_, (_, source)) => s"rows are dropped by a filter that the query builds of $source" }
+        found.map { case (_, (_, test)) => s"rows are dropped by a filter that the query builds of ${test.source}" }
           .orElse(outcomes.collectFirst { case (_, Left(reason)) => reason }).toSeq ++
           (if (hinted && (insisted.isEmpty || outcomes.isEmpty))
              Seq(s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys")
            else Nil)
+      found.foreach { case (_, (_, test)) => used += test.summary }
       result.copyTagsFrom(join)
       if (found.isDefined) result.setTagValue(Decided, ())
       else if (large.nonEmpty && isBroadcast) large.headOption.foreach { direction =>
         val terms = JoinTerms.of(condition, direction.side, direction.other)
         if (!terms.isEmpty) {
-          val test = new KeySource.SparedTest(direction.isLeft, filterOf(terms, insists = false).toOption.map(_._1))
+          val test = new KeySource.SparedTest(direction.isLeft, filterOf(terms, insists = false).toOption.map(_.predicate))
           result.setTagValue(KeySource.Spared, test)
         }
       }
@@ -132,20 +137,22 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     private def isSmall(side: LogicalPlan): Boolean =
       FilterCost.largestScan(side) < JoineryConf.runtimeFilterMinSize
 
-    /** The test, and what its keys are of; or why there is none. */
-    private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, (Expression, String)] = {
+    /** The test, or why there is none. */
+    private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, Test] = {
       val candidates = KeySource.of(terms.other, terms.keys.map(_.mine) ++ terms.bounds.map(_.mine))
         .filter(source => nesting(source.plan) < MostNested)
         .map(source => source -> new KeyTest(terms, source)).filter { case (_, test) => test.isUseful }
         .sortBy { case (source, test) => (-test.keys.length, FilterCost.largestScan(source.plan)) }
-      val cost = new FilterCost.Side(terms.side)
+      val cost = new FilterCost.Side(terms.side, terms.other)
       val outcomes = candidates.to(LazyList).map { case (source, test) =>
         val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
         val missing =
-          if (insists) None else cost.missing(summary.child, test.keys.map(_.theirs))
+          if (insists) None
+          else cost.missing(summary.child, test.keys.map(_.theirs), used.contains(summary.canonicalized))
         missing.orElse(unrepeatable(source.plan)).orElse(useless(source, test, insists)).toLeft {
           val name = nameOf(source.plan)
-          (test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child)), name)
+          val predicate = test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child))
+          Test(predicate, summary.canonicalized, name)
         }
       }
       outcomes.collectFirst { case Right(found) => found }.toRight(

@@ -36,8 +36,10 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
    *
    * @param side
    *   that is filtered
+   * @param other
+   *   side of the join
    */
-  class Side(side: LogicalPlan) {
+  class Side(side: LogicalPlan, other: LogicalPlan) {
     private lazy val saved = {
       val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
       if (hasPredicate(side)) whole / OfItsRows else whole
@@ -50,24 +52,34 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
      *   what its keys come from, with no other columns
      * @param sideKeys
      *   of the side that is filtered
+     * @param isBuilt
+     *   whether it is built anyway, for another join
      */
-    def missing(keys: LogicalPlan, sideKeys: Seq[Expression]): Option[String] = scans(keys, keys.outputSet) match {
+    def missing(keys: LogicalPlan, sideKeys: Seq[Expression], isBuilt: => Boolean): Option[String] = scans(keys, keys.outputSet) match {
       case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
       case read if read.flatten.sum > saved * (if (isSelective(keys)) ReadingIsFaster else UnlessUnsure) =>
         Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for $saved bytes that it filters")
-      case read if read.flatten.sum * Negligible <= saved => None
+      case read if read.flatten.sum * Negligible <= saved && (isBuilt || isAll(other)) => None
       case _ if (areFew(keys) || areInRange(keys)) && !areFew(side) || hasFewerKeys(keys, side, sideKeys) => None
       case read if hasPredicate(keys) && read.flatten.sum * Unsure <= saved => None
       case read if hasPredicate(keys) =>
         Some(
           "its predicates may leave most keys, or the other side has few rows already, and to read them takes " +
             s"${read.flatten.sum} bytes, more than a $Unsure. of $saved bytes that it filters")
+      case read if read.flatten.sum * Negligible <= saved =>
+        Some("no predicate makes its keys few, and they are those of a table that is joined with others first")
       case read =>
         Some(
           s"no predicate makes its keys few, and to read them takes ${read.flatten.sum} bytes, more than a " +
             s"$Negligible. of $saved bytes that it filters")
     }
   }
+
+  /**
+   * Whether a table is all there is of a side. One without a predicate may be small because it has what a query is
+   * about. One that other tables are joined with is a dimension more often than not, which has every key there is.
+   */
+  private def isAll(side: LogicalPlan): Boolean = side.collectLeaves().length == 1
 
   /** What a plan reads of each of its tables, in bytes of the columns that it needs; None if that is not known. */
   private def scans(plan: LogicalPlan, output: AttributeSet): Seq[Option[BigInt]] = {
