@@ -17,19 +17,19 @@ case class AlsoOfSubqueries(rule: Rule[LogicalPlan], concerns: SubqueryExpressio
   extends Rule[LogicalPlan] {
   override val ruleName: String = rule.ruleName
 
-  override def apply(plan: LogicalPlan): LogicalPlan = {
-    val changed = rule(plan)
-    if (!changed.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY) || !concernsAny(changed)) changed
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY)) rule(plan)
     else {
-      // What is found out about a join has to outlast it, if it is made once more by Spark.
-      subqueriesOf(changed).foreach(subquery => Decision.keepForJoinWith(subquery.plan))
-      val joins = ColumnPruning(RewritePredicateSubquery(changed))
-      val ofJoins = rule(joins)
-      if (ofJoins.fastEquals(joins)) changed else ofJoins
+      val concerned = subqueriesOf(plan).filter(concerns)
+      if (concerned.isEmpty) rule(plan)
+      else {
+        // What is found out about a join has to outlast it, if it is made once more by Spark.
+        concerned.foreach(subquery => Decision.keepForJoinWith(subquery.plan))
+        val joins = ColumnPruning(RewritePredicateSubquery(plan))
+        val changed = rule(joins)
+        if (changed.fastEquals(joins)) plan else changed
+      }
     }
-  }
-
-  private def concernsAny(plan: LogicalPlan): Boolean = subqueriesOf(plan).exists(concerns)
 
   private def subqueriesOf(plan: LogicalPlan): Seq[SubqueryExpression] =
     plan.collect { case node if node.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY) => node.expressions }.flatten

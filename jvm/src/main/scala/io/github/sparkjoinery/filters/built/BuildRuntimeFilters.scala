@@ -33,7 +33,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case _ if !JoineryConf.runtimeFilterBuild || !plan.containsAnyPattern(JOIN, AS_OF_JOIN) => plan
     case subquery: Subquery if subquery.correlated => plan // it is seen again, as a join of the query around it
-    case _ => new Run().transform(plan)
+    case _ => new Run(plan).transform()
   }
 
   // A filter of a table that is filtered may filter the next, but no further: each is read before the other, and a plan
@@ -43,17 +43,18 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
   // A subquery's plan is optimized once by itself and once as part of the query.
   private val Decided = TreeNodeTag[Unit]("joinery_filter_decided")
 
-  private class Run {
+  private class Run(plan: LogicalPlan) {
+    private val cost = new FilterCost
     private val summaries = mutable.Map.empty[LogicalPlan, ScalarSubquery]
     private val used = mutable.Set.empty[LogicalPlan] // of the summaries
 
     /** What rows of a side have to pass, the summary that it needs to know, and what that is of. */
     private case class Test(predicate: Expression, summary: LogicalPlan, source: String)
 
-    def transform(plan: LogicalPlan): LogicalPlan = {
-      SharedWork.mark(plan)
-      plan.transformUp(filterJoins)
-    }
+    // Most queries get no filter. What is above the first one is still the plan's own.
+    private lazy val marked: Unit = SharedWork.mark(plan)
+
+    def transform(): LogicalPlan = plan.transformUpWithPruning(_.containsAnyPattern(JOIN, AS_OF_JOIN))(filterJoins)
 
     private def filterJoins: PartialFunction[LogicalPlan, LogicalPlan] = {
       case join: Join if isOpen(join) =>
@@ -81,7 +82,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
           Some(Direction(join.right, join.left, isLeft = false))
         case _ => None
       }
-      (left ++ right).toSeq.sortBy(direction => -FilterCost.largestScan(direction.side))
+      (left ++ right).toSeq.sortBy(direction => -cost.largestScan(direction.side))
     }
 
     private def filtered(
@@ -104,6 +105,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         else Some((
           direction,
           filterOf(terms, insisted.nonEmpty).flatMap { test =>
+            marked
             val side = pushed(Filter(test.predicate, direction.side))
             if (insisted.nonEmpty || SharedWork.isKept(direction.side, side)) Right((side, test))
             else Left("no filter is built: the other side is computed once for several places of the query")
@@ -126,7 +128,8 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       else if (large.nonEmpty && isBroadcast) large.headOption.foreach { direction =>
         val terms = JoinTerms.of(condition, direction.side, direction.other)
         if (!terms.isEmpty) {
-          val test = new KeySource.SparedTest(direction.isLeft, filterOf(terms, insists = false).toOption.map(_.predicate))
+          val test =
+            new KeySource.SparedTest(direction.isLeft, filterOf(terms, insists = false).toOption.map(_.predicate))
           result.setTagValue(KeySource.Spared, test)
         }
       }
@@ -135,20 +138,20 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     }
 
     private def isSmall(side: LogicalPlan): Boolean =
-      FilterCost.largestScan(side) < JoineryConf.runtimeFilterMinSize
+      cost.largestScan(side) < JoineryConf.runtimeFilterMinSize
 
     /** The test, or why there is none. */
     private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, Test] = {
       val candidates = KeySource.of(terms.other, terms.keys.map(_.mine) ++ terms.bounds.map(_.mine))
         .filter(source => nesting(source.plan) < MostNested)
         .map(source => source -> new KeyTest(terms, source)).filter { case (_, test) => test.isUseful }
-        .sortBy { case (source, test) => (-test.keys.length, FilterCost.largestScan(source.plan)) }
-      val cost = new FilterCost.Side(terms.side, terms.other)
+        .sortBy { case (source, test) => (-test.keys.length, cost.largestScan(source.plan)) }
+      val weighed = new cost.Side(terms.side, terms.other)
       val outcomes = candidates.to(LazyList).map { case (source, test) =>
         val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
         val missing =
           if (insists) None
-          else cost.missing(summary.child, test.keys.map(_.theirs), used.contains(summary.canonicalized))
+          else weighed.missing(summary.child, test.keys.map(_.theirs), used.contains(summary.canonicalized))
         missing.orElse(unrepeatable(source.plan)).orElse(useless(source, test, insists)).toLeft {
           val name = nameOf(source.plan)
           val predicate = test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child))
