@@ -30,6 +30,9 @@ case class FilterKeysExec(@transient keys: LogicalPlan, @transient context: Opti
     plan
   }
 
+  /** What ran; None until it is needed. */
+  def built: Option[SparkPlan] = made
+
   override def nodeName: String = "FilterKeys"
   override def innerChildren: Seq[QueryPlan[_]] = Seq(made.getOrElse(keys))
   override protected def stringArgs: Iterator[Any] = Iterator(output)
