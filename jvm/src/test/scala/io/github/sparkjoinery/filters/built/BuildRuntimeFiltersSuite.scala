@@ -53,7 +53,9 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       answer.collect()
       val ran = builds(answer).filter(build => builtOf(build).isDefined)
       // what the filter of `second` is built of is filtered by keys of `small`, too
-      val within = ran.flatMap(builtOf(_).toSeq).flatMap(collectWithSubqueries(_) { case build: KeySubqueryExec => build })
+      val within = ran.flatMap(builtOf(_).toSeq).flatMap(collectWithSubqueries(_) { case build: KeySubqueryExec =>
+        build
+      })
       val all = (ran ++ within).filter(_.metrics("keys").value > 0)
       assert(all.exists(_.source.contains("small")) && all.exists(_.source.contains("fact")), plan(answer))
       assert(all.groupBy(_.source).values.forall(_.distinctBy(System.identityHashCode(_)).length == 1), plan(answer))
