@@ -158,7 +158,9 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
           Test(predicate, summary.canonicalized, name)
         }
       }
-      outcomes.collectFirst { case Right(found) => found }.toRight(
+      outcomes.takeWhile(!_.left.toOption.contains(FilterCost.OfDimension)).collectFirst { case Right(found) =>
+        found
+      }.toRight(
         outcomes.collectFirst { case Left(reason) => s"no filter is built: $reason" }
           .getOrElse("no filter is built: no table has all keys of the other side"))
     }

@@ -73,7 +73,7 @@ class FilterCost {
             "its predicates may leave most keys, or the other side has few rows already, and to read them takes " +
               s"${read.flatten.sum} bytes, more than a $Unsure. of $saved bytes that it filters")
         case read if read.flatten.sum * Negligible <= saved =>
-          Some("no predicate makes its keys few, and they are those of a table that is joined with others first")
+          Some(OfDimension)
         case read =>
           Some(
             s"no predicate makes its keys few, and to read them takes ${read.flatten.sum} bytes, more than a " +
@@ -83,6 +83,9 @@ class FilterCost {
 }
 
 object FilterCost extends PredicateHelper with SQLConfHelper {
+
+  /** Then no other table of the side is worth reading for these keys: those are larger, and have no keys but these. */
+  val OfDimension = "no predicate makes its keys few, and they are those of a table that is joined with others first"
 
   // What costs so much less to read than the other side can be tried.
   private val Negligible = 100
