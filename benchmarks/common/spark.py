@@ -30,6 +30,8 @@ SETTINGS = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.join.asofJoin.enabled": "true",
     "spark.sql.join.sortMergeAsOfJoin.enabled": "true",
+    # Plans are compared by their text, which must not be cut: where depends on how many digits its numbers have.
+    "spark.sql.maxMetadataStringLength": "1000000",
     "spark.sql.maxPlanStringLength": "1000000",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.window.segmentTree.enabled": "true",

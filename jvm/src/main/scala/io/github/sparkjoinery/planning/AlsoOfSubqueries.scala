@@ -17,18 +17,21 @@ case class AlsoOfSubqueries(rule: Rule[LogicalPlan], concerns: SubqueryExpressio
   extends Rule[LogicalPlan] {
   override val ruleName: String = rule.ruleName
 
-  override def apply(plan: LogicalPlan): LogicalPlan = {
-    val changed = rule(plan)
-    if (!changed.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY) || !concernsAny(changed)) changed
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY)) rule(plan)
     else {
-      val joins = ColumnPruning(RewritePredicateSubquery(changed))
-      val ofJoins = rule(joins)
-      if (ofJoins.fastEquals(joins)) changed else ofJoins
+      val concerned = subqueriesOf(plan).filter(concerns)
+      if (concerned.isEmpty) rule(plan)
+      else {
+        // What is found out about a join has to outlast it, if it is made once more by Spark.
+        concerned.foreach(subquery => Decision.keepForJoinWith(subquery.plan))
+        val joins = ColumnPruning(RewritePredicateSubquery(plan))
+        val changed = rule(joins)
+        if (changed.fastEquals(joins)) plan else changed
+      }
     }
-  }
 
-  private def concernsAny(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(_.exists {
-    case subquery @ (_: Exists | _: ListQuery) => concerns(subquery.asInstanceOf[SubqueryExpression])
-    case _ => false
-  }))
+  private def subqueriesOf(plan: LogicalPlan): Seq[SubqueryExpression] =
+    plan.collect { case node if node.containsAnyPattern(EXISTS_SUBQUERY, IN_SUBQUERY) => node.expressions }.flatten
+      .flatMap(_.collect { case subquery @ (_: Exists | _: ListQuery) => subquery.asInstanceOf[SubqueryExpression] })
 }

@@ -1,11 +1,15 @@
 package io.github.sparkjoinery.planning
 
+import scala.annotation.tailrec
 import scala.collection.immutable.ListMap
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, LeftAnti, LeftSemi}
 import org.apache.spark.sql.catalyst.trees.{TreeNode, TreeNodeTag}
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 /**
  * Why a capability of Joinery took a node as it did, or left it to Spark: one line for each capability that had
@@ -13,6 +17,12 @@ import org.apache.spark.sql.execution.SparkPlan
  */
 object Decision extends Logging {
   private val Tag = TreeNodeTag[ListMap[String, String]]("joinery_decision")
+  private val OfJoin = TreeNodeTag[Kept]("joinery_decision_of_join")
+
+  /** Reasons that all copies of a node share. */
+  private class Kept {
+    @volatile var reasons: ListMap[String, String] = ListMap.empty
+  }
 
   // Capabilities. Each has one reason per node: what it says later replaces what it said before.
   val LastJoin = "last join"
@@ -32,7 +42,17 @@ object Decision extends Logging {
     val reasons = reasonsOf(node)
     if (!reasons.get(capability).contains(reason)) logInfo(s"${node.nodeName}: $reason")
     node.setTagValue(Tag, reasons.updated(capability, reason))
+    keptFor(node).foreach(kept => kept.reasons = kept.reasons.updated(capability, reason))
   }
+
+  /**
+   * Has what is recorded for the join that a subquery of EXISTS or IN becomes kept with the subquery, too.
+   *
+   * @param subquery
+   *   its plan, which the join has as its right side
+   */
+  def keepForJoinWith(subquery: LogicalPlan): Unit =
+    if (subquery.getTagValue(OfJoin).isEmpty) subquery.setTagValue(OfJoin, new Kept)
 
   /** All capabilities' reasons for an operator, in one line. */
   def of(plan: SparkPlan): Option[String] = plan.logicalLink.flatMap(of(_: TreeNode[_]))
@@ -41,5 +61,19 @@ object Decision extends Logging {
 
   private def of(node: TreeNode[_]): Option[String] = Option(reasonsOf(node).values.mkString("; ")).filter(_.nonEmpty)
 
-  private def reasonsOf(node: TreeNode[_]): ListMap[String, String] = node.getTagValue(Tag).getOrElse(ListMap.empty)
+  private def reasonsOf(node: TreeNode[_]): ListMap[String, String] =
+    keptFor(node).fold(ListMap.empty[String, String])(_.reasons) ++ node.getTagValue(Tag).getOrElse(ListMap.empty)
+
+  private def keptFor(node: TreeNode[_]): Option[Kept] = node match {
+    case Join(_, right, LeftSemi | LeftAnti | _: ExistenceJoin, _, _) => keptWith(right)
+    case _ => None
+  }
+
+  /** Spark may have put a projection above the subquery, and adaptive execution a stage in its place. */
+  @tailrec private def keptWith(plan: LogicalPlan): Option[Kept] = plan match {
+    case _ if plan.getTagValue(OfJoin).isDefined => plan.getTagValue(OfJoin)
+    case Project(_, child) => keptWith(child)
+    case stage: LogicalQueryStage => keptWith(stage.logicalPlan)
+    case _ => None
+  }
 }

@@ -1,11 +1,15 @@
 package io.github.sparkjoinery.rangejoin
 
+import scala.annotation.tailrec
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.SQLConfHelper
+import org.apache.spark.sql.catalyst.expressions.ExpressionSet
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide, JoinSelectionHelper}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.{BroadcastMode, BroadcastPartitioning}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.TreePattern.LOGICAL_QUERY_STAGE
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.joinery.JoineryConf
@@ -19,6 +23,7 @@ import io.github.sparkjoinery.rangejoin.stored.{StoredRangeSide, StoredRangeSide
  * after a shuffle by the keys. Spark keeps:
  *   1. what a hint of its own asks for;
  *   1. joins with an equality whose range is open at one end: most rows of a key are matches there;
+ *   1. joins with an equality of which one side has each key once: then there is nothing to look up among its rows;
  *   1. joins without an equality whose sides are both beyond what the driver can index, and which
  *      [[DistributeRangeJoin]] has not given one.
  */
@@ -91,6 +96,8 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
     else if (stored.contains(side)) Right(Choice(side, isBroadcast = true, "the artifact store has an index"))
+    else if (hasKeys && !insists && hasUniqueKeys(join, conditions))
+      Left(s"one side has each key once: hint ${RangeJoinHint.Name} insists")
     else if (hasKeys && hinted.isEmpty && (bytes > limit || !mayBroadcast(join, side)))
       Right(Choice(
         side,
@@ -104,6 +111,21 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else Left(
       s"both sides are too large to index on the driver ($bytes bytes, limit $limit bytes), and the range is not cut into parts: " +
         DistributeRangeJoin.whyWhole(join, conditions))
+  }
+
+  private def hasUniqueKeys(join: Join, conditions: RangeConditions): Boolean =
+    Seq(join.left -> conditions.leftKeys, join.right -> conditions.rightKeys).exists { case (side, keys) =>
+      val known = ExpressionSet(keys)
+      planned(side).distinctKeys.exists(_.subsetOf(known))
+    }
+
+  /** A side as it was before adaptive execution put stages in the place of its parts, which tell less. */
+  private def planned(side: LogicalPlan): LogicalPlan = side.transformDownWithPruning(
+    _.containsPattern(LOGICAL_QUERY_STAGE)) { case stage: LogicalQueryStage => beneath(stage) }
+
+  @tailrec private def beneath(plan: LogicalPlan): LogicalPlan = plan match {
+    case stage: LogicalQueryStage => beneath(stage.logicalPlan)
+    case _ => plan
   }
 
   /**

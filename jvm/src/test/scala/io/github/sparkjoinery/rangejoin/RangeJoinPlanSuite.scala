@@ -136,6 +136,15 @@ class RangeJoinPlanSuite extends EventsAndSpans {
   test("what is left to Spark, and why") {
     val range = "e.x BETWEEN s.lo AND s.hi"
     checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
+    val sums = "(SELECT k, sum(x) AS lo, sum(x) + 5 AS hi FROM events GROUP BY k)"
+    for (broadcast <- Seq("-1", "10MB")) withConf("spark.sql.autoBroadcastJoinThreshold" -> broadcast) {
+      checkLeftToSpark(
+        s"SELECT * FROM events e JOIN $sums s ON e.k = s.k AND e.x BETWEEN s.lo AND s.hi",
+        "each key once")
+      checkLeftToSpark(
+        s"SELECT * FROM $sums s JOIN events e ON e.k = s.k AND e.x BETWEEN s.lo AND s.hi",
+        "each key once")
+    }
     withConf("spark.joinery.rangeJoin.maxBroadcast" -> "100")(
       checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.x < s.lo", "too large to index on the driver"))
     checkLeftToSpark(

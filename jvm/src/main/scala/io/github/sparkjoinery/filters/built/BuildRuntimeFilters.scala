@@ -33,7 +33,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case _ if !JoineryConf.runtimeFilterBuild || !plan.containsAnyPattern(JOIN, AS_OF_JOIN) => plan
     case subquery: Subquery if subquery.correlated => plan // it is seen again, as a join of the query around it
-    case _ => new Run().transform(plan)
+    case _ => new Run(plan).transform()
   }
 
   // A filter of a table that is filtered may filter the next, but no further: each is read before the other, and a plan
@@ -43,13 +43,18 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
   // A subquery's plan is optimized once by itself and once as part of the query.
   private val Decided = TreeNodeTag[Unit]("joinery_filter_decided")
 
-  private class Run {
+  private class Run(plan: LogicalPlan) {
+    private val cost = new FilterCost
     private val summaries = mutable.Map.empty[LogicalPlan, ScalarSubquery]
+    private val used = mutable.Set.empty[LogicalPlan] // of the summaries
 
-    def transform(plan: LogicalPlan): LogicalPlan = {
-      SharedWork.mark(plan)
-      plan.transformUp(filterJoins)
-    }
+    /** What rows of a side have to pass, the summary that it needs to know, and what that is of. */
+    private case class Test(predicate: Expression, summary: LogicalPlan, source: String)
+
+    // Most queries get no filter. What is above the first one is still the plan's own.
+    private lazy val marked: Unit = SharedWork.mark(plan)
+
+    def transform(): LogicalPlan = plan.transformUpWithPruning(_.containsAnyPattern(JOIN, AS_OF_JOIN))(filterJoins)
 
     private def filterJoins: PartialFunction[LogicalPlan, LogicalPlan] = {
       case join: Join if isOpen(join) =>
@@ -77,7 +82,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
           Some(Direction(join.right, join.left, isLeft = false))
         case _ => None
       }
-      (left ++ right).toSeq.sortBy(direction => -FilterCost.largestScan(direction.side))
+      (left ++ right).toSeq.sortBy(direction => -cost.largestScan(direction.side))
     }
 
     private def filtered(
@@ -99,9 +104,10 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         if (terms.isEmpty) None
         else Some((
           direction,
-          filterOf(terms, insisted.nonEmpty).flatMap { case (test, source) =>
-            val side = pushed(Filter(test, direction.side))
-            if (insisted.nonEmpty || SharedWork.isKept(direction.side, side)) Right((side, source))
+          filterOf(terms, insisted.nonEmpty).flatMap { test =>
+            marked
+            val side = pushed(Filter(test.predicate, direction.side))
+            if (insisted.nonEmpty || SharedWork.isKept(direction.side, side)) Right((side, test))
             else Left("no filter is built: the other side is computed once for several places of the query")
           }))
       }
@@ -111,17 +117,19 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       }
       val hinted = RuntimeFilterHint.isOn(hint.leftHint) || RuntimeFilterHint.isOn(hint.rightHint)
       val reasons =
-        found.map { case (_, (_, source)) => s"rows are dropped by a filter that the query builds of $source" }
+        found.map { case (_, (_, test)) => s"rows are dropped by a filter that the query builds of ${test.source}" }
           .orElse(outcomes.collectFirst { case (_, Left(reason)) => reason }).toSeq ++
           (if (hinted && (insisted.isEmpty || outcomes.isEmpty))
              Seq(s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys")
            else Nil)
+      found.foreach { case (_, (_, test)) => used += test.summary }
       result.copyTagsFrom(join)
       if (found.isDefined) result.setTagValue(Decided, ())
       else if (large.nonEmpty && isBroadcast) large.headOption.foreach { direction =>
         val terms = JoinTerms.of(condition, direction.side, direction.other)
         if (!terms.isEmpty) {
-          val test = new KeySource.SparedTest(direction.isLeft, filterOf(terms, insists = false).toOption.map(_._1))
+          val test =
+            new KeySource.SparedTest(direction.isLeft, filterOf(terms, insists = false).toOption.map(_.predicate))
           result.setTagValue(KeySource.Spared, test)
         }
       }
@@ -130,25 +138,29 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     }
 
     private def isSmall(side: LogicalPlan): Boolean =
-      FilterCost.largestScan(side) < JoineryConf.runtimeFilterMinSize
+      cost.largestScan(side) < JoineryConf.runtimeFilterMinSize
 
-    /** The test, and what its keys are of; or why there is none. */
-    private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, (Expression, String)] = {
+    /** The test, or why there is none. */
+    private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, Test] = {
       val candidates = KeySource.of(terms.other, terms.keys.map(_.mine) ++ terms.bounds.map(_.mine))
         .filter(source => nesting(source.plan) < MostNested)
         .map(source => source -> new KeyTest(terms, source)).filter { case (_, test) => test.isUseful }
-        .sortBy { case (source, test) => (-test.keys.length, FilterCost.largestScan(source.plan)) }
-      val cost = new FilterCost.Side(terms.side)
+        .sortBy { case (source, test) => (-test.keys.length, cost.largestScan(source.plan)) }
+      val weighed = new cost.Side(terms.side, terms.other)
       val outcomes = candidates.to(LazyList).map { case (source, test) =>
         val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
         val missing =
-          if (insists) None else cost.missing(summary.child, test.keys.map(_.theirs))
+          if (insists) None
+          else weighed.missing(summary.child, test.keys.map(_.theirs), used.contains(summary.canonicalized))
         missing.orElse(unrepeatable(source.plan)).orElse(useless(source, test, insists)).toLeft {
           val name = nameOf(source.plan)
-          (test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child)), name)
+          val predicate = test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child))
+          Test(predicate, summary.canonicalized, name)
         }
       }
-      outcomes.collectFirst { case Right(found) => found }.toRight(
+      outcomes.takeWhile(!_.left.toOption.contains(FilterCost.OfDimension)).collectFirst { case Right(found) =>
+        found
+      }.toRight(
         outcomes.collectFirst { case Left(reason) => s"no filter is built: $reason" }
           .getOrElse("no filter is built: no table has all keys of the other side"))
     }

@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.filters.built
 
+import java.util.IdentityHashMap
+
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
@@ -8,8 +10,82 @@ import io.github.sparkjoinery.expressions.MightContain
 
 /**
  * Whether a filter is likely to save more than it costs: what is read to build it, against what need not be shuffled.
+ * What is found out about parts of a plan is kept, as each join asks for all below it.
  */
+class FilterCost {
+  import FilterCost._
+
+  private val largest = new IdentityHashMap[LogicalPlan, BigInt]
+  private val savings = new IdentityHashMap[LogicalPlan, BigInt]
+
+  private def known(values: IdentityHashMap[LogicalPlan, BigInt], plan: LogicalPlan)(value: => BigInt): BigInt = {
+    val before = values.get(plan)
+    if (before != null) before
+    else {
+      val found = value
+      values.put(plan, found)
+      found
+    }
+  }
+
+  /** The largest table that a plan reads, in bytes as estimated; 0 if that is not known. */
+  def largestScan(plan: LogicalPlan): BigInt = known(largest, plan) {
+    plan.children match {
+      case Nil => sizeOf(plan).getOrElse(0)
+      case children => children.map(largestScan).max
+    }
+  }
+
+  /**
+   * What a filter of a side may save.
+   *
+   * @param side
+   *   that is filtered
+   * @param other
+   *   side of the join
+   */
+  class Side(side: LogicalPlan, other: LogicalPlan) {
+    private lazy val saved = known(savings, side) {
+      val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
+      if (hasPredicate(side)) whole / OfItsRows else whole
+    }
+
+    /**
+     * Why a filter is not built; None if it is.
+     *
+     * @param keys
+     *   what its keys come from, with no other columns
+     * @param sideKeys
+     *   of the side that is filtered
+     * @param isBuilt
+     *   whether it is built anyway, for another join
+     */
+    def missing(keys: LogicalPlan, sideKeys: Seq[Expression], isBuilt: => Boolean): Option[String] =
+      scans(keys, keys.outputSet) match {
+        case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
+        case read if read.flatten.sum > saved * (if (isSelective(keys)) ReadingIsFaster else UnlessUnsure) =>
+          Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for $saved bytes that it filters")
+        case read if read.flatten.sum * Negligible <= saved && (isBuilt || isAll(other)) => None
+        case _ if (areFew(keys) || areInRange(keys)) && !areFew(side) || hasFewerKeys(keys, side, sideKeys) => None
+        case read if hasPredicate(keys) && read.flatten.sum * Unsure <= saved => None
+        case read if hasPredicate(keys) =>
+          Some(
+            "its predicates may leave most keys, or the other side has few rows already, and to read them takes " +
+              s"${read.flatten.sum} bytes, more than a $Unsure. of $saved bytes that it filters")
+        case read if read.flatten.sum * Negligible <= saved =>
+          Some(OfDimension)
+        case read =>
+          Some(
+            s"no predicate makes its keys few, and to read them takes ${read.flatten.sum} bytes, more than a " +
+              s"$Negligible. of $saved bytes that it filters")
+      }
+  }
+}
+
 object FilterCost extends PredicateHelper with SQLConfHelper {
+
+  /** Then no other table of the side is worth reading for these keys: those are larger, and have no keys but these. */
+  val OfDimension = "no predicate makes its keys few, and they are those of a table that is joined with others first"
 
   // What costs so much less to read than the other side can be tried.
   private val Negligible = 100
@@ -24,57 +100,25 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   // What a side's own predicates may leave of it: nobody knows, but it is less than all.
   private val OfItsRows = 3
 
-  /** The largest table that a plan reads, in bytes as estimated; 0 if that is not known. */
-  def largestScan(plan: LogicalPlan): BigInt =
-    plan.collectLeaves().map(_.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes).maxOption.getOrElse(0)
-
   /** Whether so many bytes are little to read for a filter of a side. */
-  def isLittle(bytes: BigInt, side: LogicalPlan): Boolean = bytes * Little <= largestScan(side)
+  def isLittle(bytes: BigInt, side: LogicalPlan): Boolean = bytes * Little <= new FilterCost().largestScan(side)
+
+  /** Of a table, in bytes as estimated. */
+  private def sizeOf(leaf: LogicalPlan): Option[BigInt] =
+    Some(leaf.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes)
 
   /**
-   * What a filter of a side may save.
-   *
-   * @param side
-   *   that is filtered
+   * Whether a table is all there is of a side. One without a predicate may be small because it has what a query is
+   * about. One that other tables are joined with is a dimension more often than not, which has every key there is.
    */
-  class Side(side: LogicalPlan) {
-    private lazy val saved = {
-      val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
-      if (hasPredicate(side)) whole / OfItsRows else whole
-    }
-
-    /**
-     * Why a filter is not built; None if it is.
-     *
-     * @param keys
-     *   what its keys come from, with no other columns
-     * @param sideKeys
-     *   of the side that is filtered
-     */
-    def missing(keys: LogicalPlan, sideKeys: Seq[Expression]): Option[String] = scans(keys, keys.outputSet) match {
-      case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
-      case read if read.flatten.sum > saved * (if (isSelective(keys)) ReadingIsFaster else UnlessUnsure) =>
-        Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for $saved bytes that it filters")
-      case read if read.flatten.sum * Negligible <= saved => None
-      case _ if (areFew(keys) || areInRange(keys)) && !areFew(side) || hasFewerKeys(keys, side, sideKeys) => None
-      case read if hasPredicate(keys) && read.flatten.sum * Unsure <= saved => None
-      case read if hasPredicate(keys) =>
-        Some(
-          "its predicates may leave most keys, or the other side has few rows already, and to read them takes " +
-            s"${read.flatten.sum} bytes, more than a $Unsure. of $saved bytes that it filters")
-      case read =>
-        Some(
-          s"no predicate makes its keys few, and to read them takes ${read.flatten.sum} bytes, more than a " +
-            s"$Negligible. of $saved bytes that it filters")
-    }
-  }
+  private def isAll(side: LogicalPlan): Boolean = side.collectLeaves().length == 1
 
   /** What a plan reads of each of its tables, in bytes of the columns that it needs; None if that is not known. */
   private def scans(plan: LogicalPlan, output: AttributeSet): Seq[Option[BigInt]] = {
     val needed = AttributeSet.fromAttributeSets(output +: plan.collect { case node => node.references })
     plan.collectLeaves().map { leaf =>
       val share = leaf.output.filter(needed.contains)
-      Some(leaf.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes).map(_ * width(share) / width(leaf.output))
+      sizeOf(leaf).map(_ * width(share) / width(leaf.output))
     }
   }
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.LeafLike
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 import org.apache.spark.sql.types.DataType
 
 import io.github.sparkjoinery.expressions.KeyFilter
@@ -113,7 +114,12 @@ object KeySubquery {
 
     private def ofPlan(plan: BaseSubqueryExec, source: String): BaseSubqueryExec = plan match {
       case ReusedSubqueryExec(child) => ofPlan(child, source)
-      case other => KeySubqueryExec(other.name, source, other.child)
+      case other => KeySubqueryExec(other.name, source, keysOf(other.child))
+    }
+
+    private def keysOf(plan: SparkPlan): SparkPlan = plan match {
+      case AdaptiveSparkPlanExec(keys: FilterKeysExec, context, _, _, _) => keys.copy(context = Some(context))
+      case other => other
     }
   }
 

@@ -1,5 +1,6 @@
 package io.github.sparkjoinery.filters.built
 
+import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreePattern.SCALAR_SUBQUERY
@@ -12,10 +13,11 @@ import io.github.sparkjoinery.expressions.{EitherFilter, MightContain, StoredFil
  * `InjectRuntimeFilter`, which runs after our rules, knows nothing of ours, and what it adds would be built, and asked,
  * for nothing. There is no place for an extension between that rule and the planner.
  */
-object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
+object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper with SQLConfHelper {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case keys: FilterKeys => Seq(planLater(keys.planned))
+    case keys: FilterKeys if conf.adaptiveExecutionEnabled => Seq(FilterKeysExec(keys.planned))
+    case keys: FilterKeys => Seq(planLater(keys.planned)) // Spark looks for what is equal in a plan that is whole
     case _ => withoutSecond(plan)
   }
 

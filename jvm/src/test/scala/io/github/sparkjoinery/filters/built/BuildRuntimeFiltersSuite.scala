@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.filters.built
 
-import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 
 import io.github.sparkjoinery.{Answers, Pairwise}
 
@@ -37,6 +37,29 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     checkBuilt("SELECT name FROM small s WHERE class = 3 AND NOT EXISTS (SELECT 1 FROM fact f WHERE s.k = f.k)", 1)
     checkBuilt("SELECT k, k IN (SELECT k FROM fact) AS found FROM small WHERE class = 3 AND k IS NOT NULL", 1)
     checkBuilt("SELECT k, EXISTS (SELECT 1 FROM fact f WHERE f.k = s.k) AS found FROM small s WHERE class = 3", 1)
+  }
+
+  test("what a filter is built of is planned when it is built, and once for a filter that needs another") {
+    val query =
+      "SELECT f.id, t.w FROM fact f JOIN small s ON f.k = s.k JOIN second t ON f.k2 = t.k2 WHERE s.class = 3"
+    withConf(Shuffled: _*) {
+      val answer = sql(query)
+      def builtOf(build: KeySubqueryExec): Option[SparkPlan] = build.child match {
+        case keys: FilterKeysExec => keys.built
+        case other => fail(other.toString)
+      }
+      assert(builds(answer).nonEmpty && builds(answer).forall(builtOf(_).isEmpty), plan(answer))
+      assert(plan(answer).toString.contains("FilterKeys"), plan(answer))
+      answer.collect()
+      val ran = builds(answer).filter(build => builtOf(build).isDefined)
+      // what the filter of `second` is built of is filtered by keys of `small`, too
+      val within = ran.flatMap(builtOf(_).toSeq).flatMap(collectWithSubqueries(_) { case build: KeySubqueryExec =>
+        build
+      })
+      val all = (ran ++ within).filter(_.metrics("keys").value > 0)
+      assert(all.exists(_.source.contains("small")) && all.exists(_.source.contains("fact")), plan(answer))
+      assert(all.groupBy(_.source).values.forall(_.distinctBy(System.identityHashCode(_)).length == 1), plan(answer))
+    }
   }
 
   test("several keys, one filter") {

@@ -9,6 +9,7 @@ import org.apache.spark.sql.joinery.ScarceMemory
 import org.apache.spark.{SparkException, TaskContext}
 
 import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.planning.PlanReport
 
 /** Where no filter can be built, or not in time; and hints. */
 class FilterFallbackSuite extends BuiltFilters {
@@ -199,6 +200,12 @@ class FilterFallbackSuite extends BuiltFilters {
 
   for ((query, settings, expected) <- Seq(
       ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),
+      // a dimension has every key of the facts that it is joined with, so that it says nothing of other facts
+      (
+        """SELECT f.n, t.w FROM (SELECT /*+ BROADCAST(r) */ f.k, count(*) AS n FROM fact f
+           JOIN (SELECT int(id) AS k FROM range(20)) r ON f.k = r.k GROUP BY f.k) f JOIN second t ON t.k = f.k""",
+        Nil,
+        "a table that is joined with others first"),
       (
         "SELECT a.id FROM fact a JOIN fact b ON a.id = b.k2 WHERE b.id > 5",
         Nil,
@@ -224,6 +231,28 @@ class FilterFallbackSuite extends BuiltFilters {
       assert(reason(query, settings: _*).contains(expected), reason(query, settings: _*))
       checkBuilt(query, 0, settings: _*)
     }
+  }
+
+  for (adaptive <- Seq("true", "false"))
+    test(s"the joins that IN and EXISTS become say why they have no filter; adaptive execution $adaptive") {
+      for ((query, expected) <- Seq(
+          "SELECT id FROM fact WHERE k IN (SELECT k FROM small)" -> "no predicate makes its keys few",
+          "SELECT id FROM fact f WHERE EXISTS (SELECT * FROM small s WHERE s.k = f.k AND s.b < f.b)" ->
+            "no predicate makes its keys few",
+          "SELECT id FROM fact f WHERE NOT EXISTS (SELECT * FROM small s WHERE s.k = f.k)" ->
+            "too much for",
+          "SELECT id FROM fact f WHERE f.id = 5 OR EXISTS (SELECT * FROM small s WHERE s.k = f.k)" -> "no filter is built"
+        )) withConf(Shuffled :+ "spark.sql.adaptive.enabled" -> adaptive: _*) {
+        val answer = sql(query)
+        answer.collect()
+        val reasons = PlanReport.of(plan(answer)).map(_.reason)
+        assert(reasons.exists(_.contains(expected)), s"$query: $reasons")
+      }
+    }
+
+  test("keys of a table that are known for one join serve the next") {
+    val few = "(SELECT int(id) AS k FROM range(20))"
+    checkBuilt(s"SELECT f.id, t.w FROM $few r JOIN fact f ON f.k = r.k JOIN second t ON t.k = f.k", 2)
   }
 
   test("both ends of a range make keys few") {
