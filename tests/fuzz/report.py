@@ -53,6 +53,7 @@ class Report:
         self.refusals: Counter[str] = Counter()
         self.unprepared: Counter[str] = Counter()
         self.raised = 0
+        self.settled = 0
         self.ignored = 0
         self.differences: list[Difference] = []
 
@@ -70,6 +71,7 @@ class Report:
                 (self.queries if event["compared"] else self.not_compared)[name] += 1
                 if event["compared"]:
                     self.raised += event["raised"]
+                    self.settled += event["settled"]
                     self.forms.update(f"{name}: {form}" for form in event["forms"])
                     if not event["forms"] and not event["raised"]:
                         self.forms[f"{name}: stock Spark's operators only"] += 1
@@ -121,6 +123,7 @@ class Report:
             "masters": dict(self.masters),
             "queries": dict(self.queries),
             "raised_as_stock_did": self.raised,
+            "settled_by_asking_stock_anew": self.settled,
             "ignored_differences": self.ignored,
             "not_compared": dict(self.not_compared),
             "refusals": dict(self.refusals.most_common(40)),
@@ -147,7 +150,7 @@ class Report:
             f"# Fuzzing against stock Spark: seed {self.seed}",
             "",
             f"{self.queries.total()} queries compared in {self.seconds:.0f} s and {self.rounds} rounds; "
-            f"{self.raised} of them raised an error as stock did; {self.not_compared.total()} more had no right answer "
+            f"{self.raised} of them raised an error as stock did; {self.settled} were settled by asking stock anew; {self.not_compared.total()} more had no right answer "
             f"to compare with. Differences: {len(self.differences)}"
             + (f", and {self.ignored} ignored." if self.ignored else "."),
             *self._unprepared_lines(),

@@ -87,6 +87,7 @@ class Round:
                 seconds=round(verdict.found.seconds, 3),
                 forms=verdict.found.forms,
                 raised=verdict.found.kind != "rows",
+                settled=verdict.settled,
             )
             if verdict.difference and any(text in verdict.difference for text in self.order["ignore"]):
                 emit("ignored")
