@@ -147,7 +147,7 @@ def tested_sql(capability: Capability, case: Case) -> str:
 
 
 def error_class(answer: Answer) -> str:
-    """The class of Spark's that an error has, or its first line where it has none, or one for all that is unforeseen."""
+    """Spark's class of an error, or its first line where that is none, or the one of all that is unforeseen."""
     found = ERROR_CLASS.search(answer.error or "")
     return found[1] if found and found[1] != "INTERNAL_ERROR" else first_line(answer)
 

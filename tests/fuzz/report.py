@@ -150,8 +150,8 @@ class Report:
             f"# Fuzzing against stock Spark: seed {self.seed}",
             "",
             f"{self.queries.total()} queries compared in {self.seconds:.0f} s and {self.rounds} rounds; "
-            f"{self.raised} of them raised an error as stock did; {self.settled} were settled by asking stock anew; {self.not_compared.total()} more had no right answer "
-            f"to compare with. Differences: {len(self.differences)}"
+            f"{self.raised} of them raised an error as stock did; {self.settled} were settled by asking stock anew; "
+            f"{self.not_compared.total()} more had no right answer to compare with. Differences: {len(self.differences)}"
             + (f", and {self.ignored} ignored." if self.ignored else "."),
             *self._unprepared_lines(),
             "",
