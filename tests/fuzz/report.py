@@ -7,7 +7,10 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any
+
+from benchmarks.report import commit, machine
 
 
 @dataclass
@@ -42,6 +45,9 @@ class Report:
     def __init__(self, seed: int, cases: list[str]) -> None:
         self.seed = seed
         self.cases = cases
+        self.date = f"{datetime.now(timezone.utc):%Y-%m-%d}"
+        self.commit = commit("jvm/src", "airflow_provider", "tests/fuzz")
+        self.machine = machine()
         self.started = time.monotonic()
         self.lock = threading.Lock()  # rounds report from threads of their own
         self.seconds = 0.0
@@ -115,10 +121,17 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for programs."""
+        with self.lock:
+            return self._as_json()
+
+    def _as_json(self) -> dict[str, Any]:
         return {
             "seed": self.seed,
+            "date": self.date,
+            "commit": self.commit,
+            "machine": self.machine,
             "cases": self.cases,
-            "seconds": round(self.seconds),
+            "seconds": round(self.seconds or time.monotonic() - self.started),
             "rounds": self.rounds,
             "masters": dict(self.masters),
             "queries": dict(self.queries),
@@ -126,7 +139,7 @@ class Report:
             "settled_by_asking_stock_anew": self.settled,
             "ignored_differences": self.ignored,
             "not_compared": dict(self.not_compared),
-            "refusals": dict(self.refusals.most_common(40)),
+            "refusals": dict(self.refusals.most_common(10)),
             "not_prepared": dict(self.unprepared.most_common(40)),
             "forms": dict(sorted(self.forms.items())),
             "differences": [vars(difference) for difference in self.differences],
@@ -151,8 +164,8 @@ class Report:
             "",
             f"{self.queries.total()} queries compared in {self.seconds:.0f} s and {self.rounds} rounds; "
             f"{self.raised} of them raised an error as stock did; {self.settled} were settled by asking stock anew; "
-            f"{self.not_compared.total()} more had no right answer to compare with. Differences: {len(self.differences)}"
-            + (f", and {self.ignored} ignored." if self.ignored else "."),
+            f"{self.not_compared.total()} more had no right answer to compare with. "
+            f"Differences: {len(self.differences)}" + (f", and {self.ignored} ignored." if self.ignored else "."),
             *self._unprepared_lines(),
             "",
             "| operator and form | queries |",

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from fuzz import summary
 from fuzz.cases import CAPABILITIES
 from fuzz.report import Report
 from fuzz.settings import Settings, draw_jvm, draw_static
@@ -32,6 +33,10 @@ def main() -> None:
     """Read the command line, run, print, and fail where something differs."""
     arguments = parsed()
     seed = arguments.seed if arguments.seed is not None else random.randrange(2**32)
+    if arguments.report and any(piece["seed"] == seed for piece in summary.pieces_of(arguments.report)):
+        sys.exit(
+            f"--report: {arguments.report}.json has a run of seed {seed} already, and would count it twice: another seed"
+        )
     print(f"fuzz: SEED={seed} SECONDS={arguments.seconds:g} CASE={','.join(arguments.cases)}", flush=True)
     report = Report(seed, arguments.cases)
     run_rounds(arguments, random.Random(seed), report)
@@ -41,9 +46,7 @@ def main() -> None:
     report.finish()
     print(report.markdown())
     if arguments.report:
-        path = Path(arguments.report)
-        path.with_suffix(".json").write_text(json.dumps(report.as_json(), indent=1) + "\n")
-        path.with_suffix(".md").write_text(report.markdown())
+        summary.put(arguments.report, report.as_json())
     sys.exit(1 if report.differences else 0)
 
 
@@ -66,7 +69,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--jar", help="another jar than the one just built")
     parser.add_argument("--static", action="append", default=[], help="key=value: a static setting for every round")
     parser.add_argument("--log", help="a file to which all that rounds tell is appended, as lines of JSON")
-    parser.add_argument("--report", help="a path without suffix: the summary is written as .json and .md")
+    parser.add_argument(
+        "--report", type=Path, help="a path without suffix: a summary, .json and .md, to which this run is added"
+    )
     arguments = parser.parse_args()
     arguments.cases = arguments.cases.split(",")
     unknown = set(arguments.cases) - set(CASES)
@@ -96,6 +101,9 @@ def run_rounds(arguments: argparse.Namespace, rng: random.Random, report: Report
                         order = draw_order(arguments, rng, end, jvm)
                     run_round(order, report, arguments.log, application.events)
                     report.end_round()
+                    if arguments.report:
+                        with drawing:  # or one would miss what the other writes
+                            summary.put(arguments.report, report.as_json())  # a run may end before its time
 
     workers = [threading.Thread(target=work) for _ in range(arguments.jobs)]
     for worker in workers:

@@ -88,8 +88,8 @@ PHYSICAL: list[tuple[float, Settings]] = [
 PARTITIONS = ["1", "1", "2", "3", "5", "8"] * 40 + ["200"]
 
 
-# Queries are new all the time: for hundreds of them, the other compiler costs more than it saves. There is more code, and
-# there are more classes, than in a JVM that runs the same queries again and again.
+# Queries are new all the time: for hundreds of them, the other compiler costs more than it saves. There is more code,
+# and there are more classes, than in a JVM that runs the same queries again and again.
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=512m -XX:+UseSerialGC"
 
 
