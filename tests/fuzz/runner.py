@@ -35,7 +35,7 @@ def main() -> None:
     seed = arguments.seed if arguments.seed is not None else random.randrange(2**32)
     if arguments.report and any(piece["seed"] == seed for piece in summary.pieces_of(arguments.report)):
         sys.exit(
-            f"--report: {arguments.report}.json has a run of seed {seed} already, and would count it twice: another seed"
+            f"--report: {arguments.report} has a run of seed {seed} already, which would count twice: draw another seed"
         )
     print(f"fuzz: SEED={seed} SECONDS={arguments.seconds:g} CASE={','.join(arguments.cases)}", flush=True)
     report = Report(seed, arguments.cases)
