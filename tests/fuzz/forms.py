@@ -51,8 +51,10 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
         The forms, each once, and the final plan.
     """
     executed = frame._jdf.queryExecution().executedPlan()
-    plan = str(executed.toString()).partition("== Initial Plan ==")[0]
+    plan, _, initial = str(executed.toString()).partition("== Initial Plan ==")
     names = set(NAMES.findall(plan))
+    if "AfterRight" in initial:  # it is gone once the right side is there
+        names.add("AfterRight")
     forms = names - {"ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow", "WindowParts", "TimeSlice"}
     forms -= {"BroadcastRangeJoin", "ShuffledRangeJoin"}
     if names - forms:

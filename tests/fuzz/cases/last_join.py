@@ -161,8 +161,6 @@ class LastJoin(Capability):
             forced["spark.joinery.lastJoin.maxHashPartition"] = rng.choice(["-1", "1b"])
         if rng.random() < 0.15:
             forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = rng.choice(["2", "40"])
-        if rng.random() < 0.15:
-            forced["spark.joinery.lastJoin.maxBroadcast"] = rng.choice(["1b", "1k", "100k"])
         if rng.random() < 0.2:
             forced["spark.sql.autoBroadcastJoinThreshold"] = rng.choice(["1", "1k"])
         if self.partitions:

@@ -108,6 +108,13 @@ class KeylessLastJoin(LastJoin):
     cut = 0.3
     hints = ("SHUFFLE_HASH", "MERGE", "MERGE", "")
     outer = 0.0
+    partitions = (1, 2, 3, 5, 8)
+
+    def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
+        variant = super().draw_variant(rng, query)
+        if rng.random() < 0.8:
+            variant["settings"]["spark.sql.autoBroadcastJoinThreshold"] = "-1"
+        return variant
 
 
 class LatestRows(LastJoin):
@@ -122,8 +129,19 @@ class LatestRows(LastJoin):
     as_of = 0.0
     tolerance = 0.0
     residual = 0.05
-    hints = ("", "", "", "BROADCAST", "SHUFFLE_HASH", "MERGE")
+    hints = ("", "", "BROADCAST", "BROADCAST", "SHUFFLE_HASH", "MERGE")
     outer = 0.0
+
+    def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
+        variant = super().draw_variant(rng, query)
+        if variant["hint"] == "BROADCAST" and query["keys"] and rng.random() < 0.7:
+            # it is measured first, and found too large
+            variant["settings"] |= {
+                "spark.joinery.lastJoin.maxBroadcast": "1b",
+                "spark.sql.adaptive.enabled": "true",
+                "spark.sql.exchange.reuse": "true",
+            }
+        return variant
 
 
 class StoredCutLastJoin(LastJoin):
