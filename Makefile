@@ -178,7 +178,7 @@ test-fuzz: env jar $(ARCHIVE) ## A minute and a half of `make fuzz`
 SECONDS := 600
 
 .PHONY: fuzz
-fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=600 SEED=1 CASE=window REPORT=path
+fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=600 SEED=1 CASE=window REPORT=summary
 	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE)) \
 	  $(if $(REPORT),--report $(REPORT))
 

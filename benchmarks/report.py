@@ -77,10 +77,14 @@ def machine() -> str:
     )
 
 
-def commit() -> str:
-    """The commit of the working tree, marked when there are changes on top of it."""
+def commit(*paths: str) -> str:
+    """The commit of the working tree, marked when there are changes on top of it.
+
+    Args:
+        paths: What matters; all that benchmarks are made of by default.
+    """
     revision = _git("rev-parse", "--short", "HEAD")
-    changed = _git("status", "--porcelain", "--", "jvm/src", "benchmarks", ":!benchmarks/results")
+    changed = _git("status", "--porcelain", "--", *(paths or ("jvm/src", "benchmarks", ":!benchmarks/results")))
     return revision + (" with local changes" if changed else "")
 
 

@@ -36,7 +36,7 @@ class Capability(ABC):
     store: Path
     scarce = False
     queries = 12
-    runs = 4
+    runs = 6
 
     @abstractmethod
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:

@@ -16,6 +16,9 @@ from pyspark.sql import SparkSession
 
 CONTEXT = Context(prec=60)
 
+# Folders of the tables that are registered, by name. Each application has folders of its own.
+REGISTERED: dict[str, Path] = {}
+
 # A table as a case holds it: {"seed": int, "rows": int, "files": int, "only": [row, ...] or None,
 # "columns": {name: {"type": str, "pool": str, "nulls": share}}}.
 Table = dict[str, Any]
@@ -75,7 +78,10 @@ def register(spark: SparkSession, folder: Path, name: str, table: Table) -> Path
     path = folder / hashlib.sha256(described.encode()).hexdigest()[:16]
     if not path.exists():
         write(table, path)
-    spark.read.parquet(str(path)).createOrReplaceTempView(name)
+    if REGISTERED.get(name) != path:  # most queries read the same tables as the one before
+        schema = ", ".join(f"{column} {described['type']}" for column, described in table["columns"].items())
+        spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(name)
+        REGISTERED[name] = path
     return path
 
 

@@ -12,6 +12,32 @@ NAMES = re.compile(
     r"\b(BroadcastLastJoin|ShuffledHashLastJoin|SortMergeLastJoin|TimeSlice|CarryOver|LastRowPerKey|AfterRight"
     r"|SlidingWindow|WindowParts|BroadcastRangeJoin|ShuffledRangeJoin|StoredRangeIndex|joinery_might_contain)\b"
 )
+# Each operator and form that there is, as `forms_of` names it.
+FORMS = (
+    "AfterRight",
+    "BroadcastLastJoin",
+    "BroadcastRangeJoin (generated)",
+    "BroadcastRangeJoin (read twice)",
+    "CarryOver",
+    "LAST JOIN cut by a stored distribution",
+    "LAST JOIN cut by time",
+    "LAST JOIN split on the left",
+    "LastRowPerKey",
+    "ShuffledHashLastJoin (in memory)",
+    "ShuffledHashLastJoin (spilled)",
+    "ShuffledRangeJoin (in parts)",
+    "ShuffledRangeJoin (one index)",
+    "SlidingWindow (indexed)",
+    "SlidingWindow (spilled)",
+    "SlidingWindow carried over a cut",
+    "SlidingWindow cut at read",
+    "SlidingWindow cut at write",
+    "SlidingWindow cut by a stored distribution",
+    "SortMergeLastJoin (in memory)",
+    "SortMergeLastJoin (spilled)",
+    "StoredRangeIndex",
+    "joinery_might_contain",
+)
 GROWS = re.compile(r"unboundedpreceding\$\(\), (currentrow|\d)|row_number|rank\(", re.IGNORECASE)
 
 
@@ -25,8 +51,10 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
         The forms, each once, and the final plan.
     """
     executed = frame._jdf.queryExecution().executedPlan()
-    plan = str(executed.toString()).partition("== Initial Plan ==")[0]
+    plan, _, initial = str(executed.toString()).partition("== Initial Plan ==")
     names = set(NAMES.findall(plan))
+    if "AfterRight" in initial:  # it is gone once the right side is there
+        names.add("AfterRight")
     forms = names - {"ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow", "WindowParts", "TimeSlice"}
     forms -= {"BroadcastRangeJoin", "ShuffledRangeJoin"}
     if names - forms:

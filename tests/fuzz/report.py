@@ -7,7 +7,10 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any
+
+from benchmarks.report import commit, machine
 
 
 @dataclass
@@ -42,6 +45,9 @@ class Report:
     def __init__(self, seed: int, cases: list[str]) -> None:
         self.seed = seed
         self.cases = cases
+        self.date = f"{datetime.now(timezone.utc):%Y-%m-%d}"
+        self.commit = commit("jvm/src", "airflow_provider", "tests/fuzz")
+        self.machine = machine()
         self.started = time.monotonic()
         self.lock = threading.Lock()  # rounds report from threads of their own
         self.seconds = 0.0
@@ -53,6 +59,7 @@ class Report:
         self.refusals: Counter[str] = Counter()
         self.unprepared: Counter[str] = Counter()
         self.raised = 0
+        self.settled = 0
         self.ignored = 0
         self.differences: list[Difference] = []
 
@@ -70,6 +77,7 @@ class Report:
                 (self.queries if event["compared"] else self.not_compared)[name] += 1
                 if event["compared"]:
                     self.raised += event["raised"]
+                    self.settled += event["settled"]
                     self.forms.update(f"{name}: {form}" for form in event["forms"])
                     if not event["forms"] and not event["raised"]:
                         self.forms[f"{name}: stock Spark's operators only"] += 1
@@ -113,17 +121,25 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for programs."""
+        with self.lock:
+            return self._as_json()
+
+    def _as_json(self) -> dict[str, Any]:
         return {
             "seed": self.seed,
+            "date": self.date,
+            "commit": self.commit,
+            "machine": self.machine,
             "cases": self.cases,
-            "seconds": round(self.seconds),
+            "seconds": round(self.seconds or time.monotonic() - self.started),
             "rounds": self.rounds,
             "masters": dict(self.masters),
             "queries": dict(self.queries),
             "raised_as_stock_did": self.raised,
+            "settled_by_asking_stock_anew": self.settled,
             "ignored_differences": self.ignored,
             "not_compared": dict(self.not_compared),
-            "refusals": dict(self.refusals.most_common(40)),
+            "refusals": dict(self.refusals.most_common(10)),
             "not_prepared": dict(self.unprepared.most_common(40)),
             "forms": dict(sorted(self.forms.items())),
             "differences": [vars(difference) for difference in self.differences],
@@ -147,9 +163,9 @@ class Report:
             f"# Fuzzing against stock Spark: seed {self.seed}",
             "",
             f"{self.queries.total()} queries compared in {self.seconds:.0f} s and {self.rounds} rounds; "
-            f"{self.raised} of them raised an error as stock did; {self.not_compared.total()} more had no right answer "
-            f"to compare with. Differences: {len(self.differences)}"
-            + (f", and {self.ignored} ignored." if self.ignored else "."),
+            f"{self.raised} of them raised an error as stock did; {self.settled} were settled by asking stock anew; "
+            f"{self.not_compared.total()} more had no right answer to compare with. "
+            f"Differences: {len(self.differences)}" + (f", and {self.ignored} ignored." if self.ignored else "."),
             *self._unprepared_lines(),
             "",
             "| operator and form | queries |",

@@ -23,6 +23,7 @@ from typing import Any
 
 from fuzz.runner import replay
 from fuzz.settings import QUICK_START
+from fuzz.summary import pieces_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = sorted((Path(__file__).parent / "reverts").glob("*.patch"))
@@ -162,7 +163,7 @@ def find(patch: Path, case: str, copy: Path, seed: int, arguments: argparse.Name
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{copy / 'airflow_provider'}"},
         check=False,  # it fails when it finds something
     )
-    found = json.loads(report.with_suffix(".json").read_text())["differences"]
+    found = pieces_of(report)[-1]["differences"]
     if not found:
         return Finding(patch.stem, case, None, f"not found in {arguments.seconds:g} s")
     first = found[0]

@@ -1,11 +1,14 @@
-"""One round: an application with settings of its own, which draws cases and compares until its time is over.
+"""Rounds: each is an application with settings of its own, which draws cases and compares until its time is over.
 
-The process writes one JSON object a line to standard output, see `Events`; what Spark says goes to standard error.
+The process reads one order a line from standard input, and runs them one after the other in the same JVM: most of what
+a new JVM does is to become fast. It writes one JSON object a line to standard output, up to "ended" for each order;
+what Spark says goes to standard error.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import random
 import sys
 import tempfile
@@ -20,7 +23,7 @@ from fuzz.cases import CAPABILITIES
 from fuzz.checking import Verdict, check, right_answer, stock_answer, tested_sql
 from fuzz.reduction import reduce, without_unused_columns
 from fuzz.running import ApplicationDied
-from fuzz.session import start
+from fuzz.session import application
 from fuzz.settings import draw_meaning
 
 
@@ -87,6 +90,7 @@ class Round:
                 seconds=round(verdict.found.seconds, 3),
                 forms=verdict.found.forms,
                 raised=verdict.found.kind != "rows",
+                settled=verdict.settled,
             )
             if verdict.difference and any(text in verdict.difference for text in self.order["ignore"]):
                 emit("ignored")
@@ -165,22 +169,24 @@ def emit(event: str, **fields: Any) -> None:
     print(json.dumps({"event": event, **fields}), flush=True)
 
 
-def main() -> None:
-    """Read the order from standard input, and run it."""
-    order = json.load(sys.stdin)
-    with tempfile.TemporaryDirectory(prefix="joinery-fuzz-") as folder:
-        spark = start(order["static"], order.get("jar"), folder)
+def run_order(order: dict[str, Any]) -> None:
+    """Start an application, and do what the order says."""
+    with tempfile.TemporaryDirectory(prefix="joinery-fuzz-") as folder, application(order, folder) as spark:
         emit("started")
-        try:
-            this = Round(order, spark, Path(folder))
-            for case in order.get("replay", []):
-                capability = CAPABILITIES[case["capability"]]
-                verdict = this.by_stock(capability, case) if order["stock"] else this.verdict(capability, case)
-                emit("verdict", difference=verdict.difference, compared=verdict.compared, forms=verdict.found.forms)
-            this.run()
-            emit("ended")
-        finally:
-            spark.stop()
+        this = Round(order, spark, Path(folder))
+        for case in order.get("replay", []):
+            capability = CAPABILITIES[case["capability"]]
+            verdict = this.by_stock(capability, case) if order["stock"] else this.verdict(capability, case)
+            emit("verdict", difference=verdict.difference, compared=verdict.compared, forms=verdict.found.forms)
+        this.run()
+    emit("ended")
+
+
+def main() -> None:
+    """Run one order after the other."""
+    logging.disable()  # pyspark logs each error of a query, with all that led to it
+    for line in sys.stdin:
+        run_order(json.loads(line))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Rounds, one after the other, each a process of its own: what `make fuzz` starts."""
+"""Rounds, one after the other, several in each process: what `make fuzz` starts."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import queue
@@ -13,13 +14,16 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from fuzz import summary
 from fuzz.cases import CAPABILITIES
 from fuzz.report import Report
-from fuzz.settings import draw_static
+from fuzz.settings import Settings, draw_jvm, draw_static
 
+Events = Callable[[dict[str, Any]], Iterator[dict[str, Any]]]
 CASES = list(CAPABILITIES)
 START_LIMIT = 300.0  # seconds that an application may take to start
 HANGS_AFTER = 240.0  # seconds without any event
@@ -29,6 +33,10 @@ def main() -> None:
     """Read the command line, run, print, and fail where something differs."""
     arguments = parsed()
     seed = arguments.seed if arguments.seed is not None else random.randrange(2**32)
+    if arguments.report and any(piece["seed"] == seed for piece in summary.pieces_of(arguments.report)):
+        sys.exit(
+            f"--report: {arguments.report} has a run of seed {seed} already, which would count twice: draw another seed"
+        )
     print(f"fuzz: SEED={seed} SECONDS={arguments.seconds:g} CASE={','.join(arguments.cases)}", flush=True)
     report = Report(seed, arguments.cases)
     run_rounds(arguments, random.Random(seed), report)
@@ -38,9 +46,7 @@ def main() -> None:
     report.finish()
     print(report.markdown())
     if arguments.report:
-        path = Path(arguments.report)
-        path.with_suffix(".json").write_text(json.dumps(report.as_json(), indent=1) + "\n")
-        path.with_suffix(".md").write_text(report.markdown())
+        summary.put(arguments.report, report.as_json())
     sys.exit(1 if report.differences else 0)
 
 
@@ -53,7 +59,8 @@ def parsed() -> argparse.Namespace:
         "--case", dest="cases", default=",".join(CASES), help=f"some of {', '.join(CASES)}, with commas"
     )
     parser.add_argument("--jobs", type=int, default=2, help="rounds that run at a time")
-    parser.add_argument("--round", type=float, default=90, help="seconds of a round, which has settings of its own")
+    parser.add_argument("--round", type=float, default=60, help="seconds of a round, which has settings of its own")
+    parser.add_argument("--rounds", type=int, default=12, help="rounds that a JVM lasts for")
     parser.add_argument("--reduce", type=float, default=60, help="seconds for reducing a failing case")
     parser.add_argument("--cluster", type=float, default=0.02, help="the share of rounds with executors of their own")
     parser.add_argument("--stop", action="store_true", help="stop after the first round with a difference")
@@ -62,7 +69,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--jar", help="another jar than the one just built")
     parser.add_argument("--static", action="append", default=[], help="key=value: a static setting for every round")
     parser.add_argument("--log", help="a file to which all that rounds tell is appended, as lines of JSON")
-    parser.add_argument("--report", help="a path without suffix: the summary is written as .json and .md")
+    parser.add_argument(
+        "--report", type=Path, help="a path without suffix: a summary, .json and .md, to which this run is added"
+    )
     arguments = parser.parse_args()
     arguments.cases = arguments.cases.split(",")
     unknown = set(arguments.cases) - set(CASES)
@@ -77,12 +86,24 @@ def run_rounds(arguments: argparse.Namespace, rng: random.Random, report: Report
     end = time.monotonic() + arguments.seconds
     drawing = threading.Lock()
 
+    def is_over() -> bool:
+        return time.monotonic() > end or (arguments.stop and bool(report.differences))
+
     def work() -> None:
-        while time.monotonic() < end and not (arguments.stop and report.differences):
+        while not is_over():
             with drawing:
-                order = draw_order(arguments, rng, end)
-            run_round(order, report, arguments.log)
-            report.end_round()
+                jvm = draw_jvm(rng)
+            with Application() as application:
+                for _ in range(arguments.rounds):
+                    if is_over() or application.has_ended:
+                        break
+                    with drawing:
+                        order = draw_order(arguments, rng, end, jvm)
+                    run_round(order, report, arguments.log, application.events)
+                    report.end_round()
+                    if arguments.report:
+                        with drawing:  # or one would miss what the other writes
+                            summary.put(arguments.report, report.as_json())  # a run may end before its time
 
     workers = [threading.Thread(target=work) for _ in range(arguments.jobs)]
     for worker in workers:
@@ -91,12 +112,12 @@ def run_rounds(arguments: argparse.Namespace, rng: random.Random, report: Report
         worker.join()
 
 
-def draw_order(arguments: argparse.Namespace, rng: random.Random, end: float) -> dict[str, Any]:
+def draw_order(arguments: argparse.Namespace, rng: random.Random, end: float, jvm: Settings) -> dict[str, Any]:
     """What the next round is to do."""
     # one case leads, so that each has its share of the rounds; the others that suit it come along
     scarce = CAPABILITIES[rng.choice(arguments.cases)].scarce
     return {
-        "static": {**draw_static(rng, scarce, arguments.cluster), **dict(arguments.static)},
+        "static": {**jvm, **draw_static(rng, scarce, arguments.cluster), **dict(arguments.static)},
         "seed": rng.getrandbits(48),
         "seconds": min(arguments.round, max(5.0, end - time.monotonic())),
         "cases": [name for name in arguments.cases if CAPABILITIES[name].scarce is scarce],
@@ -107,7 +128,7 @@ def draw_order(arguments: argparse.Namespace, rng: random.Random, end: float) ->
     }
 
 
-def run_round(order: dict[str, Any], report: Report, log: str | None) -> None:
+def run_round(order: dict[str, Any], report: Report, log: str | None, events: Events) -> None:
     """Run one round, and note what it tells. What it was doing when it ended in silence counts as a difference."""
     last: dict[str, Any] = {}
     for event in events(order):
@@ -125,60 +146,79 @@ def run_round(order: dict[str, Any], report: Report, log: str | None) -> None:
                 report.note_death(case, order["static"], event["reason"])
 
 
-def events(order: dict[str, Any]) -> Any:
-    """Start a process for an order, and yield what it says; "died" at the end unless it says that it ended."""
-    lines: queue.Queue[str | None] = queue.Queue()
-    with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(
+class Application:
+    """A process, and the JVM in it, which runs one round after the other.
+
+    Attributes:
+        has_ended: Whether it has, by itself or because nothing was heard of it.
+    """
+
+    def __init__(self) -> None:
+        self.has_ended = False
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it is closed with the process
+        self.process = subprocess.Popen(
             [sys.executable, "-m", "fuzz.round"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=log,
+            stderr=self.log,
             text=True,
             env=environment(),
             start_new_session=True,
         )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        output = process.stdout
+        threading.Thread(target=self._read, daemon=True).start()
 
-        def read() -> None:
-            for line in output:
-                lines.put(line)
-            lines.put(None)
+    def __enter__(self) -> Application:
+        return self
 
-        threading.Thread(target=read, daemon=True).start()
-        process.stdin.write(json.dumps(order))
-        process.stdin.close()
-        ended, reason, wait = False, "the process ended", START_LIMIT
+    def __exit__(self, *_: object) -> None:
+        """End the process and the JVM that it started, if they do not end by themselves."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()  # there are no more orders
         try:
-            while True:
-                try:
-                    line = lines.get(timeout=wait)
-                except queue.Empty:
-                    reason = f"nothing was heard of it for {wait:g} s"
-                    break
-                if line is None:
-                    break
-                if line.startswith('{"event"'):
-                    event = json.loads(line)
-                    ended = ended or event["event"] == "ended"
-                    wait = HANGS_AFTER
-                    yield event
-        finally:
-            end_process(process)
-        if not ended:
-            log.seek(0)
-            yield {"event": "died", "reason": f"{reason}\n{log.read()[-3000:]}"}
+            self.process.wait(timeout=0 if self.has_ended else 20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.log.close()
+
+    def events(self, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Give an order, and yield what the process says; "died" at the end unless it says that it ended."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(order) + "\n")
+            self.process.stdin.flush()
+        reason, wait = "the process ended", START_LIMIT
+        while True:
+            try:
+                line = self.lines.get(timeout=wait)
+            except queue.Empty:
+                reason = f"nothing was heard of it for {wait:g} s"
+                break
+            if line is None:
+                break
+            if line.startswith('{"event"'):
+                event = json.loads(line)
+                wait = HANGS_AFTER
+                yield event
+                if event["event"] == "ended":
+                    return
+        self.has_ended = True
+        self.log.seek(0)
+        yield {"event": "died", "reason": f"{reason}\n{self.log.read()[-3000:]}"}
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
 
 
-def end_process(process: subprocess.Popen[str]) -> None:
-    """End a process and the JVM that it started, if they have not ended by themselves."""
-    try:
-        process.wait(timeout=20)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def events_alone(order: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a new process says to one order."""
+    with Application() as application:
+        yield from application.events(order)
 
 
 def environment() -> dict[str, str]:
@@ -190,7 +230,7 @@ def environment() -> dict[str, str]:
 def stock_dies(case: dict[str, Any], static: dict[str, str]) -> bool:
     """Whether an application that did start dies of a case that stock Spark runs: its settings ask the impossible."""
     order = {**replay_order([case], static), "stock": True}
-    seen = {event["event"] for event in events(order)}
+    seen = {event["event"] for event in events_alone(order)}
     return "started" in seen and "verdict" not in seen
 
 
@@ -212,7 +252,7 @@ def replay(cases: list[dict[str, Any]], static: dict[str, str], jar: str | None 
         For each case, "difference" or None, "compared" and "forms"; fewer where the application died.
     """
     order = {**replay_order(cases, static), "jar": jar}
-    return [event for event in events(order) if event["event"] == "verdict"]
+    return [event for event in events_alone(order) if event["event"] == "verdict"]
 
 
 def needed_static(case: dict[str, Any], static: dict[str, str], jar: str | None) -> dict[str, str]:

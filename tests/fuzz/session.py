@@ -1,11 +1,14 @@
-"""The session of a round."""
+"""The application of a round, and its session."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
-from pyspark import TaskContext
+from pyspark import SparkContext, TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from spark_joinery import configure_spark
@@ -13,6 +16,8 @@ from spark_joinery import configure_spark
 from fuzz.settings import Settings
 
 SETTINGS: Settings = {
+    "spark.broadcast.checksum": "false",
+    "spark.broadcast.compress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
@@ -22,19 +27,33 @@ SETTINGS: Settings = {
     "spark.sql.join.asofJoin.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.ui.explainMode": "simple",  # of each plan, for pages that nobody looks at
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
 
 
-def start(static: Settings, jar: str | None, folder: str) -> SparkSession:
-    """Start an application with the jar.
+@contextmanager
+def application(order: Mapping[str, Any], folder: str) -> Iterator[SparkSession]:
+    """An application with the jar.
 
     Args:
-        static: Settings that hold as long as it runs.
-        jar: Another jar than the one just built.
+        order: "static": settings that hold as long as it runs, "jar": another jar than the one just built.
         folder: For whatever it writes.
     """
+    spark = start(order["static"], order.get("jar"), folder)
+    try:
+        yield spark
+    finally:
+        spark.stop()
+        # settings by which a JVM was started are properties of it, and would be settings of the next application, too
+        properties = SparkContext._jvm.java.lang.System
+        for key in order["static"]:
+            properties.clearProperty(key)
+
+
+def start(static: Settings, jar: str | None, folder: str) -> SparkSession:
+    """Start an application, in the JVM of the one before if there was any."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     confs = {
         **SETTINGS,

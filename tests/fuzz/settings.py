@@ -18,12 +18,14 @@ ZONES = [
     "GMT-03:30",
 ]
 
-# Of the application: each round draws one, most of them plain, as every other one is slower.
+# Of the application: each round draws one, most of them plain, as every other one is slower. What memory a JVM has is
+# told, and not what it was started with, as rounds of other memory run in the same one.
 MASTERS = ["local[2]"] * 7 + ["local[1]", "local[2,4]", "local[2,4]"]
 CLUSTER = "local-cluster[2,1,1024]"
+SCARCE = {"spark.testing.memory": str(640 << 20), "spark.memory.fraction": "0.02"}
 MEMORY: dict[str, Settings] = {
-    "scarce": {"spark.driver.memory": "640m", "spark.memory.fraction": "0.02", "spark.buffer.pageSize": "65536"},
-    "scarce, large pages": {"spark.driver.memory": "640m", "spark.memory.fraction": "0.02"},
+    "scarce": {**SCARCE, "spark.buffer.pageSize": "65536"},
+    "scarce, large pages": SCARCE,
     "tiny": {
         "spark.testing.reservedMemory": "1",
         "spark.testing.memory": str(6 << 20),
@@ -75,15 +77,28 @@ PHYSICAL: list[tuple[float, Settings]] = [
     (0.1, {"spark.sql.subexpressionElimination.enabled": "false"}),
     (0.1, {"spark.sql.codegen.maxFields": "3"}),
     (0.1, {"spark.sql.sort.enableRadixSort": "false"}),
-    (0.1, {"spark.sql.files.maxPartitionBytes": "4k", "spark.sql.files.openCostInBytes": "1"}),
+    (0.1, {"spark.sql.files.maxPartitionBytes": "16k", "spark.sql.files.openCostInBytes": "1"}),
     (0.05, {"spark.sql.inMemoryColumnarStorage.enableVectorizedReader": "false"}),
     (0.1, {"spark.sql.parquet.enableVectorizedReader": "false"}),
     (0.1, {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseProject"}),
 ]
 
 
-# Rounds are short: code is compiled once, by the quick compiler, most of the time.
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+# The default of 200 makes as many tasks: it is as rare as can be while thousands of queries are drawn with it.
+PARTITIONS = ["1", "1", "2", "3", "5", "8"] * 40 + ["200"]
+
+
+# Queries are new all the time: for hundreds of them, the other compiler costs more than it saves. There is more code,
+# and there are more classes, than in a JVM that runs the same queries again and again.
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=512m -XX:+UseSerialGC"
+
+
+def draw_jvm(rng: random.Random) -> Settings:
+    """Settings of a JVM, which lasts for several rounds."""
+    options = [QUICK_START] if rng.random() < 0.9 else []
+    if rng.random() < 0.3:
+        options.append(f"-Duser.timezone={rng.choice(ZONES[1:3] + ZONES[4:7])}")
+    return {"spark.driver.extraJavaOptions": " ".join(options)}
 
 
 def draw_static(rng: random.Random, scarce: bool, cluster_share: float = 0.02) -> Settings:
@@ -97,10 +112,6 @@ def draw_static(rng: random.Random, scarce: bool, cluster_share: float = 0.02) -
     drawn = {"spark.master": CLUSTER if rng.random() < cluster_share and not scarce else rng.choice(MASTERS)}
     if scarce:
         drawn |= MEMORY[rng.choice(list(MEMORY))]
-    options = [QUICK_START] if rng.random() < 0.9 else []
-    if rng.random() < 0.3:
-        options.append(f"-Duser.timezone={rng.choice(ZONES[1:3] + ZONES[4:7])}")
-    drawn["spark.driver.extraJavaOptions"] = " ".join(options)
     for extra in SPARSE_STATIC:
         if rng.random() < 0.2:
             drawn |= extra
@@ -122,7 +133,7 @@ def draw_physical(rng: random.Random, forced: Mapping[str, str] | None = None) -
         rng: The generator.
         forced: Further ones of the capability.
     """
-    drawn = {"spark.sql.shuffle.partitions": str(rng.choice([1, 1, 2, 3, 5, 8] * 8 + [200]))}
+    drawn = {"spark.sql.shuffle.partitions": rng.choice(PARTITIONS)}
     for share, settings in PHYSICAL:
         if rng.random() < share:
             drawn |= settings

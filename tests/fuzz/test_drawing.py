@@ -39,6 +39,12 @@ def test_seeds_differ(name: str) -> None:
     assert len({json.dumps(draw(name, seed)) for seed in range(20)}) == 20
 
 
+def test_an_extreme_last_join_in_a_subquery_has_no_computed_bound() -> None:
+    for seed in range(600):
+        query = draw("last_join_extremes", seed)["query"]
+        assert not (query.get("outer") and query.get("ansi"))
+
+
 def test_a_table_has_what_suites_leave_out() -> None:
     ends = {"type": "int", "pool": "ends", "nulls": 0.2}
     table = {"seed": 1, "rows": 200, "files": 1, "columns": {"x": ends}}

@@ -110,9 +110,8 @@ def test_errors_of_jobs_are_counted_by_themselves(
         yield {"event": "unprepared", "capability": "window", "error": "ValueError: no table"}
         yield {"event": "ended"}
 
-    monkeypatch.setattr(runner, "events", events)
     report = Report(1, ["window"])
-    runner.run_round({"static": {}}, report, None)
+    runner.run_round({"static": {}}, report, None, events)
     assert report.as_json()["not_prepared"] == {"window: ValueError: no table": 2}
     assert "- 2 times window: ValueError: no table" in report.markdown()
     assert not report.not_compared

@@ -29,8 +29,8 @@ def test_death_is_a_difference_unless_stock_dies_of_the_case(
             return
         yield {"event": "died", "reason": "out of memory"}
 
-    monkeypatch.setattr(runner, "events", events)
+    monkeypatch.setattr(runner, "events_alone", events)
     report = Report(1, ["window"])
-    runner.run_round({"static": {}}, report, None)
+    runner.run_round({"static": {}}, report, None, events)
     assert len(report.differences) == differences
     assert report.not_compared["window"] == 1 - differences

@@ -6,7 +6,14 @@ from fuzz.capability import Capability
 from fuzz.cases.asof_join import AsOfJoin
 from fuzz.cases.built_filters import BuiltFilters
 from fuzz.cases.last_join import LastJoin
-from fuzz.cases.last_joins import CorrelatedLastJoin, ExtremeLastJoin, ScarceLastJoin, StoredCutLastJoin
+from fuzz.cases.last_joins import (
+    CorrelatedLastJoin,
+    ExtremeLastJoin,
+    KeylessLastJoin,
+    LatestRows,
+    ScarceLastJoin,
+    StoredCutLastJoin,
+)
 from fuzz.cases.range_join import RangeJoin, ScarceRangeJoin
 from fuzz.cases.stored_filters import StoredDamage, StoredFilters, StoredFormats, StoredRefresh, StoredWhere
 from fuzz.cases.stored_ranges import StoredRanges
@@ -19,6 +26,8 @@ CAPABILITIES: dict[str, Capability] = {
         ScarceLastJoin(),
         ExtremeLastJoin(),
         CorrelatedLastJoin(),
+        KeylessLastJoin(),
+        LatestRows(),
         StoredCutLastJoin(),
         AsOfJoin(),
         RangeJoin(),

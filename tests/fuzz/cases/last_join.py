@@ -161,6 +161,8 @@ class LastJoin(Capability):
             forced["spark.joinery.lastJoin.maxHashPartition"] = rng.choice(["-1", "1b"])
         if rng.random() < 0.15:
             forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = rng.choice(["2", "40"])
+        if rng.random() < 0.2:
+            forced["spark.sql.autoBroadcastJoinThreshold"] = rng.choice(["1", "1k"])
         if self.partitions:
             forced["spark.sql.shuffle.partitions"] = str(rng.choice(self.partitions))
         twice = rng.random() < 0.1 and not query.get("outer")

@@ -61,7 +61,7 @@ class ExtremeLastJoin(LastJoin):
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
         query = super().draw_query(rng, tables)
-        if query["order"] and rng.random() < self.computed:
+        if query["order"] and not query.get("outer") and rng.random() < self.computed:
             query["conditions"] = self.with_computed_bound(rng, query)
             query["ansi"] = True
         return query
@@ -92,6 +92,56 @@ class CorrelatedLastJoin(LastJoin):
     unnamed = 0.0
     sizes = (12, 60, 120)
     outer = 1.0
+
+
+class KeylessLastJoin(LastJoin):
+    """Without an equality: whatever is distributed is so by time, and what comes before a part is carried over."""
+
+    name = "last_join_keyless"
+    spaces = (" ",)
+    words = 0.0
+    unnamed = 0.0
+    sizes = (12, 60, 120, 300)
+    keys = ([],)
+    as_of = 1.0
+    other_way = 0.0
+    cut = 0.3
+    hints = ("SHUFFLE_HASH", "MERGE", "MERGE", "")
+    outer = 0.0
+    partitions = (1, 2, 3, 5, 8)
+
+    def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
+        variant = super().draw_variant(rng, query)
+        if rng.random() < 0.8:
+            variant["settings"]["spark.sql.autoBroadcastJoinThreshold"] = "-1"
+        return variant
+
+
+class LatestRows(LastJoin):
+    """Equalities alone: one row of each key is kept, and the left side may wait for how many these are."""
+
+    name = "last_join_latest"
+    spaces = (" ",)
+    words = 0.0
+    unnamed = 0.0
+    sizes = (12, 60, 300, 1000)
+    keys = (["l.k = r.k"], ["l.k = r.k"], ["l.k = r.k", "r.s = l.s"], ["l.k <=> r.k"])
+    as_of = 0.0
+    tolerance = 0.0
+    residual = 0.05
+    hints = ("", "", "BROADCAST", "BROADCAST", "SHUFFLE_HASH", "MERGE")
+    outer = 0.0
+
+    def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
+        variant = super().draw_variant(rng, query)
+        if variant["hint"] == "BROADCAST" and query["keys"] and rng.random() < 0.7:
+            # it is measured first, and found too large
+            variant["settings"] |= {
+                "spark.joinery.lastJoin.maxBroadcast": "1b",
+                "spark.sql.adaptive.enabled": "true",
+                "spark.sql.exchange.reuse": "true",
+            }
+        return variant
 
 
 class StoredCutLastJoin(LastJoin):

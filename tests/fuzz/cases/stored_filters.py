@@ -43,7 +43,7 @@ JOINS = ["JOIN", "JOIN", "JOIN", "LEFT SEMI JOIN", "RIGHT JOIN", "LEFT JOIN", "L
 
 class StoredFilters(Capability):
     name = "stored_filters"
-    runs = 2
+    runs = 3
     joins: Sequence[str] = JOINS
     formats: Sequence[str] = ("foreign", "foreign", "parquet", "orc", "orc", "csv", "json")
     keys: Sequence[str] = tuple(KEYS)
@@ -206,8 +206,7 @@ class StoredWhere(StoredFilters):
 
     name = "stored_where"
     where = 1.0
-    queries = 8
-    runs = 1
+    runs = 2
     reading = 0.15
     joins = ("JOIN", "JOIN", "LEFT SEMI JOIN")
     far = 0.8
@@ -225,8 +224,7 @@ class StoredFormats(StoredFilters):
     zone = 0.6
     far = 0.1
     reading = 0.2
-    queries = 8
-    runs = 1
+    runs = 2
     formats = ("foreign", "foreign", "foreign", "orc", "orc", "csv", "json")
     keys = ("k_ts", "k_ts", "k_date", "k_date", "k_ntz")
     pools = ("many", "changes", "changes", "changes", "mixed")

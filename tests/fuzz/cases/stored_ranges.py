@@ -23,8 +23,8 @@ INDEXED = [["BROADCAST(r)"], ["BROADCAST(r)"], ["BROADCAST(r)", "RANGE_JOIN(r)"]
 
 class StoredRanges(RangeJoin):
     name = "stored_ranges"
-    queries = 6
-    runs = 2
+    queries = 10
+    runs = 3
     sizes: Sequence[int] = (1, 5, 40, 100, 400)
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:

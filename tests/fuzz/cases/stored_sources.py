@@ -136,10 +136,12 @@ def name_of(table: Table) -> str:
 @contextlib.contextmanager
 def jvm_zone(spark: SparkSession, zone: str | None) -> Iterator[None]:
     """Have the JVM believe that it is in another time zone, as one that was started there does."""
+    if not zone:
+        yield
+        return
     zones = spark._jvm.java.util.TimeZone
     before = zones.getDefault()
-    if zone:
-        zones.setDefault(zones.getTimeZone(zone.replace("+8:00", "GMT+8:00")))
+    zones.setDefault(zones.getTimeZone(zone.replace("+8:00", "GMT+8:00")))
     try:
         yield
     finally:

@@ -107,7 +107,7 @@ class SlidingWindow(Capability):
             # Spark's operator reads each file that it spilled through megabytes of buffers, all at once
             few_files = max(self.sizes) // 40
             forced["spark.sql.windowExec.buffer.spill.threshold"] = str(rng.choice([few_files, 1000]))
-        parts = rng.choice([0, 0, 2, 3, 8, 64])
+        parts = rng.choice([0, 0, 2, 3, 8] * 3 + [64])
         twice = rng.random() < 0.1 and not query.get("limit")
         return {"parts": parts, "twice": twice, "settings": draw_physical(rng, forced)}
 

@@ -1,0 +1,121 @@
+"""The summary of runs on different days: their pieces, and what they add up to."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fuzz.forms import FORMS
+
+# What one run says, see `Report.as_json`.
+Piece = dict[str, Any]
+
+# What all pieces together are to reach, without a difference.
+QUERIES = 100_000
+HOURS = 6
+EACH = 1_000
+
+
+def pieces_of(path: Path) -> list[Piece]:
+    """The pieces that a summary has so far.
+
+    Args:
+        path: Of the summary, without suffix.
+    """
+    file = path.with_suffix(".json")
+    pieces: list[Piece] = json.loads(file.read_text())["pieces"] if file.exists() else []
+    return pieces
+
+
+def put(path: Path, piece: Piece) -> None:
+    """Add a piece to a summary, or write it anew: the one of its seed.
+
+    Args:
+        path: Of the summary, without suffix: `.json` has the pieces, `.md` what they add up to.
+        piece: A run, which may still go on.
+    """
+    pieces = [other for other in pieces_of(path) if other["seed"] != piece["seed"]] + [piece]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".json").write_text(json.dumps({"pieces": pieces}, indent=1) + "\n")
+    path.with_suffix(".md").write_text(markdown(pieces))
+
+
+def markdown(pieces: list[Piece]) -> str:
+    """What pieces add up to, as a page."""
+    queries, forms = total(pieces, "queries"), by_form(pieces)
+    hours = sum(piece["seconds"] for piece in pieces) / 3600
+    differences = [(piece, difference) for piece in pieces for difference in piece["differences"]]
+    reached = sum(forms[form].total() >= EACH for form in FORMS)
+    met = queries.total() >= QUERIES and hours >= HOURS and reached == len(FORMS) and not differences
+    lines = [
+        f"# Fuzzing against stock Spark: {len(differences)} differences in {queries.total():,} queries",
+        "",
+        f"**{'Met' if met else 'Not met'}**: {queries.total():,} queries, at least {QUERIES:,}; {hours:.1f} hours, "
+        f"at least {HOURS}; {reached} of {len(FORMS)} operators and forms in at least {EACH:,} queries; "
+        f"{len(differences)} differences, none allowed.",
+        "",
+        f"Of these queries, {summed(pieces, 'raised_as_stock_did'):,} raised an error as stock Spark did. Asking stock "
+        f"anew settled {summed(pieces, 'settled_by_asking_stock_anew'):,} where only one of the two failed at first. "
+        f"{total(pieces, 'not_compared').total():,} further queries had no right answer to compare with, and "
+        f"{total(pieces, 'not_prepared').total():,} had no tables or artifacts.",
+        "",
+        *table(["operator and form", "queries", "by case"], form_rows(forms)),
+        *table(["case", "queries"], ([name, f"{count:,}"] for name, count in sorted(queries.items()))),
+        *table(
+            ["seed", "date", "commit", "machine", "seconds", "rounds", "queries", "settled", "differences"],
+            map(piece_row, pieces),
+        ),
+    ]
+    for number, (piece, difference) in enumerate(differences, 1):
+        lines += [
+            f"## Difference {number}: seed {piece['seed']}, commit {piece['commit']}",
+            "",
+            difference["text"][:2000],
+        ]
+        lines += ["", "```sql", difference["sql"], "```", ""]
+    return "\n".join([*lines, "`make fuzz REPORT=path`, once for each piece.", ""])
+
+
+def by_form(pieces: list[Piece]) -> dict[str, Counter[str]]:
+    """For each operator and form, in how many queries of each case it took part."""
+    found: dict[str, Counter[str]] = {form: Counter() for form in FORMS}
+    for name, count in total(pieces, "forms").items():
+        case, _, form = name.partition(": ")
+        found.setdefault(form, Counter())[case] += count
+    return found
+
+
+def form_rows(forms: dict[str, Counter[str]]) -> Iterator[list[str]]:
+    """A row for each operator and form, and one for queries without any at the end."""
+    for form in sorted(forms, key=lambda form: (form not in FORMS, form)):
+        cases = ", ".join(f"{case} {count:,}" for case, count in forms[form].most_common())
+        yield [form, f"{forms[form].total():,}", cases]
+
+
+def piece_row(piece: Piece) -> list[str]:
+    """A row for a piece."""
+    counts = [piece["seconds"], piece["rounds"], sum(piece["queries"].values())]
+    counts += [piece["settled_by_asking_stock_anew"], len(piece["differences"])]
+    named = [str(piece["seed"]), piece["date"], piece["commit"], piece["machine"]]
+    return [*named, *(f"{count:,}" for count in counts)]
+
+
+def total(pieces: list[Piece], key: str) -> Counter[str]:
+    """The sum of what pieces count by name."""
+    added: Counter[str] = Counter()
+    for piece in pieces:
+        added.update(piece[key])
+    return added
+
+
+def summed(pieces: list[Piece], key: str) -> int:
+    """The sum of a number of each piece."""
+    return sum(piece[key] for piece in pieces)
+
+
+def table(columns: list[str], rows: Iterator[list[str]]) -> list[str]:
+    """Lines of a table, and an empty one."""
+    return ["| " + " | ".join(cells) + " |" for cells in [columns, ["---"] * len(columns), *rows]] + [""]

@@ -1,0 +1,113 @@
+"""Where one of the two fails and the other does not, stock Spark is asked again: what it can end with is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from fuzz.capability import Case
+from fuzz.cases.built_filters import BuiltFilters
+from fuzz.cases.range_join import RangeJoin
+from fuzz.checking import Verdict, check, error_class, right_answer
+from fuzz.data import column
+from fuzz.running import Answer
+
+ANSI = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+OVERFLOW = "SELECT CAST(2147483647 AS INT) + CAST(id AS INT) AS x FROM range(2)"
+NO_OVERFLOW = "SELECT CAST(2147483647 + id AS INT) AS x FROM range(1)"
+# They fail in their second and third partition. Stock is asked first with two partitions.
+FAILS_IN_SECOND = (
+    "SELECT id DIV (1 - spark_partition_id()) AS x FROM (SELECT /*+ REPARTITION(id) */ id FROM range(100))"
+)
+FAILS_IN_THIRD = FAILS_IN_SECOND.replace("1 -", "2 -")
+
+
+class Told(BuiltFilters):
+    """What stock runs, and Joinery."""
+
+    def __init__(self, stock: str, joinery: str) -> None:
+        self.stock, self.joinery = stock, joinery
+
+    def oracle_sql(self, case: Case) -> str:
+        return self.stock
+
+    def sql(self, case: Case) -> str:
+        return self.joinery
+
+    def may_raise_less(self, case: Case) -> bool:
+        return False
+
+
+def told(spark: SparkSession, stock: str, joinery: str, settings: dict[str, str]) -> Verdict:
+    case: Case = {"tables": {}, "session": ANSI, "query": {}, "variant": {"settings": settings}}
+    capability = Told(stock, joinery)
+    return check(spark, capability, case, right_answer(spark, capability, case))
+
+
+def partitions(number: int) -> dict[str, str]:
+    return {"spark.sql.shuffle.partitions": str(number), "spark.sql.adaptive.enabled": "false"}
+
+
+def table(rows: int, least: str) -> dict[str, Any]:
+    columns = {"id": column("int", "sequence"), "k": column("int", "one"), "v": column("int", "few")}
+    ends = {f"{prefix}_small": column("smallint", least) for prefix in "xse"}
+    return {"seed": 1, "rows": rows, "files": 1, "columns": {**columns, "s": column("string", "few"), **ends}}
+
+
+def test_an_error_that_stock_meets_on_another_way_is_no_difference(spark: SparkSession, tmp_path: Path) -> None:
+    # abs(-32768) overflows in a filter of l that Spark infers, unless r is known to be empty by then
+    query = {
+        "join": "JOIN",
+        "keys": ["l.k <=> r.k"],
+        "conditions": ["(abs(l.x_small) BETWEEN r.s_small + 1 AND r.e_small)"],
+    }
+    shuffled = {"spark.sql.adaptive.enabled": "false", "spark.sql.autoBroadcastJoinThreshold": "-1"}
+    case: Case = {
+        "tables": {"l": table(100, "ends"), "r": table(0, "ends")},
+        "session": ANSI,
+        "query": query,
+        "variant": {"settings": shuffled},
+    }
+    capability = RangeJoin()
+    capability.prepare(spark, tmp_path, case)
+    right = right_answer(spark, capability, case)
+    assert right.kind == "rows"
+    verdict = check(spark, capability, case, right)
+    assert verdict.found.kind == "data"
+    assert (verdict.difference, verdict.compared, verdict.settled) == (None, True, True)
+
+
+def test_an_error_that_stock_never_raises_is_a_difference(spark: SparkSession) -> None:
+    verdict = told(spark, NO_OVERFLOW, OVERFLOW, {})
+    assert verdict.difference is not None
+    assert verdict.difference.startswith("data error where stock has rows")
+    assert not verdict.settled
+
+
+def test_another_error_than_stock_raises_sometimes_is_a_difference(spark: SparkSession) -> None:
+    verdict = told(spark, FAILS_IN_THIRD, FAILS_IN_THIRD, partitions(3))
+    assert verdict.settled
+    verdict = told(spark, FAILS_IN_THIRD, OVERFLOW, partitions(3))
+    assert (verdict.difference or "").startswith("data error where stock has rows: [ARITHMETIC_OVERFLOW]")
+
+
+def test_an_error_that_stock_always_raises_is_missed(spark: SparkSession) -> None:
+    verdict = told(spark, OVERFLOW, NO_OVERFLOW, {})
+    assert verdict.difference is not None
+    assert verdict.difference.startswith("no error, but stock says [ARITHMETIC_OVERFLOW]")
+
+
+def test_where_stock_raises_only_sometimes_rows_are_compared(spark: SparkSession) -> None:
+    verdict = told(spark, FAILS_IN_SECOND, "SELECT id AS x FROM range(100)", partitions(1))
+    assert (verdict.difference, verdict.compared, verdict.settled) == (None, True, True)
+    verdict = told(spark, FAILS_IN_SECOND, "SELECT id AS x FROM range(99)", partitions(1))
+    assert "99 rows instead of 100" in (verdict.difference or "")
+
+
+def test_errors_of_a_class_are_the_same() -> None:
+    first = Answer(error="[ARITHMETIC_OVERFLOW] integer overflow. SQLSTATE: 22003")
+    assert error_class(first) == error_class(Answer(error="x: [ARITHMETIC_OVERFLOW] overflow."))
+    assert error_class(first) != error_class(Answer(error="[DIVIDE_BY_ZERO] Division by zero."))
+    assert error_class(Answer(error="[INTERNAL_ERROR] this")) != error_class(Answer(error="[INTERNAL_ERROR] that"))
