@@ -5,10 +5,13 @@ Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own or with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 from spark_joinery.plan_report import explain_sql
 
@@ -134,6 +137,67 @@ def test_merge(lake: SparkSession, kind: str) -> None:
     lake.conf.unset(BUILD)
     assert answers[0] == answers[1]
     assert len(answers[0]) > 19000
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_a_filter_that_comes_too_late(lake: SparkSession, kind: str) -> None:
+    schema = SCHEMAS[kind]
+    query = f"SELECT f.id, s.name FROM {schema}.fact f JOIN {schema}.small s ON f.k = s.k WHERE s.class = 3"
+    expected = rows(without_filter(lake, query))
+    lake.conf.set("spark.joinery.runtimeFilter.buildTimeout", "0")
+    try:
+        frame = lake.sql(query)
+        assert rows(frame) == expected
+        assert "it was not built within spark.joinery.runtimeFilter.buildTimeout" in executed(frame)
+    finally:
+        lake.conf.unset("spark.joinery.runtimeFilter.buildTimeout")
+    assert no_job_runs(lake)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_a_query_that_is_cancelled_while_its_filter_is_built(lake: SparkSession, kind: str) -> None:
+    """The keys are slow to read, so that the build is what runs; no job of either is left."""
+    schema, tag = SCHEMAS[kind], f"to cancel {kind}"
+    slow = f"(SELECT * FROM {schema}.small WHERE length(sha2(repeat(name, 3000000), 512)) = 128 AND class = 3)"
+    query = f"SELECT f.id, s.name FROM {schema}.fact f JOIN {slow} s ON f.k = s.k"
+    lake.addTag(tag)
+    try:
+        frame = planned(lake, query)
+        assert any("filter that the query builds" in entry.reason for entry in explain_sql(lake, query))
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(inheritable_thread_target(lake)(frame.collect))
+            wait_until(lambda: "joinery-filter-" in job_tags(lake))
+            lake.interruptTag(tag)
+            with pytest.raises(Exception, match=r"(?i)cancel"):
+                running.result(60)
+    finally:
+        lake.removeTag(tag)
+    wait_until(lambda: no_job_runs(lake))
+    check(
+        lake, f"SELECT f.id FROM {schema}.fact f JOIN {schema}.small s ON f.k = s.k WHERE class = 3", f"{schema}.small"
+    )
+
+
+def running_jobs(lake: SparkSession) -> list[Any]:
+    jobs = lake.sparkContext._jsc.sc().statusStore().jobsList(None)
+    return [jobs.apply(i) for i in range(jobs.size()) if str(jobs.apply(i).status()) == "RUNNING"]
+
+
+def job_tags(lake: SparkSession) -> str:
+    return " ".join(str(job.jobTags()) for job in running_jobs(lake))
+
+
+def no_job_runs(lake: SparkSession) -> bool:
+    return not running_jobs(lake)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def rows_read(plan: Any, table: str) -> int:

@@ -1,0 +1,25 @@
+"""Filters that a query builds of Hive tables: those of Parquet and ORC are files; Hive's text tables give no keys."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import hive_tables
+
+pytestmark = pytest.mark.soak
+
+
+@pytest.mark.timeout(300)
+def test_answers_are_equal_and_files_give_keys(tmp_path: Path) -> None:
+    program = [sys.executable, str(Path(str(hive_tables.__file__))), str(tmp_path)]
+    run = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+    assert len(found) == len(hive_tables.SMALL) * len(hive_tables.FACTS), run.stderr[-4000:]
+    for query in found:
+        assert query["equal"], query
+        assert query["rows"] == 40 * 10, query
+        assert query["filtered"] == (query["small"] != "textfile"), query
