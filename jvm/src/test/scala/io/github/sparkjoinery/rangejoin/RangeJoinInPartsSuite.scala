@@ -50,19 +50,17 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
   test("tasks with little memory put the rows of an index in order a part at a time") {
     val many = "(SELECT a.id * 40 + b.id AS sid, a.lo + b.id AS lo, a.hi + b.id AS hi, repeat(a.name, 20) AS name " +
       "FROM spans a CROSS JOIN spans b) s"
-    for (part <- Seq("1", "1GB"); adaptive <- Seq("true", "false")) withConf(
-      "spark.joinery.rangeJoin.maxIndexPart" -> part,
-      "spark.sql.adaptive.enabled" -> adaptive) {
-      for (join <- Seq("JOIN", "FULL JOIN")) {
+    for ((part, adaptive, join) <- Seq(("1", "true", "FULL JOIN"), ("1", "false", "JOIN"), ("1GB", "true", "JOIN")))
+      withConf(
+        "spark.joinery.rangeJoin.maxIndexPart" -> part,
+        "spark.sql.adaptive.enabled" -> adaptive) {
         val text = s"SELECT /*+ BROADCAST(s) */ * FROM events e $join $many ON e.x BETWEEN s.lo AND s.hi AND e.id < 60"
         checkRangeJoin(text)
         val query = sql(text)
         query.collect()
-        val side = collectFirst(plan(query)) { case side: SortForRangeIndexExec => side }.get
-        val runs = side.metrics("runs").value
+        val runs = collectFirst(plan(query)) { case side: SortForRangeIndexExec => side.metrics("runs").value }.get
         assert(if (part == "1") runs > 4 else runs > 0 && runs <= 4, runs)
       }
-    }
   }
 
   test("without an equality and a small side, the range is cut into parts") {
