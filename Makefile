@@ -95,7 +95,7 @@ compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one M
 QUICK_START := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
 SHORT_LIVED := JDK_JAVA_OPTIONS="$(QUICK_START)"
 
-# Spark's classes, made ready once for the many JVMs of Python tests. Those that it does not fit, such as Spark's launcher, do
+# Spark's classes, made ready once for the many JVMs of tests. Those that it does not fit, such as Spark's launcher, do
 # without; the log is off because they would say so. On the other lines too few are started to be worth it.
 ARCHIVE := jvm/target/spark-$(DEFAULT_LINE).jsa
 ARCHIVED := -XX:SharedArchiveFile=$(CURDIR)/$(ARCHIVE) -Xlog:cds*=off

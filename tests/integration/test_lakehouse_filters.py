@@ -159,21 +159,22 @@ def test_a_filter_that_comes_too_late(lake: SparkSession, kind: str) -> None:
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_a_query_that_is_cancelled_while_its_filter_is_built(lake: SparkSession, kind: str) -> None:
     """The keys are slow to read, so that the build is what runs; no job of either is left."""
-    schema, tag = SCHEMAS[kind], f"to cancel {kind}"
+    schema, group = SCHEMAS[kind], f"to cancel {kind}"
     slow = f"(SELECT * FROM {schema}.small WHERE length(sha2(repeat(name, 3000000), 512)) = 128 AND class = 3)"
     query = f"SELECT f.id, s.name FROM {schema}.fact f JOIN {slow} s ON f.k = s.k"
-    lake.addTag(tag)
-    try:
-        frame = planned(lake, query)
-        assert any("filter that the query builds" in entry.reason for entry in explain_sql(lake, query))
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(inheritable_thread_target(lake)(frame.collect))
-            wait_until(lambda: "joinery-filter-" in job_tags(lake))
-            lake.interruptTag(tag)
-            with pytest.raises(Exception, match=r"(?i)cancel"):
-                running.result(60)
-    finally:
-        lake.removeTag(tag)
+    frame = planned(lake, query)
+    assert any("filter that the query builds" in entry.reason for entry in explain_sql(lake, query))
+
+    def run() -> None:
+        lake.sparkContext.setJobGroup(group, "a query that is cancelled", interruptOnCancel=True)
+        frame.collect()
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(inheritable_thread_target(lake)(run))
+        wait_until(lambda: "joinery-filter-" in job_tags(lake))
+        lake.sparkContext.cancelJobGroup(group)
+        with pytest.raises(Exception, match=r"(?i)cancel"):
+            running.result(60)
     wait_until(lambda: no_job_runs(lake))
     check(
         lake, f"SELECT f.id FROM {schema}.fact f JOIN {schema}.small s ON f.k = s.k WHERE class = 3", f"{schema}.small"

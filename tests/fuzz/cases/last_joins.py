@@ -12,7 +12,15 @@ from fuzz.data import Table
 from fuzz.settings import Settings
 
 
-class ScarceLastJoin(LastJoin):
+class PlainlyWritten(LastJoin):
+    """One space between words, the words as they are, and no join without a name."""
+
+    spaces = (" ",)
+    words = 0.0
+    unnamed = 0.0
+
+
+class ScarceLastJoin(PlainlyWritten):
     """Large right sides, wide rows and little memory, cut wherever they can be.
 
     Most have one partition and several rows of a key, so that what a part carries over from those before it is more
@@ -20,9 +28,6 @@ class ScarceLastJoin(LastJoin):
     """
 
     name = "last_join_scarce"
-    spaces = (" ",)
-    words = 0.0
-    unnamed = 0.0
     scarce = True
     queries = 6
     sizes = (60, 4000, 20000, 20000, 30000)
@@ -42,13 +47,10 @@ class ScarceLastJoin(LastJoin):
     hints = ("SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "")
 
 
-class ExtremeLastJoin(LastJoin):
+class ExtremeLastJoin(PlainlyWritten):
     """Times at the ends of their types, and arithmetic on them in ON."""
 
     name = "last_join_extremes"
-    spaces = (" ",)
-    words = 0.0
-    unnamed = 0.0
     sizes = (60, 120)
     lengths = (None,)
     keys = (["l.k = r.k"], ["l.k = r.k"], ["l.k <=> r.k"], [])
@@ -83,24 +85,18 @@ class ExtremeLastJoin(LastJoin):
         return {**super().meaning(case), **ansi}
 
 
-class CorrelatedLastJoin(LastJoin):
+class CorrelatedLastJoin(PlainlyWritten):
     """LAST JOIN in subqueries, with columns of the outer query in ON."""
 
     name = "last_join_outer"
-    spaces = (" ",)
-    words = 0.0
-    unnamed = 0.0
     sizes = (12, 60, 120)
     outer = 1.0
 
 
-class KeylessLastJoin(LastJoin):
+class KeylessLastJoin(PlainlyWritten):
     """Without an equality: whatever is distributed is so by time, and what comes before a part is carried over."""
 
     name = "last_join_keyless"
-    spaces = (" ",)
-    words = 0.0
-    unnamed = 0.0
     sizes = (12, 60, 120, 300)
     keys = ([],)
     as_of = 1.0
@@ -117,13 +113,10 @@ class KeylessLastJoin(LastJoin):
         return variant
 
 
-class LatestRows(LastJoin):
+class LatestRows(PlainlyWritten):
     """Equalities alone: one row of each key is kept, and the left side may wait for how many these are."""
 
     name = "last_join_latest"
-    spaces = (" ",)
-    words = 0.0
-    unnamed = 0.0
     sizes = (12, 60, 300, 1000)
     keys = (["l.k = r.k"], ["l.k = r.k"], ["l.k = r.k", "r.s = l.s"], ["l.k <=> r.k"])
     as_of = 0.0
@@ -144,15 +137,12 @@ class LatestRows(LastJoin):
         return variant
 
 
-class StoredCutLastJoin(LastJoin):
+class StoredCutLastJoin(PlainlyWritten):
     """Cut by time, where the distribution in a store says."""
 
     name = "last_join_stored_cuts"
     sizes = (120, 300, 1000)
     kinds = ("int", "bigint", "date", "timestamp", "decimal(10,2)")
-    spaces = (" ",)
-    words = 0.0
-    unnamed = 0.0
     residual = 0.05
     cut = 1.0
     hints = ("SHUFFLE_HASH", "MERGE")

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.SparkEnv
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 
 /** A suite with the one Spark session that all suites share: local, with Joinery's extension loaded. */
@@ -29,6 +30,16 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
         case (key, Some(value)) => spark.conf.set(key, value)
         case (key, None) => spark.conf.unset(key)
       }
+  }
+
+  /** As an application in which Kryo has to know each class before it starts; what was made before stays as it is. */
+  protected def withKryoRegistration[T](body: => T): T = {
+    val conf = SparkEnv.get.conf
+    conf.set("spark.serializer", "org.apache.spark.serializer.KryoSerializer").set(
+      "spark.kryo.registrationRequired",
+      "true")
+    try body
+    finally conf.remove("spark.serializer").remove("spark.kryo.registrationRequired")
   }
 
   /** Where nothing has to be compiled, queries over few rows take a fraction of the time. */

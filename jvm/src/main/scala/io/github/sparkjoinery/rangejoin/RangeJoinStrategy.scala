@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.LOGICAL_QUERY_STAGE
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.{JoineryConf, Shipping}
 
 import io.github.sparkjoinery.planning.Decision
 import io.github.sparkjoinery.rangejoin.stored.{StoredRangeSide, StoredRangeSideExec}
@@ -95,9 +95,12 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
-    else if (stored.contains(side)) Right(Choice(side, isBroadcast = true, "the artifact store has an index"))
+    else if (stored.contains(side) && Shipping.refused.isEmpty)
+      Right(Choice(side, isBroadcast = true, "the artifact store has an index"))
     else if (hasKeys && !insists && hasUniqueKeys(join, conditions))
       Left(s"one side has each key once: hint ${RangeJoinHint.Name} insists")
+    else if (Shipping.refused.isDefined)
+      if (hasKeys) Right(Choice(side, isBroadcast = false, Shipping.refused.get)) else Left(Shipping.refused.get)
     else if (hasKeys && hinted.isEmpty && (bytes > limit || !mayBroadcast(join, side)))
       Right(Choice(
         side,

@@ -53,6 +53,21 @@ class LastJoinPlanSuite extends LastJoinChecks {
 
   // operators
 
+  test("where Kryo has to know each class beforehand, no right side is broadcast") {
+    val reason = "spark.kryo.registrationRequired forbids to broadcast"
+    withKryoRegistration {
+      for (hint <- Seq("", "/*+ BROADCAST(w) */", "/*+ SHUFFLE_HASH(w) */"))
+        checkDecision(s"SELECT $hint f.id, w.v $asOf", reason)
+      checkDecision(s"SELECT f.id, w.v ${from("w.ts", "w.ts <= f.ts")}", reason)
+      checkLastJoin(s"SELECT f.id, w.v $asOf", s"SELECT f.id, w.v $asOfOracle", "ShuffledHashLastJoin")
+      checkLastJoin(
+        s"SELECT f.id, w.v ${from("w.ts", "w.ts <= f.ts")}",
+        s"SELECT f.id, w.v ${oracle("ts <= f.ts")}",
+        "ShuffledHashLastJoin")
+    }
+    checkLastJoin(s"SELECT f.id, w.v $asOf", s"SELECT f.id, w.v $asOfOracle", "BroadcastLastJoin")
+  }
+
   test("a hint BROADCAST for a partitioned table without statistics, whose size nobody knows") {
     withTables("parted") {
       sql("CREATE TABLE parted (k INT, ts INT, v INT, note STRING, p INT) USING parquet PARTITIONED BY (p)")

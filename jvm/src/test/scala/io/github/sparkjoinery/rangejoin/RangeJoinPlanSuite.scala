@@ -133,6 +133,17 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     }
   }
 
+  test("where Kryo has to know each class beforehand, no index is broadcast") {
+    withKryoRegistration {
+      for (hint <- Seq("", "/*+ BROADCAST(s) */", "/*+ RANGE_JOIN(s) */")) {
+        val (range, reason) = ("e.x BETWEEN s.lo AND s.hi", "spark.kryo.registrationRequired forbids to broadcast")
+        checkLeftToSpark(s"SELECT $hint e.id, s.name FROM events e JOIN spans s ON $range", reason)
+        checkRangeJoin(s"SELECT $hint e.id, s.name FROM events e JOIN spans s ON e.k = s.k AND $range", Shuffled)
+        checkDecision(s"SELECT $hint e.id, s.name FROM events e JOIN spans s ON e.k = s.k AND $range", reason)
+      }
+    }
+  }
+
   test("what is left to Spark, and why") {
     val range = "e.x BETWEEN s.lo AND s.hi"
     checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
+import org.apache.spark.sql.joinery.JavaBytes
 
 import io.github.sparkjoinery.execution.skew.{Cuts, Reservoir}
 
@@ -74,11 +75,11 @@ class TimeSlices(
     val specs = for (partition <- partitions; from <- 0 until mappers by step)
       yield PartialReducerPartitionSpec(partition, from, math.min(from + step, mappers), 0)
     val bound = BindReferences.bindReference(time, side.output)
-    AQEShuffleReadExec(side, specs).execute().mapPartitionsWithIndex { (task, rows) =>
+    JavaBytes.collect(AQEShuffleReadExec(side, specs).execute().mapPartitionsWithIndex { (task, rows) =>
       val timeOf = UnsafeProjection.create(Seq(bound))
       val times = rows.map(timeOf(_)).filterNot(_.isNullAt(0)).map(_.getLong(0))
       TimeSlices.sample(times).iterator.map(specs(task).reducerIndex -> _)
-    }.collect().toSeq
+    })
   }
 }
 

@@ -51,7 +51,7 @@ private[index] final class Directory private (
 
   /** The place of the first value from `lower` on; or -1 if it is plain that no value is in [lower, upper]. */
   def firstWithin(values: Array[Long], lower: Long, upper: Long): Int =
-    if (upper < least || lower > greatest) None
+    if (upper < least || lower > greatest) Nowhere
     else if (lower <= least) from
     else {
       val step = stepOf(lower)
@@ -60,9 +60,9 @@ private[index] final class Directory private (
       val (found, next) = (words(word), words(word + 1))
       val since = found.toInt & (-1 << step.toInt) // the bits from the step on
       if (word == lastWord) {
-        if ((since & upTo(lastStep)) == 0) None else firstFrom(values, lower, near(found, step), placeIn(next))
+        if ((since & upTo(lastStep)) == 0) Nowhere else firstFrom(values, lower, near(found, step), placeIn(next))
       } else if (since != 0) firstFrom(values, lower, near(found, step), placeIn(next))
-      else if (word + 1 == lastWord && (next.toInt & upTo(lastStep)) == 0) None
+      else if (word + 1 == lastWord && (next.toInt & upTo(lastStep)) == 0) Nowhere
       else placeIn(next)
     }
 
@@ -94,7 +94,7 @@ private[index] object Directory {
   private val StepsPerValue = 16 // or half as many
   private val StepsPerWord = 32
   private val Soon = 4
-  private val None = -1
+  private val Nowhere = -1
 
   /** Bytes that directories take for each value, at most. */
   val BytesPerValue: Long = StepsPerValue * 8L / StepsPerWord

@@ -1,13 +1,11 @@
 package io.github.sparkjoinery.rangejoin.stored
 
-import java.nio.ByteBuffer
 import java.util.concurrent.atomic.AtomicLong
 
-import org.apache.spark.SparkEnv
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.joinery.{DriverBuildMemory, InParallel}
+import org.apache.spark.sql.joinery.{DriverBuildMemory, InParallel, JavaBytes}
 
 import io.github.sparkjoinery.artifacts.DamagedArtifactException
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexBuilder, RangeLayout}
@@ -60,17 +58,9 @@ private[stored] case class StoredRangeRecipe(
   }
 
   /** By Java's serialization, whatever Spark uses for broadcasts: a part of it is a function. */
-  def toBytes: Array[Byte] = {
-    val buffer = SparkEnv.get.closureSerializer.newInstance().serialize(this)
-    val bytes = new Array[Byte](buffer.remaining)
-    buffer.get(bytes)
-    bytes
-  }
+  def toBytes: Array[Byte] = JavaBytes.of(this)
 }
 
 private[stored] object StoredRangeRecipe {
-  def of(bytes: Array[Byte]): StoredRangeRecipe =
-    SparkEnv.get.closureSerializer.newInstance().deserialize[StoredRangeRecipe](
-      ByteBuffer.wrap(bytes),
-      Thread.currentThread().getContextClassLoader)
+  def of(bytes: Array[Byte]): StoredRangeRecipe = JavaBytes.read[StoredRangeRecipe](bytes)
 }

@@ -5,6 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.PartialReducerPartitionSpec
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
+import org.apache.spark.sql.joinery.JavaBytes
 
 /**
  * Cuts the hot keys of skewed partitions of a shuffle that has been written: several tasks read the same partition, and
@@ -49,10 +50,10 @@ private[window] class CutAtRead(
       yield PartialReducerPartitionSpec(partition, from, math.min(from + step, mappers), 0)
     val columns = Sample.columns(terms).map(BindReferences.bindReference(_, stage.output))
     val ofTask = new Sample.OfTask(terms, CutAtRead.SampleSize)
-    AQEShuffleReadExec(stage, specs).execute().mapPartitionsWithIndex { (task, rows) =>
+    JavaBytes.collect(AQEShuffleReadExec(stage, specs).execute().mapPartitionsWithIndex { (task, rows) =>
       val project = UnsafeProjection.create(columns)
       Iterator(specs(task).reducerIndex -> ofTask.take(rows, project(_)))
-    }.collect().toSeq.groupMap(_._1)(_._2).map { case (partition, samples) => partition -> Sample.all(samples) }
+    }).groupMap(_._1)(_._2).map { case (partition, samples) => partition -> Sample.all(samples) }
   }
 
   // The same for equal windows, so that what is shuffled above them is shuffled once. Only the driver compares.

@@ -10,7 +10,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.{JavaBytes, JoineryConf}
 import org.apache.spark.sql.types.LongType
 
 /**
@@ -95,10 +95,10 @@ private[window] final class CutAtWrite private (
     val ofTask = new Sample.OfTask(
       terms,
       math.max(CutAtWrite.SampleSize / math.max(rows.getNumPartitions, 1), CutAtWrite.LeastOfTask))
-    Sample.all(rows.mapPartitions { rows =>
+    Sample.all(JavaBytes.collect(rows.mapPartitions { rows =>
       val project = UnsafeProjection.create(fields)
       Iterator(ofTask.take(rows, project(_)))
-    }.collect()).scaled(1 / share)
+    })).scaled(1 / share)
   }
 
   /**

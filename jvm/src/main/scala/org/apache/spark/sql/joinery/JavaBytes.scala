@@ -1,0 +1,31 @@
+package org.apache.spark.sql.joinery
+
+import java.nio.ByteBuffer
+
+import scala.reflect.ClassTag
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.rdd.RDD
+
+/**
+ * Objects by Java's serialization, whatever `spark.serializer` is: that may not know Joinery's classes, and does not
+ * know functions.
+ */
+object JavaBytes {
+
+  def of[T: ClassTag](value: T): Array[Byte] = {
+    val buffer = SparkEnv.get.closureSerializer.newInstance().serialize(value)
+    val bytes = new Array[Byte](buffer.remaining)
+    buffer.get(bytes)
+    bytes
+  }
+
+  def read[T: ClassTag](bytes: Array[Byte]): T =
+    SparkEnv.get.closureSerializer.newInstance().deserialize[T](
+      ByteBuffer.wrap(bytes),
+      Thread.currentThread().getContextClassLoader)
+
+  /** All elements, on the driver. */
+  def collect[T: ClassTag](elements: RDD[T]): Seq[T] =
+    elements.mapPartitions(ofTask => Iterator(of(ofTask.toArray))).collect().toSeq.flatMap(read[Array[T]](_))
+}
