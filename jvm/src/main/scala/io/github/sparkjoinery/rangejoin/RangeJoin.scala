@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.util.collection.BitSet
 
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, SearchableRelation}
 
 /**
  * A range join where no code is generated. It goes to the executors, the plan does not.
@@ -76,13 +76,17 @@ private[rangejoin] object RangeJoin {
   val OutputRows = "numOutputRows"
 }
 
-/** The search of matches where no code is generated. */
+/**
+ * The search of matches where no code is generated.
+ *
+ * @param reader
+ *   of the index, or of the part of it that is at hand
+ */
 private[rangejoin] class RangeSearch(
     terms: RangeTerms,
     streamed: Seq[Attribute],
     indexed: Seq[Attribute],
-    index: RangeIndex) {
-  private val reader = terms.reader(index)
+    reader: => RangeIndexReader) {
   private val longKey = terms.longKey
   private val reaches = terms.reaches.map(_._2).toArray
   private val fields = UnsafeProjection.create(

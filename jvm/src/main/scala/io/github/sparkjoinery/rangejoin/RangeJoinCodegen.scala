@@ -4,7 +4,6 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.RDDScanExec
 import org.apache.spark.sql.types.BooleanType
@@ -16,7 +15,8 @@ import io.github.sparkjoinery.rangejoin.index.{RangeIndexReader, SearchableRelat
  * Generated code of [[BroadcastRangeJoinExec]], where streamed rows alone decide what is given out. Keys, bounds and
  * condition are evaluated on variables, without rows of their own.
  */
-private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: BroadcastRangeJoinExec =>
+private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeSearchCodegen {
+  self: BroadcastRangeJoinExec =>
 
   override def doProduce(ctx: CodegenContext): String = withoutIndex match {
     case Some(rows) => rows.produce(ctx, parent)
@@ -38,11 +38,8 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: Bro
       name => s"$name = $ownTerms.reader(((${classOf[SearchableRelation].getName}) $broadcast.value()).index());",
       forceInline = true
     )
-    val searched = terms.streamedKeys ++ terms.bounds.map(_.probe) ++ terms.residual
-    val evaluated =
-      evaluateRequiredVariables(streamedSide.output, streamedVars, AttributeSet(searched.flatMap(_.references)))
     s"""
-       |$evaluated
+       |${evaluateSearched(streamedVars)}
        |${metricTerm(ctx, "probes")}.add(1);
        |${beginCode(ctx, streamedVars, reader)}
        |${joinType match {
@@ -54,93 +51,10 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: Bro
        |""".stripMargin
   }
 
-  /** Code that has the reader look for the candidates of a streamed row. */
-  private def beginCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
-    def onStreamed[T](generate: => T): T = {
-      ctx.currentVars = streamedVars
-      ctx.INPUT_ROW = null
-      generate
-    }
-    def value(expression: Expression): ExprCode =
-      onStreamed(BindReferences.bindReference(expression, streamedSide.output).genCode(ctx))
-    val (key, keyIsNull) = terms.longKey match {
-      case Some(long) =>
-        val code = value(long)
-        (code, code.isNull.toString)
-      case None =>
-        val keys = BindReferences.bindReferences(terms.streamedKeys, streamedSide.output)
-        val row = onStreamed(GenerateUnsafeProjection.createCode(ctx, keys))
-        (row, s"${row.value}.anyNull()")
-    }
-    val (lower, upper) = (value(terms.lowerLong), value(terms.upperLong))
-    val number = ctx.freshName("number")
-    val bounded = s"$reader.between($number, ${lower.value}, ${upper.value});"
-    val reached = terms.reaches.foldLeft(bounded) { case (search, (term, reach)) =>
-      val point = value(term)
-      s"""
-         |${point.code}
-         |if (${point.isNull} || $reader.areWithin(${reach}L, ${point.value}, $number)) {
-         |  $search
-         |} else {
-         |  $reader.all($number);
-         |}
-         |""".stripMargin
-    }
-    val between =
-      s"""
-         |${lower.code}
-         |${upper.code}
-         |if (!${lower.isNull} && !${upper.isNull}) {
-         |  $reached
-         |}
-         |""".stripMargin
-    val search = terms.probeFails match {
-      case Literal.FalseLiteral => between
-      case mayFail =>
-        val fails = value(mayFail)
-        s"""
-           |${fails.code}
-           |if (!${fails.isNull} && ${fails.value}) {
-           |  $reader.all($number);
-           |} else {
-           |  $between
-           |}
-           |""".stripMargin
-    }
-    s"""
-       |$reader.none();
-       |${key.code}
-       |if (!$keyIsNull) {
-       |  int $number = $reader.numberOf(${key.value});
-       |  if ($number >= 0) {
-       |    $search
-       |  }
-       |}
-       |""".stripMargin
-  }
-
-  /** Code that leaves a candidate by `continue` if it is no match. */
-  private def conditionCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], candidate: String): String =
-    terms.residual.map { condition =>
-      val indexedVars = MatchedColumns.of(ctx, candidate, indexed.output)
-      val columns = evaluateRequiredVariables(indexed.output, indexedVars, condition.references)
-      ctx.currentVars = streamedVars ++ indexedVars
-      ctx.INPUT_ROW = null
-      val passes = BindReferences.bindReference(condition, streamedSide.output ++ indexed.output).genCode(ctx)
-      s"""
-         |$columns
-         |${passes.code}
-         |if (${passes.isNull} || !${passes.value}) continue;
-         |""".stripMargin
-    }.getOrElse("")
-
-  private def sided(streamedVars: Seq[ExprCode], indexedVars: Seq[ExprCode]): Seq[ExprCode] =
-    if (indexedSide == BuildRight) streamedVars ++ indexedVars else indexedVars ++ streamedVars
-
   private def innerCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     val (place, matched) = (ctx.freshName("place"), ctx.freshName("matched"))
-    val condition = conditionCode(ctx, streamedVars, matched)
     val indexedVars = MatchedColumns.of(ctx, matched, indexed.output)
+    val condition = conditionCode(ctx, streamedVars, indexedVars)
     s"""
        |int $place = 0;
        |while (($place = $reader.next()) >= 0) {
@@ -155,7 +69,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: Bro
   /** Once more, when there are no candidates left and no match was among them, with NULLs. */
   private def outerCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     val (place, matched, found) = (ctx.freshName("place"), ctx.freshName("matched"), ctx.freshName("found"))
-    val condition = conditionCode(ctx, streamedVars, matched)
+    val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
     val indexedVars = MatchedColumns.orNulls(ctx, matched, indexed.output)
     s"""
        |boolean $found = false;
@@ -178,7 +92,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: Bro
 
   private def existenceCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     val (place, matched, found) = (ctx.freshName("place"), ctx.freshName("matched"), ctx.freshName("found"))
-    val condition = conditionCode(ctx, streamedVars, matched)
+    val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
     val output = s"${metricTerm(ctx, "numOutputRows")}.add(1);"
     val given = joinType match {
       case LeftSemi => s"if ($found) {\n$output\n${consume(ctx, streamedVars)}\n}"

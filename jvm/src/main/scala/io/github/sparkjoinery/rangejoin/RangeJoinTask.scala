@@ -8,16 +8,12 @@ import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.rangejoin.index.RangeIndex
 
-/**
- * What one task does with an index, or a part of one, where no code is generated.
- *
- * @param matched
- *   is told the places of indexed rows that have a match; null: nobody asks
- */
-private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex, matched: BitSet = null) {
+/** What one task of a broadcast join does with the index where no code is generated. */
+private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) {
   import rangeJoin._
 
-  private val search = new RangeSearch(terms, streamed, indexed, index)
+  private val reader = terms.reader(index)
+  private val search = new RangeSearch(terms, streamed, indexed, reader)
   private val (probes, candidates) = (metrics("probes"), metrics("candidates"))
   private val output = new RangeJoinOutput(rangeJoin)
   import output._
@@ -27,10 +23,10 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex, 
     case LeftSemi => rows.filter(hasMatch)
     case LeftAnti => rows.filterNot(hasMatch)
     case _: ExistenceJoin => rows.map(row => flagged(row, hasMatch(row)))
-    case _ => rows.flatMap(pairs(_, keepsStreamed))
+    case _ => rows.flatMap(pairs)
   })
 
-  def hasMatch(row: InternalRow): Boolean = {
+  private def hasMatch(row: InternalRow): Boolean = {
     begin(row)
     val found = search.next() >= 0
     candidates += search.candidates()
@@ -43,15 +39,15 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex, 
   }
 
   /** A streamed row beside each match, or, if it is kept, beside NULLs. */
-  def pairs(row: InternalRow, isKept: Boolean): Iterator[InternalRow] = {
+  private def pairs(row: InternalRow): Iterator[InternalRow] = {
     begin(row)
     new Iterator[InternalRow] {
       private var place = find()
-      private var isOwed = isKept && place < 0
+      private var isOwed = keepsStreamed && place < 0
 
       private def find(): Int = {
         val place = search.next()
-        if (place < 0) candidates += search.candidates() else if (matched != null) matched.set(place)
+        if (place < 0) candidates += search.candidates()
         place
       }
 
@@ -74,7 +70,8 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex, 
   }
 
   /** The places of indexed rows that have a match among these. */
-  def mark(rows: Iterator[InternalRow], places: BitSet = new BitSet(index.numRows)): BitSet = {
+  def mark(rows: Iterator[InternalRow]): BitSet = {
+    val places = new BitSet(index.numRows)
     rows.foreach { row =>
       search.begin(row)
       var place = search.next()

@@ -6,8 +6,6 @@ import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.joinery.BesideAllPartitions
 
-import io.github.sparkjoinery.rangejoin.index.RangeLayout
-
 /**
  * What a broadcast range join does when its index proves too large to broadcast: each task reads the whole of one side
  * again, as in Spark's Cartesian product, indexes it part by part within its own memory, and searches each part for its
@@ -27,21 +25,20 @@ private[rangejoin] class RereadRangeJoin(join: RangeJoin) {
   }
 
   private def pieces(join: RangeJoin, streamed: RDD[InternalRow], indexed: RDD[InternalRow]): RDD[InternalRow] = {
-    val layout = layoutOf(join)
-    BesideAllPartitions(streamed, indexed)((streamedRows, indexedRows) =>
-      new ShuffledRangeTask(join, layout).rereading(streamedRows, indexedRows))
+    val tasks = tasksOf(join)
+    BesideAllPartitions(streamed, indexed)((streamedRows, indexedRows) => tasks.rows(streamedRows, indexedRows))
   }
 
-  private def layoutOf(join: RangeJoin): RangeLayout = join.terms.layout(join.indexed, keepsAll = false)
+  private def tasksOf(join: RangeJoin): ShuffledRangeTasks =
+    ShuffledRangeTasks(join, join.terms.layout(join.indexed, keepsAll = false), isRereading = true)
 
   /** Indexed rows without a match, beside NULLs. */
   private def unmatchedIndexed(streamed: RDD[InternalRow], indexed: RDD[InternalRow]): RDD[InternalRow] = {
     val (full, unmatched) = (join, join.reversed.unmatchedOnly)
-    val layout = layoutOf(unmatched)
+    val tasks = tasksOf(unmatched)
     BesideAllPartitions(indexed, streamed) { (indexedRows, streamedRows) =>
       val output = new RangeJoinOutput(full)
-      val rows = new ShuffledRangeTask(unmatched, layout).rereading(indexedRows, streamedRows)
-      output.given(rows.map(output.unmatchedIndexed))
+      output.given(tasks.rows(indexedRows, streamedRows).map(output.unmatchedIndexed))
     }
   }
 }

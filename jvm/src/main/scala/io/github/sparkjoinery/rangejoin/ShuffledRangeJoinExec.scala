@@ -3,7 +3,6 @@ package io.github.sparkjoinery.rangejoin
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.joins.ShuffledJoin
@@ -13,7 +12,8 @@ import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
  * A join by equal keys and a range, of two sides shuffled by the keys: each task indexes its rows of one side, key by
  * key, and streams those of the other past them. Neither side is sorted. A task whose rows are more than its memory
  * indexes a part of them after the other, and reads the streamed rows, which it keeps, once for each part
- * ([[ShuffledRangeTask]]).
+ * ([[ShuffledRangeTask]]). As with Spark's own shuffled joins, the generated code of the operator reads both sides as
+ * iterators.
  *
  * @param indexedSide
  *   the side that is indexed
@@ -28,7 +28,7 @@ case class ShuffledRangeJoinExec(
     indexedSide: BuildSide,
     joinType: JoinType,
     terms: RangeTerms,
-    isSkewJoin: Boolean = false) extends ShuffledJoin with RangeJoinExec {
+    isSkewJoin: Boolean = false) extends ShuffledJoin with ShuffledRangeCodegen {
 
   override def nodeName: String = "ShuffledRangeJoin"
   override def leftKeys: Seq[Expression] = if (indexedSide == BuildRight) terms.streamedKeys else terms.indexedKeys
@@ -40,16 +40,17 @@ case class ShuffledRangeJoinExec(
 
   override lazy val metrics = searchMetrics
 
+  protected def tasks: ShuffledRangeTasks =
+    ShuffledRangeTasks(rangeJoin, terms.layout(indexed.output, rangeJoin.givesOutIndexed))
+
   override protected def doExecute(): RDD[InternalRow] = {
-    val (join, layout) = (rangeJoin, terms.layout(indexed.output, rangeJoin.givesOutIndexed))
+    val factory = tasks
     streamedSide.execute().zipPartitions(indexed.execute()) { (streamedRows, indexedRows) =>
-      new ShuffledRangeTask(join, layout).rows(streamedRows, indexedRows)
+      factory.rows(streamedRows, indexedRows)
     }
   }
 
-  override def supportCodegen: Boolean = false
-  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(left.execute(), right.execute())
-  override protected def doProduce(ctx: CodegenContext): String = throw new UnsupportedOperationException(nodeName)
+  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(streamedSide.execute(), indexed.execute())
 
   override def stringArgs: Iterator[Any] = shownTerms
   override def simpleStringWithNodeId(): String = s"$nodeName $joinType (${ExplainUtils.getOpId(this)})"

@@ -7,100 +7,157 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows, SpillLimits, TaskBuildMemory}
 import org.apache.spark.util.collection.BitSet
 
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeLayout}
+import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout}
 
-/** One task of [[ShuffledRangeJoinExec]], or of [[RereadRangeJoin]]. */
-private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout) {
-  import join._
+/**
+ * Starts the tasks of [[ShuffledRangeJoinExec]], or of [[RereadRangeJoin]]. It goes to the executors, the plan does
+ * not.
+ *
+ * @param isRereading
+ *   whether the indexed rows are a task's own only to read. The streamed rows come first then, as `input_file_name` and
+ *   the like tell of the file that was opened last.
+ */
+private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeLayout, isRereading: Boolean = false) {
 
-  def rows(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    val parts = new IndexParts(indexedRows, layout)
-    val first = next(parts)
-    if (parts.hasNext) severalParts(keep(streamedRows), first, parts) else onePart(streamedRows, first)
-  }
+  def start(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): ShuffledRangeTask =
+    new ShuffledRangeTask(streamedRows, indexedRows, this)
+
+  /** What a task gives out where no code is generated. */
+  def rows(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): Iterator[InternalRow] =
+    new RangeJoinOutput(join).given(new ShuffledRangeRows(join, start(streamedRows, indexedRows)))
+}
+
+/**
+ * One task of [[ShuffledRangeJoinExec]], or of [[RereadRangeJoin]]. It indexes its rows, in parts if memory is short,
+ * and goes from one streamed row to the next, for each part anew; and after that, if the join gives out indexed rows
+ * for what they are, through those of the part. Generated code or [[ShuffledRangeRows]] searches the matches of the row
+ * at hand, and tells the task of them. It may stop in between, after each row that it gives out, and come back: the
+ * task knows whether a row is still at hand.
+ */
+private[rangejoin] class ShuffledRangeTask(
+    streamedRows: Iterator[InternalRow],
+    indexedRows: Iterator[InternalRow],
+    tasks: ShuffledRangeTasks) {
+  import tasks._
+  import tasks.join._
+
+  private var index: RangeIndex = _
+  private var matched: BitSet = _ // places of the part that have a match; null: nobody asks
+  private var isLastPart = false
+  private var place = -1 // of the indexed row at hand
+  private var number = -1 // of the streamed row at hand, among those that are kept
+  private var isTurnOfIndexed = false
+  private var isBegun = false
+
+  /** Whether nothing is left to be done for a streamed row that has a match. */
+  private val isGivenOnce = !givesOutIndexed && (joinType == LeftSemi || joinType == LeftAnti)
 
   /**
-   * Where the indexed rows are a task's own only to read. The streamed rows come first, as `input_file_name` and the
-   * like tell of the file that was opened last.
+   * Finds candidates in the part at hand. It is to be asked for anew each time: who holds it holds the part, whose
+   * memory is released when the next one is built.
    */
-  def rereading(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    val kept = keep(streamedRows)
-    val parts = new IndexParts(indexedRows, layout)
-    severalParts(kept, next(parts), parts)
+  var reader: RangeIndexReader = _
+
+  /** The streamed row at hand; null where it is the turn of the indexed rows. */
+  var row: InternalRow = _
+
+  /** Whether the row at hand is being searched, or the indexed rows are being given out: until `close`. */
+  var isOpen = false
+
+  /** Whether the streamed row at hand has a match, in this part or in one before. */
+  var isFound = false
+
+  private val keptFirst = if (isRereading) keep(streamedRows) else null
+  private val parts = new IndexParts(indexedRows, layout)
+  nextPart()
+
+  /** Where they are read several times: the streamed rows, and which of them have a match. */
+  private val kept = if (isRereading || isLastPart) keptFirst else keep(streamedRows)
+  private val found = if (kept == null) null else new BitSet(kept.size)
+  private var rows = if (kept == null) streamedRows else read(kept)
+  if (kept != null) metrics("tasksInParts") += 1
+
+  /** Goes on to the next streamed row, or to the turn of the indexed rows; false: there is nothing left. */
+  def advance(): Boolean = {
+    isBegun = false
+    isOpen = true
+    while (!nextStreamed()) {
+      row = null
+      if (givesOutIndexed && !isTurnOfIndexed) {
+        isTurnOfIndexed = true
+        place = -1
+        return true
+      }
+      if (isLastPart) {
+        isOpen = false
+        return false
+      }
+      nextPart()
+      rows = read(kept)
+      number = -1
+      isTurnOfIndexed = false
+    }
+    true
   }
 
-  private def next(parts: IndexParts): RangeIndex = {
-    val index = parts.next()
+  private def nextStreamed(): Boolean = {
+    while (rows.hasNext) {
+      row = rows.next()
+      number += 1
+      isFound = found != null && found.get(number)
+      if (!isFound || !isGivenOnce) return true
+    }
+    false
+  }
+
+  /** Whether candidates of the row at hand are to be looked for, which is asked before each look at it. */
+  def begins(): Boolean = !isBegun && {
+    isBegun = true
+    row != null && (givesPairs || !isFound)
+  }
+
+  /** The streamed row at hand has a match. */
+  def find(): Unit = {
+    isFound = true
+    if (found != null) found.set(number)
+  }
+
+  /** The indexed row of a place has a match. */
+  def mark(place: Int): Unit = matched.set(place)
+
+  /** Whether nothing is left to be searched for the row at hand after this part. */
+  def isLast: Boolean = isLastPart
+
+  /** Whether the streamed row at hand, all of whose candidates have been tried, is given out beside NULLs. */
+  def isUnmatched: Boolean = isLastPart && !isFound
+
+  def close(): Unit = isOpen = false
+
+  /** The next indexed row of the part to be given out for what it is, or null. */
+  def nextIndexed(): UnsafeRow = {
+    place += 1
+    joinType match {
+      case LeftSemi => while (place < index.numRows && !matched.get(place)) place += 1
+      case _: ExistenceJoin =>
+      case _ => while (place < index.numRows && matched.get(place)) place += 1
+    }
+    if (place < index.numRows) reader.row(place) else null
+  }
+
+  /** Whether the indexed row that was given out last has a match. */
+  def isMarked: Boolean = matched.get(place)
+
+  private def nextPart(): Unit = {
+    index = null
+    reader = null
+    index = parts.next()
+    reader = terms.reader(index)
+    isLastPart = !parts.hasNext
+    if (givesOutIndexed) matched = new BitSet(index.numRows)
     metrics("indexParts") += 1
     metrics("indexRows") += index.numRows
     metrics("indexSize") += index.estimatedSize
     metrics("indexTime") += index.buildTimeMs
-    index
-  }
-
-  private def matchesOf(index: RangeIndex): BitSet = if (givesOutIndexed) new BitSet(index.numRows) else null
-
-  private def onePart(streamedRows: Iterator[InternalRow], index: RangeIndex): Iterator[InternalRow] = {
-    val matched = matchesOf(index)
-    val task = new RangeJoinTask(join, index, matched)
-    if (!givesOutIndexed) task.join(streamedRows)
-    else if (givesPairs) task.join(streamedRows) ++ task.indexedRows(matched)
-    else {
-      task.mark(streamedRows, matched)
-      task.indexedRows(matched)
-    }
-  }
-
-  /**
-   * The streamed rows, which are kept, are read once for each part of the index. What is given out of a streamed row
-   * that depends on all parts comes at the end.
-   */
-  private def severalParts(kept: ReplayedRows, first: RangeIndex, parts: IndexParts): Iterator[InternalRow] = {
-    metrics("tasksInParts") += 1
-    val output = new RangeJoinOutput(join)
-    val found = new BitSet(kept.size)
-    def ofPart(index: RangeIndex): Iterator[InternalRow] = {
-      val matched = matchesOf(index)
-      val task = new RangeJoinTask(join, index, matched)
-      val fromStreamed =
-        if (givesPairs) output.given(read(kept).flatMap { case (row, i) =>
-          tell(task.pairs(row, isKept = false), found, i)
-        })
-        else {
-          if (givesOutIndexed) task.mark(read(kept).map(_._1), matched)
-          else read(kept).foreach { case (row, i) => if (!found.get(i) && task.hasMatch(row)) found.set(i) }
-          Iterator.empty
-        }
-      fromStreamed ++ (if (givesOutIndexed) task.indexedRows(matched) else Iterator.empty)
-    }
-    def atTheEnd: Iterator[InternalRow] = joinType match {
-      case LeftSemi if !givesOutIndexed => output.given(read(kept).collect { case (row, i) if found.get(i) => row })
-      case LeftAnti if !givesOutIndexed => output.given(read(kept).collect { case (row, i) if !found.get(i) => row })
-      case _: ExistenceJoin if !givesOutIndexed =>
-        output.given(read(kept).map { case (row, i) => output.flagged(row, found.get(i)) })
-      case _ if keepsStreamed =>
-        output.given(read(kept).collect { case (row, i) if !found.get(i) => output.unmatched(row) })
-      case _ => Iterator.empty
-    }
-    // Not by flatMap, which holds on to a part while the next one is built: its memory is released by then.
-    val ofParts = new Iterator[InternalRow] {
-      private var current = ofPart(first)
-      override def hasNext: Boolean = {
-        while (!current.hasNext && parts.hasNext) {
-          current = Iterator.empty
-          current = ofPart(ShuffledRangeTask.this.next(parts))
-        }
-        current.hasNext
-      }
-      override def next(): InternalRow = if (hasNext) current.next() else Iterator.empty.next()
-    }
-    ofParts ++ atTheEnd
-  }
-
-  /** Remembers whether a streamed row has a pair. */
-  private def tell(pairs: Iterator[InternalRow], found: BitSet, i: Int): Iterator[InternalRow] = {
-    if (pairs.hasNext) found.set(i)
-    pairs
   }
 
   /** Most of a task's memory is the index's: the fewer parts there are, the less often the rows are read. */
@@ -114,8 +171,8 @@ private[rangejoin] class ShuffledRangeTask(join: RangeJoin, layout: RangeLayout)
     kept
   }
 
-  private def read(kept: ReplayedRows): Iterator[(InternalRow, Int)] = {
-    lazy val reader = kept.reader(0)
-    Iterator.range(0, kept.size).map(i => (reader.read(), i))
+  private def read(kept: ReplayedRows): Iterator[InternalRow] = {
+    val reader = kept.reader(0)
+    Iterator.fill(kept.size)(reader.read())
   }
 }

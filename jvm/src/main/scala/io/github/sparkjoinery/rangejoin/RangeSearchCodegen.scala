@@ -1,0 +1,103 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.execution.CodegenSupport
+
+/** Generated code that finds the matches of a streamed row: keys, bounds and condition are evaluated on variables. */
+private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSupport {
+
+  /** Code that evaluates, once, the streamed columns that the search needs. */
+  protected def evaluateSearched(streamedVars: Seq[ExprCode]): String = {
+    val searched = terms.streamedKeys ++ terms.bounds.map(_.probe) ++ terms.residual
+    evaluateRequiredVariables(streamedSide.output, streamedVars, AttributeSet(searched.flatMap(_.references)))
+  }
+
+  /** Code that has the reader look for the candidates of a streamed row. */
+  protected def beginCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
+    def onStreamed[T](generate: => T): T = {
+      ctx.currentVars = streamedVars
+      ctx.INPUT_ROW = null
+      generate
+    }
+    def value(expression: Expression): ExprCode =
+      onStreamed(BindReferences.bindReference(expression, streamedSide.output).genCode(ctx))
+    val (key, keyIsNull) = terms.longKey match {
+      case Some(long) =>
+        val code = value(long)
+        (code, code.isNull.toString)
+      case None =>
+        val keys = BindReferences.bindReferences(terms.streamedKeys, streamedSide.output)
+        val row = onStreamed(GenerateUnsafeProjection.createCode(ctx, keys))
+        (row, s"${row.value}.anyNull()")
+    }
+    val (lower, upper) = (value(terms.lowerLong), value(terms.upperLong))
+    val number = ctx.freshName("number")
+    val bounded = s"$reader.between($number, ${lower.value}, ${upper.value});"
+    val reached = terms.reaches.foldLeft(bounded) { case (search, (term, reach)) =>
+      val point = value(term)
+      s"""
+         |${point.code}
+         |if (${point.isNull} || $reader.areWithin(${reach}L, ${point.value}, $number)) {
+         |  $search
+         |} else {
+         |  $reader.all($number);
+         |}
+         |""".stripMargin
+    }
+    val between =
+      s"""
+         |${lower.code}
+         |${upper.code}
+         |if (!${lower.isNull} && !${upper.isNull}) {
+         |  $reached
+         |}
+         |""".stripMargin
+    val search = terms.probeFails match {
+      case Literal.FalseLiteral => between
+      case mayFail =>
+        val fails = value(mayFail)
+        s"""
+           |${fails.code}
+           |if (!${fails.isNull} && ${fails.value}) {
+           |  $reader.all($number);
+           |} else {
+           |  $between
+           |}
+           |""".stripMargin
+    }
+    s"""
+       |$reader.none();
+       |${key.code}
+       |if (!$keyIsNull) {
+       |  int $number = $reader.numberOf(${key.value});
+       |  if ($number >= 0) {
+       |    $search
+       |  }
+       |}
+       |""".stripMargin
+  }
+
+  /**
+   * Code that leaves a candidate by `continue` if it is no match; its columns that the condition needs are evaluated.
+   */
+  protected def conditionCode(
+      ctx: CodegenContext,
+      streamedVars: Seq[ExprCode],
+      indexedVars: Seq[ExprCode]): String =
+    terms.residual.map { condition =>
+      val columns = evaluateRequiredVariables(indexed.output, indexedVars, condition.references)
+      ctx.currentVars = streamedVars ++ indexedVars
+      ctx.INPUT_ROW = null
+      val passes = BindReferences.bindReference(condition, streamedSide.output ++ indexed.output).genCode(ctx)
+      s"""
+         |$columns
+         |${passes.code}
+         |if (${passes.isNull} || !${passes.value}) continue;
+         |""".stripMargin
+    }.getOrElse("")
+
+  protected def sided(streamedVars: Seq[ExprCode], indexedVars: Seq[ExprCode]): Seq[ExprCode] =
+    if (indexedSide == BuildRight) streamedVars ++ indexedVars else indexedVars ++ streamedVars
+}

@@ -1,0 +1,125 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.WholeStageCodegenExec
+
+import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.execution.skew.SkewedPartitions
+
+/** The shuffled form as a part of generated code: where it is, where it is not, and that it does the same there. */
+class ShuffledRangeCodegenSuite extends RangeJoinChecks with SkewedPartitions {
+
+  private val Joins = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+  private val InParts = Seq("spark.sql.shuffle.partitions" -> "1", "spark.joinery.rangeJoin.maxIndexPart" -> "1")
+  private val Shuffles = Seq(
+    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+    "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
+    "spark.sql.shuffle.partitions" -> "3")
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    views(
+      "points" -> ("SELECT int(id) AS id, if(id % 41 = 0, NULL, int(if(id % 10 < 7, 0, id % 11))) AS k, " +
+        "int(pmod(hash(id), 700)) AS x, if(id % 5 = 0, NULL, concat('point ', id)) AS name FROM range(0, 1500, 1, 4)"),
+      "ranges" -> ("SELECT int(id) AS sid, if(id % 53 = 0, NULL, int(if(id % 10 < 5, 0, id % 13))) AS sk, " +
+        "int(pmod(hash(id, 7), 700)) AS lo, int(pmod(hash(id, 7), 700) + id % 9) AS hi, concat('range ', id) AS label " +
+        "FROM range(0, 900, 1, 4)")
+    )
+  }
+
+  private val Range = "k = sk AND x BETWEEN lo AND hi"
+  private def text(join: String, left: String, right: String, rest: String = "AND (id + sid) % 5 <> 1"): String =
+    s"SELECT * FROM $left $join $right ON $Range $rest"
+
+  private def join(query: DataFrame): ShuffledRangeJoinExec = {
+    query.collect()
+    collectFirst(plan(query)) { case join: ShuffledRangeJoinExec => join }.get
+  }
+
+  private def isGenerated(query: DataFrame): Boolean = {
+    query.collect()
+    collect(plan(query)) { case stage: WholeStageCodegenExec => stage }
+      .exists(_.child.exists { case _: ShuffledRangeJoinExec => true; case _ => false })
+  }
+
+  /** What the metrics count, with generated code and without. */
+  private def counts(query: => DataFrame): Map[String, Long] = {
+    val metrics = join(query).metrics
+    Seq("numOutputRows", "indexRows", "indexParts", "tasksInParts", "probes", "candidates")
+      .map(name => name -> metrics(name).value).toMap
+  }
+
+  for ((left, right) <- Seq("points" -> "ranges", "ranges" -> "points"); joined <- Joins)
+    test(s"$joined of $left and $right, in one index, in parts, and split") {
+      for {
+        (form, settings) <- Seq("one index" -> Nil, "in parts" -> InParts, "split" -> SkewedJoins)
+        rest <- Seq("", "AND (id + sid) % 5 <> 1")
+      } withConf(Shuffles ++ settings: _*)(withClue(s"$form\n") {
+        val query = text(joined, left, right, rest)
+        withConf(Generated: _*) {
+          assert(checkRangeJoin(query, Shuffled) > 0)
+          assert(isGenerated(sql(query)), plan(sql(query)))
+          val above = s"SELECT count(*), max(id) FROM ($query) WHERE id % 3 <> 0"
+          if (query.contains("points LEFT")) assert(Answers.rows(sql(above)) == asOracle(Answers.rows(sql(above))))
+        }
+        val generated = withConf(Generated: _*)(counts(sql(query)))
+        assert(generated == withConf(Interpreted: _*)(counts(sql(query))))
+        assert(generated("tasksInParts") == (if (form == "in parts") 1 else 0))
+        assert(generated("probes") > 0 && generated("candidates") > 0)
+        if (form == "split") assert(join(sql(query)).isSkewJoin == (joined != "FULL JOIN"))
+      })
+    }
+
+  test("EXISTS beside another condition, of either side") {
+    for (settings <- Seq(Nil, InParts); (outer, inner) <- Seq("points" -> "ranges", "ranges" -> "points"))
+      withConf(Shuffles ++ Generated ++ settings: _*) {
+        val query = s"SELECT * FROM $outer WHERE ${if (outer == "points") "id" else "sid"} % 9 = 0 OR EXISTS " +
+          s"(SELECT /*+ RANGE_JOIN($inner) */ 1 FROM $inner WHERE $Range)"
+        assert(checkRangeJoin(query, Shuffled) > 0)
+        assert(isGenerated(sql(query)))
+      }
+  }
+
+  test("it is no part of generated code that is not wanted, or would have too many columns") {
+    for (setting <- Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.maxFields" -> "5"))
+      withConf(Shuffles :+ setting: _*) {
+        checkRangeJoin(text("LEFT JOIN", "points", "ranges"), Shuffled)
+        assert(!isGenerated(sql(text("LEFT JOIN", "points", "ranges"))))
+      }
+    withConf(Shuffles: _*) { // from_json generates no code
+      val rest = "AND from_json(concat('{\"a\": ', id, '}'), 'a INT').a + sid > 3"
+      checkRangeJoin(text("LEFT JOIN", "points", "ranges", rest), Shuffled)
+    }
+  }
+
+  test("joins upon joins by the same key are stages of their own, also in a union") {
+    withConf(Shuffles ++ Generated: _*) {
+      val twice =
+        s"SELECT p.*, r.sid, s.sid AS third FROM points p JOIN ranges r ON p.k = r.sk AND p.x BETWEEN r.lo AND r.hi " +
+          "LEFT JOIN ranges s ON p.k = s.sk AND p.x BETWEEN s.lo AND s.hi AND s.sid <> r.sid"
+      assert(checkRangeJoin(twice, Shuffled) > 0)
+      checkRangeJoin(s"SELECT id FROM ($twice) UNION ALL SELECT id FROM points", Shuffled)
+    }
+  }
+
+  test("an error of the condition is one where stock Spark has it") {
+    for (ansi <- Seq("true", "false"); settings <- Seq(Nil, InParts))
+      withConf(Shuffles ++ Generated ++ settings :+ ("spark.sql.ansi.enabled" -> ansi): _*)(
+        for (joined <- Joins; rest <- Seq("AND id + 2147483000 > sid", "AND id <> 3 AND x * 10000000 > sid"))
+          checkRangeJoin(text(joined, "points", "ranges", rest), Shuffled))
+  }
+
+  test("LIMIT ends the search, also among the matches of one row") {
+    views("same" -> "SELECT int(id) AS sid, 1 AS sk, 0 AS lo, 10 AS hi FROM range(0, 400, 1, 2)")
+    views("ones" -> "SELECT int(id) AS id, 1 AS k, 5 AS x FROM range(0, 300, 1, 2)")
+    for (settings <- Seq(Nil, InParts); joined <- Seq("JOIN", "LEFT JOIN", "FULL JOIN"); by <- Seq("rows", "count"))
+      withConf(Shuffles ++ Generated ++ settings :+ ("spark.sql.shuffle.partitions" -> "1"): _*) {
+        val some = s"SELECT id, sid FROM ones $joined same ON $Range LIMIT 7"
+        val query = sql(if (by == "rows") some else s"SELECT count(id + sid) FROM ($some)")
+        val rows = query.collect()
+        assert(if (by == "rows") rows.length == 7 else rows.head.getLong(0) == 7)
+        val metrics = collectFirst(plan(query)) { case join: ShuffledRangeJoinExec => join }.get.metrics
+        assert(metrics("numOutputRows").value <= 8 && metrics("probes").value <= 1, plan(query))
+      }
+  }
+}
