@@ -38,6 +38,7 @@ SLOW = {
     "window.SlidingWindowSuite": 80,
     "filters.built.BuildRuntimeFiltersSuite": 72,
     "rangejoin.RangeJoinSuite": 65,
+    "rangejoin.ShuffledRangeCodegenSuite": 60,
     "rangejoin.RangeJoinInPartsSuite": 61,
     "lastjoin.LastJoinTypesSuite": 56,
     "lastjoin.LastJoinFailureSuite": 55,
