@@ -80,6 +80,8 @@ class BroadcastRangeJoinExec(
     relation
   }
 
+  protected def searchable: Broadcast[SearchableRelation] = relation.asInstanceOf[Broadcast[SearchableRelation]]
+
   protected def tooLarge: Option[IndexTooLarge] = relation.value match {
     case tooLarge: IndexTooLarge => Some(tooLarge)
     case _ => None
@@ -99,13 +101,16 @@ class BroadcastRangeJoinExec(
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (join, shipped, streamed) = (rangeJoin, relation, streamedSide.execute())
+    val join = rangeJoin
     if (tooLarge.isDefined)
-      inOrder(new RereadRangeJoin(join).rows(streamed, BroadcastRangeJoinExec.rowsOf(indexed)))
-    else {
-      val index = shipped.asInstanceOf[Broadcast[SearchableRelation]]
-      if (join.givesOutIndexed) join.withIndexedRows(streamed, index)
-      else streamed.mapPartitions(rows => join.task(index.value.index).join(rows))
+      inOrder(new RereadRangeJoin(join).rows(streamedSide.execute(), BroadcastRangeJoinExec.rowsOf(indexed)))
+    else if (join.givesOutIndexed) {
+      val passes = new KeptSidePasses(this)
+      val indexedRows = join.indexedRows(passes.matchedPlaces.execute(), searchable)
+      if (join.givesPairs) passes.pairs.execute().union(indexedRows) else indexedRows
+    } else {
+      val index = searchable
+      streamedSide.execute().mapPartitions(rows => join.task(index.value.index).join(rows))
     }
   }
 

@@ -45,14 +45,18 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: Bro
        |$evaluated
        |${metricTerm(ctx, "probes")}.add(1);
        |${beginCode(ctx, streamedVars, reader)}
-       |${joinType match {
-        case _: InnerLike => innerCode(ctx, streamedVars, reader)
-        case LeftOuter | RightOuter => outerCode(ctx, streamedVars, reader)
-        case _ => existenceCode(ctx, streamedVars, reader)
-      }}
+       |${matchesCode(ctx, streamedVars, reader)}
        |${metricTerm(ctx, "candidates")}.add($reader.candidates());
        |""".stripMargin
   }
+
+  /** Code that does what is to be done for the matches of a streamed row. */
+  protected def matchesCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String =
+    joinType match {
+      case _: InnerLike => innerCode(ctx, streamedVars, reader)
+      case LeftOuter | RightOuter => outerCode(ctx, streamedVars, reader)
+      case _ => existenceCode(ctx, streamedVars, reader)
+    }
 
   /** Code that has the reader look for the candidates of a streamed row. */
   private def beginCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
@@ -120,7 +124,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame { self: Bro
   }
 
   /** Code that leaves a candidate by `continue` if it is no match. */
-  private def conditionCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], candidate: String): String =
+  protected def conditionCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], candidate: String): String =
     terms.residual.map { condition =>
       val indexedVars = MatchedColumns.of(ctx, candidate, indexed.output)
       val columns = evaluateRequiredVariables(indexed.output, indexedVars, condition.references)

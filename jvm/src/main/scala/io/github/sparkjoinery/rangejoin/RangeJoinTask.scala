@@ -76,12 +76,13 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex, 
   /** The places of indexed rows that have a match among these. */
   def mark(rows: Iterator[InternalRow], places: BitSet = new BitSet(index.numRows)): BitSet = {
     rows.foreach { row =>
-      search.begin(row)
+      begin(row)
       var place = search.next()
       while (place >= 0) {
         places.set(place)
         place = search.next()
       }
+      candidates += search.candidates()
     }
     places
   }
