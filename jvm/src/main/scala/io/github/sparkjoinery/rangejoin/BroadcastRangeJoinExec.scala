@@ -24,7 +24,7 @@ import io.github.sparkjoinery.rangejoin.stored.{StoredRangeIndex, StoredRangeSid
  * candidates by binary search. That side is streamed: it keeps its partitioning and order.
  *
  * Where rows of the indexed side are given out that match nothing, or once if they match anything, the streamed side is
- * read twice, as by Spark's nested loop join: for the matches, and for which indexed rows have one.
+ * read for which indexed rows have a match, and by outer joins for the matches, too: see [[KeptSidePasses]].
  *
  * Memory: the index once per executor, within `spark.joinery.rangeJoin.maxBroadcast`; where it proves larger, see
  * [[RereadRangeJoin]].
@@ -80,6 +80,7 @@ class BroadcastRangeJoinExec(
     relation
   }
 
+  /** The index, where it is known to be there. */
   protected def searchable: Broadcast[SearchableRelation] = relation.asInstanceOf[Broadcast[SearchableRelation]]
 
   protected def tooLarge: Option[IndexTooLarge] = relation.value match {

@@ -270,6 +270,15 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       }
   }
 
+  test("where indexed rows are kept, and the code that is generated proves too long to be used") {
+    for (join <- Seq("LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "FULL JOIN"))
+      withConf(Generated :+ ("spark.sql.codegen.hugeMethodLimit" -> "1"): _*) {
+        val rows =
+          checkRangeJoin(s"SELECT /*+ BROADCAST(s) */ s.id FROM spans s $join events e ON e.x BETWEEN s.lo AND s.hi")
+        assert(rows > 0, join)
+      }
+  }
+
   test("it stands in the generated code of its stage, and EXPLAIN shows its terms") {
     val query =
       sql("SELECT e.id + 1 AS i, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi WHERE e.id % 2 = 0")
