@@ -33,12 +33,18 @@ def made_once(name: str, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def write(folder: Path, table: pa.Table) -> None:
-    """Write a table as files of the same size."""
+def write(folder: Path, table: pa.Table, page_index: bool = False) -> None:
+    """Write a table as files of the same size.
+
+    Args:
+        folder: Made for them.
+        table: The rows.
+        page_index: Whether the files say which values each page has, as those that Spark writes do.
+    """
     folder.mkdir(parents=True)
     size = -(-table.num_rows // FILES)
     for i in range(FILES):
-        pq.write_table(table.slice(i * size, size), folder / f"part-{i}.parquet")
+        pq.write_table(table.slice(i * size, size), folder / f"part-{i}.parquet", write_page_index=page_index)
 
 
 def distinct_times(rows: int, random: np.random.Generator) -> pa.Array:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from benchmarks.common.data import START_US, made_once, timestamps, write
 
-VERSION = 2  # in the folder's name: count it up when the data changes
+VERSION = 3  # in the folder's name: count it up when the data changes
 FACTS, SECOND, KEYS = 20_000_000, 10_000_000, 1_000_000
 CLASSES = 1_000  # of keys; a query asks for one
 REGIONS = 100  # of keys that follow each other
@@ -23,10 +23,10 @@ def tables(scale: float = 1) -> dict[str, Path]:
         scale: Of the rows.
 
     Returns:
-        Folder by table: `fact (id, k, p, j, at, m)`; `sorted`, the same by `k`; `second (s_id, k, j, n)`; and
-        `dim (k, p, region, class, since, label)`. All are BIGINT but `p INT`, the times `at` and `since`, and the
-        text `label`. `k` counts from 0 in `dim`, and so does `j`, the key of facts with each other, of which there
-        are twice as many.
+        Folder by table: `fact (id, k, p, j, at, m)`; `sorted`, the same by `k`, in files that tell each page's values;
+        `second (s_id, k, j, n)`; and `dim (k, p, region, class, since, label)`. All are BIGINT but `p INT`, the times
+        `at` and `since`, and the text `label`. `k` counts from 0 in `dim`, and so does `j`, the key of facts with each
+        other, of which there are twice as many.
     """
     facts, second, keys = (max(int(rows * scale), 1000) for rows in (FACTS, SECOND, KEYS))
 
@@ -44,7 +44,7 @@ def tables(scale: float = 1) -> dict[str, Path]:
             }
         )
         write(folder / "fact", fact)
-        write(folder / "sorted", fact.take(np.argsort(k, kind="stable")))
+        write(folder / "sorted", fact.take(np.argsort(k, kind="stable")), page_index=True)
         seconds = {
             "s_id": np.arange(second),
             "k": random.integers(0, keys, second),

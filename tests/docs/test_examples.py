@@ -18,7 +18,6 @@ import pytest
 import spark_joinery
 import yaml
 from airflow.cli.cli_parser import get_parser
-from dbt.cli.main import cli as dbt_cli
 from pyspark.sql import DataFrame, SparkSession
 from spark_joinery.cli import main as joinery_cli
 from spark_joinery.jar import EXTENSION, supported_versions
@@ -162,6 +161,8 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
         case ["joinery", command, *options]:
             parse(joinery_cli, command, options)
         case ["dbt", command, *options]:
+            from dbt.cli.main import cli as dbt_cli  # which takes long, in each process of `make test`
+
             parse(dbt_cli, command, options)
         case ["airflow", *options]:
             get_parser().parse_args(options)

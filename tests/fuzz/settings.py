@@ -40,11 +40,13 @@ MEMORY: dict[str, Settings] = {
         "spark.shuffle.sort.initialBufferSize": "64",
     },
 }
-SPARSE_STATIC: list[Settings] = [
-    {"spark.serializer": "org.apache.spark.serializer.KryoSerializer"},
-    {"spark.shuffle.sort.bypassMergeThreshold": "1"},
-    {"spark.shuffle.spill.numElementsForceSpillThreshold": "100"},
-    {"spark.default.parallelism": "7"},
+KRYO = "org.apache.spark.serializer.KryoSerializer"
+SPARSE_STATIC: list[tuple[float, Settings]] = [
+    (0.2, {"spark.serializer": KRYO}),
+    (0.04, {"spark.serializer": KRYO, "spark.kryo.registrationRequired": "true"}),
+    (0.2, {"spark.shuffle.sort.bypassMergeThreshold": "1"}),
+    (0.2, {"spark.shuffle.spill.numElementsForceSpillThreshold": "100"}),
+    (0.2, {"spark.default.parallelism": "7"}),
 ]
 
 SPLIT_LAST_JOINS = {
@@ -112,8 +114,8 @@ def draw_static(rng: random.Random, scarce: bool, cluster_share: float = 0.02) -
     drawn = {"spark.master": CLUSTER if rng.random() < cluster_share and not scarce else rng.choice(MASTERS)}
     if scarce:
         drawn |= MEMORY[rng.choice(list(MEMORY))]
-    for extra in SPARSE_STATIC:
-        if rng.random() < 0.2:
+    for share, extra in SPARSE_STATIC:
+        if rng.random() < share:
             drawn |= extra
     return drawn
 

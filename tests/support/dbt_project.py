@@ -10,15 +10,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
-from dbt.cli.main import dbtRunner, dbtRunnerResult
-from dbt_common.behavior_flags import BehaviorFlagRendered
 
-# Which module gives an adapter a flag, which only an event of the log says: dbt looks it up through the whole stack,
-# and below pytest that is a good part of each of its runs.
-BehaviorFlagRendered._default_source = staticmethod(lambda: "adapter")  # type: ignore[method-assign]
+if TYPE_CHECKING:
+    from dbt.cli.main import dbtRunner, dbtRunnerResult
 
 Variables = Mapping[str, Any] | None
 PACKAGE = Path(__file__).parents[2] / "dbt_macros"
@@ -76,8 +73,17 @@ class Dbt:
         self.log.clear()
         self.queries.clear()
         folder = ["--project-dir", str(self.folder), "--profiles-dir", str(self.folder)]
-        runner = dbtRunner(manifest=self.manifest, callbacks=[self._remember])
-        return runner.invoke([*arguments, *folder, "--no-send-anonymous-usage-stats", "--quiet"])
+        return self._runner().invoke([*arguments, *folder, "--no-send-anonymous-usage-stats", "--quiet"])
+
+    def _runner(self) -> dbtRunner:
+        # here, as every process of `make test` imports this module, and dbt takes longer than all others together
+        from dbt.cli.main import dbtRunner
+        from dbt_common.behavior_flags import BehaviorFlagRendered
+
+        # Which module gives an adapter a flag, which only an event of the log says: dbt looks it up through the whole
+        # stack, and below pytest that is a good part of each of its runs.
+        BehaviorFlagRendered._default_source = staticmethod(lambda: "adapter")  # type: ignore[method-assign]
+        return dbtRunner(manifest=self.manifest, callbacks=[self._remember])
 
     def _remember(self, event: Any) -> None:
         if event.info.level in ("info", "warn", "error"):

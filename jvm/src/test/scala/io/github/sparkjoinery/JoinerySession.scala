@@ -117,6 +117,7 @@ object JoinerySession {
     // Nobody watches these queries run: the events of their ends are enough, and the short form of their plans.
     .config("spark.ui.liveUpdate.period", "-1")
     .config("spark.sql.ui.explainMode", "simple")
+    .config("spark.hadoop.fs.file.impl", classOf[LocalFiles].getName)
     .config("spark.broadcast.compress", "false")
     .config("spark.broadcast.checksum", "false")
 }

@@ -49,8 +49,11 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
     answer.schema.map(field => (field.name, field.dataType, field.nullable))
 
   /** A join or window of the query has this reason, or a longer one that contains it. */
-  protected def checkDecision(query: String, reason: String): Unit = {
-    val report = PlanReport.of(plan(sql(query)))
+  protected def checkDecision(query: String, reason: String): Unit = checkReason(query, plan(sql(query)), reason)
+
+  /** The same, of a plan that there is already. */
+  protected def checkReason(query: String, plan: SparkPlan, reason: String): Unit = {
+    val report = PlanReport.of(plan)
     assert(report.exists(_.reason.contains(reason)), report.mkString(s"$query\n", "\n", ""))
   }
 

@@ -29,12 +29,12 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
   override def apply(plan: SparkPlan): SparkPlan = plan match {
     // A stage of adaptive execution: who reads what it shuffles is not to be seen from here, and has been planned.
     case _: Exchange => plan
-    case _ => changed(plan)
+    case _ => if (isOurs(plan)) changed(plan) else plan
   }
 
   private def changed(plan: SparkPlan): SparkPlan = ShuffleFiles.mostOpened match {
     case Some(most)
-        if isOurs(plan) && plan.collect { case node if needed(node, most).isDefined => node }.forall(hasFewRows) =>
+        if plan.collect { case node if needed(node, most).isDefined => node }.forall(hasFewRows) =>
       val more = plan.transformUp {
         case exchange: ShuffleExchangeExec =>
           needed(exchange, most).fold(exchange)(enough => exchange.copy(outputPartitioning = enough))

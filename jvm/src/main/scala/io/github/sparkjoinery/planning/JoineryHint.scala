@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRe
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.types.{NumericType, StringType}
 
 /**
@@ -52,7 +53,8 @@ object JoineryHint {
  */
 class ResolveJoineryHint(name: String, takesNumber: Boolean, usage: String) extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUpWithPruning(
+    _.containsPattern(UNRESOLVED_HINT)) {
     case hint @ UnresolvedHint(found, arguments, child) if found.equalsIgnoreCase(name) =>
       val names = relations(hint, arguments)
       if (names.isEmpty) hinted(child) // as DataFrames have it

@@ -24,7 +24,7 @@ import io.github.sparkjoinery.rangejoin.stored.{StoredRangeIndex, StoredRangeSid
  * candidates by binary search. That side is streamed: it keeps its partitioning and order.
  *
  * Where rows of the indexed side are given out that match nothing, or once if they match anything, the streamed side is
- * read twice, as by Spark's nested loop join: for the matches, and for which indexed rows have one.
+ * read for which indexed rows have a match, and by outer joins for the matches, too: see [[KeptSidePasses]].
  *
  * Memory: the index once per executor, within `spark.joinery.rangeJoin.maxBroadcast`; where it proves larger, see
  * [[RereadRangeJoin]].
@@ -80,6 +80,9 @@ class BroadcastRangeJoinExec(
     relation
   }
 
+  /** The index, where it is known to be there. */
+  protected def searchable: Broadcast[SearchableRelation] = relation.asInstanceOf[Broadcast[SearchableRelation]]
+
   protected def tooLarge: Option[IndexTooLarge] = relation.value match {
     case tooLarge: IndexTooLarge => Some(tooLarge)
     case _ => None
@@ -99,13 +102,16 @@ class BroadcastRangeJoinExec(
   }
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (join, shipped, streamed) = (rangeJoin, relation, streamedSide.execute())
+    val join = rangeJoin
     if (tooLarge.isDefined)
-      inOrder(new RereadRangeJoin(join).rows(streamed, BroadcastRangeJoinExec.rowsOf(indexed)))
-    else {
-      val index = shipped.asInstanceOf[Broadcast[SearchableRelation]]
-      if (join.givesOutIndexed) join.withIndexedRows(streamed, index)
-      else streamed.mapPartitions(rows => join.task(index.value.index).join(rows))
+      inOrder(new RereadRangeJoin(join).rows(streamedSide.execute(), BroadcastRangeJoinExec.rowsOf(indexed)))
+    else if (join.givesOutIndexed) {
+      val passes = new KeptSidePasses(this)
+      val indexedRows = join.indexedRows(passes.matchedPlaces.execute(), searchable)
+      if (join.givesPairs) passes.pairs.execute().union(indexedRows) else indexedRows
+    } else {
+      val index = searchable
+      streamedSide.execute().mapPartitions(rows => join.task(index.value.index).join(rows))
     }
   }
 

@@ -9,6 +9,15 @@ import org.apache.spark.sql.joinery.FloatingPointKeys
 import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.RangeLong
 
+private[rangejoin] object RangeConditions extends PredicateHelper {
+
+  /** Whether a join may have a comparison; false only where there is none. */
+  def mayBeIn(join: Join): Boolean = join.condition.exists(splitConjunctivePredicates(_).exists {
+    case _: LessThan | _: LessThanOrEqual | _: GreaterThan | _: GreaterThanOrEqual => true
+    case _ => false
+  })
+}
+
 /**
  * The condition of a join, as far as a range join can use it: key pairs, the comparisons that stand between the two
  * sides, and everything else.

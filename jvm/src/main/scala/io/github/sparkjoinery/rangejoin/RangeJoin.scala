@@ -58,18 +58,18 @@ private[rangejoin] case class RangeJoin(
   def task(index: RangeIndex): RangeJoinTask = new RangeJoinTask(this, index)
 
   /**
-   * Where indexed rows are given out for what they are: what the streamed rows give, and then, in one more task, the
-   * indexed rows, once it is known of each whether it has a match.
+   * The indexed rows that are given out for what they are, by one task, once it is known of each whether it has a
+   * match.
+   *
+   * @param places
+   *   of those that have one, see [[MatchedPlacesExec]]
    */
-  def withIndexedRows(rows: RDD[InternalRow], relation: Broadcast[SearchableRelation]): RDD[InternalRow] = {
-    val marked = rows.mapPartitions(rows => Iterator(task(relation.value.index).mark(rows)))
-    val indexedRows = marked.coalesce(1, shuffle = true).mapPartitions { sets =>
-      val all = sets.foldLeft(new BitSet(relation.value.index.numRows))(_ | _)
+  def indexedRows(places: RDD[InternalRow], relation: Broadcast[SearchableRelation]): RDD[InternalRow] =
+    places.map(_.getBinary(0)).coalesce(1, shuffle = true).mapPartitions { ofPartitions =>
+      val all = new BitSet(relation.value.index.numRows)
+      ofPartitions.foreach(java.util.BitSet.valueOf(_).stream.forEach(place => all.set(place)))
       task(relation.value.index).indexedRows(all)
     }
-    if (givesPairs) rows.mapPartitions(rows => task(relation.value.index).join(rows)).union(indexedRows)
-    else indexedRows
-  }
 }
 
 private[rangejoin] object RangeJoin {

@@ -42,14 +42,18 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
        |${evaluateSearched(streamedVars)}
        |${metricTerm(ctx, "probes")}.add(1);
        |${beginCode(ctx, streamedVars, reader)}
-       |${joinType match {
-        case _: InnerLike => innerCode(ctx, streamedVars, reader)
-        case LeftOuter | RightOuter => outerCode(ctx, streamedVars, reader)
-        case _ => existenceCode(ctx, streamedVars, reader)
-      }}
+       |${matchesCode(ctx, streamedVars, reader)}
        |${metricTerm(ctx, "candidates")}.add($reader.candidates());
        |""".stripMargin
   }
+
+  /** Code that does what is to be done for the matches of a streamed row. */
+  protected def matchesCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String =
+    joinType match {
+      case _: InnerLike => innerCode(ctx, streamedVars, reader)
+      case LeftOuter | RightOuter => outerCode(ctx, streamedVars, reader)
+      case _ => existenceCode(ctx, streamedVars, reader)
+    }
 
   private def innerCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     val (place, matched) = (ctx.freshName("place"), ctx.freshName("matched"))

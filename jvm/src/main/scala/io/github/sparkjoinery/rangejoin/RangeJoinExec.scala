@@ -20,7 +20,7 @@ trait RangeJoinExec extends BaseJoinExec with ReportedOperator {
   override def usualReason: String = "a condition with a range"
 
   protected def indexed: SparkPlan = if (indexedSide == BuildRight) right else left
-  protected def streamedSide: SparkPlan = if (indexedSide == BuildRight) left else right
+  def streamedSide: SparkPlan = if (indexedSide == BuildRight) left else right
 
   protected def searchMetrics: Map[String, SQLMetric] = Map(
     RangeJoin.OutputRows -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
@@ -35,7 +35,7 @@ trait RangeJoinExec extends BaseJoinExec with ReportedOperator {
   )
 
   /** What goes to the executors where no code is generated. */
-  protected def rangeJoin: RangeJoin =
+  private[rangejoin] def rangeJoin: RangeJoin =
     RangeJoin(joinType, indexedSide, terms, streamedSide.output, indexed.output, output, metrics)
 
   /** The arguments that EXPLAIN shows. */

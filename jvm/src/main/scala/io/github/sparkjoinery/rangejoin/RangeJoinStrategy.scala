@@ -31,8 +31,8 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case join: Join if JoineryConf.rangeJoinEnabled && RangeJoinType.supports(join.joinType) && !join.isStreaming =>
-      val conditions = new RangeConditions(join)
-      if (conditions.comparisons.isEmpty) notARange(join)
+      lazy val conditions = new RangeConditions(join) // most joins are told apart before they are looked at so closely
+      if (!RangeConditions.mayBeIn(join) || conditions.comparisons.isEmpty) notARange(join)
       else choose(join, conditions) match {
         case Right(Choice(side, isBroadcast, why)) =>
           Decision.record(join, Decision.RangeJoin, why)

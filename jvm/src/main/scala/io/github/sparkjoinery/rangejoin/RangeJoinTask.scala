@@ -73,12 +73,13 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
   def mark(rows: Iterator[InternalRow]): BitSet = {
     val places = new BitSet(index.numRows)
     rows.foreach { row =>
-      search.begin(row)
+      begin(row)
       var place = search.next()
       while (place >= 0) {
         places.set(place)
         place = search.next()
       }
+      candidates += search.candidates()
     }
     places
   }

@@ -4,6 +4,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 
 import io.github.sparkjoinery.planning.JoineryException
 
@@ -12,7 +13,8 @@ import io.github.sparkjoinery.planning.JoineryException
  */
 object ResolveSkewWindow extends Rule[LogicalPlan] with Logging {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUpWithPruning(
+    _.containsPattern(UNRESOLVED_HINT)) {
     case hint @ UnresolvedHint(name, arguments, child) if name.equalsIgnoreCase(SkewWindow.Name) =>
       SkewWindow(parts(hint, arguments), child)
     case hint @ SkewWindow(parts, child) if child.resolved && !child.isInstanceOf[Window] =>

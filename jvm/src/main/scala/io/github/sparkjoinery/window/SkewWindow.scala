@@ -2,6 +2,7 @@ package io.github.sparkjoinery.window
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{TreePattern, UNRESOLVED_HINT}
 
 /**
  * The hint `SKEW_WINDOW(parts)`, above what it is for: first a SELECT, then each of its windows.
@@ -11,6 +12,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  */
 case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
+  // So that its rule finds it without a walk over the whole plan.
+  override val nodePatterns: Seq[TreePattern] = Seq(UNRESOLVED_HINT)
   override def maxRows: Option[Long] = child.maxRows
   override protected def withNewChildInternal(newChild: LogicalPlan): SkewWindow = copy(child = newChild)
 }

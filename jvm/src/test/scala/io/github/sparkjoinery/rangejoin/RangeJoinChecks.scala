@@ -20,6 +20,9 @@ trait RangeJoinChecks extends LastJoinChecks {
   protected val Generated =
     Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
 
+  /** Under which Spark's own join is faster than it is uncompiled. */
+  protected def oracleSettings: Seq[(String, String)] = Nil
+
   /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
     query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan match {
@@ -42,14 +45,22 @@ trait RangeJoinChecks extends LastJoinChecks {
    * @return
    *   the number of rows
    */
-  protected def checkRangeJoin(text: String, operator: String = Broadcast): Int = {
-    val expected = asOracle(outcome(sql(text)))
+  protected def checkRangeJoin(text: String, operator: String = Broadcast): Int = checkedRangeJoin(text, operator)._2
+
+  /**
+   * The same.
+   *
+   * @return
+   *   the query, too, so that who asks more of its plan need not plan it again
+   */
+  protected def checkedRangeJoin(text: String, operator: String = Broadcast): (DataFrame, Int) = {
+    val expected = asOracle(withConf(oracleSettings: _*)(outcome(sql(text))))
     val answer = sql(text)
     val actual = outcome(answer)
     assert(actual == expected, s"$text\n${planned(answer)}")
     assert(planned(answer).exists(_.nodeName == operator), s"$text\n${planned(answer)}")
     if (actual.isRight) checkSerializable(answer)
-    actual.fold(_ => 0, _.length)
+    (answer, actual.fold(_ => 0, _.length))
   }
 
   /** A query is left to Spark, for this reason. */

@@ -255,6 +255,30 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     }
   }
 
+  test(
+    "where indexed rows are kept, each pass over the other side is generated code, and its probes are counted once") {
+    for (join <- Seq("LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "FULL JOIN"); conf <- Seq(Generated, Interpreted))
+      withConf(conf: _*) {
+        val query = sql(s"SELECT /*+ BROADCAST(s) */ s.id FROM spans s $join events e ON e.x BETWEEN s.lo AND s.hi")
+        query.collect()
+        val operator = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get
+        assert(operator.metrics("probes").value == 500, s"$join $conf")
+        def areGenerated: Boolean = Seq(new KeptSidePasses(operator)).flatMap(all => Seq(all.pairs, all.matchedPlaces))
+          .forall(_.isInstanceOf[WholeStageCodegenExec])
+        assert(areGenerated == (conf == Generated))
+        withConf("spark.sql.codegen.maxFields" -> "1")(assert(!areGenerated))
+      }
+  }
+
+  test("where indexed rows are kept, and the code that is generated proves too long to be used") {
+    for (join <- Seq("LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "FULL JOIN"))
+      withConf(Generated :+ ("spark.sql.codegen.hugeMethodLimit" -> "1"): _*) {
+        val rows =
+          checkRangeJoin(s"SELECT /*+ BROADCAST(s) */ s.id FROM spans s $join events e ON e.x BETWEEN s.lo AND s.hi")
+        assert(rows > 0, join)
+      }
+  }
+
   test("it stands in the generated code of its stage, and EXPLAIN shows its terms") {
     val query =
       sql("SELECT e.id + 1 AS i, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi WHERE e.id % 2 = 0")

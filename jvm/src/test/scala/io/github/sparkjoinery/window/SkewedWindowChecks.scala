@@ -78,7 +78,7 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
     val text = select(columns, parts, from)
     val expected = known.getOrElseUpdate(
       s"${spark.conf.get("spark.sql.ansi.enabled")} ${select(columns, None, from.replace("d_shuffled", "d"))}",
-      onStockWindows(sql(text).collect().map(row => row.get(0) -> row).toMap)
+      onStockWindows(withConf(CompiledExpressions)(sql(text).collect().map(row => row.get(0) -> row).toMap))
     )
     val answer = sql(text)
     val found = answer.collect()

@@ -18,6 +18,12 @@ trait WindowChecks extends LastJoinChecks {
   protected def onStockWindows[T](body: => T): T =
     withConf(Plain :+ ("spark.joinery.slidingWindow.enabled" -> "false"): _*)(body)
 
+  /**
+   * Spark's own operator adds up each frame anew: over many rows, or large frames, compiling its expressions takes less
+   * time than it saves.
+   */
+  protected val CompiledExpressions: (String, String) = "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY"
+
   /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
     query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan match {
@@ -46,12 +52,16 @@ trait WindowChecks extends LastJoinChecks {
   /**
    * A query, whose first column is unique, gives the rows that Spark's own operator gives, bit for bit, or the same
    * class of error.
+   *
+   * @param stockSettings
+   *   under which Spark's own operator is faster
    */
-  protected def checkWindow(text: String, sliding: Boolean = true): Unit = {
-    checkWindowOf(text, sliding, stock(text))
+  protected def checkWindow(text: String, sliding: Boolean = true, stockSettings: Seq[(String, String)] = Nil): Unit = {
+    checkWindowOf(text, sliding, stock(text, stockSettings))
   }
 
-  private def stock(text: String): Either[String, Map[Any, Row]] = asOracle(onStockWindows(outcome(sql(text))))
+  private def stock(text: String, settings: Seq[(String, String)] = Nil): Either[String, Map[Any, Row]] =
+    asOracle(onStockWindows(withConf(settings: _*)(outcome(sql(text)))))
 
   private def checkWindowOf(text: String, sliding: Boolean, expected: Either[String, Map[Any, Row]]): Unit = {
     val answer = sql(text)

@@ -111,6 +111,17 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
     }
   }
 
+  /** The addresses of all rows, of which there are so many, page by page. */
+  def addresses(number: Int): Array[Long] = {
+    val found = new Array[Long](number)
+    var place = 0
+    for (page <- 0 until count; address <- addressesOf(page)) {
+      found(place) = address
+      place += 1
+    }
+    found
+  }
+
   private def endOf(page: Int): Int = if (page == count - 1) end else ends(page)
 
   /** Forgets a page. Its rows must not be read any more; the memory is the caller's to release. */

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN, SCALAR_SUBQUERY}
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.filters.FilteredJoin
@@ -167,10 +167,13 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
 
     /** How deep subqueries stand in a plan. */
     private def nesting(plan: LogicalPlan): Int =
-      plan.collect { case node =>
+      if (!plan.containsPattern(SCALAR_SUBQUERY)) 0
+      else plan.collect { case node =>
         node.expressions.flatMap(_.collect { case subquery: ScalarSubquery => subquery.plan })
-      }
-        .flatten.map(1 + nesting(_)).maxOption.getOrElse(0)
+      }.flatten.map {
+        case keys: FilterKeys => 1 + nesting(keys.child)
+        case other => 1 + nesting(other)
+      }.maxOption.getOrElse(0)
 
     private def unrepeatable(plan: LogicalPlan): Option[String] =
       if (Repeatable.ofMatches(plan)) None

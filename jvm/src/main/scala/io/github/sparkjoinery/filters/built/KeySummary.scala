@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
 import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 
@@ -64,6 +65,12 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
  * The row of a [[KeySummary]]. It becomes an ordinary aggregate, but not before the query is planned: Spark merges
  * aggregates over the same table, and then one waits for the other.
  *
+ * What it is of is no child, as there is nothing left for Spark to optimize in it: a filter is in a plan as often as it
+ * and its bounds are used, and so, in each, is the filter that it was built of itself. To look at all of them again and
+ * again would take longer than to plan the rest of the query.
+ *
+ * @param child
+ *   the rows, read with no other columns
  * @param versions
  *   of the tables that have some, see [[VersionedScans]]; None if they are changing
  */
@@ -73,13 +80,25 @@ case class FilterKeys(
     limit: Int,
     summary: AttributeReference,
     child: LogicalPlan,
-    versions: Option[Seq[String]] = Some(Nil)) extends UnaryNode {
+    versions: Option[Seq[String]] = Some(Nil)) extends LeafNode {
   override def output: Seq[Attribute] = Seq(summary)
-  override def producedAttributes: AttributeSet = outputSet
+  override def producedAttributes: AttributeSet = outputSet ++ child.outputSet
   override def maxRows: Option[Long] = Some(1)
+  override def computeStats(): Statistics = Statistics(sizeInBytes = summary.dataType.defaultSize, rowCount = Some(1))
+  override def innerChildren: Seq[QueryPlan[_]] = Seq(child) // so that EXPLAIN shows it
+
+  override protected def doCanonicalize(): LogicalPlan = {
+    def overChild(terms: Seq[Expression]) = terms.map(QueryPlan.normalizeExpressions(_, child.output))
+    copy(
+      overChild(keys),
+      overChild(terms),
+      summary = AttributeReference("none", summary.dataType, nullable = false)(ExprId(0)),
+      child = child.canonicalized)
+  }
 
   def withScans: FilterKeys = VersionedScans.of(child) match {
-    case Some((scans, found)) => copy(child = scans, versions = Some(found))
+    case Some((scans, found)) =>
+      if (scans.fastEquals(child) && versions.contains(found)) this else copy(child = scans, versions = Some(found))
     case None => copy(versions = None)
   }
 
@@ -106,8 +125,6 @@ case class FilterKeys(
     val struct = CreateNamedStruct(Seq(Literal("filter"), filter) ++ bounds)
     Aggregate(Nil, Seq(Alias(struct, summary.name)(summary.exprId)), child)
   }
-
-  override protected def withNewChildInternal(newChild: LogicalPlan): FilterKeys = copy(child = newChild)
 }
 
 object FilterKeys {

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, ReturnAnswer}
 import org.apache.spark.sql.catalyst.trees.TreePattern.SCALAR_SUBQUERY
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
@@ -17,8 +17,11 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper with SQL
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case keys: FilterKeys if conf.adaptiveExecutionEnabled => Seq(FilterKeysExec(keys.planned))
-    case keys: FilterKeys => Seq(planLater(keys.planned)) // Spark looks for what is equal in a plan that is whole
-    case _ => withoutSecond(plan)
+    // Spark looks for what is equal in a plan that is whole. The keys are of as many subqueries as they are used in.
+    case keys: FilterKeys => Seq(planLater(keys.planned.clone()))
+    // Above all that is planned together: a look at what is below each node would be one at each pair of nodes.
+    case whole: ReturnAnswer => withoutSecond(whole)
+    case _ => Nil
   }
 
   private def withoutSecond(plan: LogicalPlan): Seq[SparkPlan] = {
@@ -50,8 +53,13 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper with SQL
     case _ => false
   }
 
+  private def tables(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
+    case keys: FilterKeys => keys.child.collectLeaves()
+    case other => other.collectLeaves()
+  }
+
   private def relations(filter: Expression): Set[LogicalPlan] = filter match {
-    case subquery: ScalarSubquery => subquery.plan.collectLeaves().map(_.canonicalized).toSet
+    case subquery: ScalarSubquery => tables(subquery.plan).map(_.canonicalized).toSet
     case _ => Set.empty
   }
 }

@@ -5,7 +5,7 @@ import java.io._
 import org.apache.spark.sql.joinery.CompressedBytes
 import org.apache.spark.unsafe.Platform
 
-import io.github.sparkjoinery.execution.rows.RowPages
+import io.github.sparkjoinery.execution.rows.{RowPages, RowsInOrder}
 
 /**
  * Rows of a task in the order of an index without keys, compressed: their starts, their ends if they are intervals, and
@@ -47,13 +47,9 @@ private[rangejoin] final class RangeRun private (
         in.readFully(page)
         page
       }
-      val rowPages = RowPages.of(filled)
-      val addresses = new Array[Long](numRows)
+      val addresses = RowPages.of(filled).addresses(numRows)
       var place = 0
-      for (page <- 0 until pages; address <- rowPages.addressesOf(page)) {
-        addresses(place) = address + (firstPage.toLong << 32)
-        place += 1
-      }
+      while (place < numRows) { addresses(place) += firstPage.toLong << 32; place += 1 }
       RangeRun.Rows(starts, ends, addresses, filled)
     } finally in.close()
   }
@@ -94,41 +90,13 @@ private[rangejoin] object RangeRun {
   }
 
   /** In the order of their places. @param told of each page's bytes */
-  private def writeRows(out: DataOutputStream, index: RangeIndex)(told: Int => Unit): Unit = {
-    var page = new Array[Byte](RowPages.LargestPage)
-    var end = 0
-    def flush(): Unit = if (end > 0) {
+  private def writeRows(out: DataOutputStream, index: RangeIndex)(told: Int => Unit): Unit =
+    RowsInOrder.foreachPage(index.pages, index.addresses, 0, index.addresses.length) { (page, end) =>
       out.writeInt(end)
       out.write(page, 0, end)
       told(end)
-      end = 0
     }
-    def add(address: Long): Unit = {
-      var size = index.pages.copyTo(address, page, end)
-      if (size > page.length - end) {
-        flush()
-        if (size > page.length) page = new Array[Byte](size)
-        size = index.pages.copyTo(address, page, end)
-      }
-      end += size
-    }
-    var place = 0
-    var touched = 0L
-    while (place < index.addresses.length) {
-      // rows lie anywhere: several are on their way to the cache at a time
-      val until = math.min(place + Ahead, index.addresses.length)
-      var next = place
-      while (next < until) { touched += index.pages.touch(index.addresses(next)); next += 1 }
-      while (place < until) {
-        add(index.addresses(place))
-        place += 1
-      }
-    }
-    flush()
-    if (touched < 0) throw new IllegalStateException("a row without a length") // so that nothing is left out as unused
-  }
 
-  private val Ahead = 16
   private val ChunkBytes = 64 << 10
   private def chunk = new Array[Byte](ChunkBytes)
 

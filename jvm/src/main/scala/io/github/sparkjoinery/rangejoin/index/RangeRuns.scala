@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.{BuildMemory, InParallel}
 
-import io.github.sparkjoinery.execution.rows.{LongKeyIndex, RowPages}
+import io.github.sparkjoinery.execution.rows.{LongKeyIndex, RowPages, RowsInOrder}
 
 /**
  * All rows of a side, in runs that tasks have sorted. To who expects rows it gives them one by one.
@@ -47,12 +47,21 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
       val others = after(run => run.numBounded + run.numFailed, _.numOthers)
       val keys = new LongKeyIndex(memory)
       if (count + failed.length > 0) keys.add(0L)
+      val pages = RowPages.of(read.flatMap(_.pages).toArray)
+      val addresses =
+        if (failed.isEmpty && others.isEmpty) merged.addresses else merged.addresses ++ failed ++ others
+      val (rows, places) =
+        if (runs.length > 1 && isDeep(merged) && memory.acquire(pages.bytes)) {
+          val moved = RowsInOrder(pages, addresses)
+          memory.release(pages.bytes)
+          moved
+        } else (pages, addresses)
       val index = RangeIndex.of(
         numFields,
         keys,
-        RowPages.of(read.flatMap(_.pages).toArray),
+        rows,
         if (keys.size == 0) Array(0) else Array(0, count.toInt),
-        if (failed.isEmpty && others.isEmpty) merged.addresses else merged.addresses ++ failed ++ others,
+        places,
         merged.starts,
         merged.ends,
         new Array[Int](failed.length),
@@ -66,9 +75,25 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
 private object RangeRuns {
   private val BytesPerRow = 2 * 24L + 10 + Directory.BytesPerValue // twice, while two stretches become one
 
+  private val SampledRows = 1000
+  private val LeastOpen = 2.0
+
   /** Rows in their order. */
   private case class Stretch(starts: Array[Long], ends: Array[Long], addresses: Array[Long]) {
     def length: Int = starts.length
+  }
+
+  /**
+   * Whether intervals overlap so much that a search mostly finds several, which start beside each other. Then their
+   * rows are to lie beside each other, too, and not where each run had its own: what is read of one row brings the next
+   * into the processor's cache. Where a search finds one row, moving them all would not pay.
+   */
+  private def isDeep(rows: Stretch): Boolean = rows.ends != null && rows.length > 0 && {
+    val (first, last) = (rows.starts.head, rows.starts.last)
+    val sample = rows.starts.indices by math.max(1, rows.length / SampledRows)
+    val reach = sample.map(place => math.max(0, math.min(rows.ends(place), last).toDouble - rows.starts(place))).sum
+    val open = reach / sample.length * rows.length / math.max(1, last.toDouble - first) // on average at a place
+    open >= LeastOpen
   }
 
   /** Two by two, so that each row is moved as often as there are binary digits in the number of stretches. */

@@ -102,6 +102,21 @@ class RangeRunsSuite extends JoinerySession {
     }
   }
 
+  test(
+    "rows of intervals that overlap come to lie in their order if there is memory for it, others stay where they are") {
+    val of = layout(hasEnds = true)
+    def index(reach: Long, limit: Long = Long.MaxValue): RangeIndex = {
+      val all = Seq.tabulate(10000)(id =>
+        toUnsafe(InternalRow(id.toLong, id * 7L % 10000, id * 7L % 10000 + reach, UTF8String.fromString("a"))).copy())
+      merged(runs(of, all, 4), new DriverBuildMemory(limit))
+    }
+    def areInOrder(index: RangeIndex): Boolean = index.addresses.toSeq == index.addresses.toSeq.sorted
+    assert(areInOrder(index(reach = 5)) && areInOrder(index(reach = Long.MaxValue / 2)))
+    assert(!areInOrder(index(reach = 1)))
+    val enough = 10000 * 56 + index(reach = 5).estimatedSize // without room for rows that are moved
+    assert(!areInOrder(index(reach = 5, limit = enough)))
+  }
+
   test("what is too large is refused, and what is merged has been acquired") {
     val (of, all) = (layout(hasEnds = true), rows(20000, new Random(5)).filter(_.getSizeInBytes < 1000))
     val memory = new DriverBuildMemory(Long.MaxValue)
