@@ -3,7 +3,7 @@ package io.github.sparkjoinery.artifacts
 import java.util.Locale
 import java.util.concurrent.ConcurrentHashMap
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation}
@@ -127,16 +127,11 @@ object Validity {
     val hides = hidesByDefault(relation, session)
     def below(root: Path, deep: Boolean): Seq[(String, (Long, Long))] = {
       val fs = root.getFileSystem(hadoop)
-      val files = if (deep) fs.listFiles(root, true) else fs.listLocatedStatus(root)
       val start = fs.makeQualified(root).toString.length
-      val found = Seq.newBuilder[(String, (Long, Long))]
-      while (files.hasNext) {
-        val file = files.next()
-        val path = file.getPath.toString
-        if (file.isFile && file.getLen > 0 && !(hides && isHidden(path.drop(start))))
-          found += path -> ((file.getLen, file.getModificationTime))
-      }
-      found.result()
+      for {
+        file <- filesOf(fs, root, deep)
+        path = file.getPath.toString if file.getLen > 0 && !(hides && isHidden(path.drop(start)))
+      } yield path -> ((file.getLen, file.getModificationTime))
     }
     val roots = relation.location match {
       case index: CatalogFileIndex =>
@@ -149,6 +144,20 @@ object Validity {
       relation.partitionSchema.nonEmpty || relation.options.exists(_._1.equalsIgnoreCase("recursiveFileLookup"))
     roots.flatMap(below(_, deep)).toMap
   }
+
+  /**
+   * The files in a folder, and where `deep` says so those below it. A store of objects lists all of them by one
+   * request. For local files that request starts a process for each file, to learn its permissions, where Hadoop has no
+   * native library; they are listed folder by folder, as Spark itself does.
+   */
+  private def filesOf(fs: FileSystem, folder: Path, deep: Boolean): Seq[FileStatus] =
+    if (fs.getUri.getScheme == "file") {
+      val (folders, files) = fs.listStatus(folder).toSeq.partition(_.isDirectory)
+      if (deep) files ++ folders.flatMap(status => filesOf(fs, status.getPath, deep)) else files
+    } else {
+      val files = if (deep) fs.listFiles(folder, true) else fs.listLocatedStatus(folder)
+      Iterator.continually(files).takeWhile(_.hasNext).map(_.next()).filter(_.isFile).toSeq
+    }
 
   // Spark 4.3 lets users say which names are skipped; then none is here, which at worst finds a file too many.
   private def hidesByDefault(relation: HadoopFsRelation, session: SparkSession): Boolean = {

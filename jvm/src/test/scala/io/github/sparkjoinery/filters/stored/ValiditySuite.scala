@@ -3,7 +3,8 @@ package io.github.sparkjoinery.filters.stored
 import java.nio.file.attribute.FileTime
 import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.fs.{FileStatus, LocalFileSystem, Path, RawLocalFileSystem}
 
 import io.github.sparkjoinery.artifacts.{Files, RelationIdentity}
 
@@ -206,6 +207,10 @@ class ValiditySuite extends StoredFilters {
     val identity = RelationIdentity.ofPath(new Path(folder.toString).toString)
     buildFilter(identity, spark.table("parted"), folder.toString, Seq("k"), partitionColumns = Seq("k"))()
     checkFilters("SELECT f.id, p.k FROM fact f JOIN parted p ON f.k = p.k", 1)
+    // each would start a process
+    withConf("fs.file.impl" -> classOf[FilesWithoutPermissions].getName, "fs.file.impl.disable.cache" -> "true") {
+      checkFilters("SELECT f.id, p.k FROM fact f JOIN parted p ON f.k = p.k", 1)
+    }
     sql("SELECT id, id % 20 + 100 AS k FROM range(60)").write.mode("append").partitionBy("k").parquet(folder.toString)
     spark.read.parquet(folder.toString).createOrReplaceTempView("parted")
     checkDeclined("SELECT f.id, p.k FROM fact f JOIN parted p ON f.k = p.k", "is not covered")
@@ -278,3 +283,11 @@ class ValiditySuite extends StoredFilters {
     }
   }
 }
+
+/** Local files that do not say who may read them. */
+class FilesWithoutPermissions extends LocalFileSystem(new RawLocalFileSystem {
+    override def listStatus(path: Path): Array[FileStatus] = super.listStatus(path).map(file =>
+      new FileStatus(file.getLen, file.isDirectory, 1, file.getBlockSize, file.getModificationTime, file.getPath) {
+        override def getPermission: FsPermission = throw new UnsupportedOperationException(s"permissions of $getPath")
+      })
+  })
