@@ -26,6 +26,7 @@ ROUNDS = 5
 FIRST_ROUNDS = 3  # fresh JVMs for an engine whose figure is judged
 SLOW_FIRST_RUN = 20.0  # seconds, most of which are no start: one such run is enough
 STOP_AT = 20  # times Joinery's median: there a slow peer is stopped, unless a bound needs it to run on
+APART = 1.05  # times; few rounds of one and the same plan lie that far apart
 MARGIN = 1.25  # that median is not final while peers run
 COLD = 1.5  # what a first run may take on top
 SMALL_SCALE_LIMIT = 120.0  # seconds; at small scale overheads dominate and ratios say nothing
@@ -56,6 +57,7 @@ class Case:
         bounds: To keep.
         idle_tail: The largest share of a run at whose end a core may be idle; not judged when None.
         rounds: How often each engine runs, however long that takes; when None up to five times, slow ones less.
+        closer: How often each engine runs where after `rounds` one takes more than `APART` times as long as another.
         fires: Whether an operator of Joinery's has to stand in the plan of its query, as it has where it is measured.
         tuned: Whether Spark is timed at `TUNED` as well as at its defaults.
     """
@@ -64,6 +66,7 @@ class Case:
     bounds: tuple[Bound, ...] = ()
     idle_tail: float | None = None
     rounds: int | None = None
+    closer: int | None = None
     fires: bool = True
     tuned: bool = True
 
@@ -180,9 +183,10 @@ def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], 
     tails = []
     rounds = (case.rounds or ROUNDS) if scale == 1 else 1
     turn = [(name, engine, runs) for name, measured in engines.items() for engine, runs in _ways(case, measured)]
-    for round_ in range(rounds):
+    round_ = 0
+    while round_ < rounds:
         for name, engine, runs in turn if round_ % 2 == 0 else reversed(turn):  # who follows whom alternates
-            enough = case.rounds or _enough(runs, rounds)
+            enough = rounds if case.rounds else _enough(runs, rounds)
             if any(run.stopped for run in runs) or len(runs) >= enough:
                 continue
             runs.append(engine.answer(limit(name)))
@@ -190,7 +194,16 @@ def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], 
             if judged and isinstance(engine, Spark):
                 spans = [(task.launched, task.ended) for task in tasks(engine.session, engine.group)]
                 tails.append(idle_tail(spans))
+        round_ += 1
+        if round_ == rounds and case.closer and scale == 1 and _are_apart(engines):
+            rounds = max(rounds, case.closer)
     return statistics.median(tails) if tails else 0.0
+
+
+def _are_apart(engines: Mapping[str, Measured]) -> bool:
+    kinds: tuple[Kind, ...] = ("default", "tuned")
+    ratios = [engines[name].seconds(kind) / engines[OURS].seconds(kind) for name in engines for kind in kinds]
+    return any(not 1 / APART <= ratio <= APART for ratio in ratios)
 
 
 def _ways(case: Case, measured: Measured) -> list[tuple[Engine, list[Run]]]:

@@ -47,8 +47,8 @@ def cases(suite: Suite) -> list[Case]:
     bounds = tuple(Bound((STOCK,), AT_LEAST, kind) for kind in suite.kinds)
     return [
         Case(
-            name=name, sql=sql, suite=suite, bounds=bounds, rounds=suite.rounds, fires=False,
-            tuned="tuned" in suite.kinds,
+            name=name, sql=sql, suite=suite, bounds=bounds, rounds=suite.rounds, closer=suite.closer,
+            fires=False, tuned="tuned" in suite.kinds,
         )
         for name, sql in suite.queries().items()
     ]  # fmt: skip
@@ -135,7 +135,7 @@ def _notes(suite: Suite) -> list[str]:
         "are off. Joinery's rules are there even then, and leave each plan as it is: what they cost is in the planning "
         "times.",
         f"Medians of {suite.rounds} rounds, each side in turn and first in every other round, after a warm-up, with "
-        "planning.",
+        f"planning; of {suite.closer} where the first {suite.rounds} lie more than 5 % apart, whichever is the faster.",
         f"Planning: medians of {suite.planning_rounds} rounds after {suite.planning_warm_up} to warm up, from text to "
         "physical plan, in two JVMs in turn, of which one does not have the jar. The bound is for all queries "
         "together, and the ratio the median over rounds of (with / without in the same round).",

@@ -22,6 +22,7 @@ class Suite:
         queries: Returns the queries by name.
         digest: What of their answers is compared.
         rounds: In which each query is timed; even, as each side is first in every other one.
+        closer: Rounds of a query whose two medians are apart after so few.
         kinds: Of runs that are timed: with many queries those at Spark's defaults must do.
         planning_rounds: In which all queries are planned, after a quarter as many to warm up.
     """
@@ -32,6 +33,7 @@ class Suite:
     tables: Callable[[float], dict[str, Path]]
     queries: Callable[[], Mapping[str, str]]
     rounds: int
+    closer: int
     kinds: tuple[Kind, ...]
     planning_rounds: int
     digest: SortedRows = field(default_factory=SortedRows)

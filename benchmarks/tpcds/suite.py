@@ -15,6 +15,7 @@ TPCDS = Suite(
     tables=tables,
     queries=queries,
     rounds=2,
+    closer=8,
     kinds=("default",),
     planning_rounds=7,
     digest=AllRows(),

@@ -15,6 +15,7 @@ TPCH = Suite(
     tables=tables,
     queries=lambda: QUERIES,
     rounds=4,
+    closer=12,
     kinds=("default", "tuned"),
     planning_rounds=31,
 )

@@ -84,3 +84,10 @@ def test_first_runs_are_repeated_where_they_are_judged(
     counts = {name: tuple(len(m.of(kind)) for kind in ("first", "first tuned")) for name, m in outcome.engines.items()}
     ours = (3, 3 if (3, 3) in repeated.values() else 1)
     assert counts == {OURS: ours, "very slow": (1, 1), **ONCE, **repeated}
+
+
+@pytest.mark.parametrize(("seconds", "runs"), [(1.04, 4), (0.96, 4), (1.06, 12), (0.94, 12)])
+def test_what_is_apart_after_a_few_rounds_is_looked_at_closer(seconds: float, runs: int) -> None:
+    case = Case(name="c", rounds=4, closer=12)
+    outcome = compare(case, {OURS: Timed(1), "peer": Timed(seconds)}, Same())
+    assert [len(measured.runs) for measured in outcome.engines.values()] == [runs, runs]
