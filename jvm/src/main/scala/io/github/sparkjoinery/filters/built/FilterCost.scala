@@ -65,7 +65,7 @@ class FilterCost {
         case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
         case read if read.flatten.sum > saved * (if (isSelective(keys)) ReadingIsFaster else UnlessUnsure) =>
           Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for $saved bytes that it filters")
-        case read if read.flatten.sum * Negligible <= saved && (isBuilt || isAll(other)) => None
+        case read if read.flatten.sum * Negligible <= saved && (isAll(other) || isBuilt) => None
         case _ if (areFew(keys) || areInRange(keys)) && !areFew(side) || hasFewerKeys(keys, side, sideKeys) => None
         case read if hasPredicate(keys) && read.flatten.sum * Unsure <= saved => None
         case read if hasPredicate(keys) =>
