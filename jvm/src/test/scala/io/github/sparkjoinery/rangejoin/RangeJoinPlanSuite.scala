@@ -68,6 +68,17 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     assert(indexed("/*+ BROADCAST(s) */", "FULL JOIN") == "BuildRight")
   }
 
+  test("of two ranges that are alike, the one that is written first is indexed") {
+    val (ofNumbers, ofTimes) = ("e.x BETWEEN s.lo AND s.hi", "e.ts BETWEEN s.ts AND s.te")
+    for ((first, second, bounds) <- Seq(
+        (ofNumbers, ofTimes, "[s.lo <= e.x, s.hi >= e.x]"),
+        (ofTimes, ofNumbers, "[s.ts <= e.ts, s.te >= e.ts]"))) {
+      val query = sql(s"SELECT e.id, s.name FROM events e JOIN spans s ON $first AND $second")
+      val explained = query.queryExecution.explainString(FormattedMode)
+      assert(explained.contains(s"Bounds: $bounds"), explained)
+    }
+  }
+
   test("differences that overflow are found, or fail, as in Spark") {
     val ints = IntsWithEnds
     val longs = Seq("-9223372036854775808", "-9223372036854775807", "-5", "0", "5", "9223372036854775807")

@@ -113,7 +113,7 @@ class ShuffledRangeCodegenSuite extends RangeJoinChecks with SkewedPartitions {
   test("joins upon joins by the same key are stages of their own, also in a union") {
     withConf(Shuffles ++ Generated: _*) {
       val twice =
-        s"SELECT p.*, r.sid, s.sid AS third FROM points p JOIN ranges r ON p.k = r.sk AND p.x BETWEEN r.lo AND r.hi " +
+        "SELECT p.*, r.sid, s.sid AS third FROM points p JOIN ranges r ON p.k = r.sk AND p.x BETWEEN r.lo AND r.hi " +
           "LEFT JOIN ranges s ON p.k = s.sk AND p.x BETWEEN s.lo AND s.hi AND s.sid <> r.sid"
       assert(checkRangeJoin(twice, Shuffled) > 0)
       checkRangeJoin(s"SELECT id FROM ($twice) UNION ALL SELECT id FROM points", Shuffled)
