@@ -17,8 +17,15 @@ import io.github.sparkjoinery.execution.MatchedColumns
  * of its own.
  */
 private[rangejoin] class KeptSidePasses(join: BroadcastRangeJoinExec) {
-  private val isGenerated = join.conf.wholeStageEnabled &&
+  // What Spark asks of an operator before it generates its code.
+  private val isGenerated = join.conf.wholeStageEnabled && !join.expressions.exists(_.exists(needsRow)) &&
     !(join +: join.children).exists(plan => WholeStageCodegenExec.isTooManyFields(join.conf, plan.schema))
+
+  /** An expression without code of its own is evaluated on a row, which generated code does not have. */
+  private def needsRow(expression: Expression): Boolean = expression match {
+    case _: LeafExpression => false
+    case other => other.isInstanceOf[CodegenFallback]
+  }
 
   /** Gives the matches, and what the streamed side has beside NULLs. */
   def pairs: SparkPlan = pass(new PairsExec(join, streamed))

@@ -290,6 +290,26 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       }
   }
 
+  test("an expression that Spark generates no code for is evaluated on rows, whichever rows are kept") {
+    val (inCondition, inBound, inKey) = (
+      "e.x BETWEEN s.lo AND s.hi AND size(map_filter(map(e.id, s.id), (a, b) -> (a + b) % 3 = 0)) > 0",
+      "zip_with(array(e.x), array(0), (a, b) -> a + b)[0] BETWEEN s.lo AND s.hi",
+      "zip_with(array(e.k), array(0), (a, b) -> a + b)[0] = s.k AND e.x BETWEEN s.lo AND s.hi"
+    )
+    for {
+      (condition, operator) <-
+        Seq(inCondition -> Broadcast, inBound -> Broadcast, inKey -> Broadcast, inKey -> Shuffled)
+      join <- Seq("JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "FULL JOIN")
+    } {
+      val threshold = "spark.sql.autoBroadcastJoinThreshold" -> (if (operator == Shuffled) "-1" else "10MB")
+      val hint = if (operator == Shuffled) "" else "/*+ BROADCAST(s) */"
+      withConf(Generated :+ threshold: _*) {
+        val rows = checkRangeJoin(s"SELECT $hint s.id FROM spans s $join events e ON $condition", operator)
+        assert(rows > 0, s"$join $condition")
+      }
+    }
+  }
+
   test("it stands in the generated code of its stage, and EXPLAIN shows its terms") {
     val query =
       sql("SELECT e.id + 1 AS i, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi WHERE e.id % 2 = 0")
