@@ -26,7 +26,17 @@ TYPES = {
     "string": "string",
 }
 POOLS = ["dense", "dense", "many", "few", "wide", "ends", "changes", "mixed"]
-KEYS = [[], [], [], ["l.k = r.k"], ["l.k = r.k", "r.s = l.s"], ["l.k <=> r.k"], ["l.k % 3 = abs(r.k)"]]
+# Spark generates no code for `zip_with` and `map_filter`, and evaluates them on rows.
+KEYS = [
+    [],
+    [],
+    [],
+    ["l.k = r.k"],
+    ["l.k = r.k", "r.s = l.s"],
+    ["l.k <=> r.k"],
+    ["l.k % 3 = abs(r.k)"],
+    ["zip_with(array(l.k), array(0), (a, b) -> a + b)[0] = r.k"],
+]
 RESIDUALS = [
     "(l.v + r.v) % 3 = 0",
     "r.s > l.s",
@@ -34,10 +44,21 @@ RESIDUALS = [
     "(l.v > 2 OR r.v > 2)",
     "l.x_int - r.x_int <> 1",
     "r.id > (SELECT min(id) FROM r)",
+    "size(map_filter(map(coalesce(l.v, 0), r.v), (a, b) -> a <> b)) > 0",
 ]
 # Terms of a side, by type; {a} is one of its columns.
 TERMS: dict[str, list[str]] = {
-    "number": ["{a}", "{a}", "{a}", "{a} + 1", "{a} * 2", "abs({a})", "-{a}", "coalesce({a}, 1)"],
+    "number": [
+        "{a}",
+        "{a}",
+        "{a}",
+        "{a} + 1",
+        "{a} * 2",
+        "abs({a})",
+        "-{a}",
+        "coalesce({a}, 1)",
+        "zip_with(array({a}), array(0), (a, b) -> a)[0]",
+    ],
     "date": ["{a}", "{a}", "date_add({a}, 3)", "{a} - INTERVAL '2' DAY", "CAST({a} AS TIMESTAMP)"],
     "time": ["{a}", "{a}", "{a} + INTERVAL '5' MINUTE", "{a} - INTERVAL '1' DAY", "{a} + INTERVAL '1' MONTH"],
     "string": ["{a}"],
