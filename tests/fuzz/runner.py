@@ -228,10 +228,10 @@ def environment() -> dict[str, str]:
 
 
 def stock_dies(case: dict[str, Any], static: dict[str, str]) -> bool:
-    """Whether an application that did start dies of a case that stock Spark runs: its settings ask the impossible."""
+    """Whether an application that has made a case's tables dies of it though stock Spark runs it, or tries to."""
     order = {**replay_order([case], static), "stock": True}
     seen = {event["event"] for event in events_alone(order)}
-    return "started" in seen and "verdict" not in seen
+    return "prepared" in seen and "verdict" not in seen
 
 
 def replay_order(cases: list[dict[str, Any]], static: dict[str, str]) -> dict[str, Any]:

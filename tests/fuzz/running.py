@@ -128,12 +128,20 @@ def row_texts(rows: pa.Table) -> list[tuple[str, ...]]:
 
 def plain(values: pa.ChunkedArray) -> list[Any]:
     """Values in Python, those of dates and times as numbers: Python has no year beyond 9999."""
-    kind = values.type
+    return values.cast(without_times(values.type)).to_pylist()
+
+
+def without_times(kind: pa.DataType) -> pa.DataType:
+    """A type with numbers in place of dates and times, in lists and structures, too."""
     if pa.types.is_date32(kind):
-        return values.cast(pa.int32()).to_pylist()
+        return pa.int32()
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
-        return values.cast(pa.int64()).to_pylist()
-    return values.to_pylist()
+        return pa.int64()
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(without_times(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(without_times(field.type)) for field in kind.fields])
+    return kind
 
 
 def other_rows(right: Answer, found: Answer) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from fuzz.capability import Case
@@ -12,7 +13,7 @@ from fuzz.cases.built_filters import BuiltFilters
 from fuzz.cases.range_join import RangeJoin
 from fuzz.checking import Verdict, check, error_class, right_answer
 from fuzz.data import column
-from fuzz.running import Answer
+from fuzz.running import Answer, plain
 
 ANSI = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
 OVERFLOW = "SELECT CAST(2147483647 AS INT) + CAST(id AS INT) AS x FROM range(2)"
@@ -111,3 +112,12 @@ def test_errors_of_a_class_are_the_same() -> None:
     assert error_class(first) == error_class(Answer(error="x: [ARITHMETIC_OVERFLOW] overflow."))
     assert error_class(first) != error_class(Answer(error="[DIVIDE_BY_ZERO] Division by zero."))
     assert error_class(Answer(error="[INTERNAL_ERROR] this")) != error_class(Answer(error="[INTERNAL_ERROR] that"))
+
+
+def test_dates_that_python_has_not_are_compared_as_numbers() -> None:
+    late = pa.array([1683695410, None], pa.int32()).cast(pa.date32())
+    assert plain(pa.chunked_array([late])) == [1683695410, None]
+    lists = pa.ListArray.from_arrays(pa.array([0, 2], pa.int32()), late)
+    assert plain(pa.chunked_array([lists])) == [[1683695410, None]]
+    structs = pa.StructArray.from_arrays([lists], names=["x"])
+    assert plain(pa.chunked_array([structs])) == [{"x": [1683695410, None]}]

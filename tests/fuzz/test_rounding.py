@@ -34,5 +34,13 @@ def test_what_is_exact_is_compared_to_the_bit() -> None:
     assert not function(None).agree(0.0, -0.0, [])
 
 
+@pytest.mark.parametrize(
+    ("value", "wanted", "agree"),
+    [(0.0, -0.0, True), (math.nan, math.nan, True), (1.0, 1.5, False), (0.0, None, False), (math.nan, 0.0, False)],
+)
+def test_either_zero_is_the_least_of_both(value: float, wanted: float | None, agree: bool) -> None:
+    assert function("zero", "min(x)").agree(value, wanted, []) is agree
+
+
 def test_quotients_by_no_variance_are_not_compared() -> None:
     assert function("ratio", "kurtosis(x)").agree(17.0, math.nan, [10.0, 5, 2.0, 0.0, 0.0])

@@ -13,15 +13,17 @@ from fuzz.report import Report
 CASE = {"capability": "window", "variant": {}}
 
 
-@pytest.mark.parametrize(("stock_dies", "starts", "differences"), [(True, True, 0), (False, True, 1), (True, False, 1)])
+@pytest.mark.parametrize(
+    ("stock_dies", "prepares", "differences"), [(True, True, 0), (False, True, 1), (True, False, 1)]
+)
 def test_death_is_a_difference_unless_stock_dies_of_the_case(
-    monkeypatch: pytest.MonkeyPatch, stock_dies: bool, starts: bool, differences: int
+    monkeypatch: pytest.MonkeyPatch, stock_dies: bool, prepares: bool, differences: int
 ) -> None:
     def events(order: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if "replay" not in order:
             yield {"event": "start", "case": CASE}
-        elif starts:
-            yield {"event": "started"}
+        elif prepares:
+            yield {"event": "prepared"}
         if "replay" in order and not stock_dies:
             assert order["replay"] == [CASE]
             assert order["stock"]

@@ -35,7 +35,7 @@ def test_pieces_add_up(tmp_path: Path) -> None:
     summary.put(path, report(1, sliding, {"raised": True, "settled": True}).as_json())
     summary.put(path, report(2, sliding, {"capability": "window_late", **sliding}, {"compared": False}).as_json())
     page = path.with_suffix(".md").read_text()
-    assert "# Fuzzing against stock Spark: 0 differences in 4 queries" in page
+    assert "# Fuzzing against stock Spark: 0 differences in 4 queries, and 0 mended" in page
     assert "| SlidingWindow (indexed) | 3 | window 2, window_late 1 |" in page
     assert "| window_late | 1 |" in page
     assert "1 raised an error as stock Spark did. Asking stock anew settled 1 " in page
@@ -67,6 +67,15 @@ def test_the_verdict_asks_for_everything(lacks: str | None) -> None:
     page = summary.markdown([piece])
     assert ("**Met**" in page) is (lacks is None)
     assert ("other rows" in page) is (lacks == "differences")
+
+
+def test_a_mended_difference_is_told_and_allowed() -> None:
+    piece = whole(1)
+    piece["differences"] = [{"text": "other rows", "sql": "SELECT 1", "mended": "tests/fuzz/found/rows.json"}]
+    page = summary.markdown([piece])
+    assert "**Met**" in page
+    assert "0 differences, none allowed, beside 1 that are mended" in page
+    assert "Mended: `tests/fuzz/found/rows.json` failed before." in page
 
 
 def test_a_seed_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
-# A function as a case holds it: {"call": SQL, "frame": SQL, "rounding": "sum", "average", "moment", "ratio" or None,
-# "of": what is summed}.
+# A function as a case holds it: {"call": SQL, "frame": SQL, "rounding": "sum", "average", "moment", "ratio", "zero"
+# or None, "of": what is summed}.
 Function = dict[str, Any]
 
 NUMBERS = ["x_int", "x_small", "x_bigint", "x_double", "x_float", "x_dec", "x_dec38"]
@@ -55,7 +56,10 @@ def draw_function(rng: random.Random, frame: str, total: bool) -> Function:
         calls = [f"{name}({rng.choice(EVERYTHING)})" for name in ("min", "max", "count")]
         calls += ["count(*)", "bool_and(x_bool)", "bool_or(x_bool)", "count(x_int, x_string)"]
         calls += [f"{name}({rng.choice(['x_int', 'x_bigint'])})" for name in ("bit_and", "bit_or", "bit_xor")]
-        return _function(rng.choice(calls) + condition, frame)
+        call = rng.choice(calls)
+        # 0.0 and -0.0 are equal to Spark, which keeps the one that it meets first: with ties that is either
+        is_of_zeros = not total and re.match(r"(min|max)\(x_(double|float)\)", call)
+        return _function(call + condition, frame, "zero" if is_of_zeros else None)
     value = rng.choice(EVERYTHING)
     calls = [
         f"first({value})",

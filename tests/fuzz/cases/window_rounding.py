@@ -24,7 +24,7 @@ class Rounding:
     def __init__(self, function: dict[str, Any], number: int) -> None:
         self.kind = function.get("rounding")
         self.call = function["call"]
-        if self.kind is None:
+        if self.kind in (None, "zero"):
             self.needs, self.names = [], []
             return
         value = f"CAST({function['of']} AS DOUBLE)"
@@ -46,6 +46,8 @@ class Rounding:
         """
         if self.kind is None or value is None or wanted is None:
             return repr(value) == repr(wanted)
+        if self.kind == "zero":
+            return value == wanted or repr(value) == repr(wanted)
         total, count, greatest, variance, *others = (bound if bound is not None else 0.0 for bound in bounds)
         if self.kind == "ratio" and not self._is_sound(greatest, variance, others):
             return True

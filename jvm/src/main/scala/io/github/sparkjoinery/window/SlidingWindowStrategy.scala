@@ -3,7 +3,7 @@ package io.github.sparkjoinery.window
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, WindowExpression, WindowFunctionType}
 import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalWindow}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Window}
+import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
@@ -24,7 +24,10 @@ import io.github.sparkjoinery.window.program.WindowSupport
 object SlidingWindowStrategy extends SparkStrategy with Logging {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
-    if (plan.containsPattern(WINDOW)) markReliedOn(plan)
+    if (plan.containsPattern(WINDOW)) {
+      markReliedOn(plan)
+      markLimited(plan)
+    }
     planWindow(plan)
   }
 
@@ -34,14 +37,18 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       Seq(planLater(child))
     case window @ PhysicalWindow(WindowFunctionType.SQL, columns, keys, order, child)
         if JoineryConf.slidingWindowEnabled =>
-      val parts = window.getTagValue(Parts)
+      val hint = window.getTagValue(Parts)
+      val readInOrder = keys.isEmpty && window.getTagValue(Limited).isDefined
+      val parts = if (readInOrder) Some(1) else hint
       val reasons =
         columns.map(column => column -> functionsOf(column).flatMap(WindowSupport.reasonAgainst(_, order)).headOption)
       val taken = reasons.collect { case (column, None) => column }
       val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct
       val isMoving = taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)
       val split =
-        if (refused.nonEmpty) Left(refused.mkString("; ")) else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
+        if (refused.nonEmpty) Left(refused.mkString("; "))
+        else if (readInOrder) Left("LIMIT takes the first rows of a window without PARTITION BY")
+        else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
       val cut = split.toOption.flatMap(CutAtWrite.of(
         child,
         _,
@@ -54,7 +61,7 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
         else if (cut.isDefined) Some("a distribution of its keys")
         else if (split.isRight && isSkewed(child, parts)) Some("its input is skewed")
         else None
-      val notSplit = split.left.toOption.filter(_ => parts.exists(_ > 1)).map(reason => s"not split: $reason")
+      val notSplit = split.left.toOption.filter(_ => hint.exists(_ > 1)).map(reason => s"not split: $reason")
       val notBefore = split.toOption.filter(_ => parts.exists(_ > 1)).flatMap(CutAtWrite.reasonAgainst(child, _))
         .map(reason => s"hot keys not cut before the shuffle: $reason")
       val keeps = Option.when(refused.nonEmpty)(s"Spark's operator keeps ${refused.mkString("; ")}")
@@ -94,6 +101,26 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, left, right, _) =>
         mark(left, leftKeys)
         mark(right, rightKeys)
+      case _ =>
+    }
+  }
+
+  /**
+   * A window whose first rows are all that a LIMIT asks for. Without PARTITION BY, Spark's come in the window's order,
+   * so that no later row is computed; parts of it are read in no order, and an error of a late row would end the query.
+   */
+  private val Limited = TreeNodeTag[Unit]("joinery_window_limited")
+
+  private def markLimited(plan: LogicalPlan): Unit = {
+    def mark(below: LogicalPlan): Unit = below match {
+      case window: Window => window.setTagValue(Limited, ())
+      case _: GlobalLimit | _: LocalLimit | _: Offset | _: Project | _: Filter | _: Generate | _: Join | _: Union |
+          _: SkewWindow => below.children.foreach(mark)
+      case _ =>
+    }
+    plan match {
+      case ReturnAnswer(answer) => markLimited(answer)
+      case _: GlobalLimit | _: LocalLimit => mark(plan)
       case _ =>
     }
   }
