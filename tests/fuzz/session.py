@@ -30,6 +30,7 @@ SETTINGS: Settings = {
     "spark.sql.ui.explainMode": "simple",  # of each plan, for pages that nobody looks at
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.unsafe.sorter.spill.read.ahead.enabled": "false",  # or a sort that spilled often takes all memory to be read
 }
 
 

@@ -45,7 +45,7 @@ SPARSE_STATIC: list[tuple[float, Settings]] = [
     (0.2, {"spark.serializer": KRYO}),
     (0.04, {"spark.serializer": KRYO, "spark.kryo.registrationRequired": "true"}),
     (0.2, {"spark.shuffle.sort.bypassMergeThreshold": "1"}),
-    (0.2, {"spark.shuffle.spill.numElementsForceSpillThreshold": "100"}),
+    (0.2, {"spark.shuffle.spill.numElementsForceSpillThreshold": "500"}),  # each file takes a megabyte to be read
     (0.2, {"spark.default.parallelism": "7"}),
 ]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from fuzz.forms import FORMS
 
-# What one run says, see `Report.as_json`. Whoever mends a difference that it found adds to it, under "mended", the path
-# of the test that failed before.
+# What one run says, see `Report.as_json`. Whoever mends a difference that it found adds to it, under "mended", how
+# and the test that failed before.
 Piece = dict[str, Any]
 
 # What all pieces together are to reach, without a difference.
@@ -76,7 +76,7 @@ def markdown(pieces: list[Piece]) -> str:
         lines += [
             f"## Difference {number}: seed {piece['seed']}, commit {piece['commit']}",
             "",
-            *([f"Mended: `{difference['mended']}` failed before.", ""] if "mended" in difference else []),
+            *([f"Mended: {difference['mended']}", ""] if "mended" in difference else []),
             difference["text"][:2000],
         ]
         lines += ["", "```sql", difference["sql"], "```", ""]
