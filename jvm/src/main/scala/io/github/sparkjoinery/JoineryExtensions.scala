@@ -37,7 +37,8 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  *      deduplication, coercion) works unchanged;
  *   1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
  *   1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into the
- *      logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join;
+ *      logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join; before that, columns
+ *      of an outer query are taken out of it;
  *   1. optimizer: [[OptimizeLastJoin]]; then, once filters are where they belong, [[DistributeLastJoin]];
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution;

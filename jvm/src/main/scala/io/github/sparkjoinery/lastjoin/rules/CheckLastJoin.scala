@@ -24,14 +24,6 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
           "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",
           join.origin)
       }
-      if (SubExprUtils.hasOuterReferences(left)) { // Spark's decorrelation knows its own nodes only
-        fail(
-          "CORRELATED_LEFT",
-          "The left side of a LAST JOIN in a subquery refers to a column of the outer query, which is not " +
-            "supported. Move that condition to WHERE, after the LAST JOIN: it means the same there.",
-          join.origin
-        )
-      }
       condition.foreach(checkCondition)
     case join @ Join(_, _: LastJoinRight, other, _, _) =>
       fail(
@@ -59,14 +51,6 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
 
   private def checkCondition(condition: Expression): Unit = {
     condition.foreach {
-      case outer: OuterReference => // no WHERE can stand for it: ON decides which row is last
-        fail(
-          "CORRELATED_ON",
-          "ON of a LAST JOIN in a subquery refers to a column of the outer query, " +
-            s"${outer.sql}, which is not supported. Give the left side that column by an ordinary join inside the " +
-            "subquery, or do the LAST JOIN outside.",
-          outer.origin
-        )
       case udf: PythonUDF =>
         fail(
           "PYTHON_UDF_ON",

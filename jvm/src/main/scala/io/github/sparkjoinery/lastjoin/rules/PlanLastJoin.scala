@@ -29,11 +29,12 @@ import io.github.sparkjoinery.planning.JoineryException
  */
 object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (plan.containsPattern(LastJoin.Pattern)) checked(WarnOfOrderAfterOn(plan.transformUpWithSubqueries {
-      case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
-        val join = HintsInJoin(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint))
-        LastJoin(join.left, join.right, order, join.condition, join.hint)
-    }))
+    if (plan.containsPattern(LastJoin.Pattern))
+      checked(WarnOfOrderAfterOn(DecorrelateLastJoin(plan).transformUpWithSubqueries {
+        case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
+          val join = HintsInJoin(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint))
+          LastJoin(join.left, join.right, order, join.condition, join.hint)
+      }))
     else plan
 
   private def unmarked(left: LogicalPlan): LogicalPlan = left match {

@@ -154,41 +154,6 @@ class LastJoinErrorsSuite extends LastJoinChecks {
     "JOINERY_LAST_JOIN.SUBQUERY_ON",
     "IN (SELECT id FROM l)")
 
-  // subqueries
-  for (subquery <- Seq("ts = (SELECT max(r.ts)", "EXISTS (SELECT *", "ts IN (SELECT r.ts")) {
-    error(
-      s"SELECT * FROM l o WHERE $subquery FROM (SELECT * FROM l WHERE l.id = o.id) l LAST JOIN r ORDER BY r.ts USING (k))",
-      "JOINERY_LAST_JOIN.CORRELATED_LEFT",
-      "LAST JOIN r ORDER BY r.ts USING (k)",
-      "Move that condition to WHERE"
-    )
-  }
-
-  for (subquery <- Seq("ts = (SELECT max(r.ts)", "EXISTS (SELECT *", "ts IN (SELECT r.ts")) {
-    error(
-      s"SELECT * FROM l o WHERE $subquery FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < o.ts)",
-      "JOINERY_LAST_JOIN.CORRELATED_ON",
-      "o.ts",
-      "do the LAST JOIN outside"
-    )
-  }
-  error(
-    "SELECT * FROM l o, LATERAL (SELECT r.ts FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < o.ts)",
-    "JOINERY_LAST_JOIN.CORRELATED_ON",
-    "o.ts")
-  error(
-    "SELECT (SELECT count(r.ts) FROM l l LAST JOIN r ON o.id = 1) FROM l o",
-    "JOINERY_LAST_JOIN.CORRELATED_ON",
-    "o.id")
-
-  test("what takes the place of an outer column in ON") {
-    val inside = """SELECT o.id, (SELECT max(ts) FROM (
-                   |  SELECT p.id, r.ts FROM l p CROSS JOIN l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts < p.ts
-                   |) j WHERE j.id = o.id) AS ts FROM l o""".stripMargin
-    val leftJoin = "SELECT o.id, (SELECT max(r.ts) FROM l l LEFT JOIN r ON l.k = r.k AND r.ts < o.ts) AS ts FROM l o"
-    assert(Answers.rows(sql(inside)) == Answers.rows(sql(leftJoin)))
-  }
-
   test("an uncorrelated scalar subquery in ON is taken by all operators") {
     for ((hint, _) <- LastJoinForms) {
       val query =
