@@ -84,7 +84,7 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 test: env-all ## Everything CI runs
 	$(MAKE) --jobs 2 --output-sync=target lint-python $(LINES:%=compiled-%) lint-scala $(ARCHIVE)
 	$(MAKE) test-jvm test-python
-	$(MAKE) --jobs 4 --output-sync=target test-fuzz test-lines
+	$(MAKE) --jobs 3 --output-sync=target test-fuzz test-lines
 
 compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one Maven
 	$(SHORT_LIVED) python3 jvm/build.py $* package -DskipTests -q
@@ -125,7 +125,7 @@ test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default
 	  --numprocesses 3 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-lines
-test-lines: test-lakehouse-filters test-lakehouse-artifacts test-lakehouse test-wheel ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg
+test-lines: test-lakehouse-filters test-wheel test-lakehouse ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg
 
 .PHONY: wheel-installed
 wheel-installed: wheel env-all
@@ -146,13 +146,9 @@ LAKEHOUSE := cd tests/integration && $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.ve
 test-lakehouse: wheel-installed
 	$(LAKEHOUSE) test_lakehouse.py
 
-.PHONY: test-lakehouse-artifacts
-test-lakehouse-artifacts: wheel-installed
-	$(LAKEHOUSE) test_lakehouse_artifacts.py
-
 .PHONY: test-lakehouse-filters
 test-lakehouse-filters: wheel-installed
-	$(LAKEHOUSE) test_lakehouse_filters.py
+	$(LAKEHOUSE) test_lakehouse_artifacts.py test_lakehouse_filters.py
 
 # The newest Airflow is in .venv.
 OLDEST_AIRFLOW := 3.0

@@ -33,13 +33,16 @@ WORDS = [["${fuzz.last}", "JOIN"], ["last", "${fuzz.join}"], ["Last", "join"]]
 VARIABLE = {"fuzz.last": "LAST", "fuzz.join": "JOIN"}
 OF_LEFT = re.compile(r"\bl\.(\w+)")
 
-# Columns of an outer query in ON, of a LAST JOIN in a scalar subquery or a LATERAL one.
+# Columns of an outer query in ON, and in a condition on left rows, of a LAST JOIN in a scalar or LATERAL subquery.
 OUTER = [
-    ["scalar", "r.v <= o.v"],
-    ["scalar", "l.v <= o.v"],
-    ["lateral", "r.v <= o.v"],
-    ["lateral", "r.k = o.k"],
-    ["scalar", "l.v + r.v <= o.v + 3"],
+    ["scalar", "r.v <= o.v", None],
+    ["scalar", "l.v <= o.v", None],
+    ["lateral", "r.v <= o.v", None],
+    ["lateral", "r.k = o.k", None],
+    ["scalar", "l.v + r.v <= o.v + 3", None],
+    ["scalar", None, "l.k = o.k"],
+    ["lateral", None, "l.v < o.v"],
+    ["lateral", "r.v <= o.v", "l.k = o.k AND l.v <> o.v"],
 ]
 SIZES = [12, 60, 120, 120, 300, 300, 1000, 2000]
 POOLS = ["dense", "many", "wide", "ends", "changes", "mixed"]
@@ -181,7 +184,7 @@ class LastJoin(Capability):
 
     def on(self, case: Case) -> str:
         outer = case["query"].get("outer")
-        correlated = [outer[1]] if outer else []
+        correlated = [outer[1]] if outer and outer[1] else []
         return " AND ".join([*case["query"]["keys"], *case["query"]["conditions"], *correlated]) or "true"
 
     def join(self, case: Case) -> str:
@@ -191,7 +194,8 @@ class LastJoin(Capability):
         last, join = query.get("words") or ["LAST", "JOIN"]
         terms = ", ".join(f"{term} {way}" for term, way in query["order"])
         order = f"ORDER BY {terms} " if terms else ""
-        left, on = f"l{first}l{first}", self.on(case)
+        of_left = query["outer"][2] if query.get("outer") else None
+        left, on = f"{f'(SELECT * FROM l WHERE {of_left})' if of_left else 'l'}{first}l{first}", self.on(case)
         if query.get("unnamed"):
             used = sorted(set(OF_LEFT.findall(f"{self.columns(case)} {on}")))
             left = f"(SELECT {', '.join(f'{name} AS l_{name}' for name in used)} FROM l){first}"
@@ -216,16 +220,20 @@ class LastJoin(Capability):
     def probe_sql(self, case: Case) -> str | None:
         if not case["query"].get("outer"):
             return None
-        return within(case["query"]["outer"][0], "", f"FROM l LEFT JOIN r ON {self.on(case)}")
+        kind, _, of_left = case["query"]["outer"]
+        left = f"(SELECT * FROM l WHERE {of_left or 'true'}) l"
+        return within(kind, "", f"FROM {left} LEFT JOIN r ON {self.on(case)}")
 
     def oracle_sql(self, case: Case) -> str:
         if case["query"].get("outer"):
             return f"""
-                SELECT outer_id AS id, {TOTAL.format(left="id", right="right_id")} AS total FROM (
-                  SELECT o.id AS outer_id, l.id, r.id AS right_id,
-                    rank() OVER (PARTITION BY o.id, l.id ORDER BY {self.reverse(case)}) AS place
-                  FROM {FEW_OUTER} CROSS JOIN l LEFT JOIN r ON {self.on(case)}
-                ) WHERE place = 1 GROUP BY outer_id"""
+                SELECT o.id, total FROM {FEW_OUTER} LEFT JOIN (
+                  SELECT outer_id, {TOTAL.format(left="id", right="right_id")} AS total FROM (
+                    SELECT o.id AS outer_id, l.id, r.id AS right_id,
+                      rank() OVER (PARTITION BY o.id, l.id ORDER BY {self.reverse(case)}) AS place
+                    FROM {FEW_OUTER} CROSS JOIN l LEFT JOIN r ON {self.on(case)}
+                    WHERE {case["query"]["outer"][2] or "true"}
+                  ) WHERE place = 1 GROUP BY outer_id) ON outer_id = o.id"""
         place = f"rank() OVER (PARTITION BY l.id ORDER BY {self.reverse(case) or '1'})"
         matches = f"SELECT {self.columns(case)}, {place} AS place FROM l LEFT JOIN r ON {self.on(case)}"
         names = "id, right_id, right_v" + "".join(f", order_{i}" for i in range(len(case["query"]["order"])))
