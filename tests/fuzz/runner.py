@@ -228,7 +228,7 @@ def environment() -> dict[str, str]:
 
 
 def stock_dies(case: dict[str, Any], static: dict[str, str]) -> bool:
-    """Whether an application that has made a case's tables dies of it though stock Spark runs it, or tries to."""
+    """Whether an application dies of a case, once its tables are made, if stock Spark alone runs it."""
     order = {**replay_order([case], static), "stock": True}
     seen = {event["event"] for event in events_alone(order)}
     return "prepared" in seen and "verdict" not in seen
