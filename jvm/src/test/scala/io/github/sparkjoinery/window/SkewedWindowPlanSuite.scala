@@ -182,6 +182,9 @@ class SkewedWindowPlanSuite extends SkewedWindowChecks {
         "SELECT * FROM (SELECT %s FROM %s LIMIT 5) LIMIT 100",
         "SELECT id, c0, count(*) FROM (SELECT %s FROM %s LIMIT 5) GROUP BY id, c0",
         "SELECT * FROM (SELECT %s FROM %s) WHERE c0 IS NOT NULL LIMIT 5",
+        "SELECT DISTINCT * FROM (SELECT w.* FROM (SELECT %s FROM %s) w LATERAL VIEW explode(array(1, 2)) t AS e LIMIT 5)",
+        "SELECT DISTINCT * FROM (SELECT w.* FROM (SELECT %s FROM %s) w CROSS JOIN (SELECT 1) LIMIT 5)",
+        "SELECT DISTINCT * FROM (SELECT * FROM (SELECT %s FROM %s) UNION ALL SELECT 1, 2 LIMIT 5)",
         "SELECT * FROM (SELECT %s FROM %s) LIMIT 5 OFFSET 2"
       )
       load(3000, "if(id % 20 = 1, NULL, id)")
