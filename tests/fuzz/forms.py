@@ -51,7 +51,7 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
         The forms, each once, and the final plan.
     """
     executed = frame._jdf.queryExecution().executedPlan()
-    plan, _, initial = str(executed.toString()).partition("== Initial Plan ==")
+    plan, initial = final_and_initial(str(executed.toString()))
     names = set(NAMES.findall(plan))
     if "AfterRight" in initial:  # it is gone once the right side is there
         names.add("AfterRight")
@@ -65,6 +65,23 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
         if "WindowParts" in names and "by the distribution" in plan:
             forms.add("SlidingWindow cut by a stored distribution")
     return sorted(forms), plan
+
+
+def final_and_initial(text: str) -> tuple[str, str]:
+    """What adaptive execution ran, and what it started from; a plan's subqueries have both of their own.
+
+    Args:
+        text: A plan with its subqueries.
+    """
+    final, initial, depth = [], [], None
+    for line in text.splitlines():
+        at = len(line) - len(line.lstrip(" :"))  # the tree's lines are drawn with blanks and colons
+        if depth is not None and at <= depth:
+            depth = None
+        if depth is None and line[at:].startswith("+- == Initial Plan =="):
+            depth = at
+        (final if depth is None else initial).append(line)
+    return "\n".join(final), "\n".join(initial)
 
 
 def _forms(node: Any, name: str, names: set[str]) -> Iterator[str]:

@@ -45,6 +45,16 @@ def test_an_extreme_last_join_in_a_subquery_has_no_computed_bound() -> None:
         assert not (query.get("outer") and query.get("ansi"))
 
 
+@pytest.mark.parametrize("name", ["last_join", "last_join_stored_cuts", "window", "window_stored_cuts"])
+def test_some_tables_have_a_distribution_that_some_queries_are_ordered_by(name: str) -> None:
+    ordered = 0
+    for seed in range(100):
+        case = draw(name, seed)
+        known = [table["distribution"]["order"] for table in case["tables"].values() if "distribution" in table]
+        ordered += any(term.split(".")[-1] in known for term, _ in case["query"]["order"][:1])
+    assert ordered > (30 if "stored" in name else 0)
+
+
 def test_a_table_has_what_suites_leave_out() -> None:
     ends = {"type": "int", "pool": "ends", "nulls": 0.2}
     table = {"seed": 1, "rows": 200, "files": 1, "columns": {"x": ends}}

@@ -63,6 +63,7 @@ class LastJoin(Capability):
     tolerance = 0.5
     residual = 0.25
     cut = 0.5
+    spilling = 0.15
     hints: Sequence[str] = HINTS
     outer = 0.05
     spaces: Sequence[str] = SPACES
@@ -96,6 +97,9 @@ class LastJoin(Capability):
                 "files": rng.choice([1, 2, 4]),
                 "columns": columns,
             }
+            if rng.random() < self.distribution:
+                order_by = NAMES[rng.choice(self.kinds)]
+                tables[side]["distribution"] = {"keys": ["k"], "order": order_by, "rows": rng.choice([2, 10])}
         return tables
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
@@ -162,7 +166,7 @@ class LastJoin(Capability):
             forced |= SPLIT_LAST_JOINS
         if rng.random() < 0.15:
             forced["spark.joinery.lastJoin.maxHashPartition"] = rng.choice(["-1", "1b"])
-        if rng.random() < 0.15:
+        if rng.random() < self.spilling:
             forced["spark.sql.sortMergeJoinExec.buffer.spill.threshold"] = rng.choice(["2", "40"])
         if rng.random() < 0.2:
             forced["spark.sql.autoBroadcastJoinThreshold"] = rng.choice(["1", "1k"])

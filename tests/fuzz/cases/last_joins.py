@@ -99,9 +99,13 @@ class KeylessLastJoin(PlainlyWritten):
     name = "last_join_keyless"
     sizes = (12, 60, 120, 300)
     keys = ([],)
+    kinds = ("int", "int", "bigint", "bigint", "smallint", "date", "timestamp", "timestamp_ntz", "double", "string")
     as_of = 1.0
     other_way = 0.0
+    residual = 0.1
     cut = 0.3
+    spilling = 0.5
+    distribution = 0.0
     hints = ("SHUFFLE_HASH", "MERGE", "MERGE", "")
     outer = 0.0
     partitions = (1, 2, 3, 5, 8)

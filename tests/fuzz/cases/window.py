@@ -47,6 +47,7 @@ class SlidingWindow(Capability):
     total = 0.55
     limit = 0.1
     distribution = 0.08
+    parts: Sequence[int] = (*[0, 0, 2, 3, 8] * 3, 64)
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
         rows = rng.choice(self.sizes)
@@ -107,7 +108,7 @@ class SlidingWindow(Capability):
             # Spark's operator reads each file that it spilled through megabytes of buffers, all at once
             few_files = max(self.sizes) // 40
             forced["spark.sql.windowExec.buffer.spill.threshold"] = str(rng.choice([few_files, 1000]))
-        parts = rng.choice([0, 0, 2, 3, 8] * 3 + [64])
+        parts = rng.choice(self.parts)
         twice = rng.random() < 0.1 and not query.get("limit")
         return {"parts": parts, "twice": twice, "settings": draw_physical(rng, forced)}
 
@@ -207,3 +208,4 @@ class StoredCutWindow(SlidingWindow):
     orders = ("o_int", "o_bigint", "o_date", "o_timestamp", "o_decimal")
     order_pools = ("dense", "many", "many", "ends", "changes")
     distribution = 0.9
+    parts = (0, 0, 0, 0, 3)  # a hint goes before a store
