@@ -99,6 +99,20 @@ def test_without_order_and_self_join(flights: DataFrame) -> None:
     assert sorted(map(tuple, found)) == [(1, None), (2, 1), (3, None), (4, None)]
 
 
+def test_columns_of_an_outer_query(connect: SparkSession, flights: DataFrame, weather: DataFrame) -> None:
+    # only over Connect: a classic session resolves a join at once, and knows no outer query then
+    on = (F.col("f.origin") == F.col("w.origin")) & (
+        F.col("w.observed") <= F.col("f.departs") - F.col("n.ahead").outer()
+    )
+    joined = last_join(flights.alias("f"), weather.alias("w"), on=on, order_by="observed")
+    notice = connect.createDataFrame([(0,), (5,), (10,)], "ahead INT").alias("n")
+    found = notice.select("ahead", joined.agg(F.sum("wind")).scalar().alias("wind"))
+    assert sorted(map(tuple, found.collect())) == [(0, 3.0), (5, 2.0), (10, 1.0)]
+    beside = notice.lateralJoin(joined.agg(F.sum("wind").alias("wind")))
+    assert sorted(map(tuple, beside.collect())) == [(0, 3.0), (5, 2.0), (10, 1.0)]
+    assert "LastJoin" in plan_of(beside)
+
+
 @pytest.fixture(scope="module")
 def storms(connect: SparkSession) -> DataFrame:
     rows = [
