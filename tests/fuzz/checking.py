@@ -132,7 +132,7 @@ def stock_answer(
         case: The case.
         other: Settings that take the place of Joinery's.
     """
-    confs = {**settings_of(capability, case), **(other or {}), **STOCK}
+    confs = {**settings_of(capability, case), **(other or {}), **STOCK, **capability.meaning(case)}
     with capability.around(spark, case):
         return run(spark, in_tasks_that_fail(case, capability.oracle_sql(case)), confs, limit=PATIENCE)
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from pyspark import SparkContext, TaskContext
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from spark_joinery import configure_spark
 
+from fuzz.flaky import flaky
 from fuzz.settings import Settings
 
 SETTINGS: Settings = {
@@ -72,11 +73,3 @@ def start(static: Settings, jar: str | None, folder: str) -> SparkSession:
     spark = builder.getOrCreate()
     spark.udf.register("flaky", F.udf(flaky, "boolean").asNondeterministic())
     return spark
-
-
-def flaky(_: int) -> bool:
-    """Fail once in every second task, in the midst of its rows."""
-    task = TaskContext.get()
-    if task is not None and task.attemptNumber() == 0 and task.partitionId() % 2 == 0:
-        raise RuntimeError("this task fails once")
-    return True

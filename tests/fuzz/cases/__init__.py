@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuzz.capability import Capability
 from fuzz.cases.asof_join import AsOfJoin
 from fuzz.cases.built_filters import BuiltFilters
+from fuzz.cases.composed import Composed
 from fuzz.cases.last_join import LastJoin
 from fuzz.cases.last_joins import (
     CorrelatedLastJoin,
@@ -44,5 +45,6 @@ CAPABILITIES: dict[str, Capability] = {
         StoredRefresh(),
         StoredRanges(),
         BuiltFilters(),
+        Composed(),
     )
 }

@@ -14,7 +14,8 @@ case class GroupedRowsBroadcastMode(right: RowGrouping) extends BroadcastMode {
   override def transform(rows: Array[InternalRow]): GroupedRows = transform(rows.iterator, Some(rows.length))
 
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): GroupedRows = {
-    val builder = new GroupedRowsBuilder(right, new DriverBuildMemory(JoineryConf.maxBroadcast))
+    val limit = JoineryConf.maxBroadcast.max(GroupedRowsBroadcastMode.Smallest)
+    val builder = new GroupedRowsBuilder(right, new DriverBuildMemory(limit))
     if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()).getOrElse(tooLarge())
     else tooLarge()
   }
@@ -25,4 +26,10 @@ case class GroupedRowsBroadcastMode(right: RowGrouping) extends BroadcastMode {
       "the memory, raise spark.joinery.lastJoin.maxBroadcast.")
 
   override def canonicalized: BroadcastMode = GroupedRowsBroadcastMode(right.canonicalized)
+}
+
+object GroupedRowsBroadcastMode {
+
+  /** In bytes. No rows at all take some memory, too, and no driver is short of this much. */
+  private val Smallest = 64L << 10
 }
