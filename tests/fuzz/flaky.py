@@ -6,7 +6,7 @@ from pyspark import TaskContext
 
 
 def flaky(_: int) -> bool:
-    """Fail once in the midst of a task's rows, in few tasks: the process that each then needs takes a second to start."""
+    """Fail once in the midst of the rows of a few tasks: the process that each needs then takes a second to start."""
     task = TaskContext.get()
     if task is not None and task.attemptNumber() == 0 and task.partitionId() in (0, 2, 4, 8):
         raise RuntimeError("this task fails once")
