@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from fuzz.capability import Case
 from fuzz.cases.built_filters import BuiltFilters
 from fuzz.cases.range_join import RangeJoin
-from fuzz.checking import Verdict, check, error_class, right_answer
+from fuzz.checking import Verdict, check, error_class, right_answer, stock_answer
 from fuzz.data import column
 from fuzz.running import Answer, plain
 
@@ -105,6 +105,12 @@ def test_where_stock_raises_only_sometimes_rows_are_compared(spark: SparkSession
     assert (verdict.difference, verdict.compared, verdict.settled) == (None, True, True)
     verdict = told(spark, FAILS_IN_SECOND, "SELECT id AS x FROM range(99)", partitions(1))
     assert "99 rows instead of 100" in (verdict.difference or "")
+
+
+def test_stock_is_asked_anew_with_what_the_query_needs(spark: SparkSession) -> None:
+    needed = "SELECT l.id FROM range(2) l LAST JOIN range(1) r ON l.id = r.id"
+    case: Case = {"tables": {}, "session": ANSI, "query": {}, "variant": {"settings": {}}}
+    assert stock_answer(spark, Told(needed, needed), case).kind == "rows"
 
 
 def test_errors_of_a_class_are_the_same() -> None:
