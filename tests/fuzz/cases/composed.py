@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
 from fuzz.capability import Capability, Case
 from fuzz.cases.last_join_terms import REVERSE
-from fuzz.data import Table, column
+from fuzz.data import Table, column, register
 from fuzz.running import Answer, other_rows
 from fuzz.settings import SAMPLED_WINDOWS, SPLIT_LAST_JOINS, SPLIT_WINDOWS, Settings, draw_physical
 
@@ -42,6 +44,14 @@ RESHAPED = [
     "SELECT max(id) AS id, k, max(o) AS o, count(*) AS v FROM {x} GROUP BY k",
     "SELECT * FROM {x} WHERE v > (SELECT min(v) FROM {x})",
 ]
+# How a table lies there already: in memory, or in buckets.
+CACHED = [
+    "SELECT * FROM {t}",
+    "SELECT /*+ REPARTITION(3, k) */ * FROM {t}",
+    "SELECT * FROM {t} DISTRIBUTE BY k SORT BY k, o",
+    "SELECT * FROM {t} CLUSTER BY o",
+]
+BUCKETED = "bucketed"
 HINTS = {
     "last": ["BROADCAST(y)", "SHUFFLE_HASH(y)", "SHUFFLE_HASH(y)", "MERGE(y)", "MERGE(y)", ""],
     "window": ["SKEW_WINDOW(2)", "SKEW_WINDOW(5)", "", ""],
@@ -54,6 +64,9 @@ class Composed(Capability):
     name = "composed"
     queries = 8
 
+    def __init__(self) -> None:
+        self.lying: dict[str, Path] = {}  # the folders of tables that were read from there already, by name
+
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
         return {name: self._table(rng) for name in ("l", "r")}
 
@@ -65,7 +78,16 @@ class Composed(Capability):
             "v": column("bigint", rng.choice(["few", "dense"])),
         }
         rows = rng.choice([1, 20, 100, 300, 300, 800])
-        return {"seed": rng.getrandbits(32), "rows": rows, "files": rng.choice([1, 2, 4]), "columns": columns}
+        table = {"seed": rng.getrandbits(32), "rows": rows, "files": rng.choice([1, 2, 4]), "columns": columns}
+        return {**table, "lies": rng.choice([*CACHED, BUCKETED])} if rng.random() < 0.35 else table
+
+    def prepare(self, spark: SparkSession, folder: Path, case: Case) -> None:
+        super().prepare(spark, folder, case)
+        for name, table in case["tables"].items():
+            path = register(spark, folder, name, table)
+            if "lies" in table and self.lying.get(name) != path:
+                laid(spark, name, f"{name}_{path.name}", table["lies"]).createOrReplaceTempView(name)
+                self.lying[name] = path
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
         steps: list[dict[str, Any]] = []
@@ -151,3 +173,18 @@ class Composed(Capability):
             assert right.rows is not None
             right = Answer(rows=pa.concat_tables([right.rows, right.rows]))
         return other_rows(right, found)
+
+
+def laid(spark: SparkSession, name: str, stored: str, how: str) -> DataFrame:
+    """A view's rows as they lie in memory or in buckets.
+
+    Args:
+        spark: A classic session.
+        name: Of the view.
+        stored: A name for the rows in buckets.
+        how: One of `CACHED`, or `BUCKETED`.
+    """
+    if how != BUCKETED:
+        return spark.sql(how.format(t=name)).cache()
+    spark.table(name).write.bucketBy(3, "k").sortBy("o").mode("overwrite").saveAsTable(stored)
+    return spark.table(stored)
