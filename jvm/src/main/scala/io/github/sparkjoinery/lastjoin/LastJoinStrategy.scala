@@ -40,9 +40,11 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       Decision.record(join, Decision.LastJoin, why + OrderAfterOn.noteOn(join))
       val right = planLater(join.right)
       val left =
-        if (form != Broadcast && isMeasuredFirst(join, terms))
-          AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
-        else planLater(join.left)
+        if (form != Broadcast && isMeasuredFirst(join, terms)) {
+          val after = AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
+          after.setLogicalLink(join.left) // not to the join, which its shuffle would stand for
+          after
+        } else planLater(join.left)
       Seq(form match {
         case Broadcast => new BroadcastLastJoinExec(left, right, terms)
         case ShuffledHash => ShuffledHashLastJoinExec(left, right, terms)

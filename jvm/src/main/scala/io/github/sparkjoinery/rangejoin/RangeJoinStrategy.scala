@@ -54,9 +54,15 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       terms: RangeTerms,
       left: SparkPlan,
       right: SparkPlan): SparkPlan = {
+    val indexed = sideOf(join, side)
     def sorted(plan: SparkPlan): SparkPlan =
-      if (terms.indexedKeys.nonEmpty || hasIndex(sideOf(join, side)) || isBroadcast(sideOf(join, side))) plan
-      else SortForRangeIndexExec(terms.start, terms.end, RangeJoinType.givesOutIndexed(join.joinType, side), plan)
+      if (terms.indexedKeys.nonEmpty || hasIndex(indexed) || isBroadcast(indexed)) plan
+      else {
+        val sort =
+          SortForRangeIndexExec(terms.start, terms.end, RangeJoinType.givesOutIndexed(join.joinType, side), plan)
+        sort.setLogicalLink(indexed) // or its broadcast would stand for the join, which then had as many rows
+        sort
+      }
     if (side == BuildLeft) new BroadcastRangeJoinExec(sorted(left), right, side, join.joinType, terms)
     else new BroadcastRangeJoinExec(left, sorted(right), side, join.joinType, terms)
   }

@@ -68,6 +68,23 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     assert(indexed("/*+ BROADCAST(s) */", "FULL JOIN") == "BuildRight")
   }
 
+  test("LIMIT above it stays when adaptive execution plans anew: what is broadcast has few rows, the join has not") {
+    withConf("spark.sql.adaptive.enabled" -> "true") {
+      for {
+        join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+        indexed <- Seq("spans", "(SELECT * FROM spans WHERE id < 2)")
+        limit <- Seq("LIMIT 45", "ORDER BY e.id LIMIT 45")
+        limited = s"SELECT e.id FROM events e $join $indexed s ON e.x BETWEEN s.lo AND s.hi $limit"
+        text <- Seq(limited, s"SELECT /*+ REPARTITION(3) */ * FROM ($limited)")
+      } {
+        val expected = onStockJoins(sql(text).collect().length)
+        val query = sql(text)
+        assert(query.collect().length == expected, s"$text\n${plan(query)}")
+        assert(operators(query).contains(Broadcast), plan(query))
+      }
+    }
+  }
+
   test("of two ranges that are alike, the one that is written first is indexed") {
     val (ofNumbers, ofTimes) = ("e.x BETWEEN s.lo AND s.hi", "e.ts BETWEEN s.ts AND s.te")
     for ((first, second, bounds) <- Seq(

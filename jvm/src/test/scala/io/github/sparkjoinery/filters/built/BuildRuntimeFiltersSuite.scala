@@ -202,7 +202,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
 
   test("no filter of the rows that the other side's keys come from, and what is computed once stays so") {
     withTables("tiny", "large") {
-      sql("CREATE TABLE large USING parquet AS SELECT hash(id) AS a, id % 100 AS b FROM range(300000)")
+      sql("CREATE TABLE large USING parquet AS SELECT hash(id) AS a, id % 100 AS b FROM range(120000)")
       sql("CREATE TABLE tiny USING parquet AS SELECT id AS b, concat('T', id) AS kind, id % 10 AS part FROM range(100)")
       val days =
         "SELECT t.kind, t.part, f.a % 50 AS day, count(*) AS c FROM large f JOIN tiny t ON f.b = t.b GROUP BY ALL"
