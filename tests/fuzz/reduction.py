@@ -10,6 +10,9 @@ from typing import Any
 
 from fuzz.capability import Case
 
+# What says how results are compared: without it, rounding is a difference.
+KEPT = ("rounding", "of")
+
 
 def reduce(case: Case, fails: Callable[[Case], bool], seconds: float) -> Case:
     """Reduce a case.
@@ -76,7 +79,8 @@ def without_parts(case: Case, path: list[Any]) -> Iterator[Case]:
     part = at(case, path)
     if isinstance(part, dict):
         for key, value in part.items():
-            yield changed(case, [*path, key], None, delete=True)
+            if key not in KEPT:
+                yield changed(case, [*path, key], None, delete=True)
             if isinstance(value, dict | list):
                 yield from without_parts(case, [*path, key])
     elif isinstance(part, list):

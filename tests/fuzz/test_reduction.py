@@ -10,7 +10,7 @@ CASE: Case = {
     "capability": "window",
     "tables": {"t": {"seed": 1, "rows": 1000, "files": 4, "columns": {"id": COLUMN, "k": COLUMN}}},
     "session": {"a": "1", "b": "2"},
-    "query": {"functions": [{"call": "f"}, {"call": "g"}, {"call": "h"}], "limit": 5},
+    "query": {"functions": [{"call": "f"}, {"call": "g", "rounding": "sum", "of": "x"}, {"call": "h"}], "limit": 5},
     "variant": {"parts": 3, "settings": {"x": "1", "y": "2"}},
 }
 
@@ -32,7 +32,7 @@ def test_only_what_a_defect_needs_is_left() -> None:
 
     small = reduce(CASE, fails, seconds=30)
     assert rows(small) == [7, 70]
-    assert small["query"] == {"functions": [{"call": "g"}]}
+    assert small["query"] == {"functions": [{"call": "g", "rounding": "sum", "of": "x"}]}
     assert small["session"] == {}
     assert small["variant"] == {"settings": {"y": "2"}}
     assert small["tables"]["t"]["files"] == 1

@@ -29,6 +29,11 @@ def test_sums(value: float | None, wanted: float | None, agree: bool) -> None:
     assert function("sum").agree(value, wanted, [0.3, 2, 0.2, 0.01]) is agree
 
 
+def test_the_order_of_ties_decides_whether_a_sum_overflows_on_the_way() -> None:
+    assert function("sum").agree(-math.inf, -1e308, [math.inf, 3, 1e308, math.nan])
+    assert not function("sum").agree(-math.inf, -1e308, [math.inf, 3, math.inf, math.nan])
+
+
 def test_what_is_exact_is_compared_to_the_bit() -> None:
     assert not function(None).agree(0.1 + 0.2, 0.3, [])
     assert not function(None).agree(0.0, -0.0, [])

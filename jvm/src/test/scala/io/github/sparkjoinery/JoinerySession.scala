@@ -8,15 +8,19 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.joinery.SparkEvents
 
 /** A suite with the one Spark session that all suites share: local, with Joinery's extension loaded. */
 trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 
   protected def spark: SparkSession = JoinerySession.session
 
-  /** Leaves no view to the next suite. */
-  override protected def afterAll(): Unit =
+  /** Leaves no view to the next suite, and no query whose stages were linked wrongly. */
+  override protected def afterAll(): Unit = {
     spark.catalog.listTables().where("isTemporary").collect().foreach(view => spark.catalog.dropTempView(view.name))
+    SparkEvents.await(spark)
+    JoinerySession.links.found().headOption.foreach(fail(_))
+  }
 
   protected def sql(text: String): DataFrame = spark.sql(text)
 
@@ -80,8 +84,12 @@ object JoinerySession {
     Thread.currentThread.setContextClassLoader(
       new RememberingLoader(getClass.getClassLoader)
     ) // all of Spark's threads inherit it
-    builder.getOrCreate()
+    val session = builder.getOrCreate()
+    session.listenerManager.register(links)
+    session
   }
+
+  private val links = new StageLinks
 
   /**
    * Remembers which classes there are not: the compiler of generated code asks for many, and each time all jars of the

@@ -185,7 +185,8 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     withConf(Adaptive :+ ("spark.joinery.lastJoin.maxBroadcast" -> "1b"): _*) {
       for (right <- Seq("(SELECT * FROM few WHERE ts < 0)", "few")) {
         assert(sql(s"SELECT f.id, w.ts FROM facts f LAST JOIN $right w ORDER BY w.ts ON true").collect().length == 2000)
-        val hinted = s"SELECT /*+ BROADCAST(w) */ f.id, w.ts FROM facts f LAST JOIN $right w ORDER BY w.ts ON f.k = w.k AND f.j <> w.ts"
+        val hinted =
+          s"SELECT /*+ BROADCAST(w) */ f.id, w.ts FROM facts f LAST JOIN $right w ORDER BY w.ts ON f.k = w.k AND f.j <> w.ts"
         assert(sql(hinted).collect().length == 2000)
       }
     }

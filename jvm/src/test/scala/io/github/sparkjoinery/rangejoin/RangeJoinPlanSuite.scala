@@ -70,13 +70,14 @@ class RangeJoinPlanSuite extends EventsAndSpans {
 
   test("LIMIT above it stays when adaptive execution plans anew: what is broadcast has few rows, the join has not") {
     withConf("spark.sql.adaptive.enabled" -> "true") {
-      for {
-        join <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
-        indexed <- Seq("spans", "(SELECT * FROM spans WHERE id < 2)")
-        limit <- Seq("LIMIT 45", "ORDER BY e.id LIMIT 45")
-        limited = s"SELECT e.id FROM events e $join $indexed s ON e.x BETWEEN s.lo AND s.hi $limit"
-        text <- Seq(limited, s"SELECT /*+ REPARTITION(3) */ * FROM ($limited)")
-      } {
+      for (one <- Pairwise.cases(
+          "join" -> Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"),
+          "indexed" -> Seq("spans", "(SELECT * FROM spans WHERE id < 2)"),
+          "limit" -> Seq("LIMIT 45", "ORDER BY e.id LIMIT 45"),
+          "hint" -> Seq("", "/*+ REPARTITION(3) */")
+        )) {
+        val joined = s"SELECT e.id FROM events e ${one("join")} ${one("indexed")} s ON e.x BETWEEN s.lo AND s.hi"
+        val text = s"SELECT ${one("hint")} * FROM ($joined ${one("limit")})"
         val expected = onStockJoins(sql(text).collect().length)
         val query = sql(text)
         assert(query.collect().length == expected, s"$text\n${plan(query)}")
