@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Window}
-import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanHelper, LogicalQueryStage, QueryStageExec}
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanHelper, ExchangeQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
 import org.apache.spark.sql.util.QueryExecutionListener
@@ -27,14 +27,15 @@ class StageLinks extends QueryExecutionListener with AdaptiveSparkPlanHelper {
 
   override def onSuccess(name: String, query: QueryExecution, nanoseconds: Long): Unit =
     for {
-      stage <- collectWithSubqueries(query.executedPlan) { case stage: QueryStageExec if !isReused(stage) => stage }
+      stage <-
+        collectWithSubqueries(query.executedPlan) { case stage: ExchangeQueryStageExec if !isReused(stage) => stage }
       link <- stage.logicalLink.map(beneath) if !isComputedBy(stage.plan, link) && !hasNoMoreRows(link)
     } wrong.add(s"A stage is linked to\n${link}instead of what it computes\n$stage")
 
   override def onFailure(name: String, query: QueryExecution, error: Exception): Unit = ()
 
   /** Then the stage that it reuses is looked at. */
-  private def isReused(stage: QueryStageExec): Boolean = stage.plan.isInstanceOf[ReusedExchangeExec]
+  private def isReused(stage: ExchangeQueryStageExec): Boolean = stage.plan.isInstanceOf[ReusedExchangeExec]
 
   /** What a stage stands for, after it was put there. */
   @tailrec private def beneath(link: LogicalPlan): LogicalPlan = link match {

@@ -37,7 +37,6 @@ case class LastJoin(
     childrenResolved && expressions.forall(_.resolved) && left.outputSet.intersect(right.outputSet).isEmpty
 
   override def maxRows: Option[Long] = left.maxRows
-  override def maxRowsPerPartition: Option[Long] = left.maxRowsPerPartition
 
   override protected lazy val validConstraints: ExpressionSet = left.constraints
 
