@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from fuzz.capability import Capability, Case
 from fuzz.cases.last_join_terms import REVERSE
 from fuzz.data import Table, column, register
-from fuzz.running import Answer, other_rows
+from fuzz.running import Answer, other_rows, row_texts
 from fuzz.settings import SAMPLED_WINDOWS, SPLIT_LAST_JOINS, SPLIT_WINDOWS, Settings, draw_physical
 
 # Each step is a CTE of the columns id, k, o and v over the one before, x; y is a table or an earlier step. An id is
@@ -52,6 +53,15 @@ CACHED = [
     "SELECT * FROM {t} CLUSTER BY o",
 ]
 BUCKETED = "bucketed"
+# What the query does with the rows of the last step, {x}; a LIMIT takes any of them.
+LIMITS = {"LIMIT 7": 7, "LIMIT 60": 60, "LIMIT 1000": 1000}
+ENDS = [
+    *LIMITS,
+    "GROUPED: SELECT k, count(*) AS n, sum(id) AS ids, min(v) AS least FROM {x} GROUP BY k",
+    "DISTINCT: SELECT DISTINCT k, v FROM {x}",
+    "COUNTED: SELECT count(*) AS n, max(o) AS last FROM {x}",
+    "ANY: SELECT EXISTS (SELECT 1 FROM {x} WHERE v > 3) AS found, (SELECT count(*) FROM {x}) AS n",
+]
 HINTS = {
     "last": ["BROADCAST(y)", "SHUFFLE_HASH(y)", "SHUFFLE_HASH(y)", "MERGE(y)", "MERGE(y)", ""],
     "window": ["SKEW_WINDOW(2)", "SKEW_WINDOW(5)", "", ""],
@@ -104,7 +114,7 @@ class Composed(Capability):
                     steps.append({"kind": "join", "on": rng.choice(JOINS), "join": rng.choice(KINDS)})
                 case _:
                     steps.append({"kind": "reshaped", "sql": rng.choice(RESHAPED)})
-        return {"steps": steps}
+        return {"steps": steps, "end": rng.choice(["", "", "", *ENDS])}
 
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
         forced: Settings = {}
@@ -140,7 +150,10 @@ class Composed(Capability):
         parts = [f"s0 AS (SELECT {ROWS} FROM l)"]
         for i, step in enumerate(case["query"]["steps"]):
             parts.append(f"s{i + 1} AS ({self._step(step, f's{i}', hints[i], i, stock)})")
-        last = f"SELECT id, k, o, v FROM s{len(parts) - 1}"
+        end = case["query"].get("end") or ""
+        last = end.partition(": ")[2].format(x=f"s{len(parts) - 1}") or f"SELECT id, k, o, v FROM s{len(parts) - 1}"
+        if end in LIMITS:
+            return f"WITH {', '.join(parts)} {last}{'' if stock else f' {end}'}"
         if case["variant"].get("twice") and not stock:
             last = f"{last} UNION ALL {last}"
         return f"WITH {', '.join(parts)} {last}"
@@ -169,6 +182,8 @@ class Composed(Capability):
         return str(step["sql"]).format(x=x)
 
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
+        if limit := LIMITS.get(case["query"].get("end") or ""):
+            return limited_rows(right, found, limit)
         if case["variant"].get("twice"):
             assert right.rows is not None
             right = Answer(rows=pa.concat_tables([right.rows, right.rows]))
@@ -188,3 +203,13 @@ def laid(spark: SparkSession, name: str, stored: str, how: str) -> DataFrame:
         return spark.sql(how.format(t=name)).cache()
     spark.table(name).write.bucketBy(3, "k").sortBy("o").mode("overwrite").saveAsTable(stored)
     return spark.table(stored)
+
+
+def limited_rows(right: Answer, found: Answer, limit: int) -> str | None:
+    """How an answer differs from so many of the right rows."""
+    assert right.rows is not None
+    assert found.rows is not None
+    if found.rows.num_rows != min(limit, right.rows.num_rows):
+        return f"{found.rows.num_rows} rows of {right.rows.num_rows}, with LIMIT {limit}"
+    others = Counter(row_texts(found.rows)) - Counter(row_texts(right.rows))
+    return f"rows that stock has not, such as {list(others)[:2]}" if others else None
