@@ -36,6 +36,7 @@ TRIES = 3
 UNADAPTIVE: Settings = {"spark.sql.adaptive.enabled": "false"}
 SHUFFLED: Settings = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 ANEW: list[Settings] = [UNADAPTIVE, UNADAPTIVE | SHUFFLED, {}, {}, {}, SHUFFLED]
+CAUSE = re.compile(r"^Caused by: (.{1,300})", re.MULTILINE)
 ERROR_CLASS = re.compile(r"\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 
 
@@ -153,9 +154,14 @@ def in_tasks_that_fail(case: Case, sql: str) -> str:
 
 
 def error_class(answer: Answer) -> str:
-    """Spark's class of an error, or its first line where that is none, or the one of all that is unforeseen."""
+    """Spark's class of an error, or what caused it first where that is none, or the one of all that is unforeseen."""
     found = ERROR_CLASS.search(answer.error or "")
-    return found[1] if found and found[1] != "INTERNAL_ERROR" else first_line(answer)
+    if found and found[1] != "INTERNAL_ERROR":
+        return found[1]
+    causes = CAUSE.findall(
+        answer.error or ""
+    )  # the first line of an error of py4j's names an object, a new one each time
+    return str(causes[-1]) if causes else first_line(answer)
 
 
 def first_line(answer: Answer) -> str:

@@ -120,6 +120,12 @@ def test_errors_of_a_class_are_the_same() -> None:
     assert error_class(Answer(error="[INTERNAL_ERROR] this")) != error_class(Answer(error="[INTERNAL_ERROR] that"))
 
 
+def test_errors_without_a_class_are_the_same_by_their_cause() -> None:
+    text = "Py4JJavaError: An error occurred while calling o{}.getResult.\nCaused by: x: long overflow\n\tat y"
+    assert error_class(Answer(error=text.format(1))) == error_class(Answer(error=text.format(2)))
+    assert error_class(Answer(error=text.format(1))) != error_class(Answer(error=text.format(2).replace("long", "int")))
+
+
 def test_dates_that_python_has_not_are_compared_as_numbers() -> None:
     late = pa.array([1683695410, None], pa.int32()).cast(pa.date32())
     assert plain(pa.chunked_array([late])) == [1683695410, None]

@@ -65,6 +65,26 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     })
   }
 
+  for ((what, order, offset) <- Seq(
+      (
+        "infinity",
+        "element_at(array(double('-Infinity'), -1e308D, 0.0D, 1e308D, double('Infinity')), int(id % 5) + 1)",
+        "1e308D"),
+      ("rounding", "1e16D + 2 * int(id % 7)", "1.0D")
+    )) test(s"$what puts bounds of several rows on one value") {
+    load(700, order)
+    withHint {
+      for (direction <- Seq("ASC", "DESC");
+        bounds <- Seq(s"0.5D PRECEDING AND $offset FOLLOWING", s"$offset PRECEDING AND CURRENT ROW"))
+        checkSplitOf(
+          Seq("count(*)", "sum(v)", "min(v)").map(call =>
+            s"$call OVER (PARTITION BY k ORDER BY o $direction RANGE BETWEEN $bounds)"),
+          Some(8),
+          "d",
+          split = true)
+    }
+  }
+
   test("all kinds of functions in one window") {
     load(2000, Ties)
     withHint {

@@ -50,9 +50,9 @@ private[window] object Sample {
     // without a bound, as by an error that is Spark's to raise: everything
     if (bounds.contains(None)) SampledTime(row.getLong(0), time, Long.MinValue, Long.MaxValue, weight)
     else {
-      val latest =
-        bounds.flatten.filter(
-          _ > time).maxOption // of rows before this one none reaches it, if its own frames do not reach beyond it
+      // A bound may be where its row is, by rounding or at infinity, and so may that of a row before. Where all bounds are
+      // before this row, those of earlier rows are, too.
+      val latest = bounds.flatten.filter(_ >= time).maxOption
       SampledTime(
         row.getLong(0),
         time,
