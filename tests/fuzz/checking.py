@@ -158,9 +158,8 @@ def error_class(answer: Answer) -> str:
     found = ERROR_CLASS.search(answer.error or "")
     if found and found[1] != "INTERNAL_ERROR":
         return found[1]
-    causes = CAUSE.findall(
-        answer.error or ""
-    )  # the first line of an error of py4j's names an object, a new one each time
+    # the first line of an error of py4j's names an object, another one each time
+    causes = CAUSE.findall(answer.error or "")
     return str(causes[-1]) if causes else first_line(answer)
 
 
