@@ -58,6 +58,13 @@ class Capability(ABC):
     def oracle_sql(self, case: Case) -> str:
         """The query that stock Spark runs."""
 
+    def hinted_sql(self, case: Case) -> str | None:
+        """What stock Spark runs, with the hints for joins that Joinery is given; None if there are none.
+
+        They may say which pairs of rows are looked at, and so which errors are met.
+        """
+        return None
+
     @abstractmethod
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
         """What is wrong with an answer, both having rows; None if nothing is."""

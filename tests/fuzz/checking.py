@@ -31,8 +31,9 @@ PATIENCE = 30.0
 # So often Joinery must lack memory, and stock Spark never, for a difference.
 TRIES = 3
 # Stock itself may fail in some of its runs: it evaluates an inferred filter of one side before, or after, adaptive
-# execution or a broadcast finds that the other side is empty. Where only one of the two fails, stock is asked anew in
-# each of these ways before that counts as a difference.
+# execution or a broadcast finds that the other side is empty; a semi join looks at rows until one matches, in an order
+# that hints change. Where only one of the two fails, stock is asked anew in each of these ways, and with the hints that
+# Joinery was given, before that counts as a difference.
 UNADAPTIVE: Settings = {"spark.sql.adaptive.enabled": "false"}
 SHUFFLED: Settings = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 ANEW: list[Settings] = [UNADAPTIVE, UNADAPTIVE | SHUFFLED, {}, {}, {}, SHUFFLED]
@@ -123,7 +124,11 @@ def settings_of(capability: Capability, case: Case) -> Settings:
 
 
 def stock_answer(
-    spark: SparkSession, capability: Capability, case: Case, other: Mapping[str, str] | None = None
+    spark: SparkSession,
+    capability: Capability,
+    case: Case,
+    other: Mapping[str, str] | None = None,
+    sql: str | None = None,
 ) -> Answer:
     """What stock Spark answers under the settings that Joinery was given: its own operators may lack memory, too.
 
@@ -132,15 +137,20 @@ def stock_answer(
         capability: Of the case.
         case: The case.
         other: Settings that take the place of Joinery's.
+        sql: The same query in other words.
     """
     confs = {**settings_of(capability, case), **(other or {}), **STOCK, **capability.meaning(case)}
     with capability.around(spark, case):
-        return run(spark, in_tasks_that_fail(case, capability.oracle_sql(case)), confs, limit=PATIENCE)
+        return run(spark, in_tasks_that_fail(case, sql or capability.oracle_sql(case)), confs, limit=PATIENCE)
 
 
 def asked_anew(spark: SparkSession, capability: Capability, case: Case) -> Iterator[Answer]:
     """What else stock Spark may answer, one way after the other."""
-    return (stock_answer(spark, capability, case, other) for other in ANEW)
+    hinted = capability.hinted_sql(case)
+    if hinted:
+        yield stock_answer(spark, capability, case, sql=hinted)
+    for other in ANEW:
+        yield stock_answer(spark, capability, case, other)
 
 
 def tested_sql(capability: Capability, case: Case) -> str:

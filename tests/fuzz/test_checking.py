@@ -26,10 +26,13 @@ FAILS_IN_THIRD = FAILS_IN_SECOND.replace("1 -", "2 -")
 
 
 class Told(BuiltFilters):
-    """What stock runs, and Joinery."""
+    """What stock runs, and Joinery, and what stock runs with hints."""
 
-    def __init__(self, stock: str, joinery: str) -> None:
-        self.stock, self.joinery = stock, joinery
+    def __init__(self, stock: str, joinery: str, hinted: str | None = None) -> None:
+        self.stock, self.joinery, self.hinted = stock, joinery, hinted
+
+    def hinted_sql(self, case: Case) -> str | None:
+        return self.hinted
 
     def oracle_sql(self, case: Case) -> str:
         return self.stock
@@ -41,9 +44,9 @@ class Told(BuiltFilters):
         return False
 
 
-def told(spark: SparkSession, stock: str, joinery: str, settings: dict[str, str]) -> Verdict:
+def told(spark: SparkSession, stock: str, joinery: str, settings: dict[str, str], hinted: str | None = None) -> Verdict:
     case: Case = {"tables": {}, "session": ANSI, "query": {}, "variant": {"settings": settings}}
-    capability = Told(stock, joinery)
+    capability = Told(stock, joinery, hinted)
     return check(spark, capability, case, right_answer(spark, capability, case))
 
 
@@ -105,6 +108,18 @@ def test_where_stock_raises_only_sometimes_rows_are_compared(spark: SparkSession
     assert (verdict.difference, verdict.compared, verdict.settled) == (None, True, True)
     verdict = told(spark, FAILS_IN_SECOND, "SELECT id AS x FROM range(99)", partitions(1))
     assert "99 rows instead of 100" in (verdict.difference or "")
+
+
+def test_a_semi_join_by_a_hint_looks_at_rows_behind_its_match(spark: SparkSession) -> None:
+    # the first row of r matches, and the second, for which a condition fails, is looked at where l is broadcast only
+    semi = (
+        "SELECT {}l.id FROM VALUES (1, 65, 2) l(id, s, e) LEFT SEMI JOIN "
+        "VALUES (0, 72), (int(-2147483648), 99) r(s, e) ON l.s <= r.e AND l.e >= -r.s"
+    )
+    hinted = semi.format("/*+ BROADCAST(l) */ ")
+    verdict = told(spark, semi.format(""), hinted, {}, hinted)
+    assert (verdict.found.kind, verdict.difference, verdict.settled) == ("data", None, True)
+    assert told(spark, semi.format(""), hinted, {}).difference is not None
 
 
 def test_stock_is_asked_anew_with_what_the_query_needs(spark: SparkSession) -> None:

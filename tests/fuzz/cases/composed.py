@@ -11,63 +11,28 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from fuzz.capability import Capability, Case
+from fuzz.cases.composed_steps import (
+    BUCKETED,
+    CACHED,
+    ENDS,
+    HINTS,
+    JOINS,
+    KEYS,
+    KINDS,
+    LAST_JOINS,
+    LIMITS,
+    ORDERS,
+    PARTITIONS,
+    RARELY_SET,
+    RESHAPED,
+    WINDOWS,
+    offset,
+    with_offsets,
+)
 from fuzz.cases.last_join_terms import REVERSE
 from fuzz.data import Table, column, register
 from fuzz.running import Answer, other_rows, row_texts
 from fuzz.settings import SAMPLED_WINDOWS, SPLIT_LAST_JOINS, SPLIT_WINDOWS, Settings, draw_physical
-
-# Each step is a CTE of the columns id, k, o and v over the one before, x; y is a table or an earlier step. An id is
-# in it once, so that a LAST JOIN over it has one answer.
-ROWS = "CAST(id AS BIGINT) AS id, k, o, v"
-LAST_JOINS = ["x.k = y.k", "x.k = y.k", "x.k <=> y.k AND y.o <= x.o", "x.k = y.k AND y.o <= x.o", "y.o < x.o"]
-LAST_JOINS += ["x.k = y.k AND y.o <= x.o AND y.v <> x.v", "x.k = y.k AND x.v = y.v AND y.o <= x.o"]
-PARTITIONS = ["PARTITION BY k", "PARTITION BY k", "PARTITION BY k, v % 2", "PARTITION BY o % 5", ""]
-WINDOWS = [
-    "sum(v) OVER ({by} ORDER BY o, id ROWS BETWEEN {n} PRECEDING AND CURRENT ROW)",
-    "max(v) OVER ({by} ORDER BY o, id ROWS BETWEEN {n} PRECEDING AND 1 FOLLOWING)",
-    "sum(v) OVER ({by} ORDER BY o RANGE BETWEEN {n} PRECEDING AND CURRENT ROW)",
-    "count(*) OVER ({by} ORDER BY o DESC RANGE BETWEEN {n} PRECEDING AND {n} FOLLOWING)",
-    "sum(v) OVER ({by} ORDER BY o, id)",
-    "row_number() OVER ({by} ORDER BY o, id)",
-    "lag(v, {n}) OVER ({by} ORDER BY o DESC, id)",
-]
-JOINS = ["x.k = y.k", "x.o BETWEEN y.o AND y.o + 9", "x.k = y.k AND x.o BETWEEN y.o - 5 AND y.o + 5", "x.o = y.o"]
-JOINS += ["x.k = y.k AND x.v = y.v"]
-KINDS = ["JOIN", "JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "RIGHT JOIN"]
-RESHAPED = [
-    "SELECT /*+ REPARTITION(3, k) */ * FROM {x}",
-    "SELECT /*+ REPARTITION_BY_RANGE(4, o) */ * FROM {x}",
-    "SELECT * FROM {x} DISTRIBUTE BY k SORT BY k, o",
-    "SELECT * FROM {x} CLUSTER BY o",
-    "SELECT * FROM {x} ORDER BY o DESC, id LIMIT 60",
-    "SELECT * FROM {x} WHERE id % 2 = 0 UNION ALL SELECT * FROM {x} WHERE id % 2 <> 0",
-    "SELECT max(id) AS id, k, o, sum(v) % 1000 AS v FROM {x} GROUP BY k, o",
-    "SELECT max(id) AS id, k, max(o) AS o, count(*) AS v FROM {x} GROUP BY k",
-    "SELECT * FROM {x} WHERE v > (SELECT min(v) FROM {x})",
-]
-# How a table lies there already: in memory, or in buckets.
-CACHED = [
-    "SELECT * FROM {t}",
-    "SELECT /*+ REPARTITION(3, k) */ * FROM {t}",
-    "SELECT * FROM {t} DISTRIBUTE BY k SORT BY k, o",
-    "SELECT * FROM {t} CLUSTER BY o",
-]
-BUCKETED = "bucketed"
-# What the query does with the rows of the last step, {x}; a LIMIT takes any of them.
-LIMITS = {"LIMIT 7": 7, "LIMIT 60": 60, "LIMIT 1000": 1000}
-ENDS = [
-    *LIMITS,
-    "GROUPED: SELECT k, count(*) AS n, sum(id) AS ids, min(v) AS least FROM {x} GROUP BY k",
-    "DISTINCT: SELECT DISTINCT k, v FROM {x}",
-    "COUNTED: SELECT count(*) AS n, max(o) AS last FROM {x}",
-    "ANY: SELECT EXISTS (SELECT 1 FROM {x} WHERE v > 3) AS found, (SELECT count(*) FROM {x}) AS n",
-]
-HINTS = {
-    "last": ["BROADCAST(y)", "SHUFFLE_HASH(y)", "SHUFFLE_HASH(y)", "MERGE(y)", "MERGE(y)", ""],
-    "window": ["SKEW_WINDOW(2)", "SKEW_WINDOW(5)", "", ""],
-    "join": ["RANGE_JOIN(y)", "RANGE_JOIN(y), BROADCAST(y)", "RUNTIME_FILTER(y)", "MERGE(y)", ""],
-    "reshaped": [""],
-}
 
 
 class Composed(Capability):
@@ -101,20 +66,25 @@ class Composed(Capability):
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
         steps: list[dict[str, Any]] = []
+        order = rng.choice(ORDERS)
         for i in range(rng.choice([2, 2, 3, 3, 4])):
+            other = rng.choice([None, None, *range(i)])
             match rng.choice(["last", "last", "window", "join", "reshaped"]):
                 case "last":
-                    order = [["y.o", rng.choice(list(REVERSE))], ["y.id", "ASC"]]
-                    other = rng.choice([None, None, *range(i)])
-                    steps.append({"kind": "last", "on": rng.choice(LAST_JOINS), "order": order, "other": other})
+                    on = with_offsets(rng.choice(LAST_JOINS), order)
+                    by = [["y.o", rng.choice(list(REVERSE))], ["y.id", "ASC"]]
+                    steps.append({"kind": "last", "on": on, "order": by, "other": other})
                 case "window":
-                    call = rng.choice(WINDOWS).format(by=rng.choice(PARTITIONS), n=rng.choice([0, 1, 3, 20]))
+                    n = rng.choice([0, 1, 3, 20])
+                    by_keys = rng.choice(PARTITIONS)
+                    call = rng.choice(WINDOWS).format(by=by_keys, n=n, offset=offset(order, n))
                     steps.append({"kind": "window", "call": call})
                 case "join" if sum(step["kind"] == "join" for step in steps) < 2:
-                    steps.append({"kind": "join", "on": rng.choice(JOINS), "join": rng.choice(KINDS)})
+                    on = with_offsets(rng.choice(JOINS), order)
+                    steps.append({"kind": "join", "on": on, "join": rng.choice(KINDS), "other": other})
                 case _:
                     steps.append({"kind": "reshaped", "sql": rng.choice(RESHAPED)})
-        return {"steps": steps, "end": rng.choice(["", "", "", *ENDS])}
+        return {"steps": steps, "end": rng.choice(["", "", "", *ENDS]), "k": rng.choice(KEYS), "o": order}
 
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
         forced: Settings = {}
@@ -130,26 +100,29 @@ class Composed(Capability):
             forced["spark.joinery.rangeJoin.maxBroadcast"] = "1"
         if rng.random() < 0.2:
             forced["spark.joinery.lastJoin.maxHashPartition"] = rng.choice(["-1", "1b"])
-        if rng.random() < 0.1:
-            forced["spark.sql.requireAllClusterKeysForDistribution"] = "true"
-        if rng.random() < 0.1:
-            forced["spark.sql.requireAllClusterKeysForCoPartition"] = "false"
-        if rng.random() < 0.1:
-            forced["spark.sql.adaptive.forceOptimizeSkewedJoin"] = "true"
+        forced |= {name: value for name, (share, value) in RARELY_SET.items() if rng.random() < share}
         hints = [rng.choice(HINTS[step["kind"]]) for step in query["steps"]]
         return {"hints": hints, "twice": rng.random() < 0.15, "settings": draw_physical(rng, forced)}
 
     def sql(self, case: Case) -> str:
-        hints = [*case["variant"].get("hints", []), "", "", "", ""]
-        return self._sql(case, [f"/*+ {hint} */ " if hint else "" for hint in hints], stock=False)
+        return self._sql(case, self._hints(case), stock=False)
 
     def oracle_sql(self, case: Case) -> str:
         return self._sql(case, [""] * 4, stock=True)
 
+    def hinted_sql(self, case: Case) -> str | None:
+        kinds = [*(step["kind"] for step in case["query"]["steps"]), *[""] * 4]
+        of_joins = [hint if kind == "join" else "" for kind, hint in zip(kinds, self._hints(case), strict=False)]
+        return self._sql(case, of_joins, stock=True) if any(of_joins) else None
+
+    def _hints(self, case: Case) -> list[str]:
+        hints = [*case["variant"].get("hints", []), "", "", "", ""]
+        return [f"/*+ {hint} */ " if hint else "" for hint in hints]
+
     def _sql(self, case: Case, hints: list[str], stock: bool) -> str:
-        parts = [f"s0 AS (SELECT {ROWS} FROM l)"]
+        parts = [f"s0 AS ({self._rows(case, 'l')})"]
         for i, step in enumerate(case["query"]["steps"]):
-            parts.append(f"s{i + 1} AS ({self._step(step, f's{i}', hints[i], i, stock)})")
+            parts.append(f"s{i + 1} AS ({self._step(case, step, f's{i}', hints[i], i, stock)})")
         end = case["query"].get("end") or ""
         last = end.partition(": ")[2].format(x=f"s{len(parts) - 1}") or f"SELECT id, k, o, v FROM s{len(parts) - 1}"
         if end in LIMITS:
@@ -158,11 +131,16 @@ class Composed(Capability):
             last = f"{last} UNION ALL {last}"
         return f"WITH {', '.join(parts)} {last}"
 
-    def _step(self, step: dict[str, Any], x: str, hint: str, i: int, stock: bool) -> str:
+    def _rows(self, case: Case, table: str) -> str:
+        k, o = case["query"].get("k", "k"), case["query"].get("o", "o")
+        return f"SELECT CAST(id AS BIGINT) AS id, {k} AS k, {o} AS o, v FROM {table}"
+
+    def _step(self, case: Case, step: dict[str, Any], x: str, hint: str, i: int, stock: bool) -> str:
+        r = f"({self._rows(case, 'r')})"
+        other = step.get("other")
+        y = r if other is None or other >= i else f"s{other}"
         match step["kind"]:
             case "last":
-                other = step.get("other")
-                y = f"(SELECT {ROWS} FROM r)" if other is None or other >= i else f"s{other}"
                 columns = "x.id, x.k, x.o, coalesce(y.v + 1, x.v) % 1000 AS v"
                 if not stock:
                     order = ", ".join(f"{term} {way}" for term, way in step["order"])
@@ -174,12 +152,12 @@ class Composed(Capability):
             case "window":
                 return f"SELECT {hint}id, k, o, coalesce({step['call']}, -1) % 1000 AS v FROM {x}"
             case "join":
-                join, y = step["join"], f"(SELECT {ROWS} FROM r WHERE id < 12)"
+                join, few = step["join"], f"(SELECT * FROM {y} WHERE id BETWEEN 0 AND 11)"
                 if "SEMI" in join or "ANTI" in join:
-                    return f"SELECT {hint}x.id, x.k, x.o, x.v FROM {x} x {join} {y} y ON {step['on']}"
+                    return f"SELECT {hint}x.id, x.k, x.o, x.v FROM {x} x {join} {few} y ON {step['on']}"
                 columns = "coalesce(x.id, -1) * 1000 + coalesce(y.id, 999) AS id, x.k, x.o, coalesce(x.v, 1) + "
-                return f"SELECT {hint}{columns}coalesce(y.v, 2) AS v FROM {x} x {join} {y} y ON {step['on']}"
-        return str(step["sql"]).format(x=x)
+                return f"SELECT {hint}{columns}coalesce(y.v, 2) AS v FROM {x} x {join} {few} y ON {step['on']}"
+        return str(step["sql"]).format(x=x, r=r)
 
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
         if limit := LIMITS.get(case["query"].get("end") or ""):
