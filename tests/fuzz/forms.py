@@ -38,6 +38,7 @@ FORMS = (
     "StoredRangeIndex",
     "joinery_might_contain",
 )
+WINDOW_BY_DISTRIBUTION = re.compile(r"cut[^,]* by the distribution of [^,]*, (before the shuffle|when read)")
 GROWS = re.compile(r"unboundedpreceding\$\(\), (currentrow|\d)|row_number|rank\(", re.IGNORECASE)
 
 
@@ -62,7 +63,7 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
             forms.update(_forms(node, str(node.nodeName()), names))
         if "TimeSlice" in names and "cut by the distribution" in plan:
             forms.add("LAST JOIN cut by a stored distribution")
-        if "WindowParts" in names and "by the distribution" in plan:
+        if WINDOW_BY_DISTRIBUTION.search(plan):
             forms.add("SlidingWindow cut by a stored distribution")
     return sorted(forms), plan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz.forms import final_and_initial
+from fuzz.forms import WINDOW_BY_DISTRIBUTION, final_and_initial
 
 PLAN = """AdaptiveSparkPlan isFinalPlan=true
 +- == Final Plan ==
@@ -40,3 +40,9 @@ def test_what_ran_goes_on_behind_a_subquery() -> None:
 def test_a_plan_without_adaptive_execution_is_what_ran() -> None:
     plan = "SortMergeLastJoin\n:- Scan\n+- CarryOver"
     assert final_and_initial(plan) == (plan, "")
+
+
+def test_a_window_is_cut_by_a_distribution_before_its_shuffle_or_behind_it() -> None:
+    told = ["cut by the distribution of file:/t, when read", "cut into 3 by the distribution of t, before the shuffle"]
+    others = ["cut by a sample, when read", "TimeSlice cut by the distribution of t"]
+    assert [bool(WINDOW_BY_DISTRIBUTION.search(text)) for text in told + others] == [True, True, False, False]

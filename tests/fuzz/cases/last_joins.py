@@ -102,9 +102,9 @@ class KeylessLastJoin(PlainlyWritten):
     kinds = ("int", "int", "bigint", "bigint", "smallint", "date", "timestamp", "timestamp_ntz", "double", "string")
     as_of = 1.0
     other_way = 0.0
-    residual = 0.1
+    residual = 0.4
     cut = 0.3
-    spilling = 0.5
+    spilling = 0.7
     distribution = 0.0
     hints = ("SHUFFLE_HASH", "MERGE", "MERGE", "")
     outer = 0.0

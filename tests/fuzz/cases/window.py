@@ -47,6 +47,9 @@ class SlidingWindow(Capability):
     total = 0.55
     limit = 0.1
     distribution = 0.08
+    cut = 0.3
+    sampled = 0.2
+    most_functions = 5
     parts: Sequence[int] = (*[0, 0, 2, 3, 8] * 3, 64)
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
@@ -85,7 +88,7 @@ class SlidingWindow(Capability):
         query: dict[str, Any] = {
             "partition": known["keys"] if known else rng.choice([["k"], ["k"], ["k"], ["k", "s"], []]),
             "order": order,
-            "functions": [draw_function(rng, rng.choice(frames), total) for _ in range(rng.randint(1, 5))],
+            "functions": [draw_function(rng, rng.choice(frames), total) for _ in range(rng.randint(1, self.most_functions))],
             "padding": "p" in tables["t"]["columns"],
             "input": rng.choice(["scan"] * 4 + list(INPUTS)),
         }
@@ -97,11 +100,11 @@ class SlidingWindow(Capability):
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
         forced: Settings = {}
         drawn = rng.random()
-        if drawn < 0.3:
+        if drawn < self.cut:
             forced |= SPLIT_WINDOWS
-        elif drawn < 0.5:
+        elif drawn < self.cut + self.sampled:
             forced |= SAMPLED_WINDOWS
-        elif drawn < 0.5 + self.distribution / 2:
+        elif drawn < self.cut + self.sampled + self.distribution * (1 - self.cut - self.sampled):
             forced |= {key: value for key, value in SPLIT_WINDOWS.items() if "atRead" not in key}
         if rng.random() < 0.3:
             forced["spark.sql.windowExec.buffer.in.memory.threshold"] = rng.choice(["1", "2", "100"])
@@ -208,4 +211,8 @@ class StoredCutWindow(SlidingWindow):
     orders = ("o_int", "o_bigint", "o_date", "o_timestamp", "o_decimal")
     order_pools = ("dense", "many", "many", "ends", "changes")
     distribution = 0.9
+    cut = 0.3
+    sampled = 0.1
+    most_functions = 2  # each may be a reason not to be cut
+    total = 0.9
     parts = (0, 0, 0, 0, 3)  # a hint goes before a store
