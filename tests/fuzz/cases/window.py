@@ -84,11 +84,11 @@ class SlidingWindow(Capability):
         if total:
             order += [["s", rng.choice(ways)]] if rng.random() < 0.15 else []
             order.append(["id", rng.choice(ways)])
-        frames = frames_of(rng, ORDERS[name], total, rows)
+        frames, most = frames_of(rng, ORDERS[name], total, rows), self.most_functions
         query: dict[str, Any] = {
             "partition": known["keys"] if known else rng.choice([["k"], ["k"], ["k"], ["k", "s"], []]),
             "order": order,
-            "functions": [draw_function(rng, rng.choice(frames), total) for _ in range(rng.randint(1, self.most_functions))],
+            "functions": [draw_function(rng, rng.choice(frames), total) for _ in range(rng.randint(1, most))],
             "padding": "p" in tables["t"]["columns"],
             "input": rng.choice(["scan"] * 4 + list(INPUTS)),
         }
