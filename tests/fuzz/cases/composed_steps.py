@@ -18,6 +18,7 @@ HOURS = "INTERVAL '{n}' HOUR"
 LAST_JOINS = ["x.k = y.k", "x.k = y.k", "x.k <=> y.k AND y.o <= x.o", "x.k = y.k AND y.o <= x.o", "y.o < x.o"]
 LAST_JOINS += ["x.k = y.k AND y.o <= x.o AND y.v <> x.v", "x.k = y.k AND x.v = y.v AND y.o <= x.o"]
 LAST_JOINS += ["x.k = y.k AND y.o BETWEEN x.o - {5} AND x.o", "x.k = y.k AND y.o <= x.o AND y.id > 3"]
+LAST_JOINS += ["x.k = y.k AND y.v IN (SELECT v FROM r WHERE id < 9)", "y.o <= x.o AND x.id IN (SELECT id FROM r)"]
 
 PARTITIONS = ["PARTITION BY k", "PARTITION BY k", "PARTITION BY k, v % 2", "PARTITION BY hash(o) % 5", ""]
 WINDOWS = [

@@ -34,6 +34,9 @@ RESIDUALS = [
     "(l.v * 7 + r.v * 5 + r.id) % 19 = 0",
     "r.s > l.s",
     "r.v = 3",
+    "r.v IN (SELECT z.v FROM r z WHERE z.id < 9)",
+    "(l.v IN (SELECT z.v FROM l z WHERE z.k = l.k AND z.id < 30) OR r.v > 3)",
+    "NOT EXISTS (SELECT 1 FROM l z WHERE z.v = r.v AND z.id < 9)",
 ]
 # Comparisons of the ORDER BY term {r} with the left time {l}, by type; the direction of time is drawn.
 TOLERANCES: dict[str, list[str]] = {

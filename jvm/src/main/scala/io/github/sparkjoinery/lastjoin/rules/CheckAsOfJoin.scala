@@ -21,7 +21,7 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
         checkSides(left, right, join.origin)
         splitConjunctivePredicates(condition).foreach {
           case marked: AsOfMatch => checkMatch(marked.child, marked.origin, left, right)
-          case other if other.resolved => checkOn(other)
+          case other if other.resolved => checkOn(other, Seq(left, right))
           case _ =>
         }
       case _ =>
@@ -87,16 +87,19 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     }
   }
 
-  private def checkOn(condition: Expression): Unit = {
+  /** A Python function, or a correlated subquery, is computed below the join: [[ComputeBelowLastJoin]]. */
+  private def checkOn(condition: Expression, sides: Seq[LogicalPlan]): Unit = {
+    def isOverOneSide(e: Expression): Boolean = sides.exists(side => e.references.subsetOf(side.outputSet))
     condition.foreach {
-      case subquery: ScalarSubquery if !subquery.isCorrelated =>
-      case e: SubqueryExpression =>
-        reject("ON", "ON of ASOF JOIN takes no subquery but an uncorrelated scalar one.", e.origin)
-      case e: PythonUDF =>
+      case subquery: ScalarSubquery if subquery.isCorrelated => rejectSubquery(subquery)
+      case in: InSubquery if in.query.isCorrelated && !isOverOneSide(in) => rejectSubquery(in)
+      case exists: Exists if !isOverOneSide(exists) => rejectSubquery(exists)
+      case udf: PythonUDF if !isOverOneSide(udf) =>
         reject(
           "ON",
-          s"ON of ASOF JOIN cannot call the Python function ${e.sql}; compute it in a column first.",
-          e.origin)
+          s"A Python function in ON of ASOF JOIN takes columns of one side, but ${udf.sql} takes some of both; " +
+            "call it after the join.",
+          udf.origin)
       case e: OuterReference =>
         reject("ON", s"ON of ASOF JOIN cannot refer to a column of an outer query: ${e.sql}.", condition.origin)
       case _ =>
@@ -105,13 +108,17 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       reject("ON", s"ON of ASOF JOIN must be deterministic, but it is ${condition.sql}.", condition.origin)
   }
 
+  private def rejectSubquery(subquery: Expression): Nothing = reject(
+    "ON",
+    "ON of ASOF JOIN takes uncorrelated subqueries, and IN and EXISTS that refer to columns of one side.",
+    subquery.origin)
+
   private def notAllowed(operand: Expression): Option[String] = operand match {
     case _: AggregateExpression => Some("an aggregate function")
     case _: WindowExpression => Some("a window function")
     case _: SubqueryExpression => Some("a subquery")
     case _: OuterReference => Some("a column of an outer query")
     case _: Generator => Some("a generator")
-    case _: PythonUDF => Some("a Python function")
     case _ => None
   }
 

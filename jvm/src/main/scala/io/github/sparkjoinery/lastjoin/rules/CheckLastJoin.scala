@@ -24,7 +24,7 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
           "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",
           join.origin)
       }
-      condition.foreach(checkCondition)
+      condition.foreach(checkCondition(_, Seq(left, right)))
     case join @ Join(_, _: LastJoinRight, other, _, _) =>
       fail(
         "JOIN_TYPE",
@@ -49,17 +49,26 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
       })
   }
 
-  private def checkCondition(condition: Expression): Unit = {
+  /** A Python function, or a correlated subquery, is computed below the join: [[ComputeBelowLastJoin]]. */
+  private def checkCondition(condition: Expression, sides: Seq[LogicalPlan]): Unit = {
+    def isOverOneSide(e: Expression): Boolean = sides.exists(side => e.references.subsetOf(side.outputSet))
     condition.foreach {
-      case udf: PythonUDF =>
+      case udf: PythonUDF if !isOverOneSide(udf) =>
         fail(
           "PYTHON_UDF_ON",
-          s"ON of LAST JOIN cannot call the Python function ${udf.sql}; compute it in a column first.",
-          udf.origin)
-      case subquery: ScalarSubquery if !subquery.isCorrelated =>
-      case subquery: SubqueryExpression =>
-        fail("SUBQUERY_ON", "ON of LAST JOIN takes no subquery but an uncorrelated scalar one.", subquery.origin)
+          s"A Python function in ON of LAST JOIN takes columns of one side, but ${udf.sql} takes some of both; " +
+            "call it after the join.",
+          udf.origin
+        )
+      case subquery: ScalarSubquery if subquery.isCorrelated => refuse(subquery)
+      case in: InSubquery if in.query.isCorrelated && !isOverOneSide(in) => refuse(in)
+      case exists: Exists if !isOverOneSide(exists) => refuse(exists)
       case _ =>
     }
   }
+
+  private def refuse(subquery: Expression): Nothing = fail(
+    "SUBQUERY_ON",
+    "ON of LAST JOIN takes uncorrelated subqueries, and IN and EXISTS that refer to columns of one side.",
+    subquery.origin)
 }

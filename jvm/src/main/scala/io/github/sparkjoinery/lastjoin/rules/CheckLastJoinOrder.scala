@@ -40,7 +40,6 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
       case e: SubqueryExpression => refuse("SUBQUERY", e)
       case e: OuterReference => refuse("OUTER_REFERENCE", e)
       case e: Generator => refuse("GENERATOR", e)
-      case e: PythonUDF => refuse("PYTHON_UDF", e)
       case _ =>
     }
     if (!term.deterministic) refuse("NONDETERMINISTIC", term.child)
@@ -52,7 +51,6 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
     case "SUBQUERY" => "a subquery"
     case "OUTER_REFERENCE" => "a column of an outer query"
     case "GENERATOR" => "a generator"
-    case "PYTHON_UDF" => "a Python function"
     case "NONDETERMINISTIC" => "a non-deterministic expression"
   }
 }

@@ -57,9 +57,11 @@ object PlanAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     val bare = HintsInJoin(Join(left, right, LeftOuter, Some(condition), hint))
     val order = Option.when(sides.right.references.nonEmpty)(
       if (sides.backward) SortOrder(sides.right, Ascending) else SortOrder(sides.right, Descending, NullsFirst, Nil))
-    joinType match {
-      case Inner => inner(LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint))
-      case _ => LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint)
+    val join = LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint)
+    ComputeBelowLastJoin(join) match {
+      case computed @ Project(_, join: LastJoin) if joinType == Inner => computed.copy(child = inner(join))
+      case join: LastJoin if joinType == Inner => inner(join)
+      case outer => outer
     }
   }
 

@@ -33,7 +33,7 @@ object PlanLastJoin extends Rule[LogicalPlan] {
       checked(WarnOfOrderAfterOn(DecorrelateLastJoin(plan).transformUpWithSubqueries {
         case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
           val join = HintsInJoin(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint))
-          LastJoin(join.left, join.right, order, join.condition, join.hint)
+          ComputeBelowLastJoin(LastJoin(join.left, join.right, order, join.condition, join.hint))
       }))
     else plan
 

@@ -69,9 +69,10 @@ class AsOfJoinErrorsSuite extends AsOfJoinChecks {
     "JOINERY_ASOF_JOIN.ON",
     "rand() > 0.5")
   error(
-    "SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k IN (SELECT k FROM r)",
+    "SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k IN (SELECT k FROM r x WHERE x.ts = r.ts)",
     "JOINERY_ASOF_JOIN.ON",
-    "IN (SELECT k FROM r)")
+    "IN (SELECT k FROM r x WHERE x.ts = r.ts)"
+  )
   error(
     "SELECT * FROM l a WHERE EXISTS (SELECT 1 FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON a.k = r.k)",
     "JOINERY_ASOF_JOIN.ON",

@@ -145,14 +145,15 @@ class LastJoinErrorsSuite extends LastJoinChecks {
     "JOINERY_LAST_JOIN.NONDETERMINISTIC_ON",
     "rand() < 0.5")
   error(
-    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON EXISTS (SELECT 1 FROM l x WHERE x.k = r.k)",
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON EXISTS (SELECT 1 FROM l x WHERE x.k = r.k AND x.id = l.id)",
     "JOINERY_LAST_JOIN.SUBQUERY_ON",
-    "LAST JOIN r ORDER BY r.ts ON EXISTS (SELECT 1 FROM l x WHERE x.k = r.k)"
+    "LAST JOIN r ORDER BY r.ts ON EXISTS (SELECT 1 FROM l x WHERE x.k = r.k AND x.id = l.id)"
   )
   error(
-    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts IN (SELECT id FROM l)",
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k AND r.ts IN (SELECT id FROM l x WHERE x.k = l.k)",
     "JOINERY_LAST_JOIN.SUBQUERY_ON",
-    "IN (SELECT id FROM l)")
+    "IN (SELECT id FROM l x WHERE x.k = l.k)"
+  )
 
   test("an uncorrelated scalar subquery in ON is taken by all operators") {
     for ((hint, _) <- LastJoinForms) {

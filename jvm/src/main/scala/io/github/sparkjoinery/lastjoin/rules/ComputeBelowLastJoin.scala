@@ -1,0 +1,57 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoin
+
+/**
+ * {{{
+ *   LastJoin f(r.t), l.k = r.k AND f(l.v) = 1          Project l.*, r.*
+ *   :- l                                               +- LastJoin t, l.k = r.k AND v = 1
+ *   +- r                                        ==>       :- Project l.*, f(l.v) AS v
+ *                                                         |  +- l
+ *                                                         +- Project r.*, f(r.t) AS t
+ *                                                            +- r
+ * }}}
+ *
+ * No operator calls Python, or asks a correlated subquery, for a pair of rows: Spark has nodes of their own for both,
+ * and puts them below an ordinary join where one side has all the columns they need. So it is here. A condition over
+ * right columns alone is a filter of the right side.
+ */
+private[rules] object ComputeBelowLastJoin extends PredicateHelper {
+
+  def apply(join: LastJoin): LogicalPlan = {
+    val (ofRight, others) = join.condition.toSeq.flatMap(splitConjunctivePredicates).partition { condition =>
+      condition.exists(isComputed) && condition.references.nonEmpty &&
+      condition.references.subsetOf(join.right.outputSet)
+    }
+    val (left, right) =
+      (new Side(join.left), new Side(ofRight.reduceOption(And).fold(join.right)(Filter(_, join.right))))
+    def below(e: Expression): Expression =
+      if (isComputed(e)) Seq(left, right).find(_.has(e)).fold(e)(_.column(e)) else e.mapChildren(below)
+    val conditions = others.map(below)
+    val order = join.order.map(term => term.copy(child = below(term.child)))
+    val computed = join.copy(left.plan, right.plan, order, conditions.reduceOption(And))
+    if (left.isPlain && right.isPlain) computed else Project(join.output, computed)
+  }
+
+  /** NOT IN has a meaning of its own where there are NULLs, so it stays together. */
+  private def isComputed(e: Expression): Boolean = e match {
+    case _: PythonUDF | _: InSubquery | Not(_: InSubquery) => true
+    case exists: Exists => exists.isCorrelated
+    case _ => false
+  }
+
+  /** A side, and what is computed there, once where it is used twice. */
+  private class Side(child: LogicalPlan) {
+    private val columns = mutable.LinkedHashMap.empty[Expression, Alias]
+
+    def has(e: Expression): Boolean = e.references.subsetOf(child.outputSet)
+    def column(e: Expression): Attribute = columns.getOrElseUpdate(e.canonicalized, Alias(e, "computed")()).toAttribute
+    def isPlain: Boolean = columns.isEmpty
+    def plan: LogicalPlan = if (isPlain) child else Project(child.output ++ columns.values, child)
+  }
+}
