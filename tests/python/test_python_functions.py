@@ -66,6 +66,13 @@ def test_order_by(spark: SparkSession, on: str, hint: str) -> None:
     assert_operator(found, FORMS[hint])
 
 
+def test_of_no_column(spark: SparkSession) -> None:
+    found = spark.sql(
+        "SELECT l.id, r.id AS right_id FROM l l LAST JOIN r ORDER BY later(3), r.o, r.id ON l.k = r.k AND later(3) = 4"
+    )
+    assert_same_rows(found, last(spark, "r.o DESC, r.id DESC", "l.k = r.k"))
+
+
 def last(spark: SparkSession, order: str, on: str) -> DataFrame:
     """The last match of each left row, in the reverse order, by an ordinary join."""
     place = f"row_number() OVER (PARTITION BY l.id ORDER BY {order}) AS place"

@@ -30,10 +30,10 @@ private[rules] object ComputeBelowLastJoin extends PredicateHelper {
     }
     val (left, right) =
       (new Side(join.left), new Side(ofRight.reduceOption(And).fold(join.right)(Filter(_, join.right))))
-    def below(e: Expression): Expression =
-      if (isComputed(e)) Seq(left, right).find(_.has(e)).fold(e)(_.column(e)) else e.mapChildren(below)
-    val conditions = others.map(below)
-    val order = join.order.map(term => term.copy(child = below(term.child)))
+    def below(sides: Side*)(e: Expression): Expression =
+      if (isComputed(e)) sides.find(_.has(e)).fold(e)(_.column(e)) else e.mapChildren(below(sides: _*))
+    val conditions = others.map(below(left, right))
+    val order = join.order.map(term => term.copy(child = below(right)(term.child)))
     val computed = join.copy(left.plan, right.plan, order, conditions.reduceOption(And))
     if (left.isPlain && right.isPlain) computed else Project(join.output, computed)
   }
