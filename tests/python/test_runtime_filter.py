@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -72,3 +73,21 @@ def test_subqueries_of_a_query_as_text(spark: SparkSession, predicate: str) -> N
     assert "joinery_might_contain" in plan(found)
     assert sorted(found.collect()) == expected
     assert len(expected) == 200
+
+
+@pytest.mark.parametrize("code", ["CODEGEN_ONLY", "NO_CODEGEN"])
+def test_one_table_in_two_roles(spark: SparkSession, tmp_path: Path, code: str) -> None:
+    """Two columns of one table are tested by the same filter, which is no value that both could share."""
+    columns = spark.range(20_000).select("id", (f.col("id") % 100).alias("k"), (f.col("id") % 70).alias("other"))
+    columns.write.parquet(str(tmp_path / "fact"))
+    few = "(SELECT * FROM VALUES (3), (5), (7) AS t(x))"
+    query = f"SELECT f.id FROM parquet.`{tmp_path}/fact` f JOIN {few} a ON f.k = a.x RIGHT JOIN {few} b ON other = b.x"
+    with settings(
+        spark,
+        {"spark.sql.codegen.factoryMode": code, "spark.sql.codegen.wholeStage": str(code != "NO_CODEGEN").lower()},
+    ):
+        found = spark.sql(query)
+        with settings(spark, WITHOUT):
+            expected = sorted(spark.sql(query).collect())
+        assert sorted(found.collect()) == expected
+    assert plan(found).partition("== Initial Plan ==")[0].count("joinery_might_contain") == 2

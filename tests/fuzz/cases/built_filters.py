@@ -54,6 +54,7 @@ JOINS = [
     "LEFT ANTI JOIN",
     "LAST JOIN",
 ]
+ROLES = ["l.k_{n} = r.k_{n}", "l.j_{n} = m.k_{n}"]
 NUMBERS = ("tiny", "small", "int", "big", "dec", "float", "double")
 
 
@@ -91,6 +92,9 @@ class BuiltFilters(Capability):
             joins.append({"join": rng.choice(kinds), "side": rng.choice(SIDES).format(t=right, n=name), "on": on})
         if len(joins) == 2 and joins[0]["join"] in ("LEFT SEMI JOIN", "LEFT ANTI JOIN"):
             joins[1]["on"] = joins[1]["on"].replace("r.", "l.")
+        if len(joins) == 2 and rng.random() < 0.3:  # one table in two roles
+            joins[0]["on"], joins[1]["on"] = (key.format(n=names[0]) for key in ROLES)
+            joins[1]["side"] = joins[0]["side"]
         side = rng.choice(SIDES).format(t="l", n=names[0])
         return {"side": side, "joins": joins, "where": rng.choice(["", "", "l.v > 1", "l.id < 50"])}
 

@@ -32,7 +32,13 @@ WINDOWS = [
 ]
 
 JOINS = ["x.k = y.k", "x.o BETWEEN y.o AND y.o + {9}", "x.k = y.k AND x.o BETWEEN y.o - {5} AND y.o + {5}", "x.o = y.o"]
-JOINS += ["x.k = y.k AND x.v = y.v", "x.o < y.o AND x.v > y.v", "x.k = y.k AND y.id > (SELECT min(id) + 2 FROM r)"]
+JOINS += [
+    "x.v = y.v",
+    "x.id = y.v",
+    "x.k = y.k AND x.v = y.v",
+    "x.o < y.o AND x.v > y.v",
+    "x.k = y.k AND y.id > (SELECT min(id) + 2 FROM r)",
+]
 KINDS = ["JOIN", "JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "RIGHT JOIN", "FULL JOIN"]
 
 # What stock Spark does with the rows of a step, {x}; {r} is the right table.

@@ -56,7 +56,13 @@ case class EitherFilter(stored: Expression, added: Expression) extends BinaryExp
  * @param filter
  *   the filter, common to all tasks
  */
-case class MightContain(hash: Expression, filter: Expression) extends BinaryExpression with Predicate {
+case class MightContain(hash: Expression, filter: Expression) extends BinaryExpression with Predicate
+  with ConditionalExpression {
+
+  // The filter has no value, which Spark would otherwise compute once for two tests by the same filter.
+  override def alwaysEvaluatedInputs: Seq[Expression] = Seq(hash)
+  override def branchGroups: Seq[Seq[Expression]] = Nil
+  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = copy(hash = inputs.head)
 
   override def left: Expression = hash
   override def right: Expression = filter
