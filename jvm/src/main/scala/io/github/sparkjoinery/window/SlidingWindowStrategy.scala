@@ -35,8 +35,9 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
     case SkewWindow(parts, child) =>
       windowBelow(child).foreach(_.setTagValue(Parts, parts))
       Seq(planLater(child))
-    case window @ PhysicalWindow(WindowFunctionType.SQL, columns, keys, order, child)
-        if JoineryConf.slidingWindowEnabled =>
+    case window @ PhysicalWindow(WindowFunctionType.SQL, all, keys, order, child) if JoineryConf.slidingWindowEnabled =>
+      // Where Spark takes a subquery apart, it adds columns that are no functions.
+      val columns = all.filter(functionsOf(_).nonEmpty)
       val hint = window.getTagValue(Parts)
       val readInOrder = keys.isEmpty && window.getTagValue(Limited).isDefined
       val parts = if (readInOrder) Some(1) else hint
@@ -80,7 +81,8 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
         val left = columns.filterNot(taken.contains)
         val below = if (left.isEmpty) planLater(child) else WindowExec(left, keys, order, planLater(child))
         val sliding = SlidingWindowExec(taken, keys, order, cut.fold(below)(WindowPartsExec(_, below)), parts, cut)
-        Seq(if (left.isEmpty && cut.isEmpty) sliding else ProjectExec(window.output, sliding))
+        val output = child.output ++ all.map(column => if (columns.contains(column)) column.toAttribute else column)
+        Seq(if (left.isEmpty && cut.isEmpty && columns == all) sliding else ProjectExec(output, sliding))
       }
     case _ => Nil
   }

@@ -54,6 +54,17 @@ class SlidingWindowPlanSuite extends WindowChecks {
 
   // the operator
 
+  test("in a correlated subquery, where Spark adds a column that is no function") {
+    for (frame <- Seq("ROWS 3 PRECEDING", "RANGE BETWEEN 5 PRECEDING AND CURRENT ROW");
+      correlated <- Seq("x.id % 7 = t.o % 7", "x.v <= t.o")) {
+      val values = s"SELECT sum(v) OVER (PARTITION BY k ORDER BY o $frame) AS f FROM t WHERE $correlated"
+      checkPlan(s"SELECT x.id FROM t x WHERE x.v < (SELECT min(f) FROM ($values)) AND x.id < 20", Operator -> 1)
+      checkPlan(
+        s"SELECT x.id FROM t x WHERE x.v < (SELECT f FROM ($values) ORDER BY f LIMIT 1) AND x.id < 20",
+        Operator -> 1)
+    }
+  }
+
   test("in place of Spark's window operator and of its sort") {
     assert(names(sql(query)) == Seq("Project", "SlidingWindow", "Exchange", "Project", "Scan"))
   }
