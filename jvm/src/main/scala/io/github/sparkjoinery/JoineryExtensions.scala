@@ -24,7 +24,7 @@ import io.github.sparkjoinery.rangejoin.{
   SplitSkewedRangeJoin,
   UseStoredRangeIndex
 }
-import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
+import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 
 /**
  * Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`.
@@ -61,6 +61,7 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SlidingWindowStrategy, 
  * For a query with a window:
  *   1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and keeps it above each window of its
  *      SELECT;
+ *   1. optimizer: [[SkewWindow.OutOfTheWay]] keeps hints out of the way of filters;
  *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`, and whether hot keys are cut before the shuffle;
  *   1. adaptive execution, the input shuffled: [[SplitSkewedWindow]] has several tasks read a skewed partition.
  *
@@ -111,6 +112,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // windows
     extensions.injectResolutionRule(_ => ResolveSkewWindow)
+    extensions.injectOptimizerRule(_ => SkewWindow.OutOfTheWay)
     extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedWindow)
 

@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.window
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.expressions.{Literal, SubExprUtils}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
@@ -17,6 +17,10 @@ object ResolveSkewWindow extends Rule[LogicalPlan] with Logging {
     _.containsPattern(UNRESOLVED_HINT)) {
     case hint @ UnresolvedHint(name, arguments, child) if name.equalsIgnoreCase(SkewWindow.Name) =>
       SkewWindow(parts(hint, arguments), child)
+    case SkewWindow(parts, child) if child.resolved && SubExprUtils.hasOuterReferences(child) =>
+      // Spark takes apart what it knows.
+      logWarning(s"hint ${SkewWindow.Name}($parts) has no effect in a subquery with columns of an outer query")
+      child
     case hint @ SkewWindow(parts, child) if child.resolved && !child.isInstanceOf[Window] =>
       val placed = place(parts, child)
       if (placed.fastEquals(child)) logWarning(s"hint ${SkewWindow.Name}($parts): its SELECT has no window")

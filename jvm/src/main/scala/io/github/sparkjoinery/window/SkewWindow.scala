@@ -1,7 +1,8 @@
 package io.github.sparkjoinery.window
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, UnaryNode}
+import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{TreePattern, UNRESOLVED_HINT}
 
 /**
@@ -20,4 +21,13 @@ case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
 
 object SkewWindow {
   val Name = "SKEW_WINDOW"
+
+  /** Moves hints above filters and projections, which Spark moves below windows if nothing is in between. */
+  object OutOfTheWay extends Rule[LogicalPlan] {
+    override def apply(plan: LogicalPlan): LogicalPlan =
+      plan.transformUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {
+        case filter @ Filter(_, hint: SkewWindow) => hint.copy(child = filter.copy(child = hint.child))
+        case project @ Project(_, hint: SkewWindow) => hint.copy(child = project.copy(child = hint.child))
+      }
+  }
 }

@@ -1,6 +1,7 @@
 package io.github.sparkjoinery.window
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Window}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.joinery.ScarceMemory
 
@@ -29,6 +30,30 @@ class SkewedWindowPlanSuite extends SkewedWindowChecks {
       for (from <- Seq("d WHERE rand() < 0.99", "d WHERE id < (SELECT count(*) FROM d)", "(SELECT DISTINCT * FROM d)"))
         assert(hinted(s"lag(v) OVER $Unique", from).map(_.getClass) == Seq(classOf[CutAtRead]), from)
     }
+  }
+
+  test("a filter by the keys goes below a window with a hint, as below any") {
+    load(3000, Ties)
+    withHint {
+      val windows = s"SELECT /*+ SKEW_WINDOW(4) */ id, k, lag(v) OVER $Unique AS f FROM d"
+      val filtered = sql(s"SELECT id, f FROM ($windows) WHERE k = 1")
+      val above = filtered.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.optimizedPlan.collect {
+        case Filter(_, child) if child.exists(_.isInstanceOf[Window]) => child
+      }
+      assert(above.isEmpty)
+      assert(cuts(filtered).map(_.getClass) == Seq(classOf[CutAtWrite]))
+      val plain = windows.replace("/*+ SKEW_WINDOW(4) */", "")
+      assert(Answers.rows(filtered) == Answers.rows(sql(s"SELECT id, f FROM ($plain) WHERE k = 1")))
+    }
+  }
+
+  test("in a correlated subquery, which Spark could not take apart with the hint, it has no effect") {
+    load(300, Ties)
+    val query =
+      s"SELECT e.id FROM d e WHERE e.v < (SELECT max(f) FROM (SELECT {} sum(v) OVER $Unique AS f FROM d WHERE d.v = e.v))"
+    assert(Answers.rows(sql(query.replace("{}", "/*+ SKEW_WINDOW(4) */"))) == Answers.rows(sql(query.replace(
+      "{}",
+      ""))))
   }
 
   test("before the shuffle without adaptive execution, too; after it not") {
