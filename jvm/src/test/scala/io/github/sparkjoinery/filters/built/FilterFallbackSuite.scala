@@ -86,7 +86,7 @@ class FilterFallbackSuite extends BuiltFilters {
   test("a task without memory for the keys gives them up: bounds only") {
     for (adaptive <- Seq("true", "false")) {
       def built() = builds(checkBuilt(Building, 1, "spark.sql.adaptive.enabled" -> adaptive)).head
-      val none = whileBuilding(() => ScarceMemory.take(left = 0))(built())
+      val none = whileBuilding(() => ScarceMemory.takeAll())(built())
       assert(none.metrics("keys").value == 0 && none.whyMissing.exists(_.contains("than a task has memory for")))
       assert(whileBuilding(() => ())(built()).metrics("keys").value > 300)
     }

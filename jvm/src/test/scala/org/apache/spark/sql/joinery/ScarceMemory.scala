@@ -1,5 +1,6 @@
 package org.apache.spark.sql.joinery
 
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.spark.internal.config.{EXECUTOR_CORES, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD}
@@ -24,6 +25,21 @@ object ScarceMemory {
       context.addTaskCompletionListener[Unit](_ => neighbour.giveBack())
     }
   }
+
+  /** Takes all memory that there is for the running task, again each time: others may have given some back. */
+  def takeAll(): Unit = {
+    val context = TaskContext.get()
+    neighbours.computeIfAbsent(
+      context.taskAttemptId(),
+      task => {
+        val neighbour = new Neighbour(context.taskMemoryManager())
+        context.addTaskCompletionListener[Unit] { _ => neighbours.remove(task); neighbour.giveBack() }
+        neighbour
+      }
+    ).takeAllBut(0)
+  }
+
+  private val neighbours = new ConcurrentHashMap[Long, Neighbour]
 
   /** Takes all memory of the running task, once, and gives none of it to anybody, as the writer of a shuffle does. */
   def takeForGood(): Unit = {
