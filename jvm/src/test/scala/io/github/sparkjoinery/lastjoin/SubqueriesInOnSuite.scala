@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.lastjoin
 
+import org.apache.spark.sql.AnalysisException
+
 import io.github.sparkjoinery.{Answers, AsOfJoinChecks, Pairwise}
 
 /**
@@ -28,7 +30,7 @@ class SubqueriesInOnSuite extends AsOfJoinChecks {
     "NOT EXISTS (SELECT 1 FROM x WHERE x.k = l.k AND x.v = l.v)",
     "(EXISTS (SELECT 1 FROM x WHERE x.v = r.v) OR l.id > 4)"
   )
-  private val OverBoth = Seq("l.v + r.v IN (SELECT v FROM x)", "(l.v, r.k) NOT IN (SELECT v, k FROM x WHERE id < 5)")
+  private val OverBoth = Seq("l.v + r.v IN (SELECT v FROM x)", "l.v + r.v NOT IN (SELECT v FROM x WHERE v > 1)")
 
   override protected def beforeAll(): Unit = {
     def rows(n: Int, seed: Int): String =
@@ -75,6 +77,15 @@ class SubqueriesInOnSuite extends AsOfJoinChecks {
     each(OverBoth) { (condition, hint, operator) =>
       checkOn(s"l.k = r.k AND r.o <= l.o AND $condition", hint, operator)
     }
+  }
+
+  test("several values over columns of both sides are refused") {
+    val in = "(l.v, r.k) NOT IN (SELECT v, k FROM x WHERE id < 5)"
+    for ((query, condition) <- Seq(
+        s"SELECT * FROM l l LAST JOIN r ORDER BY r.o ON l.k = r.k AND $in" -> "JOINERY_LAST_JOIN.SUBQUERY_ON",
+        s"SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.o >= r.o) ON l.k = r.k AND $in" -> "JOINERY_ASOF_JOIN.ON"
+      ))
+      assert(intercept[AnalysisException](sql(query)).getMessage.contains(condition))
   }
 
   test("of an ASOF JOIN") {

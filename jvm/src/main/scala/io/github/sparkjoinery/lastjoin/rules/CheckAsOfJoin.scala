@@ -92,7 +92,8 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     def isOverOneSide(e: Expression): Boolean = sides.exists(side => e.references.subsetOf(side.outputSet))
     condition.foreach {
       case subquery: ScalarSubquery if subquery.isCorrelated => rejectSubquery(subquery)
-      case in: InSubquery if in.query.isCorrelated && !isOverOneSide(in) => rejectSubquery(in)
+      // Spark 4.1 takes NULL among several values for one that is not in the list.
+      case in: InSubquery if (in.query.isCorrelated || in.values.length > 1) && !isOverOneSide(in) => rejectSubquery(in)
       case exists: Exists if !isOverOneSide(exists) => rejectSubquery(exists)
       case udf: PythonUDF if !isOverOneSide(udf) =>
         reject(
@@ -110,8 +111,9 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   private def rejectSubquery(subquery: Expression): Nothing = reject(
     "ON",
-    "ON of ASOF JOIN takes uncorrelated subqueries, and IN and EXISTS that refer to columns of one side.",
-    subquery.origin)
+    "ON of ASOF JOIN takes uncorrelated subqueries, and correlated IN and EXISTS, and IN of several values, over columns of one side.",
+    subquery.origin
+  )
 
   private def notAllowed(operand: Expression): Option[String] = operand match {
     case _: AggregateExpression => Some("an aggregate function")

@@ -61,7 +61,8 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
           udf.origin
         )
       case subquery: ScalarSubquery if subquery.isCorrelated => refuse(subquery)
-      case in: InSubquery if in.query.isCorrelated && !isOverOneSide(in) => refuse(in)
+      // Spark 4.1 takes NULL among several values for one that is not in the list.
+      case in: InSubquery if (in.query.isCorrelated || in.values.length > 1) && !isOverOneSide(in) => refuse(in)
       case exists: Exists if !isOverOneSide(exists) => refuse(exists)
       case _ =>
     }
@@ -69,6 +70,7 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
 
   private def refuse(subquery: Expression): Nothing = fail(
     "SUBQUERY_ON",
-    "ON of LAST JOIN takes uncorrelated subqueries, and IN and EXISTS that refer to columns of one side.",
-    subquery.origin)
+    "ON of LAST JOIN takes uncorrelated subqueries, and correlated IN and EXISTS, and IN of several values, over columns of one side.",
+    subquery.origin
+  )
 }
