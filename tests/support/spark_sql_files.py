@@ -8,6 +8,7 @@ FOLDER is the unpacked jar of Spark SQL's tests, and ANSWERS a file: {file: [{"s
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -74,7 +75,9 @@ def statements(file: Path, inputs: Path) -> tuple[list[str], list[list[str]]]:
     found, settings, lines, is_one = [], [], [], False
     for line in file.read_text().splitlines():
         if line.startswith("--SET "):
-            settings += [part.strip().split("=", 1) for part in re.split(r",(?=\s*spark)", line[6:]) if "=" in part]
+            settings += [
+                re.split(r"\s*=\s*", part.strip(), maxsplit=1) for part in re.split(r",(?=\s*spark)", line[6:])
+            ]
         elif line.startswith("--IMPORT "):
             found += statements(inputs / line[9:].strip(), inputs)[0]
         elif line.startswith(("--QUERY-DELIMITER-START", "--QUERY-DELIMITER-END")):
@@ -119,7 +122,8 @@ def drop_tables(spark: SparkSession) -> None:
     spark.sql("USE spark_catalog.default")
     for table in spark.catalog.listTables():
         kind = "VIEW" if table.tableType in ("VIEW", "TEMPORARY") else "TABLE"
-        spark.sql(f"DROP {kind} IF EXISTS {table.name}")
+        with contextlib.suppress(PySparkException):  # the next file may still do without it
+            spark.sql(f"DROP {kind} IF EXISTS `{table.name}`")
 
 
 def text_of(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Steps that composed queries are made of.
 
 Each is a CTE of the columns id, k, o and v over the one before, x; y is a table or an earlier step. An id is in it
-once, so that a LAST JOIN over it has one answer. {unit} is what is added to o, by its type.
+once, so that a LAST JOIN over it has one answer. {5} and {9} are added to o, as `with_offsets` writes them.
 """
 
 from __future__ import annotations
