@@ -44,6 +44,8 @@ OUTER = [
     ["lateral", None, "l.v < o.v"],
     ["lateral", "r.v <= o.v", "l.k = o.k AND l.v <> o.v"],
 ]
+# Conditions on left rows that say something of right ones, where ON has that key.
+OF_LEFT_ROWS = ["l.k = 1", "l.k IN (0, 1, 5)", "l.k > 0 AND l.k <= 3", "l.s = 'a'", "l.k <=> 2", "l.k IS NOT NULL", "l.id > 3"]
 SIZES = [12, 60, 120, 120, 300, 300, 1000, 2000]
 POOLS = ["dense", "many", "wide", "ends", "changes", "mixed"]
 
@@ -132,6 +134,11 @@ class LastJoin(Capability):
             query.pop("filter", None)
         if rng.random() < self.unnamed and not query.get("outer"):
             self.make_unnamed(rng, query)
+        elif not query.get("outer"):
+            if rng.random() < 0.15:
+                query["of_left"] = rng.choice(OF_LEFT_ROWS)
+            if rng.random() < 0.1 and not query.get("filter"):
+                query["top"] = f"ORDER BY id {rng.choice(DIRECTIONS)} LIMIT {rng.choice([1, 3, 10, 50, 5000])}"
         return query
 
     def make_unnamed(self, rng: random.Random, query: dict[str, Any]) -> None:
@@ -191,6 +198,11 @@ class LastJoin(Capability):
         correlated = [outer[1]] if outer and outer[1] else []
         return " AND ".join([*case["query"]["keys"], *case["query"]["conditions"], *correlated]) or "true"
 
+    def left(self, case: Case) -> str:
+        query = case["query"]
+        of_left = query["outer"][2] if query.get("outer") else query.get("of_left")
+        return f"(SELECT * FROM l WHERE {of_left})" if of_left else "l"
+
     def join(self, case: Case) -> str:
         """The joined relations, from FROM on."""
         query = case["query"]
@@ -198,8 +210,7 @@ class LastJoin(Capability):
         last, join = query.get("words") or ["LAST", "JOIN"]
         terms = ", ".join(f"{term} {way}" for term, way in query["order"])
         order = f"ORDER BY {terms} " if terms else ""
-        of_left = query["outer"][2] if query.get("outer") else None
-        left, on = f"{f'(SELECT * FROM l WHERE {of_left})' if of_left else 'l'}{first}l{first}", self.on(case)
+        left, on = f"{self.left(case)}{first}l{first}", self.on(case)
         if query.get("unnamed"):
             used = sorted(set(OF_LEFT.findall(f"{self.columns(case)} {on}")))
             left = f"(SELECT {', '.join(f'{name} AS l_{name}' for name in used)} FROM l){first}"
@@ -216,6 +227,8 @@ class LastJoin(Capability):
             columns = unqualified(columns).replace("l_id", "l_id AS id", 1)
         joined = f"SELECT {hinted}{columns} {self.join(case)}"
         sql = with_filter(joined, case["query"].get("filter"))
+        if case["query"].get("top"):
+            sql = f"{sql} {case['query']['top']}"
         return f"SELECT * FROM ({sql}) UNION ALL SELECT * FROM ({sql})" if case["variant"].get("twice") else sql
 
     def reverse(self, case: Case) -> str:
@@ -224,9 +237,8 @@ class LastJoin(Capability):
     def probe_sql(self, case: Case) -> str | None:
         if not case["query"].get("outer"):
             return None
-        kind, _, of_left = case["query"]["outer"]
-        left = f"(SELECT * FROM l WHERE {of_left or 'true'}) l"
-        return within(kind, "", f"FROM {left} LEFT JOIN r ON {self.on(case)}")
+        kind = case["query"]["outer"][0]
+        return within(kind, "", f"FROM {self.left(case)} l LEFT JOIN r ON {self.on(case)}")
 
     def oracle_sql(self, case: Case) -> str:
         if case["query"].get("outer"):
@@ -239,7 +251,10 @@ class LastJoin(Capability):
                     WHERE {case["query"]["outer"][2] or "true"}
                   ) WHERE place = 1 GROUP BY outer_id) ON outer_id = o.id"""
         place = f"rank() OVER (PARTITION BY l.id ORDER BY {self.reverse(case) or '1'})"
-        matches = f"SELECT {self.columns(case)}, {place} AS place FROM l LEFT JOIN r ON {self.on(case)}"
+        left = self.left(case)
+        if case["query"].get("top"):
+            left = f"(SELECT * FROM {left} l {case['query']['top']})"
+        matches = f"SELECT {self.columns(case)}, {place} AS place FROM {left} l LEFT JOIN r ON {self.on(case)}"
         names = "id, right_id, right_v" + "".join(f", order_{i}" for i in range(len(case["query"]["order"])))
         names += ", right_p" if case["query"].get("padding") else ""
         return with_filter(f"SELECT {names} FROM ({matches}) WHERE place = 1", case["query"].get("filter"))

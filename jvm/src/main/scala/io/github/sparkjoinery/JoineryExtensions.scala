@@ -39,7 +39,9 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWind
  *   1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into the
  *      logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join; before that, columns
  *      of an outer query are taken out of it;
- *   1. optimizer: [[OptimizeLastJoin]]; then, once filters are where they belong, [[DistributeLastJoin]];
+ *   1. optimizer: [[OptimizeLastJoin]], and what Spark does with a LEFT JOIN, in [[PushBelowLastJoin]] and
+ *      [[NestedFieldsOfLastJoin]]; then, once filters are where they belong, [[InferFiltersOfLastJoin]] and
+ *      [[DistributeLastJoin]];
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution;
  *   1. adaptive execution: [[WaitForOwnRightSide]] sees to it that a right side which is measured first is run once;
@@ -98,6 +100,9 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlanNormalizationRule(_ => PlanLastJoin)
     extensions.injectPlanNormalizationRule(_ => PlanAsOfJoin)
     extensions.injectOptimizerRule(_ => OptimizeLastJoin)
+    extensions.injectOptimizerRule(_ => PushBelowLastJoin)
+    extensions.injectOptimizerRule(_ => NestedFieldsOfLastJoin)
+    extensions.injectPreCBORule(_ => InferFiltersOfLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)

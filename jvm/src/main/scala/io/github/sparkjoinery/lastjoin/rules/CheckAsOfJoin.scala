@@ -87,33 +87,27 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     }
   }
 
-  /** A Python function, or a correlated subquery, is computed below the join: [[ComputeBelowLastJoin]]. */
   private def checkOn(condition: Expression, sides: Seq[LogicalPlan]): Unit = {
-    def isOverOneSide(e: Expression): Boolean = sides.exists(side => e.references.subsetOf(side.outputSet))
-    condition.foreach {
-      case subquery: ScalarSubquery if subquery.isCorrelated => rejectSubquery(subquery)
-      // Spark 4.1 takes NULL among several values for one that is not in the list.
-      case in: InSubquery if (in.query.isCorrelated || in.values.length > 1) && !isOverOneSide(in) => rejectSubquery(in)
-      case exists: Exists if !isOverOneSide(exists) => rejectSubquery(exists)
-      case udf: PythonUDF if !isOverOneSide(udf) =>
+    ComputeBelowLastJoin.outOfReach(condition, sides).foreach {
+      case udf: PythonUDF =>
         reject(
           "ON",
           s"A Python function in ON of ASOF JOIN takes columns of one side, but ${udf.sql} takes some of both; " +
             "call it after the join.",
           udf.origin)
-      case e: OuterReference =>
-        reject("ON", s"ON of ASOF JOIN cannot refer to a column of an outer query: ${e.sql}.", condition.origin)
-      case _ =>
+      case subquery =>
+        reject(
+          "ON",
+          "ON of ASOF JOIN takes uncorrelated subqueries, and correlated IN and EXISTS, and IN of several values, " +
+            "over columns of one side.",
+          subquery.origin
+        )
     }
+    condition.collectFirst { case outer: OuterReference => outer }.foreach(outer =>
+      reject("ON", s"ON of ASOF JOIN cannot refer to a column of an outer query: ${outer.sql}.", condition.origin))
     if (!condition.deterministic)
       reject("ON", s"ON of ASOF JOIN must be deterministic, but it is ${condition.sql}.", condition.origin)
   }
-
-  private def rejectSubquery(subquery: Expression): Nothing = reject(
-    "ON",
-    "ON of ASOF JOIN takes uncorrelated subqueries, and correlated IN and EXISTS, and IN of several values, over columns of one side.",
-    subquery.origin
-  )
 
   private def notAllowed(operand: Expression): Option[String] = operand match {
     case _: AggregateExpression => Some("an aggregate function")

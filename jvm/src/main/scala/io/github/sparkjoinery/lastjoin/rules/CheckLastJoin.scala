@@ -49,28 +49,21 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
       })
   }
 
-  /** A Python function, or a correlated subquery, is computed below the join: [[ComputeBelowLastJoin]]. */
-  private def checkCondition(condition: Expression, sides: Seq[LogicalPlan]): Unit = {
-    def isOverOneSide(e: Expression): Boolean = sides.exists(side => e.references.subsetOf(side.outputSet))
-    condition.foreach {
-      case udf: PythonUDF if !isOverOneSide(udf) =>
+  private def checkCondition(condition: Expression, sides: Seq[LogicalPlan]): Unit =
+    ComputeBelowLastJoin.outOfReach(condition, sides).foreach {
+      case udf: PythonUDF =>
         fail(
           "PYTHON_UDF_ON",
           s"A Python function in ON of LAST JOIN takes columns of one side, but ${udf.sql} takes some of both; " +
             "call it after the join.",
           udf.origin
         )
-      case subquery: ScalarSubquery if subquery.isCorrelated => refuse(subquery)
-      // Spark 4.1 takes NULL among several values for one that is not in the list.
-      case in: InSubquery if (in.query.isCorrelated || in.values.length > 1) && !isOverOneSide(in) => refuse(in)
-      case exists: Exists if !isOverOneSide(exists) => refuse(exists)
-      case _ =>
+      case subquery =>
+        fail(
+          "SUBQUERY_ON",
+          "ON of LAST JOIN takes uncorrelated subqueries, and correlated IN and EXISTS, and IN of several values, " +
+            "over columns of one side.",
+          subquery.origin
+        )
     }
-  }
-
-  private def refuse(subquery: Expression): Nothing = fail(
-    "SUBQUERY_ON",
-    "ON of LAST JOIN takes uncorrelated subqueries, and correlated IN and EXISTS, and IN of several values, over columns of one side.",
-    subquery.origin
-  )
 }

@@ -38,6 +38,18 @@ private[rules] object ComputeBelowLastJoin extends PredicateHelper {
     if (left.isPlain && right.isPlain) computed else Project(join.output, computed)
   }
 
+  /** The first part of a condition that is computed neither below the join nor by its operator for a pair of rows. */
+  def outOfReach(condition: Expression, sides: Seq[LogicalPlan]): Option[Expression] = {
+    def isOverOneSide(e: Expression): Boolean = sides.exists(side => e.references.subsetOf(side.outputSet))
+    condition.find {
+      case subquery: ScalarSubquery => subquery.isCorrelated
+      // Spark 4.1 takes NULL among several values for one that is not in the list.
+      case in: InSubquery => (in.query.isCorrelated || in.values.length > 1) && !isOverOneSide(in)
+      case e @ (_: Exists | _: PythonUDF) => !isOverOneSide(e)
+      case _ => false
+    }
+  }
+
   /** NOT IN has a meaning of its own where there are NULLs, so it stays together. */
   private def isComputed(e: Expression): Boolean = e match {
     case _: PythonUDF | _: InSubquery | Not(_: InSubquery) => true

@@ -1,0 +1,61 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.LeftSemiOrAnti
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoin
+
+/**
+ * A LAST JOIN has one row for each left row, so that what takes some of its rows by left columns takes them before the
+ * join:
+ *   - LIMIT, as Spark does with LEFT JOIN: what is left of the left side is shuffled, rather than all of it;
+ *   - `ORDER BY left columns LIMIT n`;
+ *   - a LEFT SEMI or LEFT ANTI JOIN on left columns, as Spark does with LEFT JOIN.
+ */
+object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.transformDownWithPruning(_.containsPattern(LastJoin.Pattern)) {
+      case limit @ LocalLimit(IntegerLiteral(rows), MaybeProject(list, join))
+          if join.left.maxRowsPerPartition.forall(_ > rows) =>
+        limit.copy(child = withLeft(list, join, LocalLimit(limit.limitExpr, join.left)))
+
+      case limit @ LocalLimit(IntegerLiteral(rows), sort @ TopRowsOfLeft(list, join, order))
+          if rows < conf.topKSortFallbackThreshold && join.left.maxRows.forall(_ > rows) =>
+        val topRows = Limit(limit.limitExpr, sort.copy(order = order, child = join.left))
+        limit.copy(child = sort.copy(child = withLeft(list, join, topRows)))
+
+      case semi @ Join(MaybeProject(list, join), right, LeftSemiOrAnti(_), condition, _)
+          if condition.forall(isOver(_, join.left, right)) && join.outputSet.intersect(right.outputSet).isEmpty =>
+        withLeft(list, join, semi.copy(left = join.left))
+    }
+
+  private def isOver(condition: Expression, sides: LogicalPlan*): Boolean =
+    condition.references.subsetOf(AttributeSet(sides.flatMap(_.output)))
+
+  private def withLeft(list: Option[Seq[NamedExpression]], join: LastJoin, left: LogicalPlan): LogicalPlan = {
+    val shorter = join.copy(left = left)
+    shorter.copyTagsFrom(join) // where a rule's result is another node, Spark gives them to that
+    list.fold[LogicalPlan](shorter)(Project(_, shorter))
+  }
+
+  private object MaybeProject {
+    def unapply(plan: LogicalPlan): Option[(Option[Seq[NamedExpression]], LastJoin)] = plan match {
+      case join: LastJoin => Some((None, join))
+      case Project(list, join: LastJoin) => Some((Some(list), join))
+      case _ => None
+    }
+  }
+
+  /** A sort of a LAST JOIN by left columns, and its terms over these. */
+  private object TopRowsOfLeft {
+    def unapply(sort: Sort): Option[(Option[Seq[NamedExpression]], LastJoin, Seq[SortOrder])] = sort.child match {
+      case MaybeProject(list, join) if sort.global =>
+        val aliases = getAliasMap(list.getOrElse(Nil))
+        val order = sort.order.map(term => term.copy(replaceAlias(term.child, aliases), sameOrderExpressions = Nil))
+        Option.when(order.forall(term => term.deterministic && isOver(term, join.left)))((list, join, order))
+      case _ => None
+    }
+  }
+}

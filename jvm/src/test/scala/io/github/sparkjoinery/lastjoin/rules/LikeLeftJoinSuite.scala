@@ -1,0 +1,205 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.execution.FileSourceScanExec
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoin
+import io.github.sparkjoinery.{Answers, LastJoinChecks}
+
+/**
+ * What Spark's optimizer moves below a LEFT JOIN moves below a LAST JOIN: both read the same of their tables. The
+ * oracle is Spark's plan of the query with LEFT JOIN in the place of LAST JOIN.
+ */
+class LikeLeftJoinSuite extends LastJoinChecks {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    sql("CREATE TABLE facts (id BIGINT, k INT, ts INT, wide STRUCT<a: INT, b: STRING>, day INT) USING parquet PARTITIONED BY (day)")
+    sql("INSERT INTO facts SELECT id, nullif(int(id % 7), 3), int(id), struct(int(id) AS a, 'b' AS b), int(id % 4) FROM range(0, 60, 1, 3)")
+    sql("CREATE TABLE states (k BIGINT, ts INT, v INT, wide STRUCT<a: INT, b: STRING>, day INT) USING parquet PARTITIONED BY (day)")
+    sql("INSERT INTO states SELECT nullif(id % 8, 2), int(id), int(id), struct(int(id) AS a, 'b' AS b), int(id % 4) FROM range(0, 90, 1, 2)")
+    sql("CREATE TABLE few USING parquet AS SELECT int(id) AS k, int(id) AS v FROM range(3)")
+  }
+
+  override protected def afterAll(): Unit = {
+    Seq("facts", "states", "few").foreach(table => sql(s"DROP TABLE $table"))
+    Seq("spark.sql.adaptive.enabled", "spark.sql.autoBroadcastJoinThreshold").foreach(spark.conf.unset)
+    super.afterAll()
+  }
+
+  private def joined(columns: String, on: String, rest: String): (String, String) = {
+    def query(join: String, order: String) = s"SELECT $columns FROM facts f $join states s $order ON $on $rest"
+    (query("LAST JOIN", "ORDER BY s.ts"), query("LEFT JOIN", ""))
+  }
+
+  private def optimized(query: String): LogicalPlan = sql(query).queryExecution.optimizedPlan
+
+  private def sides(query: String): (LogicalPlan, LogicalPlan) = optimized(query).collectFirst {
+    case join: LastJoin => (join.left, join.right)
+    case join @ Join(_, _, LeftOuter, _, _) => (join.left, join.right)
+  }.get
+
+  /** Of each table what is read: columns, partitions, and what Parquet is asked to leave out. */
+  private def read(query: String): Seq[String] = collect(plan(sql(query))) { case scan: FileSourceScanExec =>
+    def text(label: String) =
+      label + scan.metadata(label).replaceAll("#\\d+L?", "").split("(?<=[\\[,]) ?|(?=\\])").sorted
+        .mkString(" ")
+    Seq("ReadSchema", "PartitionFilters", "PushedFilters").map(text).mkString(" ")
+  }.sorted
+
+  for ((what, columns, on, rest) <- Seq(
+      ("a filter on the key", "f.id, s.ts", "f.k = s.k", "WHERE f.k = 5"),
+      ("a list", "f.id, s.v", "f.k = s.k AND s.ts <= f.ts", "WHERE f.k IN (1, 5)"),
+      ("a range of the key", "f.id, s.v", "f.ts = s.ts", "WHERE f.ts > 3 AND f.ts <= 9"),
+      ("a partition", "f.id, s.ts", "f.k = s.k AND f.day = s.day", "WHERE f.day = 2"),
+      ("a partition, and no key", "f.id, s.v", "f.day = s.day AND s.ts < f.ts", "WHERE f.day = 2"),
+      ("keys that are NULL", "f.id, s.v", "f.k = s.k AND s.ts < f.ts", ""),
+      ("NULL-safe equality", "f.id, s.v", "f.ts <=> s.ts", "WHERE f.ts = 7"),
+      ("a filter of ON", "f.id, s.v", "f.ts = s.ts AND s.v > 4", "WHERE f.ts > 3")
+    ))
+    test(s"filters: $what") {
+      val (last, left) = joined(columns, on, rest)
+      assert(read(last) == read(left))
+      assert(read(last).nonEmpty)
+    }
+
+  test("filters go below the reduction to the last row of each key") {
+    val (last, _) = joined("f.id, s.v", "f.k = s.k AND f.day = s.day", "WHERE f.day = 2")
+    val below = sides(last)._2.collectFirst { case reduced: io.github.sparkjoinery.lastjoin.logical.LastRowPerKey =>
+      reduced.child
+    }
+    assert(below.exists(_.collectFirst { case filter: Filter => filter }.isDefined), optimized(last))
+  }
+
+  test("a filter that may fail is not asked of rows that match nothing") {
+    withTables("texts", "numbers") {
+      sql("CREATE TABLE texts USING parquet AS SELECT string(id) AS t FROM range(5)")
+      sql("CREATE TABLE numbers USING parquet AS SELECT * FROM VALUES ('2', 1), ('two', 2) AS n(t, v)")
+      val query = "FROM texts a %s numbers n ON a.t = n.t WHERE int(a.t) = 2"
+      assert(Answers.rows(sql("SELECT a.t, n.v " + query.format("LAST JOIN"))) == Seq("('2', 1)"))
+    }
+  }
+
+  test("a filter that drops what has no match goes both ways") {
+    val query =
+      "SELECT f.id, s.v FROM facts f LAST JOIN states s ORDER BY s.ts ON f.ts = s.ts AND f.id > 4 WHERE s.ts > 9"
+    def filtered(query: String) = sides(query)._1.collect { case Filter(condition, _) => condition.sql }.mkString
+    for (above <- Seq("s.v > 3", "s.v IS NOT NULL", "s.v IN (4, 5, 77)", "coalesce(s.v, 0) > 3", "NOT s.v <=> NULL")) {
+      val inner = query.replace("s.ts > 9", above)
+      assert(filtered(inner).contains("id > "), optimized(inner))
+      assert(Answers.rows(sql(inner)) == Answers.rows(sql(inner.replace("LAST", "LEFT").replace("ORDER BY s.ts", ""))))
+    }
+    for (above <-
+        Seq("s.v IS NULL", "coalesce(s.v, 5) > 3", "s.v > 3 OR f.ts > 3", "s.v <=> NULL", "isnull(s.v) OR s.v > 3")) {
+      val outer = query.replace("s.ts > 9", above)
+      assert(!filtered(outer).contains("id > "), optimized(outer))
+      assert(Answers.rows(sql(outer)) == Answers.rows(sql(outer.replace("LAST", "LEFT").replace("ORDER BY s.ts", ""))))
+    }
+  }
+
+  test("an inner ASOF JOIN asks neither side for keys that are NULL") {
+    val query =
+      "SELECT f.id, s.v FROM facts f ASOF JOIN states s MATCH_CONDITION (f.ts >= s.ts) ON f.k = s.k AND f.id > 4"
+    assert(read(query).forall(_.contains("IsNotNull(k)")), read(query))
+    assert(read(query).exists(_.contains("GreaterThan(id")), read(query))
+  }
+
+  private val Limits = Seq(
+    "LIMIT 5",
+    "LIMIT 5 OFFSET 3",
+    "WHERE f.id > 20 LIMIT 5"
+  )
+
+  for (rest <- Limits)
+    test(s"$rest goes below the left side") {
+      for (on <- Seq("f.k = s.k", "f.k = s.k AND s.ts <= f.ts", "f.k = s.k AND s.v > f.ts")) {
+        val (last, left) = joined("f.id, s.v + f.ts AS x", on, rest)
+        def limits(query: String) = sides(query)._1.collect { case limit: LocalLimit => limit.limitExpr }
+        assert(limits(last) == limits(left) && limits(last).nonEmpty)
+        assert(sql(last).count() == 5)
+        val (all, _) = joined("f.id, s.v + f.ts AS x", on, "")
+        assert(Answers.rows(sql(last)).toSet.subsetOf(Answers.rows(sql(all)).toSet))
+      }
+    }
+
+  test("a LIMIT larger than the left side stays where it is") {
+    val query =
+      "SELECT l.id, s.v FROM (SELECT * FROM facts LIMIT 4) l LAST JOIN states s ORDER BY s.ts ON l.k = s.k LIMIT 9"
+    assert(sides(query)._1.collect { case limit: LocalLimit => limit }.size == 1)
+    assert(sql(query).count() == 4)
+  }
+
+  for (rest <- Seq(
+      "ORDER BY f.ts DESC LIMIT 5",
+      "ORDER BY f.id LIMIT 5 OFFSET 3",
+      "WHERE f.k = 5 ORDER BY -f.ts LIMIT 4",
+      "WHERE s.v IS NOT NULL OR true ORDER BY day, ts + 1 LIMIT 7",
+      "ORDER BY negative(renamed) LIMIT 6"
+    ))
+    test(s"$rest goes below the left side") {
+      val columns = "f.day, f.ts, f.id, f.id + 1 AS renamed, s.v"
+      val (last, _) = joined(columns, "f.k = s.k AND s.ts <= f.ts", rest)
+      assert(sides(last)._1.collect { case sort: Sort => sort }.size == 1, optimized(last))
+      withConf("spark.sql.optimizer.excludedRules" -> PushBelowLastJoin.ruleName) {
+        assert(sides(last)._1.collect { case sort: Sort => sort }.isEmpty)
+        sql(last).collect()
+      }
+      val answer = withConf("spark.sql.optimizer.excludedRules" -> PushBelowLastJoin.ruleName)(
+        sql(last).collect().map(_.toString).toSeq)
+      assert(sql(last).collect().map(_.toString).toSeq == answer)
+    }
+
+  for (rest <- Seq(
+      "ORDER BY s.v LIMIT 5",
+      "ORDER BY f.ts, s.v LIMIT 5",
+      "ORDER BY rand(3) LIMIT 5",
+      "WHERE s.v > 3 ORDER BY f.ts LIMIT 5",
+      "WHERE s.v > 3 LIMIT 5"))
+    test(s"$rest stays above") {
+      val (last, _) = joined("f.id, f.ts, s.v", "f.k = s.k AND s.ts <= f.ts", rest)
+      assert(sides(last)._1.collect { case node @ (_: Sort | _: LocalLimit) => node }.isEmpty, optimized(last))
+    }
+
+  for (kind <- Seq("SEMI", "ANTI"))
+    test(s"LEFT $kind JOIN on left columns goes below the left side") {
+      def query(join: String, order: String, on: String) =
+        s"SELECT f.id, s.v FROM facts f $join states s $order ON f.k = s.k AND s.ts = f.ts LEFT $kind JOIN few ON $on"
+      for (on <- Seq("f.k = few.k", "f.k = few.k AND few.v < f.ts")) {
+        val last = query("LAST JOIN", "ORDER BY s.ts", on)
+        assert(sides(last)._1.exists(_.isInstanceOf[Join]), optimized(last))
+        assert(Answers.rows(sql(last)) == Answers.rows(sql(query("LEFT JOIN", "", on))))
+      }
+      val ofRight = query("LAST JOIN", "ORDER BY s.ts", "s.v = few.k")
+      assert(!sides(ofRight)._1.exists(_.isInstanceOf[Join]), optimized(ofRight))
+      assert(Answers.rows(sql(ofRight)) == Answers.rows(sql(query("LEFT JOIN", "", "s.v = few.k"))))
+    }
+
+  for ((columns, on, rest) <- Seq(
+      ("f.wide.a, s.wide.a AS sa, s.ts", "f.k = s.k AND s.ts <= f.ts", ""),
+      ("f.wide.a, s.wide.a AS sa, s.ts", "f.k = s.k", ""),
+      ("f.wide.a, s.wide.a AS sa, s.ts", "f.k = s.k AND f.wide.a <= s.ts", "WHERE f.ts > 4"),
+      ("f.id, s.ts", "f.wide.a = s.wide.a", ""),
+      ("f.wide, s.wide.a, s.ts", "f.k = s.k", "")
+    ))
+    test(s"of a struct the fields that are used are read: $columns ON $on $rest") {
+      val (last, left) = joined(columns, on, rest)
+      assert(read(last) == read(left))
+    }
+
+  test("a filter above on a field of a struct, and an order by one") {
+    val query = """SELECT f.wide.a, s.wide.a AS sa FROM facts f LAST JOIN states s ORDER BY s.wide.a
+                  |ON f.k = s.k WHERE s.wide.a % 3 > 0 AND f.wide.a > 4""".stripMargin
+    assert(read(query).forall(scan => scan.contains("a:int") && !scan.contains("b:string")), read(query))
+    val whole = withConf("spark.sql.optimizer.nestedSchemaPruning.enabled" -> "false")(Answers.rows(sql(query)))
+    assert(Answers.rows(sql(query)) == whole && whole.nonEmpty)
+  }
+
+  test("a table joined with itself is shuffled once, with its NULL keys") {
+    val query =
+      "SELECT a.id, b.id AS last FROM facts a LAST JOIN facts b ORDER BY b.ts, b.id ON a.k = b.k AND b.ts <= a.ts"
+    assert(operators(sql(query)).contains("ReusedExchange"), plan(sql(query)))
+  }
+}
