@@ -66,7 +66,7 @@ class SpilledMergeSuite extends LastJoinChecks {
             assert(Answers.rows(scarce) == answer)
           }).metrics
           assert(metrics("distinctKeys").value == 0, "it was built in memory")
-          assert(metrics("numOutputRows").value == sql("SELECT count_if(k IS NOT NULL AND o IS NOT NULL) FROM r").head().getLong(0))
+          assert(metrics("numOutputRows").value == Rows)
           assert(metrics("matchedRows").value == answer.count(!_.contains("NULL, NULL)")))
         }
       }
@@ -113,7 +113,7 @@ class SpilledMergeSuite extends LastJoinChecks {
       plenty.collect()
       assert(join(plenty).metrics("spillSize").value == 0)
       assert(join(plenty).metrics("distinctKeys").value == 25)
-      assert(join(plenty).metrics("rowsBuilt").value == sql("SELECT count_if(k IS NOT NULL AND o IS NOT NULL) FROM r").head().getLong(0))
+      assert(join(plenty).metrics("rowsBuilt").value == sql("SELECT count(o) FROM r").head().getLong(0))
       assert(join(plenty).metrics("buildSize").value > Rows * 16)
     }
   }
