@@ -209,6 +209,11 @@ def archive(line: str) -> Path:
     return JVM / "target" / f"spark-{line}.jsa"
 
 
+def left_out(line: str, wanted: list[str]) -> list[str]:
+    """ScalaTest's option to leave out what a choice of suites on another line need not run: see the tag's comment."""
+    return ["-l", f"{PACKAGE}.OnDefaultLine"] if wanted and line != versions()["default"] else []
+
+
 def run_suites(line: str, wanted: list[str]) -> int:
     """Compile, then run suites in several JVMs: one leaves processors idle."""
     suites = suites_of(wanted)
@@ -225,7 +230,7 @@ def run_suites(line: str, wanted: list[str]) -> int:
             "java", f"@{JVM / 'test.options'}", f"-XX:SharedArchiveFile={archive(line)}", "-Xlog:cds*=off",
             f"-Djoinery.root={ROOT}", f"-Dspark.line={line}", f"-Djava.io.tmpdir={folder / 'tmp'}",
             f"-Dderby.system.home={folder / 'tmp'}", "-cp", classes, "org.scalatest.tools.Runner",
-            "-oDW", "-f", str(folder / "suites.txt"), *(word for suite in shares[number] for word in ("-s", suite)),
+            "-oDW", "-f", str(folder / "suites.txt"), *left_out(line, wanted), *(word for suite in shares[number] for word in ("-s", suite)),
         ]  # fmt: skip
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
         process = subprocess.Popen(

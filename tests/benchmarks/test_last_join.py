@@ -43,7 +43,7 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(view)
 
 
-CASES = [multi.CASES[2], point_in_time.CASES[0], keyless.CASES[0]]
+CASES = [multi.CASES[2], point_in_time.CASES[0], pytest.param(keyless.CASES[0], marks=pytest.mark.soak)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -65,6 +65,7 @@ def test_a_wrong_answer_fails_the_case(bench: SparkSession, monkeypatch: pytest.
     assert result.verdict.startswith("DuckDB answers (")
 
 
+@pytest.mark.soak
 def test_first_runs_are_those_of_fresh_jvms(bench: SparkSession) -> None:
     case = replace(point_in_time.CASES[0], hints=(), peers=(q.ASOF, DUCKDB), bounds=())
     outcome = measure(bench, case, SCALE)

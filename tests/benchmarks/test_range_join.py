@@ -34,13 +34,19 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 # One case of each kind, with bins of one or two widths: other sizes ask the same question. No time is judged.
-CASES = [
-    replace(case, binned=case.binned[-2:], bounds=())
-    for case in (point.CASES[0], point_left.CASES[1], overlap.CASES[0], *validity.CASES, *history.CASES, *worst.CASES)
-]
+FEW = [point.CASES[0], point_left.CASES[1], overlap.CASES[0], history.CASES[-1]]
+OTHERS = [*validity.CASES, *history.CASES[:-1], *worst.CASES]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def of_the_kind(case: Case) -> Case:
+    return replace(case, binned=case.binned[-2:], bounds=())
+
+
+@pytest.mark.parametrize(
+    "case",
+    [*map(of_the_kind, FEW), *(pytest.param(of_the_kind(case), marks=pytest.mark.soak) for case in OTHERS)],
+    ids=lambda case: case.name,
+)
 def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> None:
     scale = LARGER_SCALE if case.shape.right <= 50_000 else SCALE
     outcome = measure(bench, case, scale, first_runs=False)

@@ -36,7 +36,8 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(view)
 
 
-CASES = [article.CASES[0], skew.CASE, range_case.CASES[0], small.CASES[0]]
+OTHERS = [article.CASES[0], range_case.CASES[0]]
+CASES = [skew.CASE, small.CASES[0], *(pytest.param(case, marks=pytest.mark.soak) for case in OTHERS)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

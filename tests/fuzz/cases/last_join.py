@@ -45,7 +45,15 @@ OUTER = [
     ["lateral", "r.v <= o.v", "l.k = o.k AND l.v <> o.v"],
 ]
 # Conditions on left rows that say something of right ones, where ON has that key.
-OF_LEFT_ROWS = ["l.k = 1", "l.k IN (0, 1, 5)", "l.k > 0 AND l.k <= 3", "l.s = 'a'", "l.k <=> 2", "l.k IS NOT NULL", "l.id > 3"]
+OF_LEFT_ROWS = [
+    "l.k = 1",
+    "l.k IN (0, 1, 5)",
+    "l.k > 0 AND l.k <= 3",
+    "l.s = 'a'",
+    "l.k <=> 2",
+    "l.k IS NOT NULL",
+    "l.id > 3",
+]
 SIZES = [12, 60, 120, 120, 300, 300, 1000, 2000]
 POOLS = ["dense", "many", "wide", "ends", "changes", "mixed"]
 

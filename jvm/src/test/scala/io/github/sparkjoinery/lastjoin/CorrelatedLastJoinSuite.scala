@@ -78,7 +78,7 @@ class CorrelatedLastJoinSuite extends LastJoinChecks {
       val wheres = None +: OfLeft.map(Some(_))
       val all = for (shape <- shapes; on <- On; where <- wheres) yield (shape, on, where)
       val some =
-        if (Pairwise.isSoak) all else all.zipWithIndex.collect { case (one, i) if i % 13 == shapes.length => one }
+        if (Pairwise.isSoak) all else all.zipWithIndex.collect { case (one, i) if i % 27 == shapes.length => one }
       for (((shape, on, where), i) <- some.zipWithIndex)
         withConf("spark.sql.adaptive.enabled" -> s"${i % 2 == 0}")(check(
           shape,

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ReusedExchangeExec}
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoin
-import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.{Answers, LastJoinChecks, OnDefaultLine}
 
 /** What becomes of a LAST JOIN between the parser and its operator, without adaptive execution. */
 class LastJoinPlanSuite extends LastJoinChecks with PredicateHelper {
@@ -208,7 +208,7 @@ class LastJoinPlanSuite extends LastJoinChecks with PredicateHelper {
   }
 
   for (threshold <- Seq("10MB", "-1"))
-    test(s"a filter above never changes which row is last, broadcast threshold $threshold") {
+    test(s"a filter above never changes which row is last, broadcast threshold $threshold", OnDefaultLine) {
       withConf("spark.sql.autoBroadcastJoinThreshold" -> threshold) {
         val operator = if (threshold == "-1") "ShuffledHashLastJoin" else "BroadcastLastJoin"
         for (filter <- Seq(

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 
 import io.github.sparkjoinery.execution.skew.{ForeignReadExec, SkewedPartitions}
 import io.github.sparkjoinery.lastjoin.skew.TimeSliceExec
-import io.github.sparkjoinery.{Answers, LastJoinChecks, Pairwise}
+import io.github.sparkjoinery.{Answers, LastJoinChecks, OnDefaultLine, Pairwise}
 
 /** Under adaptive execution, partitions far larger than the others are read by several tasks. */
 class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
@@ -153,7 +153,7 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
     }
   }
 
-  test("all times are the same, so that there is nothing to cut") {
+  test("all times are the same, so that there is nothing to cut", OnDefaultLine) {
     val constant = "SELECT id, k, if(o IS NULL, NULL, 7) AS o, v FROM"
     withSides((s"$constant (${side(3000, 5, hot = true)})", s"$constant (${side(3000, 6, hot = true)})")) {
       for ((comparison, f) <- Seq[(String, (Int, Int) => Boolean)]("r.o <= l.o" -> (_ >= _), "r.o < l.o" -> (_ > _))) {
@@ -162,7 +162,7 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
     }
   }
 
-  test("no time at all on a side, or on both") {
+  test("no time at all on a side, or on both", OnDefaultLine) {
     val none =
       "SELECT id, k, int(if(id < 0, 1, NULL)) AS o, v FROM" // not a constant, which the optimizer would see through
     val (left, right) = Sides.last._2

@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ReusedExc
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
 
-import io.github.sparkjoinery.{Answers, Pairwise}
+import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
 
 /** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
 class RangeJoinPlanSuite extends EventsAndSpans {
@@ -97,7 +97,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     }
   }
 
-  test("differences that overflow are found, or fail, as in Spark") {
+  test("differences that overflow are found, or fail, as in Spark", OnDefaultLine) {
     val ints = IntsWithEnds
     val longs = Seq("-9223372036854775808", "-9223372036854775807", "-5", "0", "5", "9223372036854775807")
       .map(n => s"(bigint('$n'))").mkString(", ")
@@ -131,7 +131,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
         s"SELECT /*+ $hint */ * FROM (SELECT l.x, r.x AS y FROM VALUES $ints AS l(x), VALUES $ints AS r(x)) a LEFT JOIN VALUES $ints AS b(x) ON $condition"))
   }
 
-  test("a floating-point difference with one limit is no bound beside another condition") {
+  test("a floating-point difference with one limit is no bound beside another condition", OnDefaultLine) {
     val doubles = "VALUES (double('NaN')), (double('Infinity')), (double('-Infinity')), (0D), (3D), (7D), (9D)"
     for {
       conf <- Seq(Generated, Interpreted)
@@ -250,7 +250,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     assert(error.getMessage.contains("names or aliases of relations"), statement)
   }
 
-  test("a bound that fails is an error where the join of stock Spark has one") {
+  test("a bound that fails is an error where the join of stock Spark has one", OnDefaultLine) {
     val overflow =
       "SELECT e.id, s.id AS sid FROM (SELECT id, if(id = 3, 2147483647, x) AS x FROM events) e JOIN spans s ON "
     for (ansi <- Seq("true", "false"); conf <- Seq(Generated, Interpreted))
@@ -381,7 +381,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       assert(!operators(sql("SELECT * FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi")).contains(Broadcast)))
   }
 
-  test("a task without memory indexes part by part, and gives the same rows") {
+  test("a task without memory indexes part by part, and gives the same rows", OnDefaultLine) {
     val conf = Seq(
       "spark.sql.autoBroadcastJoinThreshold" -> "-1",
       "spark.sql.shuffle.partitions" -> "1",

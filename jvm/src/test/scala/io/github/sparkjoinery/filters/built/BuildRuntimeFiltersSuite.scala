@@ -3,7 +3,7 @@ package io.github.sparkjoinery.filters.built
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 
-import io.github.sparkjoinery.{Answers, Pairwise}
+import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
 
 /** Filters that a query builds of a small side's keys. */
 class BuildRuntimeFiltersSuite extends BuiltFilters {
@@ -153,7 +153,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
-  test("statistics that tell of few keys, without a predicate") {
+  test("statistics that tell of few keys, without a predicate", OnDefaultLine) {
     val cbo = "spark.sql.cbo.enabled" -> "true"
     val query = "SELECT f.id, s.name FROM fact f JOIN few s ON f.k = s.k"
     withTables("few") {
@@ -165,7 +165,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
-  test("no more than two filters in a chain by different columns") {
+  test("no more than two filters in a chain by different columns", OnDefaultLine) {
     withTables("third") {
       sql("CREATE TABLE third USING parquet AS SELECT w, sha2(string(w), 256) AS pad FROM second")
       val answer = checkBuilt(
@@ -176,7 +176,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
-  test("a broadcast join, which needs no filter, makes the keys of its table few for the next join") {
+  test("a broadcast join, which needs no filter, makes the keys of its table few for the next join", OnDefaultLine) {
     for (adaptive <- Seq("true", "false"); small <- Seq("small s", "(SELECT DISTINCT k, class FROM small) s")) {
       val answer = checkBuilt(
         s"SELECT /*+ BROADCAST(s) */ f.id, t.w FROM fact f JOIN $small ON f.k = s.k JOIN second t ON f.k2 = t.k2 WHERE s.class = 3",
@@ -200,7 +200,9 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
-  test("no filter of the rows that the other side's keys come from, and what is computed once stays so") {
+  test(
+    "no filter of the rows that the other side's keys come from, and what is computed once stays so",
+    OnDefaultLine) {
     withTables("tiny", "large") {
       sql("CREATE TABLE large USING parquet AS SELECT hash(id) AS a, id % 100 AS b FROM range(120000)")
       sql("CREATE TABLE tiny USING parquet AS SELECT id AS b, concat('T', id) AS kind, id % 10 AS part FROM range(100)")
@@ -258,7 +260,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       }
   }
 
-  test("the ends of types, of keys and of bounds that there are not") {
+  test("the ends of types, of keys and of bounds that there are not", OnDefaultLine) {
     val ends = Seq(
       "tinyint" -> Seq("-128", "127"),
       "int" -> Seq("-2147483648", "2147483647"),
