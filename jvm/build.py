@@ -230,7 +230,8 @@ def run_suites(line: str, wanted: list[str]) -> int:
             "java", f"@{JVM / 'test.options'}", f"-XX:SharedArchiveFile={archive(line)}", "-Xlog:cds*=off",
             f"-Djoinery.root={ROOT}", f"-Dspark.line={line}", f"-Djava.io.tmpdir={folder / 'tmp'}",
             f"-Dderby.system.home={folder / 'tmp'}", "-cp", classes, "org.scalatest.tools.Runner",
-            "-oDW", "-f", str(folder / "suites.txt"), *left_out(line, wanted), *(word for suite in shares[number] for word in ("-s", suite)),
+            "-oDW", "-f", str(folder / "suites.txt"), *left_out(line, wanted),
+            *(word for suite in shares[number] for word in ("-s", suite)),
         ]  # fmt: skip
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
         process = subprocess.Popen(
