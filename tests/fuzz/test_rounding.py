@@ -34,6 +34,13 @@ def test_the_order_of_ties_decides_whether_a_sum_overflows_on_the_way() -> None:
     assert not function("sum").agree(-math.inf, -1e308, [math.inf, 3, math.inf, math.nan])
 
 
+def test_the_order_of_ties_decides_whether_try_sum_is_null() -> None:
+    most = 2**63 - 1  # 1 + most - 1, or 1 - 1 + most
+    assert function("overflow", "try_sum(x)").agree(most, None, [])
+    assert not function("overflow", "try_sum(x)").agree(most, most - 1, [])
+    assert not function(None, "try_sum(x)").agree(most, None, [])
+
+
 def test_what_is_exact_is_compared_to_the_bit() -> None:
     assert not function(None).agree(0.1 + 0.2, 0.3, [])
     assert not function(None).agree(0.0, -0.0, [])

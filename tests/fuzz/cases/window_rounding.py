@@ -24,7 +24,7 @@ class Rounding:
     def __init__(self, function: dict[str, Any], number: int) -> None:
         self.kind = function.get("rounding")
         self.call = function["call"]
-        if self.kind in (None, "zero"):
+        if self.kind in (None, "zero", "overflow"):
             self.needs, self.names = [], []
             return
         value = f"CAST({function['of']} AS DOUBLE)"
@@ -44,7 +44,9 @@ class Rounding:
             wanted: Stock's.
             bounds: Of the columns that `needs` made.
         """
-        if self.kind is None or value is None or wanted is None:
+        if self.kind == "overflow" and (value is None or wanted is None):
+            return True
+        if self.kind in (None, "overflow") or value is None or wanted is None:
             return repr(value) == repr(wanted)
         if self.kind == "zero":
             return value == wanted or repr(value) == repr(wanted)
