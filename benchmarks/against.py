@@ -31,7 +31,7 @@ from benchmarks.window import skew as hot_key
 
 AT_LEAST = 0.97  # of the other jar's speed
 WARM_UP = 3
-ROUNDS = 21  # fewer cannot tell 0.97 from 1 on a machine whose runs vary by a tenth
+ROUNDS = 21  # evens out runs, not that one JVM compiles a query better than another
 SLOW, SLOW_ROUNDS = 3.0, 6  # a run of more seconds varies less, and costs more
 JOINS = {
     "last_join_multi": multi.CASES,

@@ -1,6 +1,5 @@
 package io.github.sparkjoinery.lastjoin
 
-import org.apache.spark.sql.catalyst.expressions.{IsNotNull, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.execution.FileSourceScanExec
@@ -11,7 +10,7 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoin
 import io.github.sparkjoinery.{Answers, LastJoinChecks, OnDefaultLine}
 
 /** What becomes of a LAST JOIN between the parser and its operator, without adaptive execution. */
-class LastJoinPlanSuite extends LastJoinChecks with PredicateHelper {
+class LastJoinPlanSuite extends LastJoinChecks {
 
   override protected def beforeAll(): Unit = {
     spark.conf.set("spark.sql.adaptive.enabled", "false")
@@ -186,24 +185,25 @@ class LastJoinPlanSuite extends LastJoinChecks with PredicateHelper {
     assert(scans.toSet == Set(Set("id", "k", "ts"), Set("k", "ts", "v")))
   }
 
-  /** Column names of each filter below the left and the right side, but for those that only leave out NULLs. */
+  /** Column names of each filter below the left and the right side. */
   private def filters(join: LastJoin): (Seq[String], Seq[String]) = {
     def below(side: LogicalPlan) = side.collect { case Filter(condition, _) =>
-      splitConjunctivePredicates(condition).filterNot(_.isInstanceOf[IsNotNull]).flatMap(_.references.map(_.name))
+      condition.references.map(_.name)
     }.flatten.distinct
     (below(join.left), below(join.right))
   }
 
   test("filters above: on left columns below the join, on right columns where they are") {
     val plan = optimized(s"SELECT f.id, w.v $asOf WHERE f.id > 10 AND w.v > 5 AND f.ts + w.ts > 0 AND rand() >= 0")
-    assert(filters(lastJoin(plan)) == (Seq("id"), Nil))
+    // that f.k, f.ts, w.k and w.ts are not NULL is inferred
+    assert(filters(lastJoin(plan)) == (Seq("id", "ts", "k"), Seq("k", "ts")))
     assert(plan.collectFirst { case Filter(condition, _: LastJoin) => condition.references.map(_.name).toSet }
       .contains(Set("v", "ts")))
   }
 
   test("predicates of ON: on right columns below the join, on left columns where they are") {
     val join = lastJoin(optimized(s"SELECT f.id, w.v ${from("w.ts", "f.k = w.k AND w.v > 5 AND f.id > 3")}"))
-    assert(filters(join) == (Nil, Seq("v")))
+    assert(filters(join) == (Nil, Seq("v", "k"))) // w.k is not NULL
     assert(join.condition.get.references.map(_.name).toSet == Set("k", "id"))
   }
 

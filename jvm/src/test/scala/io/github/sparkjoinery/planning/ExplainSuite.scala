@@ -95,6 +95,7 @@ class ExplainSuite extends LastJoinChecks {
         s"$select ON l.k = r.k ORDER BY r.ts",
         s"$select USING (k) ORDER BY r.ts DESC, l.id LIMIT 3",
         "SELECT * FROM (SELECT l.id, r.k FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts + l.id) WHERE id > 1",
+        "SELECT * FROM (SELECT l.id, r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts) WHERE ts > 1", // of both sides
         "SELECT /*+ MERGE(r) */ l.id, r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts",
         "SELECT * FROM l WHERE id IN (SELECT r.ts FROM l l LAST JOIN r ON l.k = r.k ORDER BY r.ts LIMIT 2)"
       )) {

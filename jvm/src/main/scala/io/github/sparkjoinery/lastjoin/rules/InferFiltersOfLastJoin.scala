@@ -24,7 +24,7 @@ object InferFiltersOfLastJoin extends Rule[LogicalPlan] with PredicateHelper wit
     else
       plan.transformDownWithPruning(_.containsPattern(LastJoin.Pattern)) {
         case filter @ Filter(condition, join: LastJoin) if dropsLeftRowsWithoutMatch(condition, join) =>
-          filter.copy(child = join.copy(left = filtered(join.left, join)))
+          filter.copy(child = join.withNewChildren(Seq(filtered(join.left, join), join.right)))
         // A table joined with itself is shuffled once, as long as both sides are the same.
         case join: LastJoin if !join.left.sameResult(join.right) => join.copy(right = filtered(join.right, join))
       }

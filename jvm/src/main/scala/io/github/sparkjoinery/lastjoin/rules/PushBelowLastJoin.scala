@@ -28,16 +28,15 @@ object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
 
       case semi @ Join(MaybeProject(list, join), right, LeftSemiOrAnti(_), condition, _)
           if condition.forall(isOver(_, join.left, right)) && join.outputSet.intersect(right.outputSet).isEmpty =>
-        withLeft(list, join, semi.copy(left = join.left))
+        withLeft(list, join, semi.withNewChildren(Seq(join.left, right)))
     }
 
   private def isOver(condition: Expression, sides: LogicalPlan*): Boolean =
     condition.references.subsetOf(AttributeSet(sides.flatMap(_.output)))
 
   private def withLeft(list: Option[Seq[NamedExpression]], join: LastJoin, left: LogicalPlan): LogicalPlan = {
-    val shorter = join.copy(left = left)
-    shorter.copyTagsFrom(join) // where a rule's result is another node, Spark gives them to that
-    list.fold[LogicalPlan](shorter)(Project(_, shorter))
+    val shorter = join.withNewChildren(Seq(left, join.right)) // which keeps what has been noted of the join
+    list.fold(shorter)(Project(_, shorter))
   }
 
   private object MaybeProject {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.FileSourceScanExec
 
-import io.github.sparkjoinery.lastjoin.logical.LastJoin
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastRowPerKey}
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
 /**
@@ -68,7 +68,7 @@ class LikeLeftJoinSuite extends LastJoinChecks {
 
   test("filters go below the reduction to the last row of each key") {
     val (last, _) = joined("f.id, s.v", "f.k = s.k AND f.day = s.day", "WHERE f.day = 2")
-    val below = sides(last)._2.collectFirst { case reduced: io.github.sparkjoinery.lastjoin.logical.LastRowPerKey =>
+    val below = sides(last)._2.collectFirst { case reduced: LastRowPerKey =>
       reduced.child
     }
     assert(below.exists(_.collectFirst { case filter: Filter => filter }.isDefined), optimized(last))
@@ -107,13 +107,7 @@ class LikeLeftJoinSuite extends LastJoinChecks {
     assert(read(query).exists(_.contains("GreaterThan(id")), read(query))
   }
 
-  private val Limits = Seq(
-    "LIMIT 5",
-    "LIMIT 5 OFFSET 3",
-    "WHERE f.id > 20 LIMIT 5"
-  )
-
-  for (rest <- Limits)
+  for (rest <- Seq("LIMIT 5", "LIMIT 5 OFFSET 3", "WHERE f.id > 20 LIMIT 5"))
     test(s"$rest goes below the left side") {
       for (on <- Seq("f.k = s.k", "f.k = s.k AND s.ts <= f.ts", "f.k = s.k AND s.v > f.ts")) {
         val (last, left) = joined("f.id, s.v + f.ts AS x", on, rest)
@@ -143,12 +137,10 @@ class LikeLeftJoinSuite extends LastJoinChecks {
       val columns = "f.day, f.ts, f.id, f.id + 1 AS renamed, s.v"
       val (last, _) = joined(columns, "f.k = s.k AND s.ts <= f.ts", rest)
       assert(sides(last)._1.collect { case sort: Sort => sort }.size == 1, optimized(last))
-      withConf("spark.sql.optimizer.excludedRules" -> PushBelowLastJoin.ruleName) {
+      val answer = withConf("spark.sql.optimizer.excludedRules" -> PushBelowLastJoin.ruleName) {
         assert(sides(last)._1.collect { case sort: Sort => sort }.isEmpty)
-        sql(last).collect()
+        sql(last).collect().map(_.toString).toSeq
       }
-      val answer = withConf("spark.sql.optimizer.excludedRules" -> PushBelowLastJoin.ruleName)(
-        sql(last).collect().map(_.toString).toSeq)
       assert(sql(last).collect().map(_.toString).toSeq == answer)
     }
 
