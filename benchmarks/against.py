@@ -6,11 +6,12 @@ JOIN and window cases run in two JVMs in turn, one with each jar, so that whatev
 
 from __future__ import annotations
 
+import itertools
 import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,10 @@ from benchmarks.window import range as range_frames
 from benchmarks.window import skew as hot_key
 
 AT_LEAST = 0.97  # of the other jar's speed
+PAIRS = 5  # of JVMs
 WARM_UP = 3
-ROUNDS = 21  # evens out runs, not that one JVM compiles a query better than another
-SLOW, SLOW_ROUNDS = 3.0, 6  # a run of more seconds varies less, and costs more
+ROUNDS = 5  # of each pair
+SLOW, SLOW_ROUNDS = 3.0, 2  # a run of more seconds varies less, and costs more
 JOINS = {
     "last_join_multi": multi.CASES,
     "last_join_point_in_time": point_in_time.CASES,
@@ -175,32 +177,47 @@ def in_turn(new: Jar, old: Jar, way: Way, warm_up: int = WARM_UP, rounds: int = 
     return found
 
 
-def result(found: Mapping[Way, list[tuple[float, float]]], revision: str) -> Result:
+def ratios(pairs: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
+    """How many times as fast this jar was in each pair of JVMs: the median over its rounds.
+
+    Args:
+        pairs: Seconds by round, with this jar and with the other, of each pair.
+    """
+    return [statistics.median(before / after for after, before in rounds) for rounds in pairs]
+
+
+def result(found: Mapping[Way, Sequence[Sequence[tuple[float, float]]]], revision: str) -> Result:
     """The page.
 
     Args:
-        found: Seconds by query and round, with this jar and with the other.
+        found: By query, for each pair of JVMs, seconds by round, with this jar and with the other.
         revision: The commit of the other.
     """
     rows, missed = [], []
-    for way, seconds in found.items():
-        new, old = (statistics.median(column) for column in zip(*seconds, strict=True))
-        ratio = statistics.median(before / after for after, before in seconds)
+    for way, pairs in found.items():
+        new, old = (statistics.median(column) for column in zip(*itertools.chain(*pairs), strict=True))
+        by_pair = ratios(pairs)
+        ratio = statistics.median(by_pair)
+        spread = f"{min(by_pair):.2f} to {max(by_pair):.2f}"
         met = ratio >= AT_LEAST
-        rows.append([way.case, way.name, f"{new:.2f}", f"{old:.2f}", f"{ratio:.2f}", "met" if met else "**not met**"])
+        verdict = "met" if met else "**not met**"
+        rows.append([way.case, way.name, f"{new:.2f}", f"{old:.2f}", f"{ratio:.2f}", spread, verdict])
         if not met:
             missed.append(f"{way.case}, {way.name}: {ratio:.2f}")
+    middle = statistics.geometric_mean([ratio for pairs in found.values() for ratio in ratios(pairs)])
     return Result(
         case="against",
         title=f"This jar against that of {revision}",
-        columns=["case", "query", "this jar, s", f"{revision}, s", "times as fast", f"at least {AT_LEAST}"],
+        columns=["case", "query", "this jar, s", f"{revision}, s", "times as fast", "by pair", f"at least {AT_LEAST}"],
         rows=rows,
         verdict="; ".join(missed) or f"{len(rows)} queries, each at least {AT_LEAST} times as fast as with that jar",
         met=not missed,
         notes=[
             f"At {AT_TUNED}, at which all figures of {revision} were taken.",
-            f"Two JVMs in turn, {WARM_UP} rounds to warm up, then {ROUNDS} rounds, {SLOW_ROUNDS} of queries that take "
-            f"more than {SLOW:g} s. The ratio is the median over rounds of (that jar / this jar in the same round).",
+            f"{PAIRS} pairs of JVMs, the two of a pair in turn: {WARM_UP} rounds to warm up, then {ROUNDS} rounds, "
+            f"{SLOW_ROUNDS} of queries that take more than {SLOW:g} s. That of a pair is the median over its rounds "
+            "of (that jar / this jar in the same round); that of a query is the median over pairs. The geometric mean "
+            f"of all is {middle:.3f}.",
             "An operator of Joinery's ran in every run. Cases that are not in the table were not run.",
         ],
         data={f"{way.case}: {way.name}": seconds for way, seconds in found.items()},
@@ -219,12 +236,14 @@ def main(names: tuple[str, ...], served: str | None, new: Path, old: Path, revis
     if served:
         serve(served)
         return
-    found = {}
-    with Jar(new) as this, Jar(old) as other:
-        for way in ways():
-            if not names or way.case.startswith(names):
-                found[way] = in_turn(this, other, way)
-                click.echo(f"{way.case}, {way.name}: {statistics.median(b / a for a, b in found[way]):.2f}")
+    found: dict[Way, list[list[tuple[float, float]]]] = {
+        way: [] for way in ways() if not names or way.case.startswith(names)
+    }
+    for _ in range(PAIRS):
+        with Jar(new) as this, Jar(old) as other:
+            for way, pairs in found.items():
+                pairs.append(in_turn(this, other, way))
+                click.echo(f"{way.case}, {way.name}: {ratios(pairs)[-1]:.2f}")
     page = result(found, revision)
     show(page)
     write(page)

@@ -17,10 +17,17 @@ def test_every_case_of_joins_and_windows_is_compared() -> None:
 
 def test_a_slower_query_misses_the_bound_though_its_median_does_not() -> None:
     first, second = list(ways())[:2]
-    page = result({first: [(1.0, 1.0), (1.0, 0.99)], second: [(1.0, 0.9), (2.0, 1.9), (1.0, 5.0)]}, "abc")
+    page = result({first: [[(1.0, 1.0), (1.0, 0.99)]], second: [[(1.0, 0.9), (2.0, 1.9), (1.0, 5.0)]]}, "abc")
     assert [row[-1] for row in page.rows] == ["met", "**not met**"]
     assert not page.met
     assert page.verdict == f"{second.case}, {second.name}: 0.95"
+
+
+def test_one_pair_of_jvms_that_does_worse_does_not_decide() -> None:
+    way = next(ways())
+    page = result({way: [[(1.0, 1.0)], [(2.0, 1.0), (2.0, 1.0)], [(1.0, 1.02)]]}, "abc")
+    assert page.met
+    assert page.rows[0][4:6] == ["1.00", "0.50 to 1.02"]
 
 
 @pytest.mark.soak
