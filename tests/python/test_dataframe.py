@@ -202,6 +202,20 @@ def test_tolerance_of_every_type(
     assert ("cast(u#" not in executed_plan(joined)) == bare
 
 
+@pytest.mark.parametrize(("hours", "found"), [(1, None), (3, "found"), (30, "found")])
+def test_tolerance_of_hours_from_a_date_to_a_timestamp(spark: SparkSession, hours: int, found: str | None) -> None:
+    """Between two dates the whole days count; here no cast of the right side is needed."""
+    lefts = spark.sql("SELECT 1 AS k, DATE '2024-01-03' AS t")
+    rights = spark.sql("SELECT 1 AS k, TIMESTAMP '2024-01-02 22:00' AS u, 'found' AS v")
+    distance = datetime.timedelta(hours=hours)
+    joined = last_join(lefts, rights, on="k", order_by="u", as_of="t", tolerance=distance)
+    assert [row.v for row in joined.collect()] == [found]
+    assert "cast(u#" not in executed_plan(joined)
+    behind = rights.withColumn("u", F.expr("u + INTERVAL 4 HOURS"))
+    joined = last_join(lefts, behind, on="k", order_by=F.col("u").desc(), as_of="t", tolerance=distance)
+    assert [row.v for row in joined.collect()] == [found]
+
+
 def test_tolerance_forwards_stops_at_the_end_of_the_type(spark: SparkSession) -> None:
     lefts = spark.sql("SELECT 1 AS k, 2147483647 AS t UNION ALL SELECT 1, 2147483640")
     rights = spark.sql("SELECT 1 AS k, 2147483647 AS u")

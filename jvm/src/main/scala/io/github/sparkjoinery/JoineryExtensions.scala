@@ -91,6 +91,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     // LAST JOIN and ASOF JOIN
     extensions.injectFunction(LastJoinOrder.function)
     extensions.injectFunction(LastJoinAsOf.function)
+    extensions.injectHintResolutionRule(_ => RefuseTimeWindows)
     extensions.injectResolutionRule(_ => ResolveLastJoinOrder)
     extensions.injectResolutionRule(_ => KeepMatchCondition)
     extensions.injectResolutionRule(_ => ResolveLastJoinAsOf)
@@ -104,6 +105,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectOptimizerRule(_ => NestedFieldsOfLastJoin)
     extensions.injectPreCBORule(_ => InferFiltersOfLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
+    extensions.injectRuntimeOptimizerRule(_ => EmptyRightSide)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)

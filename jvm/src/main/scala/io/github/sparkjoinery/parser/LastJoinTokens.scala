@@ -71,6 +71,10 @@ private[parser] object LastJoinTokens {
 
   // After these, a word of AfterJoin is a name (`ORDER BY offset`).
   private val BeforeName = Set("BY", "COMMA")
+  // The same in ORDER BY, where an operand is yet to come (`ORDER BY -offset`).
+  private val BeforeOperand = Set("PLUS", "MINUS", "ASTERISK", "SLASH", "PERCENT", "DIV", "TILDE", "CONCAT_PIPE") ++
+    Set("PIPE", "AMPERSAND", "HAT", "EQ", "NSEQ", "NEQ", "NEQJ", "LT", "LTE", "GT", "GTE") ++
+    Set("AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE")
 
   /** @param parser a parser whose token stream holds the statement, as Spark's lexer made it */
   def tokensOf(parser: SqlBaseParser): IndexedSeq[Token] = {
@@ -159,7 +163,7 @@ private[parser] object LastJoinTokens {
           case "ORDER" if name(i + 1) == "BY" => orderBy = orderBy.orElse(Some(i))
           case "LEFT" | "RIGHT" if name(i + 1) != "LEFT_PAREN" => return (orderBy, None)
           case "COMMA" if orderBy.isEmpty && !rowsFollowCommas => return (None, None)
-          case other if AfterJoin(other) && !BeforeName(name(i - 1)) || isLastJoin(i) => return (orderBy, None)
+          case other if AfterJoin(other) && !isName(i, orderBy.nonEmpty) || isLastJoin(i) => return (orderBy, None)
           case _ =>
         }
         if (depth < 0) return (orderBy, None)
@@ -167,6 +171,9 @@ private[parser] object LastJoinTokens {
       }
       (orderBy, None)
     }
+
+    private def isName(i: Int, inOrderBy: Boolean): Boolean =
+      BeforeName(name(i - 1)) || inOrderBy && BeforeOperand(name(i - 1))
 
     private def orderClause(order: Seq[Int], criteria: Option[Int]): Option[Seq[Token]] =
       criteria.filter(_ => order.nonEmpty).map { at =>

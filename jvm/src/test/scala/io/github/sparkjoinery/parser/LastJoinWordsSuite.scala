@@ -115,6 +115,17 @@ class LastJoinWordsSuite extends LastJoinChecks {
     }
   }
 
+  test("a column that is named as a clause, as an operand in ORDER BY") {
+    views("offsets" -> "SELECT k, ts AS offset, -ts AS limit FROM r")
+    for (order <- Seq(
+        "- offset DESC NULLS FIRST",
+        "0 + offset * -1 DESC NULLS FIRST",
+        "CASE WHEN offset > 1 THEN offset ELSE limit END",
+        "NOT offset < 2, offset",
+        "limit DESC NULLS FIRST"))
+      assert(Answers.rows(sql(s"SELECT id, offset FROM l l LAST JOIN offsets o ORDER BY $order USING (k)")) == answer)
+  }
+
   test("words of a variable inside a string are text") {
     withConf("words" -> "l LAST JOIN r ORDER BY r.ts ON true") {
       assert(sql("SELECT '${words}'").head().getString(0) == "l LAST JOIN r ORDER BY r.ts ON true")

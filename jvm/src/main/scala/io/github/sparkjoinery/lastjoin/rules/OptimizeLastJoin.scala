@@ -25,6 +25,8 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
         pushedJoin.copyTagsFrom(join) // the rule's result gets the filter's
         kept.reduceOption(And).map(Filter(_, pushedJoin)).getOrElse(pushedJoin)
 
+      case EmptyRightSide(left) => left
+
       case join: LastJoin if rightOnly(join).nonEmpty =>
         val pushed = rightOnly(join)
         val kept = conjuncts(join).filterNot(pushed.contains)

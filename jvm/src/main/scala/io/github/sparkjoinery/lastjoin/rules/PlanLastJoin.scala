@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.lastjoin.rules
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.lastjoin.logical.{
@@ -32,10 +32,21 @@ object PlanLastJoin extends Rule[LogicalPlan] {
     if (plan.containsPattern(LastJoin.Pattern))
       checked(WarnOfOrderAfterOn(DecorrelateLastJoin(plan).transformUpWithSubqueries {
         case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
-          val join = HintsInJoin(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint))
-          ComputeBelowLastJoin(LastJoin(join.left, join.right, order, join.condition, join.hint))
+          planned(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint), order)
+
+        // Spark projects a metadata column of ORDER BY away again, above the mark.
+        case join @ Join(left, Project(list, LastJoinRight(order, right)), LeftOuter, condition, hint)
+            if list.forall(_.isInstanceOf[Attribute]) =>
+          Project(
+            join.output,
+            planned(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint), order))
       }))
     else plan
+
+  private def planned(marked: Join, order: Seq[SortOrder]): LogicalPlan = {
+    val join = HintsInJoin(marked)
+    ComputeBelowLastJoin(LastJoin(join.left, join.right, order, join.condition, join.hint))
+  }
 
   private def unmarked(left: LogicalPlan): LogicalPlan = left match {
     case LastJoinLeft(_, _, child) => child

@@ -58,60 +58,66 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
   private def comparison(first: SortOrder, left: LastJoinLeft): Expression = first.direction match {
     case Ascending =>
       val notAfter = LessThanOrEqual(first.child, left.time)
-      left.tolerance.map(t => And(notAfter, GreaterThanOrEqual(first.child, minus(left.time, t)))).getOrElse(notAfter)
+      left.tolerance.map(t => And(notAfter, GreaterThanOrEqual(first.child, minus(left.time, t, first)))).getOrElse(
+        notAfter)
     case Descending =>
       val notBefore = GreaterThanOrEqual(first.child, left.time)
-      left.tolerance.map(t => And(notBefore, LessThanOrEqual(first.child, plus(left.time, t)))).getOrElse(notBefore)
+      left.tolerance.map(t => And(notBefore, LessThanOrEqual(first.child, plus(left.time, t, first)))).getOrElse(
+        notBefore)
   }
 
-  private def minus(time: Expression, tolerance: Expression): Expression = shift(time, tolerance) match {
-    case Days(days) if days >= 0 =>
-      If(LessThan(time, date(Int.MinValue + days)), date(Int.MinValue), DateSub(time, Literal(days)))
-    case Days(days) => DateSub(time, Literal(days))
-    case Clamped(t, amount, min, _) =>
-      If(LessThan(t, new Add(min, amount)), min, new Subtract(t, amount))
-    case Plain => new Subtract(time, tolerance)
-  }
+  private def minus(time: Expression, tolerance: Expression, term: SortOrder): Expression =
+    shift(time, tolerance, term) match {
+      case Days(days) if days >= 0 =>
+        If(LessThan(time, date(Int.MinValue + days)), date(Int.MinValue), DateSub(time, Literal(days)))
+      case Days(days) => DateSub(time, Literal(days))
+      case Clamped(t, amount, min, _) =>
+        If(LessThan(t, new Add(min, amount)), min, new Subtract(t, amount))
+      case Plain => new Subtract(time, tolerance)
+    }
 
-  private def plus(time: Expression, tolerance: Expression): Expression = shift(time, tolerance) match {
-    case Days(days) if days >= 0 =>
-      If(GreaterThan(time, date(Int.MaxValue - days)), date(Int.MaxValue), DateAdd(time, Literal(days)))
-    case Days(days) => DateAdd(time, Literal(days))
-    case Clamped(t, amount, _, max) =>
-      If(GreaterThan(t, new Subtract(max, amount)), max, new Add(t, amount))
-    case Plain => new Add(time, tolerance)
-  }
+  private def plus(time: Expression, tolerance: Expression, term: SortOrder): Expression =
+    shift(time, tolerance, term) match {
+      case Days(days) if days >= 0 =>
+        If(GreaterThan(time, date(Int.MaxValue - days)), date(Int.MaxValue), DateAdd(time, Literal(days)))
+      case Days(days) => DateAdd(time, Literal(days))
+      case Clamped(t, amount, _, max) =>
+        If(GreaterThan(t, new Subtract(max, amount)), max, new Add(t, amount))
+      case Plain => new Add(time, tolerance)
+    }
 
   private sealed trait Shift
   private case object Plain extends Shift
 
   /**
-   * Whole days: a date minus any other interval is a timestamp, for which the right side would need a cast. Dates stop
-   * at the ends of their type, too, beyond which Spark's wrap around.
+   * Whole days, between dates: a date minus any other interval is a timestamp, for which the right side would need a
+   * cast. Dates stop at the ends of their type, too, beyond which Spark's wrap around.
    */
   private case class Days(days: Int) extends Shift
 
   /** Integers stop at the ends of their type: beyond them there is no right value, and the sum would overflow. */
   private case class Clamped(time: Expression, amount: Expression, min: Literal, max: Literal) extends Shift
 
-  private def shift(time: Expression, tolerance: Expression): Shift = (time.dataType, tolerance.dataType) match {
-    case (DateType, _: DayTimeIntervalType) if tolerance.foldable && tolerance.eval() != null =>
-      Days(Math.floorDiv(tolerance.eval().asInstanceOf[Long], MicrosPerDay).toInt)
-    case (t, a) if Ends.contains(t) && Ends.contains(a) =>
-      val common = if (t.defaultSize >= a.defaultSize || fits(tolerance, t)) t else a
-      val (min, max) = Ends(common)
-      Clamped(cast(time, common), cast(tolerance, common), Literal.create(min, common), Literal.create(max, common))
-    case (_: NumericType, _: NumericType) => Plain
-    case (
-          DateType | TimestampType | TimestampNTZType,
-          _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType) => Plain
-    case (t, a) => JoineryException.fail(
-        "TOLERANCE_TYPE",
-        s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates and timestamps, " +
-          "a number for numbers; other types have no distance.",
-        tolerance.origin
-      )
-  }
+  private def shift(time: Expression, tolerance: Expression, term: SortOrder): Shift =
+    (time.dataType, tolerance.dataType) match {
+      case (DateType, _: DayTimeIntervalType)
+          if term.dataType == DateType && tolerance.foldable && tolerance.eval() != null =>
+        Days(Math.floorDiv(tolerance.eval().asInstanceOf[Long], MicrosPerDay).toInt)
+      case (t, a) if Ends.contains(t) && Ends.contains(a) =>
+        val common = if (t.defaultSize >= a.defaultSize || fits(tolerance, t)) t else a
+        val (min, max) = Ends(common)
+        Clamped(cast(time, common), cast(tolerance, common), Literal.create(min, common), Literal.create(max, common))
+      case (_: NumericType, _: NumericType) => Plain
+      case (
+            DateType | TimestampType | TimestampNTZType,
+            _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType) => Plain
+      case (t, a) => JoineryException.fail(
+          "TOLERANCE_TYPE",
+          s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates and timestamps, " +
+            "a number for numbers; other types have no distance.",
+          tolerance.origin
+        )
+    }
 
   private def date(days: Int): Literal = Literal.create(days, DateType)
 

@@ -117,6 +117,18 @@ class LastJoinErrorsSuite extends LastJoinChecks {
     "row_number() OVER (ORDER BY r.ts)"
   )
   error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY window(timestamp_seconds(r.ts), '1 hour').start ON l.k = r.k",
+    "JOINERY_LAST_JOIN.TIME_WINDOW",
+    "window(timestamp_seconds(r.ts), '1 hour')",
+    "use date_trunc"
+  )
+  error(
+    "WITH x AS (SELECT 1) SELECT (SELECT count(*) FROM l l LAST JOIN r ORDER BY " +
+      "Session_Window(timestamp_seconds(r.ts), '1 hour') ON l.k = r.k)",
+    "JOINERY_LAST_JOIN.TIME_WINDOW",
+    "Session_Window(timestamp_seconds(r.ts), '1 hour')"
+  )
+  error(
     "SELECT * FROM l l LAST JOIN r ORDER BY rand() ON l.k = r.k",
     "JOINERY_LAST_JOIN.ORDER_BY_NONDETERMINISTIC",
     "rand()")
