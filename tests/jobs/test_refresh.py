@@ -213,6 +213,20 @@ def test_a_second_refresh_does_nothing_and_a_third_reads_what_is_new(
     assert {kind: contents(spark, store, request) for kind, request in kinds.items()} == merged
 
 
+def test_new_rows_of_an_exact_distribution_have_it_built_anew(
+    spark: SparkSession, store: ArtifactStore, tmp_path: Path
+) -> None:
+    """It has no sketches that could be added to, as thousands of its keys are hot."""
+    source = tmp_path / "a source"
+    spec = DistributionSpec(partition_by=["k"], order_by="ts", quantiles=2, hot=HotKeys(min_rows=1))
+    request = ArtifactRequest.of_table(f"parquet.`{source}`", spec)
+    for rows in (3000, 6000):
+        spark.sql(f"SELECT id AS k, id AS ts FROM range({rows - 3000}, {rows})").write.mode("append").parquet(str(source))
+        (result,) = refresh(spark, [request], store, schema=None)
+        assert (result.status, result.mode, result.rows, result.hot_keys) == ("refreshed", "full", rows, rows), result
+    assert result.reason == "exact quantiles cannot be added to"
+
+
 def contents(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest) -> list[str]:
     """What an artifact says, whatever its files."""
     version = store.current(request.kind, request.relation, request.spec_hash).version
