@@ -227,6 +227,55 @@ def test_new_rows_of_an_exact_distribution_have_it_built_anew(
     assert result.reason == "exact quantiles cannot be added to"
 
 
+def test_a_version_names_columns_as_its_source_does(
+    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
+) -> None:
+    """The jar compares them letter by letter; one that an older release wrote down as declared is built anew, once."""
+    write(spark, tmp_path / "a source", "range(30)")
+    request = ArtifactRequest.of_table(kinds["bloom_filter"].sql_name, BloomFilterSpec(keys=["TS", "K"]))
+    assert refresh_artifact(spark, request, store, schema=None).status == "refreshed"
+    version = store.current(request.kind, request.relation, request.spec_hash).version
+    assert version is not None
+    assert version.description["spec"]["keys"] == ["ts", "k"]
+    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
+
+    redescribe(store, request, lambda description: description["spec"].update(keys=["TS", "K"]))
+    result = refresh_artifact(spark, request, store, schema=None)
+    assert (result.mode, result.reason) == (
+        "full",
+        "it names columns in other letters than its source, so no query finds it",
+    )
+    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
+
+
+def test_a_name_without_a_catalog_is_of_the_current_one(
+    spark: SparkSession, store: ArtifactStore, tmp_path: Path
+) -> None:
+    """As the jar finds artifacts: Iceberg's catalog, too, is the current one where dbt reaches it; here Derby's stands for it."""
+    url = f"jdbc:derby:memory:{tmp_path.name};create=true"
+    settings = {
+        "spark.sql.catalog.ice": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+        "spark.sql.catalog.ice.url": url,
+        "spark.sql.catalog.ice.driver": "org.apache.derby.jdbc.EmbeddedDriver",
+    }
+    spec = DistributionSpec(partition_by=["K"], order_by="TS", hot=HotKeys(min_rows=1))
+    request = ArtifactRequest.of_table("LAKE.T", spec)
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        spark.catalog.setCurrentCatalog("ice")
+        spark.sql("CREATE SCHEMA LAKE")
+        spark.sql("CREATE TABLE LAKE.T (K INT, TS INT)")
+        spark.sql("INSERT INTO LAKE.T VALUES (1, 1), (1, 2)")
+        (result,) = refresh(spark, [request], store, schema=None)
+    finally:
+        spark.catalog.setCurrentCatalog("spark_catalog")
+        for key in settings:
+            spark.conf.unset(key)
+    assert (result.status, result.relation, result.rows) == ("refreshed", "ice.LAKE.T", 2), result
+    assert store.current(request.kind, "ice.LAKE.T", request.spec_hash).version is not None
+
+
 def contents(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest) -> list[str]:
     """What an artifact says, whatever its files."""
     version = store.current(request.kind, request.relation, request.spec_hash).version

@@ -295,7 +295,8 @@ def test_vacuum(store: ArtifactStore, tmp_path: Path) -> None:
 
 def test_vacuum_of_what_is_no_longer_declared(store: ArtifactStore, tmp_path: Path) -> None:
     planes = ArtifactRequest.of_table("raw.planes", BloomFilterSpec(keys=["tailnum"]))
-    for request in (FLIGHTS, planes):
+    # where the refresh runs, another catalog than Spark's own may be current
+    for request in (FLIGHTS, planes, FLIGHTS.in_catalog("ice")):
         publish(store, request)
     declared = manifest_of(
         tmp_path, ("flights", "distributions", FLIGHTS.spec.model_dump(mode="json", exclude_none=True))
@@ -303,18 +304,19 @@ def test_vacuum_of_what_is_no_longer_declared(store: ArtifactStore, tmp_path: Pa
     options = ("--undeclared", "--manifest", str(declared))
     assert run("vacuum", store, *options)["removals"] == []  # refreshed a moment ago
     folder = tmp_path.joinpath("store", "bloom_filter", "spark_catalog.raw.planes")
-    for path in (*folder.rglob("*"), folder, folder.parent):
+    elsewhere = tmp_path.joinpath("store", "distribution", "ice.raw.flights")
+    for path in (*folder.rglob("*"), folder, folder.parent, *elsewhere.rglob("*")):
         os.utime(path, (1, 1))
     assert run("vacuum", store)["removals"] == []  # not asked for
     done = run("vacuum", store, *options)
     assert [removal["reason"] for removal in done["removals"]] == ["undeclared", "empty", "empty"]
-    assert [row["relation"] for row in run("list", store)] == [FLIGHTS.relation]
+    assert [row["relation"] for row in run("list", store)] == ["ice.raw.flights", FLIGHTS.relation]
     assert sorted(path.name for path in tmp_path.joinpath("store").iterdir()) == ["distribution"]
 
     empty = manifest_of(tmp_path)
     assert "nothing to refresh" in run("vacuum", store, "--undeclared", "--manifest", str(empty), code=2)
     assert "no such file" in run("vacuum", store, "--undeclared", "--manifest", str(tmp_path / "none.json"), code=2)
-    assert len(run("list", store)) == 1
+    assert len(run("list", store)) == 2
 
 
 def test_vacuum_leaves_what_is_not_ours(store: ArtifactStore, tmp_path: Path) -> None:

@@ -13,7 +13,14 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.builders.bloom_filter import build_bloom_filter
-from spark_joinery.jobs.builders.built import Built, ColumnMissingError, ColumnUnusableError, DriftError
+from spark_joinery.jobs.builders.built import (
+    Built,
+    ColumnMissingError,
+    ColumnUnusableError,
+    DriftError,
+    columns_of,
+    spelled,
+)
 from spark_joinery.jobs.builders.distribution import build_distribution
 from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
@@ -158,6 +165,7 @@ def refresh_artifact(
         'joinery.dist_flights_1f0c2d3a'
     """
     started = time.monotonic()
+    request = request.in_catalog(spark.catalog.currentCatalog())
     outcome = RefreshResult(request.relation, request.kind, "skipped")
     source = open_source(spark, request, store.filesystem)
     if source is None:
@@ -181,6 +189,8 @@ def refresh_artifact(
         change = Rebuild("a full refresh was asked for")
     else:
         change = changes_since(spark, source, base)
+        if base and not isinstance(change, Rebuild) and not _is_spelled(base, source, request):
+            change = Rebuild("it names columns in other letters than its source, so no query finds it")
     if isinstance(change, Unchanged) and base:
         outcome, version = replace(outcome, status="unchanged"), base
     else:
@@ -204,6 +214,12 @@ def refresh_artifact(
         table=table,
         seconds=time.monotonic() - started,
     )
+
+
+def _is_spelled(version: ArtifactVersion, source: Source, request: ArtifactRequest) -> bool:
+    """Whether a version names its columns as the source does. One of an older release names them as declared."""
+    held = version.description.get("spec") or {}
+    return columns_of(held) == columns_of(spelled(source.frame, request.spec, source.name).model_dump(mode="json"))
 
 
 def _publish(
@@ -277,7 +293,7 @@ def _finish(
     details: dict[str, Any] = {
         **{name: value for name, value in asdict(built).items() if name != "details" and value is not None},
         **built.details,
-        "spec": request.spec.model_dump(mode="json", exclude_none=True),
+        "spec": spelled(source.frame, request.spec, source.name).model_dump(mode="json", exclude_none=True),
         "source": source.description,
         "settings": source.settings,
         "built_from": base.name if base else None,

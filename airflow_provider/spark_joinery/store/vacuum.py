@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from spark_joinery.store.artifact_store import ArtifactStore
-from spark_joinery.store.catalog import KINDS, Artifact, list_artifacts
+from spark_joinery.store.catalog import KINDS, Artifact, list_artifacts, may_be
 from spark_joinery.store.filesystem import FileStatus, FileSystem
 from spark_joinery.store.retention import (
     Limits,
@@ -75,7 +75,10 @@ def vacuum(
     for artifact in list_artifacts(store, names=names):
         if _is_linked(store, artifact):
             continue
-        wanted = declared is None or (artifact.kind, artifact.relation, artifact.spec_hash) in declared
+        wanted = declared is None or any(
+            (kind, spec_hash) == (artifact.kind, artifact.spec_hash) and may_be(relation, artifact.relation)
+            for kind, relation, spec_hash in declared
+        )
         try:
             removals = (
                 list(superfluous(filesystem, artifact.folder, now_ms, limits))
