@@ -102,7 +102,7 @@ def _check_names(keys: list[str], relation: str) -> None:
     if taken:
         raise ColumnUnusableError(
             f"{relation}: the partition key '{taken[0]}' has the name of a column of the distribution itself "
-            f"({', '.join(RESULT_COLUMNS)}). Declare the distribution on a view that renames it."
+            f"({', '.join(RESULT_COLUMNS)}). Rename the column in the table."
         )
 
 
