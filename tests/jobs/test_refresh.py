@@ -221,7 +221,9 @@ def test_new_rows_of_an_exact_distribution_have_it_built_anew(
     spec = DistributionSpec(partition_by=["k"], order_by="ts", quantiles=2, hot=HotKeys(min_rows=1))
     request = ArtifactRequest.of_table(f"parquet.`{source}`", spec)
     for rows in (3000, 6000):
-        spark.sql(f"SELECT id AS k, id AS ts FROM range({rows - 3000}, {rows})").write.mode("append").parquet(str(source))
+        spark.sql(f"SELECT id AS k, id AS ts FROM range({rows - 3000}, {rows})").write.mode("append").parquet(
+            str(source)
+        )
         (result,) = refresh(spark, [request], store, schema=None)
         assert (result.status, result.mode, result.rows, result.hot_keys) == ("refreshed", "full", rows, rows), result
     assert result.reason == "exact quantiles cannot be added to"
@@ -388,6 +390,39 @@ def test_the_next_refresh_heals_what_is_damaged(
     assert (lookup.damaged, lookup.version and lookup.version.name) == (False, result.version)
     assert name != result.version
     assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
+
+
+@pytest.mark.parametrize("method", ["read", "sha256", "status"])
+def test_what_cannot_be_read_for_a_moment_is_not_built_anew(
+    spark: SparkSession,
+    kinds: dict[str, ArtifactRequest],
+    store: ArtifactStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+) -> None:
+    request = kinds["bloom_filter"]
+    write(spark, tmp_path / "a source", "range(100)")
+    first = refresh_artifact(spark, request, store, schema=None).version
+
+    asked = getattr(store.filesystem, method)
+
+    def refuse(path: str, *rest: Any) -> Any:
+        if path.startswith(store.root):
+            raise OSError("SlowDown: Please reduce your request rate")
+        return asked(path, *rest)
+
+    with monkeypatch.context() as busy:
+        busy.setattr(store.filesystem, method, refuse)
+        (result,) = refresh(spark, [request], store, schema=None)
+        if method == "read":  # where that does not pass, whoever wants all rows read is not kept from it
+            anew = refresh_artifact(spark, request, store, schema=None, full_refresh=True)
+            assert (anew.status, anew.was_damaged) == ("refreshed", False)
+            first = anew.version
+    assert (result.status, result.retryable, result.was_damaged) == ("failed", True, False)
+    assert "SlowDown" in str(result.reason)
+    again = refresh_artifact(spark, request, store, schema=None)
+    assert (again.status, again.version) == ("unchanged", first)
 
 
 def test_only_new_files_are_read(spark: SparkSession, tmp_path: Path, store: ArtifactStore) -> None:

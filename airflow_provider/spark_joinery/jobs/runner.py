@@ -33,6 +33,7 @@ from spark_joinery.store import (
     ArtifactVersion,
     PendingVersion,
     StoreNameError,
+    StoreNotReadableError,
     permissions_of,
     validity_of,
 )
@@ -156,6 +157,8 @@ def refresh_artifact(
         ColumnUnusableError: If a column's type or name does not allow the artifact.
         ViewError: If the relation is a view, and the artifact no distribution.
         SourceError: If the relation cannot be read.
+        StoreNotReadableError: If what was published last cannot be read now, and is not proven to be damaged. It is no
+            reason to build it anew, unless `full_refresh` asks for that.
         StoreNotWritableError: If the store cannot be written. The former version stays in use.
         RegisterError: If the version is in the store, but the view cannot be created.
 
@@ -180,10 +183,16 @@ def refresh_artifact(
         return replace(outcome, reason=reason)
 
     published = store.current(request.kind, request.relation, request.spec_hash)
+    is_damaged = published.damaged and not published.may_pass
+    if published.damaged and not is_damaged and not full_refresh:
+        raise StoreNotReadableError(
+            f"What was published last cannot be read now, and may be whole ({published.reason}). Try again; if that does not "
+            f"help, see to it that the files can be read below {store.root}, or have it built anew by a full refresh."
+        )
     # an older version may be whole and cover the source, but readers come by way of what was published last
     base = None if published.damaged else published.version
     change: Appended | Rebuild | Unchanged
-    if published.damaged:
+    if is_damaged:
         change = Rebuild(f"what was published last cannot be used ({published.reason})")
     elif full_refresh:
         change = Rebuild("a full refresh was asked for")
@@ -196,7 +205,7 @@ def refresh_artifact(
     else:
         version, mode, why = _publish(source, request, store, base, change)
         # whoever asked for all rows, or for the first time, knows why all were read
-        is_expected = not published.damaged and (full_refresh or base is None)
+        is_expected = not is_damaged and (full_refresh or base is None)
         outcome = replace(outcome, status="refreshed", mode=mode, reason=None if is_expected else why)
     table = None
     if schema and request.kind == "distribution":
@@ -205,7 +214,7 @@ def refresh_artifact(
     validity = validity_of(version, None)
     return replace(
         outcome,
-        was_damaged=published.damaged,
+        was_damaged=is_damaged,
         unused=validity.reason if validity.usable is False else None,
         rows=version.description.get("rows"),
         keys=version.description.get("keys"),

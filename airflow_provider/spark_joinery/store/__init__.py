@@ -3,7 +3,7 @@
 from spark_joinery.store.artifact_store import ArtifactStore, open_store
 from spark_joinery.store.catalog import Artifact, is_named, list_artifacts, may_be
 from spark_joinery.store.contents import is_proven
-from spark_joinery.store.errors import StoreError, StoreNameError, StoreNotWritableError
+from spark_joinery.store.errors import StoreError, StoreNameError, StoreNotReadableError, StoreNotWritableError
 from spark_joinery.store.filesystem import ArrowFileSystem, FileStatus, FileSystem, HadoopFileSystem
 from spark_joinery.store.fingerprint import (
     Fingerprint,
@@ -44,6 +44,7 @@ __all__ = [
     "Sources",
     "StoreError",
     "StoreNameError",
+    "StoreNotReadableError",
     "StoreNotWritableError",
     "Summary",
     "VacuumResult",

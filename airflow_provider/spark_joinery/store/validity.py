@@ -115,9 +115,7 @@ def validity_of(version: ArtifactVersion, now: SourceNow | None) -> Validity:
 def _validity_of_keys(fingerprint: Fingerprint, listing: Listing, coverage: Coverage) -> Validity:
     """Of a bloom filter: queries read the keys of other files, and those of files that are gone do no harm."""
     covered = {(file["path"], file["length"], file["modified_ms"]) for file in fingerprint["files"]}
-    other = [
-        file.length for file in listing.files if (file.path, file.length, file.modified_ms) not in covered
-    ]
+    other = [file.length for file in listing.files if (file.path, file.length, file.modified_ms) not in covered]
     changed = f"{len(other)} of {coverage.total} files are new or changed"
     if sum(other) * _LEAST_FILTERED > sum(file.length for file in listing.files):
         return Validity(False, f"{changed}, and hold more than the others")
