@@ -92,7 +92,7 @@ def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:
         except OSError:
             manifest = version
         if manifest is not None:
-            found[version.name] = manifest.modified_ms
+            found[version.name] = manifest.modified_ms if manifest.tells_time else layout.begun_ms(version.name)
     return found
 
 

@@ -132,7 +132,8 @@ def _undeclared(filesystem: FileSystem, artifact: Artifact, now_ms: int, limits:
     status = filesystem.status(artifact.folder)
     if status is None or is_foreign(filesystem, artifact.folder):
         return []
-    if any(is_near(time, now_ms, limits.abandoned_after_s) for time in changes(filesystem, status)):
+    times = changes(filesystem, status)
+    if not times or any(is_near(time, now_ms, limits.abandoned_after_s) for time in times):
         return []
     return [Removal(artifact.folder, "undeclared", size_of(filesystem, status))]
 
@@ -150,7 +151,7 @@ def _sweep(
             and _sweep(filesystem, below, found, now_ms, limits, depth - 1)
         ):
             is_empty = False
-    # a young one may be that of a refresh that is just about to fill it
-    if is_empty and not is_near(folder.modified_ms, now_ms, limits.grace_s):
+    # a young one may be that of a refresh that is just about to fill it; one without an age costs nothing
+    if is_empty and folder.tells_time and not is_near(folder.modified_ms, now_ms, limits.grace_s):
         found[folder.path] = Removal(folder.path, "empty")
     return folder.path in found
