@@ -143,8 +143,8 @@ def test_a_name_without_a_catalog_is_of_the_current_one(lake: SparkSession, tmp_
 def test_new_rows_of_a_table_with_an_odd_name(lake: SparkSession, tmp_path: Path) -> None:
     table = "ice.lake.`the keys`"
     lake.sql(f"CREATE TABLE {table} (k BIGINT, ts INT) USING iceberg")
-    lake.sql(f"INSERT INTO {table} VALUES (1, 1)")
-    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 1)] * 3
-    lake.sql(f"INSERT INTO {table} VALUES (2, 2)")
-    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "incremental", 2)] * 3
+    lake.sql(f"INSERT INTO {table} SELECT id, id FROM range(40)")
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 40)] * 3
+    lake.sql(f"INSERT INTO {table} VALUES (41, 1)")
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "incremental", 41)] * 3
     lake.sql(f"DROP TABLE {table}")
