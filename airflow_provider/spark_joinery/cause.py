@@ -49,6 +49,19 @@ def one_line(error: BaseException) -> str:
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
 
 
+def refusal(error: OSError) -> str:
+    """Say why a file system refused: libraries for object stores raise errors without a number, and so without its text.
+
+    Args:
+        error: Any error of a file system.
+
+    Example:
+        >>> refusal(PermissionError("Access Denied"))
+        'Access Denied'
+    """
+    return error.strerror or next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def is_gone(error: BaseException) -> bool:
     """Whether an error says that Spark's JVM does not answer any more.
 

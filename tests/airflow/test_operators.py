@@ -24,6 +24,7 @@ from spark_joinery.airflow.operators.distribution import SkewDistributionOperato
 from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.airflow.sensors.freshness import ArtifactFreshnessSensor
 from spark_joinery.airflow.tasks import TaskPer
 from spark_joinery.batch import Batch, BatchFolder, Progress
 from spark_joinery.jobs import RefreshResult
@@ -189,6 +190,15 @@ def test_what_the_manifest_does_not_have_fails_at_once(manifest: Path, arguments
     operator = JoineryRefreshOperator(**{"task_id": "nightly", "manifest": manifest, **arguments})
     with pytest.raises(AirflowFailException, match=f"^JoineryRefreshOperator 'nightly': {says}"):
         operator.execute({})
+
+
+@pytest.mark.parametrize("operator", [JoineryRefreshOperator, ArtifactFreshnessSensor])
+def test_a_manifest_that_cannot_be_read_may_be_by_the_next_try(operator: type[Any], tmp_path: Path) -> None:
+    manifest = tmp_path / f"{'manifest' * 40}.json"
+    task = operator(task_id="nightly", manifest=manifest, **({} if operator is JoineryRefreshOperator else {"store": "/s"}))
+    with pytest.raises(AirflowException, match=r"'nightly': .*: cannot be read: File name too long") as error:
+        task.execute({})
+    assert not isinstance(error.value, AirflowFailException)
 
 
 def redeclare(manifest: Path, **joinery: Any) -> None:

@@ -73,6 +73,13 @@ def test_an_artifact_is_waited_for_until_it_is_there(
     assert waiting.poke({}) is True
 
 
+def test_an_artifact_of_another_catalog_is_found(sensor: Any, tmp_path: Path) -> None:
+    """The manifest names no catalog; where the refresh runs, another than Spark's own is current."""
+    publish(tmp_path, DISTRIBUTION.in_catalog("ice"))
+    assert sensor(kinds=["distribution"]).poke({}) is True
+    assert sensor(kinds=["bloom_filter"]).poke({}) is False
+
+
 def test_an_artifact_that_is_too_old_is_waited_for(
     sensor: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -121,3 +121,30 @@ def test_an_empty_table(lake: SparkSession, table: str, tmp_path: Path) -> None:
     is_used(lake, tmp_path, table)
     lake.sql(f"INSERT INTO {table} VALUES (303, 1)")
     assert not is_used(lake, tmp_path, table)
+
+
+def test_a_name_without_a_catalog_is_of_the_current_one(lake: SparkSession, tmp_path: Path) -> None:
+    """As dbt-spark names Iceberg's tables."""
+    lake.sql("CREATE TABLE ice.lake.named (k BIGINT, ts INT) USING iceberg")
+    lake.sql("INSERT INTO ice.lake.named SELECT id * 3, id FROM range(40)")
+    lake.catalog.setCurrentCatalog("ice")
+    try:
+        results = run(lake, "lake.named", tmp_path)
+        assert outcomes(results) == [("refreshed", "full", 40)] * 3
+        lake.sql("INSERT INTO lake.named VALUES (301, 1)")
+        assert outcomes(run(lake, "lake.named", tmp_path)) == [("refreshed", "incremental", 41)] * 3
+    finally:
+        lake.catalog.setCurrentCatalog("spark_catalog")
+    assert {result.relation for result in results} == {"ice.lake.named"}
+    assert is_used(lake, tmp_path, "ice.lake.named")
+    lake.sql("DROP TABLE ice.lake.named")
+
+
+def test_new_rows_of_a_table_with_an_odd_name(lake: SparkSession, tmp_path: Path) -> None:
+    table = "ice.lake.`the keys`"
+    lake.sql(f"CREATE TABLE {table} (k BIGINT, ts INT) USING iceberg")
+    lake.sql(f"INSERT INTO {table} SELECT id, id FROM range(40)")
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 40)] * 3
+    lake.sql(f"INSERT INTO {table} VALUES (41, 1)")
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "incremental", 41)] * 3
+    lake.sql(f"DROP TABLE {table}")

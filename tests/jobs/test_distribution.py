@@ -174,6 +174,7 @@ def test_a_key_that_has_become_hot_is_drift(spark: SparkSession, tmp_path: Path)
     [
         ("cast(id AS string)", "cast(id AS string)", "exact quantiles cannot be added to"),
         ("cast(id AS double)", "double('nan')", "exact quantiles cannot be added to"),
+        ("double('nan')", "cast(id AS double)", "exact quantiles cannot be added to"),
     ],
 )
 def test_what_has_no_sketch_is_drift(spark: SparkSession, tmp_path: Path, first: str, then: str, message: str) -> None:

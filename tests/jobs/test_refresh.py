@@ -213,6 +213,71 @@ def test_a_second_refresh_does_nothing_and_a_third_reads_what_is_new(
     assert {kind: contents(spark, store, request) for kind, request in kinds.items()} == merged
 
 
+def test_new_rows_of_an_exact_distribution_have_it_built_anew(
+    spark: SparkSession, store: ArtifactStore, tmp_path: Path
+) -> None:
+    """It has no sketches that could be added to, as thousands of its keys are hot."""
+    source = tmp_path / "a source"
+    spec = DistributionSpec(partition_by=["k"], order_by="ts", quantiles=2, hot=HotKeys(min_rows=1))
+    request = ArtifactRequest.of_table(f"parquet.`{source}`", spec)
+    for rows in (3000, 6000):
+        spark.sql(f"SELECT id AS k, id AS ts FROM range({rows - 3000}, {rows})").write.mode("append").parquet(
+            str(source)
+        )
+        (result,) = refresh(spark, [request], store, schema=None)
+        assert (result.status, result.mode, result.rows, result.hot_keys) == ("refreshed", "full", rows, rows), result
+    assert result.reason == "exact quantiles cannot be added to"
+
+
+def test_a_version_names_columns_as_its_source_does(
+    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
+) -> None:
+    """The jar compares them letter by letter; one that an older release wrote down as declared is built anew, once."""
+    write(spark, tmp_path / "a source", "range(30)")
+    request = ArtifactRequest.of_table(kinds["bloom_filter"].sql_name, BloomFilterSpec(keys=["TS", "K"]))
+    assert refresh_artifact(spark, request, store, schema=None).status == "refreshed"
+    version = store.current(request.kind, request.relation, request.spec_hash).version
+    assert version is not None
+    assert version.description["spec"]["keys"] == ["ts", "k"]
+    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
+
+    redescribe(store, request, lambda description: description["spec"].update(keys=["TS", "K"]))
+    result = refresh_artifact(spark, request, store, schema=None)
+    assert (result.mode, result.reason) == (
+        "full",
+        "it names columns in other letters than its source, so no query finds it",
+    )
+    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
+
+
+def test_a_name_without_a_catalog_is_of_the_current_one(
+    spark: SparkSession, store: ArtifactStore, tmp_path: Path
+) -> None:
+    """As the jar finds artifacts: Iceberg's catalog, too, is the current one where dbt reaches it; here Derby's stands for it."""
+    url = f"jdbc:derby:memory:{tmp_path.name};create=true"
+    settings = {
+        "spark.sql.catalog.ice": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+        "spark.sql.catalog.ice.url": url,
+        "spark.sql.catalog.ice.driver": "org.apache.derby.jdbc.EmbeddedDriver",
+    }
+    spec = DistributionSpec(partition_by=["K"], order_by="TS", hot=HotKeys(min_rows=1))
+    request = ArtifactRequest.of_table("LAKE.T", spec)
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        spark.catalog.setCurrentCatalog("ice")
+        spark.sql("CREATE SCHEMA LAKE")
+        spark.sql("CREATE TABLE LAKE.T (K INT, TS INT)")
+        spark.sql("INSERT INTO LAKE.T VALUES (1, 1), (1, 2)")
+        (result,) = refresh(spark, [request], store, schema=None)
+    finally:
+        spark.catalog.setCurrentCatalog("spark_catalog")
+        for key in settings:
+            spark.conf.unset(key)
+    assert (result.status, result.relation, result.rows) == ("refreshed", "ice.LAKE.T", 2), result
+    assert store.current(request.kind, "ice.LAKE.T", request.spec_hash).version is not None
+
+
 def contents(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest) -> list[str]:
     """What an artifact says, whatever its files."""
     version = store.current(request.kind, request.relation, request.spec_hash).version
@@ -325,6 +390,39 @@ def test_the_next_refresh_heals_what_is_damaged(
     assert (lookup.damaged, lookup.version and lookup.version.name) == (False, result.version)
     assert name != result.version
     assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
+
+
+@pytest.mark.parametrize("method", ["read", "sha256", "status"])
+def test_what_cannot_be_read_for_a_moment_is_not_built_anew(
+    spark: SparkSession,
+    kinds: dict[str, ArtifactRequest],
+    store: ArtifactStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+) -> None:
+    request = kinds["bloom_filter"]
+    write(spark, tmp_path / "a source", "range(100)")
+    first = refresh_artifact(spark, request, store, schema=None).version
+
+    asked = getattr(store.filesystem, method)
+
+    def refuse(path: str, *rest: Any) -> Any:
+        if path.startswith(store.root):
+            raise OSError("SlowDown: Please reduce your request rate")
+        return asked(path, *rest)
+
+    with monkeypatch.context() as busy:
+        busy.setattr(store.filesystem, method, refuse)
+        (result,) = refresh(spark, [request], store, schema=None)
+        if method == "read":  # where that does not pass, whoever wants all rows read is not kept from it
+            anew = refresh_artifact(spark, request, store, schema=None, full_refresh=True)
+            assert (anew.status, anew.was_damaged) == ("refreshed", False)
+            first = anew.version
+    assert (result.status, result.retryable, result.was_damaged) == ("failed", True, False)
+    assert "SlowDown" in str(result.reason)
+    again = refresh_artifact(spark, request, store, schema=None)
+    assert (again.status, again.version) == ("unchanged", first)
 
 
 def test_only_new_files_are_read(spark: SparkSession, tmp_path: Path, store: ArtifactStore) -> None:

@@ -98,6 +98,23 @@ def test_request_of_a_table(table: str, identity: str, sql_name: str) -> None:
     assert (request.stage, request.unique_id) == ("before_models", "")
 
 
+@pytest.mark.parametrize(
+    ("table", "current", "identity"),
+    [
+        ("Lake.Flights", "ice", "ice.Lake.Flights"),
+        ("Flights", "odd one", "`odd one`.default.Flights"),
+        ("Lake.Flights", "spark_catalog", "spark_catalog.lake.flights"),
+        ("spark_catalog.Lake.Flights", "ice", "spark_catalog.lake.flights"),
+        ("parquet.`/data/flights`", "ice", "file:/data/flights"),
+    ],
+)
+def test_a_name_without_a_catalog_is_of_the_current_one(table: str, current: str, identity: str) -> None:
+    request = ArtifactRequest.of_table(table, BloomFilterSpec(keys=["k"]))
+    named = request.in_catalog(current)
+    assert (named.relation, named.sql_name) == (identity, request.sql_name)
+    assert named.in_catalog(current) == named
+
+
 def test_nested_namespaces_are_refused() -> None:
     with pytest.raises(RelationNameError, match="4 parts"):
         ArtifactRequest.of_table("lake.a.b.c", BloomFilterSpec(keys=["k"]))

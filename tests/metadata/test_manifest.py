@@ -13,6 +13,7 @@ from spark_joinery.metadata import (
     DistributionSpec,
     ManifestFormatError,
     ManifestNotFoundError,
+    ManifestNotReadableError,
     MetaError,
     NothingDeclaredError,
     RangeIndexSpec,
@@ -246,3 +247,17 @@ def test_no_file(tmp_path: Path) -> None:
     assert isinstance(caught.value, JoineryError)
     with pytest.raises(ManifestNotFoundError, match=r"a directory, expected the file manifest\.json in it"):
         read_manifest(tmp_path)
+
+
+def test_a_file_that_is_refused_may_be_there(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.json"
+    path.symlink_to(path)
+    with pytest.raises(ManifestNotReadableError, match=r"cannot be read: Too many levels of symbolic links\.$"):
+        read_manifest(path)
+
+    class InBucket:
+        def read_text(self, encoding: str | None = None) -> str:
+            raise PermissionError("Access Denied")  # as s3fs raises it, without a number
+
+    with pytest.raises(ManifestNotReadableError, match=r"cannot be read: Access Denied\.$"):
+        read_manifest(InBucket())

@@ -49,11 +49,15 @@ def test_new_files_make_filters_and_indexes_not_valid(spark: SparkSession, table
     kinds = ["Bloom filter", "Bloom filter", "Skew distribution", "Range index"]
     assert states() == [(kind, "valid") for kind in kinds]
     spark.range(5).selectExpr("id", "'b' AS name").coalesce(1).write.insertInto(table)
+    assert states() == list(zip(kinds, ["valid", "valid", "valid", "not valid"], strict=True))
+    spark.range(5000).selectExpr("id", "'c' AS name").coalesce(1).write.insertInto(table)
     assert states() == list(zip(kinds, ["not valid", "not valid", "valid", "not valid"], strict=True))
     page = parse(render(read_report(spark, store)))
     remarks = [one.text for one in page.all("p") if one.attributes.get("class") == "remark"]
+    without = "Queries run without it until the next refresh."
     assert remarks == [
-        "Not valid now: 1 of 2 files are new or changed. Queries run without it until the next refresh."
-    ] * len(remarks)
-    assert len(remarks) == 3
-    assert "1 of 2 files of the source" in page.article("name, ordered by id").text
+        f"Not valid now: 2 of 3 files are new or changed, and hold more than the others. {without}",
+        f"Not valid now: 2 of 3 files are new or changed, and hold more than the others. {without}",
+        f"Not valid now: 2 of 3 files are new or changed. {without}",
+    ]
+    assert "1 of 3 files of the source" in page.article("name, ordered by id").text

@@ -6,13 +6,24 @@ import hashlib
 import os
 import stat
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import fs
 from pyspark.sql import SparkSession
 from spark_joinery.errors import JoineryError
-from spark_joinery.store import ArrowFileSystem, ArtifactStore, FileSystem, HadoopFileSystem, path_of_uri, vacuum
+from spark_joinery.store import (
+    ArrowFileSystem,
+    ArtifactStore,
+    FileStatus,
+    FileSystem,
+    HadoopFileSystem,
+    path_of_uri,
+    vacuum,
+)
 
 NAMES = ["plain.parquet", "a space", "per%20cent", "plus+and=hash#", "question?", "ünï", "packed.gz", ".hidden", "_x"]
 
@@ -161,6 +172,46 @@ def test_an_object_store_holds_a_store(tmp_path: Path) -> None:
     assert filesystem.read(f"{version.data_path}/part-0.parquet") == b"new"
     filesystem.delete(store.root)
     assert filesystem.status(store.root) is None
+
+
+@pytest.mark.parametrize("folders_ms", [0, None], ids=["as pyarrow", "as S3A"])
+def test_folders_of_object_stores_do_not_tell_their_age(tmp_path: Path, folders_ms: int | None) -> None:
+    class Bucket(ArrowFileSystem):
+        def _status(self, path: str, info: Any) -> FileStatus | None:
+            status = super()._status(path, info)
+            if status is None or not status.is_folder:
+                return status
+            return replace(status, modified_ms=int(time.time() * 1000) if folders_ms is None else folders_ms)
+
+    remote = tmp_path / "remote"
+    remote.mkdir()
+    filesystem = Bucket({"s3a://bucket": fs.SubTreeFileSystem(str(remote), fs.LocalFileSystem())})
+    store = ArtifactStore("s3a://bucket/store", filesystem)
+    artifact = ("distribution", "spark_catalog.raw.flights", "0123456789abcdef")
+    begun, written, killed = (store.begin(*artifact) for _ in range(3))
+    for pending, age_s in ((written, 60), (killed, 7 * 3600)):
+        filesystem.make_folder(pending.data_path, 0o700)
+        file = f"{pending.data_path}/part-0.parquet"
+        filesystem._write(file, b"half")
+        os.utime(remote / file.removeprefix("s3a://bucket/"), (time.time() - age_s,) * 2)
+    long_ago = f"{begun.folder}/versions/20200101T000000000000Z-0a1b2c3d"
+    filesystem.make_folder(long_ago, 0o700)
+    nobody_knows = f"{begun.folder}/versions/other"
+    filesystem.make_folder(nobody_knows, 0o700)
+    removed = vacuum(store)
+    assert removed.failed == {}
+    assert {removal.path: removal.reason for removal in removed.removals} == {
+        killed.path: "abandoned",
+        long_ago: "abandoned",
+    }
+    assert [status.path for status in filesystem.list(f"{begun.folder}/versions")] == [
+        begun.path,
+        written.path,
+        nobody_knows,
+    ]
+    # nobody declares it, and nothing says how old what is left of it is
+    filesystem.delete(written.path)
+    assert vacuum(store, declared=set()).removals == []
 
 
 def test_other_file_systems_are_read_only_or_unknown() -> None:

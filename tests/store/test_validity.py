@@ -67,6 +67,28 @@ def test_what_is_never_used() -> None:
 
 
 @pytest.mark.parametrize(
+    ("lengths", "usable", "reason"),
+    [
+        ({"a": 90}, True, "all files of the source are covered"),
+        ({"a": 90, "b": 90}, True, "1 of 2 files are new or changed, and queries read their keys on top"),
+        ({"a": 90, "b": 91}, False, "1 of 2 files are new or changed, and hold more than the others"),
+        ({"a": 91}, False, "1 of 1 files are new or changed, and hold more than the others"),
+        ({}, True, "all files of the source are covered"),
+    ],
+)
+def test_keys_of_new_files_are_added_to_a_filter(lengths: dict[str, int], usable: bool, reason: str) -> None:
+    files = [FileStatus(path, False, length, 7, 0o644) for path, length in lengths.items()]
+    covered = {"type": "files", "reason": None, "files": [{"path": "a", "length": 90, "modified_ms": 7}]}
+    validity = validity_of(version("bloom_filter", covered), SourceNow(Listing(files, [], 9), description=SOURCE))
+    assert (validity.usable, validity.reason) == (usable, reason)
+
+
+def test_only_dbt_uses_the_distribution_of_a_view() -> None:
+    validity = validity_of(version("distribution", {"type": "none", "reason": "a view", "files": []}), None)
+    assert (validity.usable, validity.reason[:17]) == (True, "dbt's skew_window")
+
+
+@pytest.mark.parametrize(
     ("lengths", "uncovered", "usable", "reason"),
     [
         ({"a": 90}, 0, True, "all files of the source are covered"),

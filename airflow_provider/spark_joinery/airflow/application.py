@@ -19,6 +19,7 @@ from airflow.providers.common.compat.sdk import AirflowException
 from spark_joinery.airflow.credentials import without_credentials
 from spark_joinery.airflow.target import SparkTarget
 from spark_joinery.batch import Batch, BatchFolder, Progress
+from spark_joinery.cause import refusal
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class SparkApplication:
             folder = BatchFolder.create(parent / f"joinery-{uuid.uuid4().hex}", batch)
         except OSError as error:
             raise AirflowException(
-                f"the directory for runs, {parent}, cannot be written ({error.strerror}): give the worker's user the "
+                f"the directory for runs, {parent}, cannot be written ({refusal(error)}): give the worker's user the "
                 "right to, or name another one ('run_dir' in the connection's extra)"
             ) from error
         application = cls(target, folder)

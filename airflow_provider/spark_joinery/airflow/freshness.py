@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from spark_joinery.metadata import ArtifactRequest
-from spark_joinery.store import ArrowFileSystem, ArtifactStore, validity_of
+from spark_joinery.store import ArrowFileSystem, ArtifactStore, list_artifacts, may_be, validity_of
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,15 @@ def problems_of(store: str, keys: Iterable[ArtifactKey], max_age_s: float | None
 
 def _problem(store: ArtifactStore, key: ArtifactKey, max_age_s: float | None, now: datetime) -> str | None:
     lookup = store.current(key.kind, key.relation, key.spec_hash, verify="length")
+    if lookup.version is None and not lookup.damaged:
+        # a declaration does not say which catalog is current where the refresh runs
+        elsewhere = [
+            each.relation
+            for each in list_artifacts(store, [key.kind])
+            if each.spec_hash == key.spec_hash and may_be(key.relation, each.relation)
+        ]
+        if elsewhere:
+            lookup = store.current(key.kind, elsewhere[0], key.spec_hash, verify="length")
     if lookup.damaged or lookup.version is None:
         return lookup.reason
     validity = validity_of(lookup.version, None)

@@ -9,6 +9,7 @@ import socket
 from airflow.providers.common.compat.sdk import AirflowException
 
 from spark_joinery.airflow.credentials import without_credentials
+from spark_joinery.cause import refusal
 
 _TIMEOUT_S = 10.0
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
@@ -36,7 +37,7 @@ def ensure_reachable(master: str) -> None:
             socket.create_connection((at["host"], int(at["port"] or _PORTS[named["scheme"]])), _TIMEOUT_S).close()
             return
         except OSError as error:
-            problems.append(error.strerror or str(error))
+            problems.append(refusal(error))
     raise AirflowException(
         f"nobody answers at the Spark master '{without_credentials(master)}' ({'; '.join(problems)}): start it, or "
         "correct the connection's field 'Spark master'"

@@ -13,7 +13,14 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.builders.bloom_filter import build_bloom_filter
-from spark_joinery.jobs.builders.built import Built, ColumnMissingError, ColumnUnusableError, DriftError
+from spark_joinery.jobs.builders.built import (
+    Built,
+    ColumnMissingError,
+    ColumnUnusableError,
+    DriftError,
+    columns_of,
+    spelled,
+)
 from spark_joinery.jobs.builders.distribution import build_distribution
 from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
@@ -26,6 +33,7 @@ from spark_joinery.store import (
     ArtifactVersion,
     PendingVersion,
     StoreNameError,
+    StoreNotReadableError,
     permissions_of,
     validity_of,
 )
@@ -149,6 +157,8 @@ def refresh_artifact(
         ColumnUnusableError: If a column's type or name does not allow the artifact.
         ViewError: If the relation is a view, and the artifact no distribution.
         SourceError: If the relation cannot be read.
+        StoreNotReadableError: If what was published last cannot be read now, and is not proven to be damaged. It is no
+            reason to build it anew, unless `full_refresh` asks for that.
         StoreNotWritableError: If the store cannot be written. The former version stays in use.
         RegisterError: If the version is in the store, but the view cannot be created.
 
@@ -158,6 +168,7 @@ def refresh_artifact(
         'joinery.dist_flights_1f0c2d3a'
     """
     started = time.monotonic()
+    request = request.in_catalog(spark.catalog.currentCatalog())
     outcome = RefreshResult(request.relation, request.kind, "skipped")
     source = open_source(spark, request, store.filesystem)
     if source is None:
@@ -172,21 +183,29 @@ def refresh_artifact(
         return replace(outcome, reason=reason)
 
     published = store.current(request.kind, request.relation, request.spec_hash)
+    is_damaged = published.damaged and not published.may_pass
+    if published.damaged and not is_damaged and not full_refresh:
+        raise StoreNotReadableError(
+            f"What was published last cannot be read now, and may be whole ({published.reason}). Try again; if that does not "
+            f"help, see to it that the files can be read below {store.root}, or have it built anew by a full refresh."
+        )
     # an older version may be whole and cover the source, but readers come by way of what was published last
     base = None if published.damaged else published.version
     change: Appended | Rebuild | Unchanged
-    if published.damaged:
+    if is_damaged:
         change = Rebuild(f"what was published last cannot be used ({published.reason})")
     elif full_refresh:
         change = Rebuild("a full refresh was asked for")
     else:
         change = changes_since(spark, source, base)
+        if base and not isinstance(change, Rebuild) and not _is_spelled(base, source, request):
+            change = Rebuild("it names columns in other letters than its source, so no query finds it")
     if isinstance(change, Unchanged) and base:
         outcome, version = replace(outcome, status="unchanged"), base
     else:
         version, mode, why = _publish(source, request, store, base, change)
         # whoever asked for all rows, or for the first time, knows why all were read
-        is_expected = not published.damaged and (full_refresh or base is None)
+        is_expected = not is_damaged and (full_refresh or base is None)
         outcome = replace(outcome, status="refreshed", mode=mode, reason=None if is_expected else why)
     table = None
     if schema and request.kind == "distribution":
@@ -195,7 +214,7 @@ def refresh_artifact(
     validity = validity_of(version, None)
     return replace(
         outcome,
-        was_damaged=published.damaged,
+        was_damaged=is_damaged,
         unused=validity.reason if validity.usable is False else None,
         rows=version.description.get("rows"),
         keys=version.description.get("keys"),
@@ -204,6 +223,12 @@ def refresh_artifact(
         table=table,
         seconds=time.monotonic() - started,
     )
+
+
+def _is_spelled(version: ArtifactVersion, source: Source, request: ArtifactRequest) -> bool:
+    """Whether a version names its columns as the source does. One of an older release names them as declared."""
+    held = version.description.get("spec") or {}
+    return columns_of(held) == columns_of(spelled(source.frame, request.spec, source.name).model_dump(mode="json"))
 
 
 def _publish(
@@ -277,7 +302,7 @@ def _finish(
     details: dict[str, Any] = {
         **{name: value for name, value in asdict(built).items() if name != "details" and value is not None},
         **built.details,
-        "spec": request.spec.model_dump(mode="json", exclude_none=True),
+        "spec": spelled(source.frame, request.spec, source.name).model_dump(mode="json", exclude_none=True),
         "source": source.description,
         "settings": source.settings,
         "built_from": base.name if base else None,

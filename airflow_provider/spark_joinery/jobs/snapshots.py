@@ -72,7 +72,7 @@ def _appended_to_delta(spark: SparkSession, name: str, since: str, until: Snapsh
     commits = spark.sql(f"DESCRIBE HISTORY {name}").where(
         F.col("version").between(int(since) + 1, int(until.version or 0))
     )
-    history = commits.select("operation", F.col("operationParameters")["mode"].alias("mode"), "isBlindAppend").collect()
+    history = commits.select("operation", F.col("operationParameters")["mode"].alias("mode")).collect()
     if len(history) != int(until.version or 0) - int(since):
         return None
     if not all(row["operation"] in ("WRITE", "STREAMING UPDATE") and row["mode"] != "Overwrite" for row in history):
@@ -94,4 +94,5 @@ def _appended_to_iceberg(spark: SparkSession, name: str, since: str, until: Snap
             return None
         at = str(snapshots[at]["parent_id"])
     read = spark.read.format("iceberg").option("start-snapshot-id", since).option("end-snapshot-id", str(until.version))
-    return read.load(name.replace("`", ""))
+    # which Iceberg takes apart as SQL would
+    return read.load(name)

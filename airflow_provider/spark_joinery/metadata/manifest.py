@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import ValidationError
 
+from spark_joinery.cause import refusal
 from spark_joinery.errors import JoineryError
 from spark_joinery.metadata.identity import RelationNameError
 from spark_joinery.metadata.models import JoineryMeta
@@ -41,6 +42,10 @@ class ManifestError(JoineryError):
 
 class ManifestNotFoundError(ManifestError):
     """No file there."""
+
+
+class ManifestNotReadableError(ManifestError):
+    """The file system refused, which may pass."""
 
 
 class ManifestFormatError(ManifestError):
@@ -93,6 +98,7 @@ def read_manifest(path: str | PathLike[str] | TextFile) -> Manifest:
 
     Raises:
         ManifestNotFoundError: If there is no such file.
+        ManifestNotReadableError: If the file system refuses.
         ManifestFormatError: If it is not a manifest of version 12.
         NothingDeclaredError: If no node carries `meta.joinery`.
         MetaError: If a declaration has unknown keys or wrong values; it lists all of them.
@@ -133,7 +139,7 @@ def _load(path: TextFile) -> dict[str, Any]:
     """Read the file as far as being a manifest of the right version."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ManifestNotFoundError(
             f"{path}: no such file. `dbt parse` writes it to the target directory of the dbt project."
             f"{_where_from(path)}"
@@ -141,7 +147,7 @@ def _load(path: TextFile) -> dict[str, Any]:
     except IsADirectoryError:
         raise ManifestNotFoundError(f"{path}: a directory, expected the file manifest.json in it.") from None
     except OSError as error:
-        raise ManifestNotFoundError(f"{path}: cannot be read: {error.strerror}.") from error
+        raise ManifestNotReadableError(f"{path}: cannot be read: {refusal(error).rstrip('.')}.") from error
     except ValueError as error:
         raise ManifestFormatError(f"{path}: not JSON ({error}). {_PARSE_AGAIN}") from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, cast
 
@@ -74,6 +74,27 @@ class ArtifactRequest:
         # a catalog is written out only if the user did, as `parquet.` and older metastores take two parts only
         sql_parts = parts if len(parts) > 1 else (schema, name)
         return cls(relation_identity(catalog, schema, name), quote_name(*sql_parts), spec, resource_type, unique_id)
+
+    def in_catalog(self, current: str) -> ArtifactRequest:
+        """Name the relation as the session does that reads it.
+
+        A name without a catalog is of the session's current one, which nobody knows who reads a manifest only: dbt names
+        Iceberg's tables so, where Iceberg's catalog is Spark's default.
+
+        Args:
+            current: The session's current catalog.
+
+        Returns:
+            The request; itself if its name says where the relation is.
+
+        Example:
+            >>> ArtifactRequest.of_table("lake.Flights", spec).in_catalog("ice").relation
+            'ice.lake.Flights'
+        """
+        parts = split_name(self.sql_name)
+        if len(parts) > 2 or ":/" in self.relation or current.lower() == SESSION_CATALOG:
+            return self
+        return replace(self, relation=relation_identity(current, *parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the request as JSON can hold it.

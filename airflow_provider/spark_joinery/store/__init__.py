@@ -1,9 +1,9 @@
 """The artifact store: what was precomputed, in immutable versions, on any file system."""
 
 from spark_joinery.store.artifact_store import ArtifactStore, open_store
-from spark_joinery.store.catalog import Artifact, is_named, list_artifacts
+from spark_joinery.store.catalog import Artifact, is_named, list_artifacts, may_be
 from spark_joinery.store.contents import is_proven
-from spark_joinery.store.errors import StoreError, StoreNameError, StoreNotWritableError
+from spark_joinery.store.errors import StoreError, StoreNameError, StoreNotReadableError, StoreNotWritableError
 from spark_joinery.store.filesystem import ArrowFileSystem, FileStatus, FileSystem, HadoopFileSystem
 from spark_joinery.store.fingerprint import (
     Fingerprint,
@@ -44,6 +44,7 @@ __all__ = [
     "Sources",
     "StoreError",
     "StoreNameError",
+    "StoreNotReadableError",
     "StoreNotWritableError",
     "Summary",
     "VacuumResult",
@@ -59,6 +60,7 @@ __all__ = [
     "list_artifacts",
     "list_settled",
     "list_source",
+    "may_be",
     "open_store",
     "path_of_uri",
     "permissions_of",

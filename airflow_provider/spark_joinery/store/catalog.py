@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import get_args
 
-from spark_joinery.metadata import RelationNameError, path_identity, split_name
+from spark_joinery.metadata import RelationNameError, path_identity, quote_name, split_name
+from spark_joinery.metadata.identity import SESSION_CATALOG
 from spark_joinery.metadata.models import Kind
 from spark_joinery.store import layout
 from spark_joinery.store.artifact_store import ArtifactStore
@@ -76,6 +77,28 @@ def is_named(relation: str, name: str) -> bool:
         return False
     tail = parts[-len(wanted) :]
     return tail in (wanted, tuple(part.lower() for part in wanted))
+
+
+def may_be(declared: str, relation: str) -> bool:
+    """Whether a declaration may be that of this relation.
+
+    Args:
+        declared: Identity of a relation, from a manifest: of Spark's own catalog also where none is named, although the
+            session that refreshes may have another one for that.
+        relation: Identity of a relation, from the store.
+
+    Example:
+        >>> may_be("spark_catalog.lake.flights", "ice.lake.flights")
+        True
+    """
+    if declared == relation:
+        return True
+    catalog, _, name = declared.partition(".")
+    try:
+        elsewhere = split_name(relation)
+    except RelationNameError:
+        return False
+    return catalog == SESSION_CATALOG and quote_name(*elsewhere[1:]).lower() == name
 
 
 def _of_kind(store: ArtifactStore, kind: str) -> Iterator[Artifact]:

@@ -14,6 +14,10 @@ class StoreNotWritableError(StoreError):
     """The process may not create files below the store's root."""
 
 
+class StoreNotReadableError(StoreError):
+    """What was published may be whole, but the file system does not give it out now."""
+
+
 class SparkGoneError(StoreError):
     """The JVM through which the store is reached has ended."""
 

@@ -27,6 +27,7 @@ SPEC_HASH = "[0-9a-f]{8,64}"
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_.")
 _LONGEST = 180
+_BEGUN = "%Y%m%dT%H%M%S%f"
 
 
 def relation_folder(relation: str) -> str:
@@ -109,4 +110,24 @@ def artifact_folder(kind: str, relation: str, spec_hash: str) -> str:
 
 def new_version_name() -> str:
     """Name a version: sorts by time, and two writers never choose the same one."""
-    return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S%f}Z-{uuid.uuid4().hex[:8]}"
+    return f"{datetime.now(timezone.utc):{_BEGUN}}Z-{uuid.uuid4().hex[:8]}"
+
+
+def begun_ms(version: str) -> int:
+    """When a version was begun, by the clock of the machine that wrote it.
+
+    Args:
+        version: Its name.
+
+    Returns:
+        Milliseconds since 1970; 0 if the name is not one of `new_version_name`.
+
+    Example:
+        >>> begun_ms("20260101T000000000000Z-0a1b2c3d")
+        1767225600000
+    """
+    try:
+        begun = datetime.strptime(version.partition("Z-")[0], _BEGUN)
+    except ValueError:
+        return 0
+    return round(begun.replace(tzinfo=timezone.utc).timestamp() * 1000)

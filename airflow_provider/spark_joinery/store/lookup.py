@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from spark_joinery.store import layout
 from spark_joinery.store.filesystem import FileSystem
 from spark_joinery.store.formats import CURRENT_FORMAT_VERSIONS
-from spark_joinery.store.verify import DamagedError, Verify, read_json, read_version
+from spark_joinery.store.verify import DamagedError, UnreadableError, Verify, read_json, read_version
 from spark_joinery.store.version import Lookup
 
 # Two hundred bytes are usual, and no release writes so many.
@@ -28,6 +28,7 @@ def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum
     """
     reasons: list[str] = []
     published = None
+    may_pass = True
     try:
         if filesystem.status(f"{folder}/{layout.CURRENT}") is None:
             return Lookup(None, "nothing has been published yet")
@@ -36,18 +37,20 @@ def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum
             return Lookup(read_version(filesystem, folder, published, sha256, verify), None)
         except DamagedError as problem:
             reasons.append(str(problem))
+            may_pass = isinstance(problem, UnreadableError)
         complete = complete_versions(filesystem, folder)
     except OSError as error:
-        return Lookup(None, f"the artifact cannot be read ({error})", damaged=True)
+        reasons.append(f"the artifact cannot be read ({error})")
+        return Lookup(None, "; ".join(reasons), damaged=True, may_pass=may_pass)
     for name in newest_first(complete, published):
         if name == published:
             continue
         try:
             version = read_version(filesystem, folder, name, verify=verify)
-            return Lookup(version, "; ".join([*reasons, f"version {version.name} is used"]), damaged=True)
+            return Lookup(version, "; ".join([*reasons, f"version {version.name} is used"]), True, may_pass)
         except DamagedError as problem:
             reasons.append(str(problem))
-    return Lookup(None, "; ".join([*reasons, "no valid version is left"]), damaged=True)
+    return Lookup(None, "; ".join([*reasons, "no valid version is left"]), True, may_pass)
 
 
 def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
@@ -89,7 +92,7 @@ def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:
         except OSError:
             manifest = version
         if manifest is not None:
-            found[version.name] = manifest.modified_ms
+            found[version.name] = manifest.modified_ms if manifest.tells_time else layout.begun_ms(version.name)
     return found
 
 

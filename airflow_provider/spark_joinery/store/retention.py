@@ -77,6 +77,8 @@ def superfluous(
     complete = complete_versions(filesystem, folder)
     for version in _own_versions(filesystem, folder):
         times = [complete[version.name]] if version.name in complete else changes(filesystem, version)
+        # in an object store a version is nothing before its first file; a wrong clock costs it nothing there
+        times = times or [layout.begun_ms(version.name) or now_ms]
         # a version that never became current is one that nobody reads
         dead = version.name not in complete or pointer is None
         if dead and not any(is_near(time, now_ms, limits.abandoned_after_s) for time in times):
@@ -186,14 +188,12 @@ def changes(filesystem: FileSystem, folder: FileStatus) -> list[int]:
         folder: A folder.
 
     Returns:
-        Milliseconds since 1970, in no order.
+        Milliseconds since 1970, in no order; none of folders whose time says nothing, such as those of object stores.
     """
+    own = [folder.modified_ms] if folder.tells_time else []
     if not folder.is_folder or filesystem.is_link(folder.path):
-        return [folder.modified_ms]
-    return [
-        folder.modified_ms,
-        *(time for below in filesystem.list(folder.path) for time in changes(filesystem, below)),
-    ]
+        return own
+    return [*own, *(time for below in filesystem.list(folder.path) for time in changes(filesystem, below))]
 
 
 def is_foreign(filesystem: FileSystem, folder: str) -> bool:

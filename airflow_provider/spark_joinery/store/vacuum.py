@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from spark_joinery.store.artifact_store import ArtifactStore
-from spark_joinery.store.catalog import KINDS, Artifact, list_artifacts
+from spark_joinery.store.catalog import KINDS, Artifact, list_artifacts, may_be
 from spark_joinery.store.filesystem import FileStatus, FileSystem
 from spark_joinery.store.retention import (
     Limits,
@@ -75,7 +75,10 @@ def vacuum(
     for artifact in list_artifacts(store, names=names):
         if _is_linked(store, artifact):
             continue
-        wanted = declared is None or (artifact.kind, artifact.relation, artifact.spec_hash) in declared
+        wanted = declared is None or any(
+            (kind, spec_hash) == (artifact.kind, artifact.spec_hash) and may_be(relation, artifact.relation)
+            for kind, relation, spec_hash in declared
+        )
         try:
             removals = (
                 list(superfluous(filesystem, artifact.folder, now_ms, limits))
@@ -129,7 +132,8 @@ def _undeclared(filesystem: FileSystem, artifact: Artifact, now_ms: int, limits:
     status = filesystem.status(artifact.folder)
     if status is None or is_foreign(filesystem, artifact.folder):
         return []
-    if any(is_near(time, now_ms, limits.abandoned_after_s) for time in changes(filesystem, status)):
+    times = changes(filesystem, status)
+    if not times or any(is_near(time, now_ms, limits.abandoned_after_s) for time in times):
         return []
     return [Removal(artifact.folder, "undeclared", size_of(filesystem, status))]
 
@@ -147,7 +151,7 @@ def _sweep(
             and _sweep(filesystem, below, found, now_ms, limits, depth - 1)
         ):
             is_empty = False
-    # a young one may be that of a refresh that is just about to fill it
-    if is_empty and not is_near(folder.modified_ms, now_ms, limits.grace_s):
+    # a young one may be that of a refresh that is just about to fill it; one without an age costs nothing
+    if is_empty and folder.tells_time and not is_near(folder.modified_ms, now_ms, limits.grace_s):
         found[folder.path] = Removal(folder.path, "empty")
     return folder.path in found

@@ -12,6 +12,8 @@ from spark_joinery.store.version import ArtifactVersion
 
 # Of a range index: the source's bytes, in files that are new, at least so many times; the jar has the same.
 _LEAST_STORED = 4
+# Of a bloom filter: the same.
+_LEAST_FILTERED = 2
 
 
 @dataclass(frozen=True)
@@ -80,12 +82,17 @@ def validity_of(version: ArtifactVersion, now: SourceNow | None) -> Validity:
         now: The source; None if nobody has looked at it.
 
     Returns:
-        The answer, which a query's own columns, types and predicates may still turn into a no.
+        The answer, which a query's own columns, types, predicates, other side and settings may still turn into a no.
     """
     kind = version.description["kind"]
+    fingerprint = version.fingerprint
+    if kind == "distribution" and fingerprint["type"] == "none":
+        # a query on a view is one on its tables by the time the jar looks for distributions
+        return Validity(
+            True, "dbt's skew_window uses it where it works without the jar, which uses only those of tables with files"
+        )
     if kind == "distribution":
         return Validity(True, "a distribution is always used: a stale one balances worse")
-    fingerprint = version.fingerprint
     if fingerprint["type"] == "none":
         return Validity(False, str(fingerprint["reason"]))
     if never := _never(version):
@@ -102,8 +109,18 @@ def validity_of(version: ArtifactVersion, now: SourceNow | None) -> Validity:
     coverage = coverage_of(fingerprint, now.listing)
     if kind == "range_index":
         return _validity_of_rows(fingerprint, now.listing, coverage)
-    if coverage.covered < coverage.total:
-        return Validity(False, f"{coverage.total - coverage.covered} of {coverage.total} files are new or changed")
+    return _validity_of_keys(fingerprint, now.listing, coverage)
+
+
+def _validity_of_keys(fingerprint: Fingerprint, listing: Listing, coverage: Coverage) -> Validity:
+    """Of a bloom filter: queries read the keys of other files, and those of files that are gone do no harm."""
+    covered = {(file["path"], file["length"], file["modified_ms"]) for file in fingerprint["files"]}
+    other = [file.length for file in listing.files if (file.path, file.length, file.modified_ms) not in covered]
+    changed = f"{len(other)} of {coverage.total} files are new or changed"
+    if sum(other) * _LEAST_FILTERED > sum(file.length for file in listing.files):
+        return Validity(False, f"{changed}, and hold more than the others")
+    if other:
+        return Validity(True, f"{changed}, and queries read their keys on top")
     return Validity(True, "all files of the source are covered")
 
 

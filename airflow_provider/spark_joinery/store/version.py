@@ -55,11 +55,13 @@ class Lookup:
         version: The version to use, or None if there is no valid one.
         reason: Why it is not the one that was published last, or why there is none; None if all is well.
         damaged: Whether what was published last cannot be used as it is.
+        may_pass: Whether that is for want of an answer of the file system, which may come later: it may well be whole.
     """
 
     version: ArtifactVersion | None
     reason: str | None
     damaged: bool = False
+    may_pass: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from spark_joinery.airflow.declared import declared
 from spark_joinery.airflow.operators.application import ApplicationOperator, summary
 from spark_joinery.airflow.operators.refresh import as_list
 from spark_joinery.errors import JoineryError
-from spark_joinery.metadata import Kind, Stage, UnknownNameError, select
+from spark_joinery.metadata import Kind, ManifestNotReadableError, Stage, UnknownNameError, select
 
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
@@ -61,6 +61,7 @@ class JoineryRefreshOperator(ApplicationOperator):
         What to refresh.
 
         :return: the requests of the manifest as it is now
+        :raises AirflowException: if the manifest cannot be read now
         :raises AirflowFailException: if the manifest cannot be used, or a name in ``select`` is unknown
         """
         names = as_list(self.select)
@@ -70,6 +71,8 @@ class JoineryRefreshOperator(ApplicationOperator):
             )
         try:
             selected = select(declared(self.manifest), names, self.kinds)
+        except ManifestNotReadableError as error:
+            raise AirflowException(f"{type(self).__name__} '{self.task_id}': {error}") from error
         except JoineryError as error:
             raise AirflowFailException(f"{type(self).__name__} '{self.task_id}': {error}{self._hint(error)}") from error
         requests = [request for request in selected if self.stage in (None, request.stage)]

@@ -17,7 +17,7 @@ from spark_joinery.airflow.hooks.joinery import JoineryHook
 from spark_joinery.airflow.operators.refresh import as_list
 from spark_joinery.airflow.triggers.freshness import FreshnessTrigger
 from spark_joinery.errors import JoineryError
-from spark_joinery.metadata import Kind, select
+from spark_joinery.metadata import Kind, ManifestNotReadableError, select
 
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
@@ -118,10 +118,13 @@ class ArtifactFreshnessSensor(BaseSensorOperator):
         What to wait for.
 
         :return: the places of the selected artifacts
+        :raises AirflowException: if the manifest cannot be read now
         :raises AirflowFailException: if the manifest, or a name in ``select``, cannot be used
         """
         try:
             requests = select(declared(self.manifest), as_list(self.select), self.kinds)
+        except ManifestNotReadableError as error:
+            raise AirflowException(f"{type(self).__name__} '{self.task_id}': {error}") from error
         except JoineryError as error:
             raise AirflowFailException(f"{type(self).__name__} '{self.task_id}': {error}") from error
         return [ArtifactKey.of(request) for request in requests]

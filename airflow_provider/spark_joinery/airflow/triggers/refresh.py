@@ -11,6 +11,7 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from spark_joinery.batch import BatchFolder
+from spark_joinery.cause import refusal
 
 
 class RefreshTrigger(BaseTrigger):
@@ -51,7 +52,7 @@ class RefreshTrigger(BaseTrigger):
             try:
                 latest, has_ended = await asyncio.to_thread(_look, folder)
             except OSError as error:
-                yield self._event(f"{folder.path} cannot be read by the triggerer ({error.strerror}): {_SHARED}")
+                yield self._event(f"{folder.path} cannot be read by the triggerer ({refusal(error)}): {_SHARED}")
                 return
             if has_ended:
                 yield self._event(None)

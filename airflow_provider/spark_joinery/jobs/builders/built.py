@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from spark_joinery.errors import JoineryError
+from spark_joinery.metadata import Spec
+
+# Of the specifications of all kinds, what names columns.
+_NAMES_COLUMNS = ("partition_by", "order_by", "keys", "start", "end", "point", "columns")
 
 
 class ColumnMissingError(JoineryError):
@@ -62,6 +67,35 @@ def resolve(frame: DataFrame, wanted: list[str], relation: str) -> list[str]:
         columns = ", ".join(f"'{name}'" for name in missing)
         raise ColumnMissingError(f"{relation} has no column {columns}. Its columns are: {', '.join(frame.columns)}.")
     return [there[fold(name)] for name in wanted]
+
+
+def spelled(frame: DataFrame, spec: Spec, relation: str) -> Spec:
+    """Write a specification with the names that the relation has for its columns.
+
+    Args:
+        frame: The relation.
+        spec: The specification, as declared.
+        relation: What to call the relation in errors.
+
+    Returns:
+        The specification as a version holds it: the jar compares its names with those of the source, letter by letter.
+
+    Raises:
+        ColumnMissingError: If the relation lacks a column.
+    """
+    declared = columns_of(spec.model_dump(mode="json"))
+    wanted = [name for value in declared.values() for name in ([value] if isinstance(value, str) else value)]
+    spelling = dict(zip(wanted, resolve(frame, wanted, relation), strict=True))
+    named = {
+        field: spelling[value] if isinstance(value, str) else [spelling[name] for name in value]
+        for field, value in declared.items()
+    }
+    return spec.model_copy(update=named)
+
+
+def columns_of(spec: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """The fields of a specification that name columns, as JSON has them."""
+    return {field: spec[field] for field in _NAMES_COLUMNS if spec.get(field)}
 
 
 def column(name: str) -> Column:

@@ -18,6 +18,7 @@ from spark_joinery.metadata import DistributionSpec
 from spark_joinery.store import ArtifactVersion, FileSystem, PendingVersion
 
 RESULT_COLUMNS = ("row_count", "is_hot", "quantiles", "null_count", "rank_error")
+_EXACT = "exact quantiles cannot be added to"
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +67,8 @@ def build_distribution(
     keys = [f"key{i}" for i in range(len(spec.partition_by))]
     source = frame.select(*(column(name).alias(alias) for name, alias in zip(names, [*keys, "value"], strict=True)))
     _check_types(source, names, relation)
+    if base and not base.has_state:
+        raise DriftError(_EXACT)
     named = dict(zip(keys, names[:-1], strict=True))
     sketch = OrderSketch.of(source.schema["value"].dataType, spec.quantiles)
     if sketch is not None and all(is_hashable(source.schema[key].dataType) for key in keys):
@@ -75,7 +78,7 @@ def build_distribution(
             log.info("%s: exact quantiles, as %s", relation, reason)
             filesystem.delete(target.state_path)
     if base:
-        raise DriftError("exact quantiles cannot be added to")
+        raise DriftError(_EXACT)
     with exact_distribution(source, keys, spec) as distribution:
         distribution.table.withColumnsRenamed(named).write.parquet(target.data_path)
     return Built(
@@ -99,7 +102,7 @@ def _check_names(keys: list[str], relation: str) -> None:
     if taken:
         raise ColumnUnusableError(
             f"{relation}: the partition key '{taken[0]}' has the name of a column of the distribution itself "
-            f"({', '.join(RESULT_COLUMNS)}). Declare the distribution on a view that renames it."
+            f"({', '.join(RESULT_COLUMNS)}). Rename the column in the table."
         )
 
 

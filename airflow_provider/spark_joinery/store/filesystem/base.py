@@ -42,6 +42,11 @@ class FileStatus:
         """Last part of the path."""
         return self.path.rsplit("/", 1)[-1]
 
+    @property
+    def tells_time(self) -> bool:
+        """Whether `modified_ms` is when it changed: object stores have no folders, and say now, or 1970."""
+        return self.modified_ms > 0 and not (self.is_folder and self.path.partition(":")[0] in OBJECT_STORES)
+
 
 class FileSystem(ABC):
     """All file systems that one client can reach, told apart by the scheme of a path.

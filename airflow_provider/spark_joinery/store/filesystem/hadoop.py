@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 _MISSING = ("java.io.FileNotFoundException", "org.apache.hadoop.fs.ParentNotDirectoryException")
+# By the first of them Java also tells that a local file that is there cannot be opened.
+_REFUSED = ("(Permission denied)", "(Too many open files)", "(Too many open files in system)", "(Input/output error)")
 
 
 def _python_errors(method: _Method) -> _Method:
@@ -37,8 +39,7 @@ def _python_errors(method: _Method) -> _Method:
         except Py4JJavaError as error:
             name = str(error.java_exception.getClass().getName())
             text = f"{name.rsplit('.', 1)[-1]}: {error.java_exception.getMessage()}"
-            # the same exception tells of a file that is there and may not be read
-            is_missing = name in _MISSING and not text.endswith("(Permission denied)")
+            is_missing = name in _MISSING and not text.endswith(_REFUSED)
             raise (FileNotFoundError(text) if is_missing else OSError(text)) from error
         except (Py4JError, ConnectionError) as error:
             if is_gone(error):
