@@ -6,7 +6,7 @@ import re
 
 from airflow.providers.common.compat.sdk import redact
 
-# A match begins no earlier than it must: with all of a word before it, a long word would be read again from each of its letters.
+# A match begins where it must: with all of a word before it, a long word would be read again from each letter.
 _IN_URL = re.compile(r"://[^\s/@'\"]*@")
 _NAMED = re.compile(
     r"(?P<name>(?:password|passwd|pwd|secret|token|access[._-]?key|api[._-]?key|sig)[\w.-]*\s*[=:]\s*)"
