@@ -68,6 +68,14 @@ def test_a_place_that_cannot_be_written_costs_the_link_only(
     assert "'report_dir' in the connection's extra" in caplog.text
 
 
+@pytest.mark.parametrize("directory", ["s3://conn@bucket/x", "nosuchfs://bucket/x"])
+def test_a_place_that_no_provider_knows_costs_the_link_only(
+    folder: BatchFolder, directory: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert Pages(directory).keep(folder, "t") == {}
+    assert f"Skew report is not kept, as {directory}/t cannot be written (" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("ids", "path"),
     [

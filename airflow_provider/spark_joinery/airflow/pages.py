@@ -57,13 +57,16 @@ class Pages:
                 try:
                     self._write(f"{task}/{file}", text)
                     addresses[link] = self._address(f"{task}/{file}")
-                except OSError as error:
+                except Exception as error:
+                    # a missing provider or connection, or whatever the client of an object store raises: none of it
+                    # may change what became of the refresh
                     log.warning(
-                        "%s is not kept, as %s/%s cannot be written (%s): give the worker the right to, or name "
+                        "%s is not kept, as %s/%s cannot be written (%s: %s): give the worker the right to, or name "
                         "another directory ('report_dir' in the connection's extra)",
                         link,
                         self.directory,
                         task,
+                        type(error).__name__,
                         without_credentials(str(error)),
                     )
         return addresses
