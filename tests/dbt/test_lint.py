@@ -22,7 +22,7 @@ FINE = {
     "aliased": "select * from {{ ref('flights') }} l last join {{ ref('weather') }} r on l.origin = r.origin",
     "aliased_by_as": "select * from flights as l last join weather as r using (origin) last join c on (l.x = c.x)",
     "by_variable": (
-        "select * from {{ ref('flights') }} as l last join {{ ref('weather') }} as w on l.origin <= {{ var('end', 1) }} "
+        "select * from {{ ref('flights') }} as l last join {{ ref('weather') }} as w on l.origin <= {{ var('e', 1) }} "
         "last join {{ ref('weather') }} as p on l.origin = p.origin"
     ),
     "commented": "select 1 -- from flights last join weather\n /* from a last join b */ {# from a last join b #}",
