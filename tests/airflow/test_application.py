@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, TaskDeferred
+from airflow.providers.common.compat.sdk import (
+    AirflowException,
+    AirflowFailException,
+    AirflowTaskTimeout,
+    TaskDeferred,
+)
 from airflow.sdk.execution_time.context import OutletEventAccessors
 from airflow.triggers.base import TriggerEvent
 from spark_joinery.airflow.application import SparkApplication
@@ -142,6 +148,7 @@ def test_a_deferred_refresh_goes_on_where_the_trigger_ends(lake: Path) -> None:
     folder = Path(stopped.trigger.folder)
     assert folder.parent == lake / "runs"
     assert not (folder / "batch.json").exists()
+    assert not (folder / "spark.properties").exists()
     event = drive(stopped.trigger)
     assert event == {"folder": str(folder), "problem": None}
     # resumed by another process, which knows only the arguments of the task
@@ -180,6 +187,82 @@ def test_who_kills_a_deferred_task_ends_its_spark(lake: Path) -> None:
     event = drive(stopped.trigger)
     with pytest.raises(AirflowException, match="The refresh was ended: it was cancelled"):
         operator.execute_complete({}, event)
+
+
+def test_a_deferred_refresh_that_takes_too_long_is_ended(lake: Path) -> None:
+    """By the trigger: a time-out of Airflow's reaches neither the trigger nor the operator."""
+    filters = [{"keys": ["k"], "fpp": n / 500} for n in range(1, 400)]
+    operator = JoineryRefreshOperator(
+        task_id="t",
+        manifest=manifest(lake, "long.json", {"bloom_filters": filters}),
+        joinery_conn_id="lake",
+        deferrable=True,
+        execution_timeout=timedelta(seconds=1),
+    )
+    stopped = deferred(operator)
+    assert stopped.timeout == timedelta(seconds=61)
+    assert isinstance(stopped.trigger, RefreshTrigger)
+    folder = BatchFolder(Path(stopped.trigger.folder))
+    event = drive(stopped.trigger)
+    assert folder.progress().state == "cancelled"
+    with pytest.raises(
+        AirflowException, match=r"longer than 'execution_timeout' .* was ended\. The end of its log:\n."
+    ):
+        operator.execute_complete({}, event)
+    assert not folder.path.exists()
+    ended = time.monotonic()
+    while java_of(lake):
+        assert time.monotonic() - ended < 10
+        time.sleep(0.2)
+
+
+@pytest.fixture
+def slow_submit(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A `spark-submit` that prints a line and never starts Spark."""
+    program = tmp_path / "spark-submit"
+    program.write_text("#!/bin/sh\necho waiting in the queue\nsleep 600\n")
+    program.chmod(0o700)
+    connection = json.loads(os.environ["AIRFLOW_CONN_LAKE"])
+    pages = {"report_dir": str(tmp_path / "pages"), "report_values": True, "run_dir": str(tmp_path / "runs")}
+    connection["extra"] |= {"spark_submit": str(program), **pages}
+    monkeypatch.setenv("AIRFLOW_CONN_LAKE", json.dumps(connection))
+    return tmp_path
+
+
+@pytest.mark.parametrize("deferrable", [False, True])
+def test_a_task_that_times_out_leaves_its_log_and_no_secrets(
+    slow_submit: Path, deferrable: bool, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    def stop(*_: object) -> None:  # as Airflow does
+        raise AirflowTaskTimeout
+
+    operator = BloomFilterOperator(
+        task_id="t", relation="raw.t", keys=["k"], joinery_conn_id="lake", deferrable=deferrable
+    )
+    ti: Any = SimpleNamespace(
+        dag_id="d", run_id="r", task_id="t", map_index=-1, try_number=1, xcom_push=lambda key, value: None
+    )
+    former = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(2)
+    try:
+        with pytest.raises(AirflowTaskTimeout):
+            operator.execute({"ti": ti})
+    finally:
+        signal.signal(signal.SIGALRM, former)
+    assert "The end of Spark's log:\nwaiting in the queue" in capsys.readouterr().out + caplog.text
+    assert (slow_submit / "pages/d/r/t/try-1/driver.log.txt").read_text() == "waiting in the queue\n"
+    assert list((slow_submit / "runs").iterdir()) == []
+    assert java_of(slow_submit) == []
+
+
+def test_what_cannot_be_started_leaves_no_secrets(tmp_path: Path) -> None:
+    (tmp_path / "spark-submit").write_text("no program")
+    (tmp_path / "spark-submit").chmod(0o700)
+    for program, error in (("/nowhere/spark-submit", AirflowFailException), (tmp_path / "spark-submit", OSError)):
+        target = SparkTarget(spark_submit=str(program), confs={"spark.hadoop.fs.s3a.secret.key": "hunter2"})
+        with pytest.raises(error):
+            SparkApplication.start(target, Batch([]), str(tmp_path / "runs"))
+        assert list((tmp_path / "runs").iterdir()) == []
 
 
 def test_a_task_that_is_killed_ends_its_spark(lake: Path) -> None:
@@ -244,12 +327,13 @@ def test_a_triggerer_elsewhere_is_told_what_it_has_to_share(tmp_path: Path) -> N
 def test_a_driver_that_shows_no_life_is_lost(tmp_path: Path) -> None:
     folder = BatchFolder.create(tmp_path / "run", Batch([]))
     folder.write_progress(Progress(state="running"))
-    folder.beat()
+    folder.send_heartbeat()
     event = drive(RefreshTrigger(str(folder.path), poll_interval=0.05, lost_after=0.3))
     assert event["problem"] == "Spark's driver has given no sign of life for 0 s"
     with pytest.raises(AirflowException, match="no sign of life"):
         BloomFilterOperator(task_id="t", relation="raw.t", keys=["k"]).execute_complete({}, event)
     assert folder.is_cancelled
+    assert not folder.path.exists()
 
 
 def test_without_a_shared_directory_a_task_waits_itself(

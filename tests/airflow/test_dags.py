@@ -12,11 +12,13 @@ from airflow.providers.common.compat.sdk import DAG, TriggerRule
 from airflow.providers.standard.operators.bash import BashOperator
 from spark_joinery.airflow.assets import artifact_asset
 from spark_joinery.airflow.dags import OnRefreshFailure, joinery_refresh_dag
+from spark_joinery.airflow.operators.application import ApplicationOperator
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
 from spark_joinery.airflow.operators.distribution import SkewDistributionOperator
 from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 from spark_joinery.airflow.operators.refresh import RefreshOperator
+from spark_joinery.airflow.tasks import TaskPer
 from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.metadata import (
     BloomFilterSpec,
@@ -124,6 +126,40 @@ def test_refreshes_end_in_time_and_are_tried_again_once(manifest: Path) -> None:
     assert isinstance(task, JoineryRefreshOperator)
     assert (task.execution_timeout, task.retries) == (timedelta(minutes=5), 3)
     assert (task.retry_delay, task.pool, task.deferrable) == (timedelta(seconds=5), "lake", True)
+
+
+@pytest.mark.parametrize("task_per", ["stage", "relation", "artifact"])
+def test_default_args_are_defaults(manifest: Path, task_per: TaskPer) -> None:
+    """As Airflow takes them: what an operator does not have is ignored, and what is given elsewhere wins."""
+    defaults = {
+        "aws_conn_id": "aws",
+        "doc_md": "mine",
+        "inlets": [],
+        "outlets": [],
+        "pool": "derby",
+        "joinery_conn_id": "lake",
+        "deferrable": True,
+        "fail_on": ["damaged"],
+        "execution_timeout": timedelta(hours=3),
+    }
+    dag = joinery_refresh_dag(manifest, default_args=defaults, build_models=dbt, task_per=task_per)
+    refreshes = [task for task in dag.tasks if isinstance(task, ApplicationOperator)]
+    assert refreshes
+    for task in refreshes:
+        assert (task.pool, task.joinery_conn_id, task.deferrable, task.fail_on) == ("derby", "lake", True, ["damaged"])
+        assert (task.execution_timeout, task.retries) == (timedelta(hours=3), 1)
+        assert "meta.joinery" in (task.doc_md or "")
+        assert task.outlets
+    arguments: Any = {"pool": "lake", "conn_id": "other", "deferrable": False}
+    given = joinery_refresh_dag(manifest, default_args=defaults, task_per=task_per, **arguments)
+    for task in given.tasks:
+        if isinstance(task, ApplicationOperator):
+            assert (task.pool, task.joinery_conn_id, task.deferrable) == ("lake", "other", False)
+
+
+def test_what_a_refresh_has_by_default_is_not_dbts(manifest: Path) -> None:
+    task = joinery_refresh_dag(manifest, build_models=dbt, pool="lake").get_task("dbt")
+    assert (task.execution_timeout, task.retries, task.pool) == (None, 0, "default_pool")
 
 
 def test_a_run_can_ask_for_a_full_refresh(manifest: Path) -> None:

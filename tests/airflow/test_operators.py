@@ -349,6 +349,23 @@ def test_a_task_fails_on_what_it_is_asked_to_fail_on(
         ended([trouble])
 
 
+@pytest.mark.parametrize(("retryable", "error"), [(True, AirflowException), (False, AirflowFailException)])
+def test_what_needs_a_look_hides_no_failure_and_takes_no_retry(retryable: bool, error: type[AirflowException]) -> None:
+    operator = JoineryRefreshOperator(task_id="t", manifest="m", fail_on=["damaged"])
+    failed = result("failed", reason="the disk is full", retryable=retryable)
+    with pytest.raises(AirflowException) as raised:
+        operator._checked_outcome([TROUBLED["damaged"], failed], {})
+    assert type(raised.value) is error
+    assert "1 of 2 artifacts could not be refreshed:\n  - bloom_filter of raw.t: the disk is full" in str(raised.value)
+    assert "1 artifacts need a look, as 'fail_on' asks for:\n  - damaged: bloom_filter of raw.t" in str(raised.value)
+
+
+def test_a_task_that_would_be_skipped_fails_if_asked_to() -> None:
+    operator = BloomFilterOperator(task_id="t", relation="raw.t", keys=["k"], fail_on=["skipped"])
+    with pytest.raises(AirflowFailException, match="1 artifacts need a look"):
+        operator._checked_outcome([TROUBLED["skipped"]], {})
+
+
 @pytest.mark.parametrize("fail_on", ["damaged", ["stale"]])
 def test_an_unknown_trouble_is_refused_while_the_dag_is_parsed(fail_on: Any) -> None:
     with pytest.raises(AirflowFailException, match="fail_on: expected a list of 'damaged', 'skipped', 'never used'"):

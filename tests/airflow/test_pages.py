@@ -28,7 +28,8 @@ def folder(tmp_path: Path) -> BatchFolder:
 
 
 def test_pages_are_kept_for_a_web_server(folder: BatchFolder, tmp_path: Path) -> None:
-    kept = Pages(str(tmp_path / "pages"), "https://r.example.org/j/").keep(folder, "dag/run~3a1/t/try-1")
+    pages = Pages(str(tmp_path / "pages"), "https://r.example.org/j/", shows_values=True)
+    kept = pages.keep(folder, "dag/run~3a1/t/try-1")
     assert kept == {
         "Skew report": "https://r.example.org/j/dag/run~3a1/t/try-1/report.html",
         "Driver log": "https://r.example.org/j/dag/run~3a1/t/try-1/driver.log.txt",
@@ -38,10 +39,24 @@ def test_pages_are_kept_for_a_web_server(folder: BatchFolder, tmp_path: Path) ->
     assert (place / "driver.log.txt").read_text() == "opening s3a://***@bucket\n"
 
 
+def test_a_log_quotes_values_so_none_is_beside_a_redacted_report(folder: BatchFolder, tmp_path: Path) -> None:
+    assert set(Pages(str(tmp_path / "pages")).keep(folder, "t")) == {"Skew report"}
+    assert [path.name for path in (tmp_path / "pages" / "t").iterdir()] == ["report.html"]
+
+
+def test_a_long_log_loses_its_begin_and_a_long_report_nothing(folder: BatchFolder, tmp_path: Path) -> None:
+    for file in (folder.log, folder.report):
+        file.write_text("begin" + "x" * 10_000_000 + "end")
+    Pages(str(tmp_path / "pages"), shows_values=True).keep(folder, "t")
+    place = tmp_path / "pages" / "t"
+    assert (place / "driver.log.txt").stat().st_size == 10_000_000
+    assert (place / "report.html").read_text().startswith("begin")
+
+
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_without_an_address_the_place_is_linked(folder: BatchFolder, tmp_path: Path, scheme: str) -> None:
     folder.report.unlink()
-    kept = Pages(f"{scheme}{tmp_path}/pages").keep(folder, "d/r/t/try-1")
+    kept = Pages(f"{scheme}{tmp_path}/pages", shows_values=True).keep(folder, "d/r/t/try-1")
     assert kept == {"Driver log": f"file://{tmp_path}/pages/d/r/t/try-1/driver.log.txt"}
 
 
@@ -51,6 +66,14 @@ def test_a_place_that_cannot_be_written_costs_the_link_only(
     (tmp_path / "file").touch()
     assert Pages(str(tmp_path / "file")).keep(folder, "t") == {}
     assert "'report_dir' in the connection's extra" in caplog.text
+
+
+@pytest.mark.parametrize("directory", ["s3://conn@bucket/x", "nosuchfs://bucket/x"])
+def test_a_place_that_no_provider_knows_costs_the_link_only(
+    folder: BatchFolder, directory: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert Pages(directory).keep(folder, "t") == {}
+    assert f"Skew report is not kept, as {directory}/t cannot be written (" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -253,23 +253,21 @@ def test_results_go_to_xcom(night: dict[str, Any]) -> None:
     assert kinds == {(kind, "refreshed", "full") for kind in ("distribution", "bloom_filter", "range_index")}
 
 
-def test_each_task_links_to_its_report_and_to_the_drivers_log(night: dict[str, Any], lakehouse: dict[str, str]) -> None:
+def test_each_task_links_to_its_report(night: dict[str, Any], lakehouse: dict[str, str]) -> None:
     for stage in ("before_models", "after_models"):
-        for link, file in (("SkewReportLink", "report.html"), ("DriverLogLink", "driver.log.txt")):
-            address = night["links"][f"{stage}.refresh _link_{link}"]
-            assert address.startswith("https://reports.example.org/joinery/example_joinery_refresh/manual")
-            path = Path(lakehouse["reports"]) / address.removeprefix("https://reports.example.org/joinery/")
-            assert path.name == file
-            assert path.parent.relative_to(lakehouse["reports"]).parts[2:] == (f"{stage}.refresh", "try-1")
-            assert path.exists()
+        address = night["links"][f"{stage}.refresh _link_SkewReportLink"]
+        assert address.startswith("https://reports.example.org/joinery/example_joinery_refresh/manual")
+        path = Path(lakehouse["reports"]) / address.removeprefix("https://reports.example.org/joinery/")
+        assert path.name == "report.html"
+        assert path.parent.relative_to(lakehouse["reports"]).parts[2:] == (f"{stage}.refresh", "try-1")
+        # values of the source may be in the driver's log
+        assert [file.name for file in path.parent.iterdir()] == ["report.html"]
     (page,) = Path(lakehouse["reports"]).glob("*/*/before_models.refresh/*/report.html")
     states = re.findall(r'data-label="State"><span class="state ([a-z-]+)">', page.read_text())
     assert states == ["refreshed", "refreshed", "skipped", "valid", "valid"]
     assert "raw.not_loaded_yet does not exist yet" in page.read_text()
     # keys are values of the source
     assert ">AA<" not in page.read_text()
-    (log,) = Path(lakehouse["reports"]).glob("*/*/before_models.refresh/*/driver.log.txt")
-    assert "SparkContext" in log.read_text()
 
 
 def test_metrics_count_what_became_of_artifacts(night: dict[str, Any]) -> None:

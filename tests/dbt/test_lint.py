@@ -11,6 +11,7 @@ pytestmark = pytest.mark.dbt
 UNALIASED = {
     "plain": "select * from flights LAST JOIN weather using (origin)",
     "by_ref": "select * from {{ ref('flights') }}\n  last\n  join {{ ref('weather') }} using (origin)",
+    "by_two_expressions": "select {{ 1 }} from {{ ref('flights') }} last join {{ ref('weather') }} on 1 = {{ 1 }}",
     "quoted": "select * from `my air`.`fli``ghts` last join weather order by at on a = b",
     "later": "select * from a as l join b last join c on l.x = c.x",
     "behind_a_comment": "select * from flights /* all */ -- of them\n last join weather using (origin)",
@@ -20,6 +21,10 @@ FINE = {
     "weather": "select 1 as origin",
     "aliased": "select * from {{ ref('flights') }} l last join {{ ref('weather') }} r on l.origin = r.origin",
     "aliased_by_as": "select * from flights as l last join weather as r using (origin) last join c on (l.x = c.x)",
+    "by_variable": (
+        "select * from {{ ref('flights') }} as l last join {{ ref('weather') }} as w on l.origin <= {{ var('e', 1) }} "
+        "last join {{ ref('weather') }} as p on l.origin = p.origin"
+    ),
     "commented": "select 1 -- from flights last join weather\n /* from a last join b */ {# from a last join b #}",
     "other_words": "select last, lasting from joined last_joined join last on true",
     "by_macro": "{{ joinery.last_join(ref('flights'), ref('weather'), ['origin'], columns=['origin'], prefix='w_') }}",

@@ -17,7 +17,7 @@ from spark_joinery.cli import COMMANDS
 from spark_joinery.cli import main as joinery_cli
 from spark_joinery.jar import supported_versions
 from spark_joinery.metadata import BloomFilterSpec, DistributionSpec, JoineryMeta, RangeIndexSpec
-from support.documentation import ROOT, anchors, code_in_first_column, pages, tables, tokens
+from support.documentation import ROOT, anchors, code_in_first_column, pages, ragged_rows, tables, tokens
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,6 +45,11 @@ def test_settings_named_anywhere_exist() -> None:
     for page in pages():
         named = set(re.findall(r"spark\.joinery\.[a-zA-Z.]*[a-zA-Z]", page.read_text()))
         assert named <= declared, page
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_row_of_a_table_has_its_cells(page: Path) -> None:
+    assert ragged_rows(page) == []
 
 
 def test_every_shim_of_a_spark_version() -> None:

@@ -26,7 +26,7 @@ def redacted(report: Report) -> Page:
 
 
 def test_no_value_of_the_source_is_left(redacted: Page, page: Page) -> None:
-    assert "Values of keys, of the order columns and in conditions are hidden." in redacted.source
+    assert "Values of keys, of the order columns, in conditions and in errors are hidden." in redacted.source
     source = re.sub(r"\d{8}T\d+Z", "", redacted.source)  # the name of a version, a time which may have any digits
     for value in VALUES:
         for spelling in {value, html.escape(value), value.encode("unicode_escape").decode(), value[:12]}:

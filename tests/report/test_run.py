@@ -37,4 +37,30 @@ def test_the_page_shows_each_outcome_though_the_store_has_nothing() -> None:
     heading, *rows = parse(render(report)).table("What became of each artifact").rows()
     assert heading == ["Relation", "Kind", "State", "Why"]
     assert [(row[2], row[3]) for row in rows] == [(state, reason or "–") for _, (state, reason) in RESULTS]
-    assert "day=1" not in render(redact(report))
+    redacted = render(redact(report))
+    assert "day=1" not in redacted
+    assert "it does not exist yet" in redacted
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        (
+            '[CAST_INVALID_INPUT] The value \'4111-1111\' of the type "STRING" cannot be cast to "INT"',
+            "[CAST_INVALID_INPUT] … (the task's log has the message)",
+        ),
+        (
+            "[DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN] Cannot resolve \"'4111-1111'\"",
+            "[DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN] … (the task's log has the message)",
+        ),
+        ("raw.t: where \"code = '4111-1111'\" is refused", "… (the task's log has the message)"),
+        ("[4111-1111] is no number", "… (the task's log has the message)"),
+    ],
+)
+def test_an_error_may_quote_values_so_its_name_alone_is_shown(reason: str, shown: str) -> None:
+    outcome = outcome_of(RefreshResult("raw.t", "bloom_filter", "failed", reason))
+    report = Report("file:/store", (), datetime.now(timezone.utc), "UTC", run=(outcome,))
+    redacted = render(redact(report))
+    assert parse(redacted).table("What became of each artifact").rows()[1][3] == shown
+    assert "4111" not in redacted
+    assert "4111" in render(report)

@@ -82,6 +82,19 @@ def tables(page: Path) -> list[list[list[str]]]:
     return found
 
 
+def ragged_rows(page: Path) -> list[str]:
+    """List the rows of a page's tables with more or fewer cells than their heading; renderers drop what is too much."""
+    lines = page.read_text().splitlines()
+    found = []
+    for token in _MARKDOWN.parse(page.read_text()):
+        if token.type == "table_open" and token.map:
+            rows = [lines[number].strip() for number in range(*token.map)]
+            # a bar that is escaped is part of a cell
+            widths = [len(re.findall(r"(?<!\\)\|", row)) for row in rows]
+            found += [row for row, width in zip(rows, widths, strict=True) if width != widths[0]]
+    return found
+
+
 def code_in_first_column(page: Path) -> set[str]:
     """Names in backticks that a page's tables describe."""
     return {name for table in tables(page) for row in table[1:] for name in re.findall(r"^`([^`]+)`", row[0])}

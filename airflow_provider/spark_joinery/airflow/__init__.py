@@ -104,7 +104,7 @@ _CONNECTION_FIELDS: dict[str, Any] = {
     },
     "report_dir": {
         "label": "Directory for reports",
-        "description": "Path or URI; tasks leave their skew report and the driver's log there, and link to them",
+        "description": "Path or URI; tasks leave their skew report there, and link to it",
         "schema": {"type": ["string", "null"]},
     },
     "report_url": {
@@ -114,7 +114,7 @@ _CONNECTION_FIELDS: dict[str, Any] = {
     },
     "report_values": {
         "label": "Values in reports",
-        "description": "Show keys and other values of the sources there",
+        "description": "Show keys and other values of the sources there, and keep the driver's log",
         "schema": {"type": ["boolean", "null"]},
     },
 }

@@ -62,20 +62,27 @@ class SparkApplication:
                 "right to, or name another one ('run_dir' in the connection's extra)"
             ) from error
         application = cls(target, folder)
-        target.prepare(folder)
-        command = target.command(folder)
+        try:
+            target.prepare(folder)
+            application._run(target.command(folder))
+        except BaseException:  # a time-out of Airflow's is no Exception
+            application.cancel()
+            folder.remove()
+            raise
+        return application
+
+    def _run(self, command: list[str]) -> None:
         log.info("Starting %s", " ".join(command))
-        with folder.log.open("wb") as output:
-            application._process = subprocess.Popen(
+        with self.folder.log.open("wb") as output:
+            self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env=target.environment(),
+                env=self._target.environment(),
                 # a group of its own, so that all of Spark's processes can be ended together
                 start_new_session=True,
             )
-        return application
 
     def wait_until_alive(self) -> None:
         """
@@ -83,10 +90,10 @@ class SparkApplication:
 
         :raises AirflowException: if it ended before
         """
-        while not self.folder.beaten_at() and not self._has_exited():
+        while not self.folder.last_heartbeat() and not self._has_exited():
             self.folder.look_after()
             time.sleep(_POLL_S)
-        if not self.folder.beaten_at():
+        if not self.folder.last_heartbeat():
             raise self._lost()
 
     def wait_for_spark(self, limit_s: float) -> Progress:

@@ -6,9 +6,10 @@ import re
 
 from airflow.providers.common.compat.sdk import redact
 
-_IN_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^\s/@'\"]*@")
+# A match begins where it must: with all of a word before it, a long word would be read again from each letter.
+_IN_URL = re.compile(r"://[^\s/@'\"]*@")
 _NAMED = re.compile(
-    r"(?P<name>[\w.-]*(?:password|passwd|pwd|secret|token|access[._-]?key|api[._-]?key|sig)[\w.-]*\s*[=:]\s*)"
+    r"(?P<name>(?:password|passwd|pwd|secret|token|access[._-]?key|api[._-]?key|sig)[\w.-]*\s*[=:]\s*)"
     r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&,'\"]+)",
     re.IGNORECASE,
 )
@@ -22,5 +23,5 @@ def without_credentials(text: str) -> str:
     :return: the text with ``***`` in their place
     """
     shown = str(redact(text))
-    shown = _IN_URL.sub(r"\g<scheme>***@", shown)
+    shown = _IN_URL.sub("://***@", shown)
     return _NAMED.sub(r"\g<name>***", shown)

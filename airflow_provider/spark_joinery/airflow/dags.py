@@ -11,7 +11,6 @@ from airflow.providers.common.compat.sdk import DAG, Param, TriggerRule
 from airflow.providers.standard.operators.empty import EmptyOperator
 
 from spark_joinery.airflow.declared import declared
-from spark_joinery.airflow.hooks.joinery import JoineryHook
 from spark_joinery.airflow.tasks import TaskPer, refresh_group
 from spark_joinery.errors import InvalidArgumentError
 
@@ -28,12 +27,12 @@ def joinery_refresh_dag(
     *,
     dag_id: str = "joinery_refresh",
     schedule: Any = "@daily",
-    conn_id: str = JoineryHook.default_conn_name,
+    conn_id: str | None = None,
     build_models: Callable[[], DAGNode | Mapping[str, DAGNode]] | None = None,
     on_refresh_failure: OnRefreshFailure = "continue",
     task_per: TaskPer = "stage",
     refresh_timeout: timedelta = timedelta(hours=1),
-    pool: str = "default_pool",
+    pool: str | None = None,
     deferrable: bool | None = None,
     **dag_arguments: Any,
 ) -> DAG:
@@ -52,7 +51,7 @@ def joinery_refresh_dag(
     :param manifest: path or URI of dbt's ``manifest.json``; read when it has changed since the DAG file was last parsed
     :param dag_id: id of the DAG
     :param schedule: as in ``DAG``
-    :param conn_id: connection of type ``joinery``
+    :param conn_id: connection of type ``joinery``; default: ``joinery_default``
     :param build_models: called inside the DAG; returns the task or task group that runs dbt, or a dictionary from
         dbt's unique ids to the tasks that build them. With a dictionary, and with a ``DbtTaskGroup`` of
         astronomer-cosmos, a model is refreshed right after its own build. Without it dbt runs elsewhere, and
@@ -62,7 +61,7 @@ def joinery_refresh_dag(
         task per relation, which may run at the same time; "artifact" for a task per artifact
     :param refresh_timeout: a refresh that takes longer is ended, and has failed
     :param pool: pool of the tasks that refresh: its slots say how many run at the same time. One for an embedded
-        Derby metastore, unless there is one task per stage
+        Derby metastore, unless there is one task per stage; default: Airflow's default pool
     :param deferrable: as in the operators
     :param dag_arguments: further arguments of ``DAG``: ``start_date``, ``default_args``, ``tags``, ...
     :return: the DAG; assign it to a variable of the DAG file
@@ -86,19 +85,19 @@ def joinery_refresh_dag(
         **dag_arguments,
         "params": {"full_refresh": full_refresh, **(dag_arguments.get("params") or {})},
     }
-    task_arguments: dict[str, Any] = {
+    # of the groups that refresh only: dbt's tasks have the DAG's
+    defaults: dict[str, Any] = {
         "execution_timeout": refresh_timeout,
         # what a retry cannot mend fails without one
         "retries": 1,
         "retry_delay": timedelta(minutes=1),
         **(dag_arguments.get("default_args") or {}),
-        "pool": pool,
-        "joinery_conn_id": conn_id,
-        **({} if deferrable is None else {"deferrable": deferrable}),
     }
+    given = {"pool": pool, "joinery_conn_id": conn_id, "deferrable": deferrable}
+    defaults |= {name: value for name, value in given.items() if value is not None}
     continues = on_refresh_failure == "continue"
     with DAG(dag_id, schedule=schedule, **arguments) as dag:
-        before = refresh_group("before_models", requests, manifest, task_per, task_arguments, {}, [])
+        before = refresh_group("before_models", requests, manifest, task_per, defaults, {}, [])
         # neither a source that does not exist yet nor, by default, one that cannot be read keeps dbt from running
         rule = TriggerRule.ALL_DONE if continues else TriggerRule.NONE_FAILED
         refreshed = EmptyOperator(task_id="sources_refreshed", trigger_rule=rule)
@@ -107,7 +106,7 @@ def joinery_refresh_dag(
         dbt = list(built.values()) if isinstance(built, Mapping) else [built] if built is not None else []
         for step in dbt:
             refreshed >> step
-        after = refresh_group("after_models", requests, manifest, task_per, task_arguments, builds, dbt or [refreshed])
+        after = refresh_group("after_models", requests, manifest, task_per, defaults, builds, dbt or [refreshed])
         # a run's state is that of its last tasks
         all_refreshed = EmptyOperator(task_id="all_refreshed", trigger_rule=TriggerRule.NONE_FAILED)
         if before is not None:

@@ -46,7 +46,7 @@ def problems_of(store: str, keys: Iterable[ArtifactKey], max_age_s: float | None
     :param store: directory of the store
     :param keys: the artifacts
     :param max_age_s: age in seconds up to which an artifact is fresh; None for any age
-    :return: from artifact to what is wrong with it; those that are fresh are not in it
+    :return: what is wrong with each artifact that is not fresh, by the artifact as text
     :raises OSError: if the store cannot be read
     """
     opened = ArtifactStore(store, ArrowFileSystem())

@@ -44,7 +44,7 @@ class SkewReportLink(_AddressLink):
 
 
 class DriverLogLink(_AddressLink):
-    """All that Spark's driver has printed; needs ``report_dir`` in the connection."""
+    """All that Spark's driver has printed; needs ``report_dir`` and ``report_values`` in the connection."""
 
     @property
     def name(self) -> str:

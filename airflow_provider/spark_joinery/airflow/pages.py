@@ -30,7 +30,7 @@ class Pages:
 
     :param directory: path, or URI as ObjectStoragePath reads it
     :param url: address under which browsers find the directory; default: the directory itself
-    :param shows_values: whether a report shows values of the sources
+    :param shows_values: whether pages show values of the sources: a report hides them otherwise, and there is no log
     """
 
     directory: str
@@ -45,24 +45,28 @@ class Pages:
         :param task: which task, and which try of it, as a relative path
         :return: from the name of a link to its address; without what there is not, or what cannot be written
         """
-        texts = {
-            (SkewReportLink().name, "report.html"): _text(folder.report),
+        texts = {(SkewReportLink().name, "report.html"): _content(folder.report).decode("utf-8", "replace")}
+        # Spark's errors quote rows and conditions
+        if self.shows_values:
+            log_text = _content(folder.log)[-_LOG_BYTES:].decode("utf-8", "replace")
             # so that a browser shows it, whatever serves it
-            (DriverLogLink().name, "driver.log.txt"): without_credentials(_text(folder.log) or ""),
-        }
+            texts[DriverLogLink().name, "driver.log.txt"] = without_credentials(log_text)
         addresses = {}
         for (link, file), text in texts.items():
             if text:
                 try:
                     self._write(f"{task}/{file}", text)
                     addresses[link] = self._address(f"{task}/{file}")
-                except OSError as error:
+                except Exception as error:
+                    # a missing provider or connection, or whatever the client of an object store raises: none of it
+                    # may change what became of the refresh
                     log.warning(
-                        "%s is not kept, as %s/%s cannot be written (%s): give the worker the right to, or name "
+                        "%s is not kept, as %s/%s cannot be written (%s: %s): give the worker the right to, or name "
                         "another directory ('report_dir' in the connection's extra)",
                         link,
                         self.directory,
                         task,
+                        type(error).__name__,
                         without_credentials(str(error)),
                     )
         return addresses
@@ -93,8 +97,8 @@ def task_path(context: Mapping[str, Any]) -> str:
     return "/".join("~2E" * len(name) if set(name) == {"."} else name for name in quoted)
 
 
-def _text(file: Path) -> str | None:
+def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace")
+        return file.read_bytes()
     except FileNotFoundError:
-        return None
+        return b""

@@ -19,7 +19,6 @@ DeployMode = Literal["client", "cluster"]
 
 DEFAULT_MASTER = "local[*]"
 CONNECT_SCHEME = "sc://"
-_PROPERTIES = "spark.properties"
 
 
 @dataclass(frozen=True)
@@ -76,13 +75,12 @@ class SparkTarget:
         """
         if self.is_connect:
             return [sys.executable, "-m", "spark_joinery.jobs.batch", str(folder.path)]
-        properties = folder.path / _PROPERTIES
         return [
             self._program(),
             *("--master", self.master),
             *("--deploy-mode", self.deploy_mode),
             *("--name", "joinery"),
-            *("--properties-file", str(properties)),
+            *("--properties-file", str(folder.settings)),
             "--load-spark-defaults",
             *self.options,
             str(Path(__file__).parents[1] / "jobs" / "batch.py"),
@@ -97,7 +95,9 @@ class SparkTarget:
         """
         if not self.is_connect:
             confs = {**self.confs, **_jar_of_joinery(self)}
-            folder.write(_PROPERTIES, "".join(f"{_escaped(key)}={_escaped(confs[key])}\n" for key in sorted(confs)))
+            folder.write(
+                folder.settings.name, "".join(f"{_escaped(key)}={_escaped(confs[key])}\n" for key in sorted(confs))
+            )
 
     def environment(self) -> dict[str, str]:
         """

@@ -36,7 +36,7 @@ def refresh_group(
     requests: Iterable[ArtifactRequest],
     manifest: str | PathLike[str],
     task_per: TaskPer,
-    arguments: dict[str, Any],
+    default_args: dict[str, Any],
     builds: Mapping[str, DAGNode],
     others: Iterable[DAGNode],
 ) -> TaskGroup | None:
@@ -47,7 +47,7 @@ def refresh_group(
     :param requests: of all stages
     :param manifest: where they are declared
     :param task_per: what gets a task of its own
-    :param arguments: of all tasks
+    :param default_args: of all tasks
     :param builds: from dbt's unique ids to the tasks that build them: a refresh of one waits for its own build
     :param others: what all other refreshes wait for
     :return: the group; None if nothing is declared for this stage
@@ -55,21 +55,21 @@ def refresh_group(
     of_stage = [request for request in requests if request.stage == stage]
     if not of_stage:
         return None
-    with TaskGroup(stage) as group:
+    with TaskGroup(stage, default_args=default_args) as group:  # type: ignore[arg-type]
         if task_per == "stage":
             task = JoineryRefreshOperator(
-                task_id="refresh", manifest=fspath(manifest), stage=stage, **_documented(of_stage), **arguments
+                task_id="refresh", manifest=fspath(manifest), stage=stage, **_documented(of_stage)
             )
             _follow(task, of_stage, builds, others)
         else:
             for relation in dict.fromkeys(request.relation for request in of_stage):
                 requests_of_it = [request for request in of_stage if request.relation == relation]
                 if task_per == "relation":
-                    node: DAGNode = _relation_task(requests_of_it, manifest, arguments)
+                    node: DAGNode = _relation_task(requests_of_it, manifest)
                 else:
                     with TaskGroup(_readable_id(requests_of_it[0])) as node:
                         for request in requests_of_it:
-                            _artifact_task(request, arguments)
+                            _artifact_task(request)
                 _follow(node, requests_of_it, builds, others)
     return group
 
@@ -83,9 +83,7 @@ def _follow(
         earlier >> node
 
 
-def _relation_task(
-    requests: list[ArtifactRequest], manifest: str | PathLike[str], arguments: dict[str, Any]
-) -> JoineryRefreshOperator:
+def _relation_task(requests: list[ArtifactRequest], manifest: str | PathLike[str]) -> JoineryRefreshOperator:
     """Make the task that refreshes all artifacts of one relation."""
     return JoineryRefreshOperator(
         task_id=_readable_id(requests[0]),
@@ -93,11 +91,10 @@ def _relation_task(
         **_verbatim({"select": [requests[0].relation]}, JoineryRefreshOperator.template_fields),
         stage=requests[0].stage,
         **_documented(requests),
-        **arguments,
     )
 
 
-def _artifact_task(request: ArtifactRequest, arguments: dict[str, Any]) -> None:
+def _artifact_task(request: ArtifactRequest) -> None:
     """Make the task that refreshes one artifact."""
     operator = _OPERATORS[request.kind]
     # the fields of a specification are the arguments of its operator, but for the limits of hot keys
@@ -109,7 +106,6 @@ def _artifact_task(request: ArtifactRequest, arguments: dict[str, Any]) -> None:
         task_id=f"{request.kind}__{request.spec_hash[:8]}",
         **_verbatim({"relation": request.sql_name, **declared}, operator.template_fields),
         **_documented([request]),
-        **arguments,
     )
 
 

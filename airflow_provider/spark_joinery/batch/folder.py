@@ -45,10 +45,14 @@ class BatchFolder:
         """
         path.mkdir(mode=0o700, parents=True)
         folder = cls(path)
-        folder.write("batch.json", batch.to_json())
-        folder.write("requests.json", json.dumps([request.to_dict() for request in batch.requests]))
-        folder.write_progress(Progress())
-        folder.look_after()
+        try:
+            folder.write("batch.json", batch.to_json())
+            folder.write("requests.json", json.dumps([request.to_dict() for request in batch.requests]))
+            folder.write_progress(Progress())
+            folder.look_after()
+        except BaseException:  # such as a full disk
+            folder.remove()
+            raise
         return folder
 
     @property
@@ -61,11 +65,18 @@ class BatchFolder:
         """The report on what was refreshed, if the batch asked for one."""
         return self.path / "report.html"
 
+    @property
+    def settings(self) -> Path:
+        """The settings that Spark is started with, if a program reads them from the folder."""
+        return self.path / "spark.properties"
+
     def take_batch(self) -> Batch:
-        """Read what to do, once: the file may hold secrets, and the folder of a run that was cancelled stays."""
+        """Read what to do, once: the files may hold secrets, and the folder of a run that was cancelled may stay."""
         file = self.path / "batch.json"
         batch = Batch.from_json(file.read_text(encoding="utf-8"))
         file.unlink()
+        # who started this program has read them
+        self.settings.unlink(missing_ok=True)
         return batch
 
     def requests(self) -> list[ArtifactRequest]:
@@ -119,11 +130,11 @@ class BatchFolder:
         """When somebody last did, by the clock of the folder's disk."""
         return (self.path / "watched").stat().st_mtime
 
-    def beat(self) -> None:
+    def send_heartbeat(self) -> None:
         """Tell whoever waits that the batch is alive."""
         (self.path / "alive").touch()
 
-    def beaten_at(self) -> float:
+    def last_heartbeat(self) -> float:
         """When the batch last did, by the clock of the folder's disk; 0 if it never has."""
         try:
             return (self.path / "alive").stat().st_mtime
@@ -131,14 +142,18 @@ class BatchFolder:
             return 0.0
 
     def cancel(self) -> None:
-        """Ask the batch to end at once; without its folder it ends anyway, as nobody waits for it."""
+        """Ask the batch to end at once; without its folder it does so anyway."""
         with contextlib.suppress(FileNotFoundError):
             (self.path / "cancel").touch()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody asked for its end."""
-        return (self.path / "cancel").exists()
+        """Whether somebody asked for its end, or has deleted the folder.
+
+        Raises:
+            OSError: If the disk does not say so.
+        """
+        return (self.path / "cancel").exists() or not self.path.exists()
 
     def log_tail(self, lines: int = 30) -> str:
         """The end of what Spark's driver has printed.
@@ -156,5 +171,5 @@ class BatchFolder:
         return "\n".join(text.splitlines()[-lines:])
 
     def remove(self) -> None:
-        """Delete the folder with all that is in it."""
+        """Delete the folder with all that is in it; a batch that still runs ends then."""
         shutil.rmtree(self.path, ignore_errors=True)

@@ -32,7 +32,7 @@ from spark_joinery.store import ArtifactStore, StoreError, open_store
 log = logging.getLogger(__name__)
 
 _POLL_S = 0.5
-_BEAT_S = 2.0
+_HEARTBEAT_S = 2.0
 CANCELLED = 143
 
 
@@ -46,28 +46,24 @@ class _Watch(threading.Thread):
         self._end = end
 
     def run(self) -> None:
-        seen, seen_at, beaten_at = self._looked_after_at(), time.monotonic(), 0.0
+        seen, seen_at, heartbeat_at = -1.0, time.monotonic(), 0.0
         while True:
             now = time.monotonic()
-            # the time of a change, not of the file: clocks of two machines differ
-            if (latest := self._looked_after_at()) != seen:
-                seen, seen_at = latest, now
-            if self._folder.is_cancelled:
-                self._end("it was cancelled")
-            elif now - seen_at > self._orphan_after_s:
+            # a network disk may refuse anything for a while, which must not end this thread; who waits is not seen then
+            with contextlib.suppress(OSError):
+                if self._folder.is_cancelled:
+                    self._end("it was cancelled")
+            with contextlib.suppress(OSError):
+                # the time of a change, not of the file: clocks of two machines differ
+                if (latest := self._folder.looked_after_at()) != seen:
+                    seen, seen_at = latest, now
+            if now - seen_at > self._orphan_after_s:
                 self._end(f"nobody has waited for it for {self._orphan_after_s:.0f} s")
-            if now - beaten_at >= _BEAT_S:
-                # without its folder the program ends soon, as an orphan
+            if now - heartbeat_at >= _HEARTBEAT_S:
                 with contextlib.suppress(OSError):
-                    self._folder.beat()
-                beaten_at = now
+                    self._folder.send_heartbeat()
+                heartbeat_at = now
             time.sleep(_POLL_S)
-
-    def _looked_after_at(self) -> float:
-        try:
-            return self._folder.looked_after_at()
-        except OSError:  # somebody has deleted the folder, so nobody waits
-            return -1.0
 
 
 class _Run:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from spark_joinery.report.model import Distribution, HeavyKey, Report, ReportedArtifact
+from spark_joinery.report.model import Distribution, HeavyKey, Outcome, Report, ReportedArtifact
 
 HIDDEN = "…"
 
@@ -17,10 +17,12 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _UNSURE = re.compile(r"\\|--|/\*|\$\$")
+# how Spark begins an error's message, whose rest may quote rows and conditions
+_SPARK_CONDITION = re.compile(r"\[[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*\] ")
 
 
 def redact(report: Report) -> Report:
-    """Hide the values of keys and quantiles, of conditions, and of partitions in paths.
+    """Hide the values of keys and quantiles, of conditions, of partitions in paths, and what errors quote.
 
     Counts, shares, sizes, times, and the names of relations and columns stay.
 
@@ -37,10 +39,7 @@ def redact(report: Report) -> Report:
         report,
         store=_path(report.store),
         artifacts=tuple(_artifact(artifact) for artifact in report.artifacts),
-        run=tuple(
-            replace(outcome, relation=_path(outcome.relation), reason=outcome.reason and _path(outcome.reason))
-            for outcome in report.run
-        ),
+        run=tuple(_outcome(outcome) for outcome in report.run),
         redacted=True,
     )
 
@@ -69,6 +68,19 @@ def condition(text: str) -> str:
         found.append(match["shown"] or HIDDEN)
         at = match.end()
     return "".join(found)
+
+
+def _outcome(outcome: Outcome) -> Outcome:
+    reason = outcome.reason
+    if reason:
+        reason = _error(reason) if outcome.state == "failed" else _path(reason)
+    return replace(outcome, relation=_path(outcome.relation), reason=reason)
+
+
+def _error(message: str) -> str:
+    """Leave of an error what Spark calls it: nobody can tell which words of a message are values."""
+    named = _SPARK_CONDITION.match(message)
+    return f"{named[0] if named else ''}{HIDDEN} (the task's log has the message)"
 
 
 def _artifact(artifact: ReportedArtifact) -> ReportedArtifact:

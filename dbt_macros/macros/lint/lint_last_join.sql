@@ -16,6 +16,6 @@
 {% macro has_unaliased_last_join(sql) %}
   {%- if 'last' not in sql | lower -%}{{ return(false) }}{%- endif -%}
   {%- set code = modules.re.sub('(?s)[{]#.*?#[}]|/[*].*?[*]/|--[^\\n]*', ' ', sql) -%}
-  {%- set name = '(?:[{][{].*?[}][}]|(?:`(?:[^`]|``)+`|\\w+)(?:[.](?:`(?:[^`]|``)+`|\\w+))*)' -%}
+  {%- set name = '(?:[{][{](?:(?![}][}]).)*[}][}]|(?:`(?:[^`]|``)+`|\\w+)(?:[.](?:`(?:[^`]|``)+`|\\w+))*)' -%}
   {{ return(modules.re.search('(?is)\\b(?:from|join)\\s+' ~ name ~ '\\s+last\\s+join\\b', code) is not none) }}
 {% endmacro %}

@@ -130,7 +130,7 @@ class JoineryHook(BaseHook):
     @property
     def pages(self) -> Pages | None:
         """
-        Where tasks leave their report and the driver's log.
+        Where tasks leave their report and, if values may be seen there, the driver's log.
 
         :return: ``report_dir``, ``report_url`` and ``report_values`` in extra; None without the first
         """

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -37,6 +39,8 @@ Trouble = Literal["damaged", "skipped", "never used"]
 
 # a deferred task cannot show Spark's UI later, and a cluster may let Spark wait for long
 _SPARK_S = 30.0
+# Airflow's time-out of a deferred task does not end its Spark, so the trigger's comes first
+_AFTER_TRIGGER = timedelta(minutes=1)
 
 
 class ApplicationOperator(BaseOperator):
@@ -116,6 +120,7 @@ class ApplicationOperator(BaseOperator):
         :raises AirflowFailException: if trying again cannot help
         :raises AirflowException: if Spark or an artifact failed
         """
+        started_at = time.time()
         self._outcomes.clear()
         requests = self.requests()
         if not requests:
@@ -130,20 +135,29 @@ class ApplicationOperator(BaseOperator):
                 self.joinery_conn_id,
             )
         full_refresh = self.full_refresh or (context.get("params") or {}).get("full_refresh") is True
-        self._application = hook.start(requests, full_refresh=full_refresh, stays=stays)
-        if stays:
-            self._show_ui(self._wait_until_alive(self._application), context)
-            trigger = RefreshTrigger(str(self._application.folder.path))
-            self.defer(trigger=trigger, method_name="execute_complete", timeout=self.execution_timeout)
+        application = self._application = hook.start(requests, full_refresh=full_refresh, stays=stays)
         try:
-            progress = self._application.wait(lambda started: self._show_ui(started, context), self._log_result)
-        except AirflowException:
-            # it ended without a word: what it has printed is all there is
-            self._keep_pages(self._application.folder, context)
+            if stays:
+                application.wait_until_alive()
+                progress = application.wait_for_spark(_SPARK_S)
+                self._show_ui(progress, context)
+            else:
+                progress = application.wait(lambda started: self._show_ui(started, context), self._log_result)
+        except BaseException as error:  # a time-out of Airflow's is no Exception
+            application.cancel()
+            if not isinstance(error, AirflowException):  # whose message has it
+                self.log.error("The end of Spark's log:\n%s", _log_of(application.folder))
+            self._close(application.folder, context)
             raise
-        finally:
-            self._application.cancel()
-        return self._ended(progress, self._application.folder, context)
+        if stays:
+            self._defer(application.folder, started_at)
+        return self._ended(progress, application.folder, context)
+
+    def _defer(self, folder: BatchFolder, started_at: float) -> None:
+        limit = self.execution_timeout
+        trigger = RefreshTrigger(str(folder.path), deadline=started_at + limit.total_seconds() if limit else None)
+        timeout = limit + _AFTER_TRIGGER if limit else None
+        self.defer(trigger=trigger, method_name="execute_complete", timeout=timeout)
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
         """
@@ -157,8 +171,9 @@ class ApplicationOperator(BaseOperator):
         folder = BatchFolder(Path(event["folder"]))
         if event["problem"]:
             folder.cancel()
-            self._keep_pages(folder, context)
-            raise AirflowException(f"{event['problem']}. The end of its log:\n{_log_of(folder)}")
+            driver_log = _log_of(folder)
+            self._close(folder, context)
+            raise AirflowException(f"{event['problem']}. The end of its log:\n{driver_log}")
         progress = folder.progress()
         for result in progress.results:
             self._log_result(result)
@@ -171,20 +186,18 @@ class ApplicationOperator(BaseOperator):
 
     def _ended(self, progress: Progress, folder: BatchFolder, context: Context) -> Any:
         """Make the task's result, and delete the batch's folder: of what failed, its log is in the task's."""
-        # those of the start: the manifest may be another one by now, as dbt writes it whenever it runs
-        self._outcomes[:] = zip(folder.requests(), progress.results, strict=False)
-        count(progress.results, self.dag_id, self.task_id)
-        self._keep_pages(folder, context)
-        if progress.report_error:
-            self.log.warning("There is no skew report: %s", without_credentials(progress.report_error))
         try:
+            # those of the start: the manifest may be another one by now, as dbt writes it whenever it runs
+            self._outcomes[:] = zip(folder.requests(), progress.results, strict=False)
+            count(progress.results, self.dag_id, self.task_id)
+            if progress.report_error:
+                self.log.warning("There is no skew report: %s", without_credentials(progress.report_error))
             if progress.state == "cancelled":
                 raise AirflowException(f"The refresh was ended: {progress.error}")
             if progress.state == "failed":
                 error = without_credentials(f"Spark, or the store, could not be opened: {progress.error}")
                 raise (AirflowException if progress.retryable else AirflowFailException)(error)
-            self._check_troubles(progress.results)
-            outcome = self.outcome(list(progress.results), context)
+            outcome = self._checked_outcome(list(progress.results), context)
             self._describe_events(context)
             return outcome
         except AirflowSkipException:
@@ -193,16 +206,14 @@ class ApplicationOperator(BaseOperator):
             self.log.error("The end of Spark's log:\n%s", _log_of(folder))
             raise
         finally:
-            folder.remove()
+            self._close(folder, context)
 
-    def _wait_until_alive(self, application: SparkApplication) -> Progress:
-        """Wait until the driver can be left to itself; a task that ends before, by a time-out or an error, ends it."""
+    def _close(self, folder: BatchFolder, context: Context) -> None:
+        """Keep what people may read of a batch that has ended, and delete its folder."""
         try:
-            application.wait_until_alive()
-            return application.wait_for_spark(_SPARK_S)
-        except BaseException:
-            application.cancel()
-            raise
+            self._keep_pages(folder, context)
+        finally:
+            folder.remove()
 
     def _show_ui(self, progress: Progress, context: Context) -> None:
         """Let the link lead to Spark's UI as long as that is there."""
@@ -231,12 +242,21 @@ class ApplicationOperator(BaseOperator):
                 if link.name in addresses:
                     context["ti"].xcom_push(key=link.xcom_key, value=addresses[link.name])
 
-    def _check_troubles(self, results: Iterable[dict[str, Any]]) -> None:
-        """Fail if an artifact is in a state that somebody has to look at."""
+    def _checked_outcome(self, results: list[dict[str, Any]], context: Context) -> Any:
+        """Make the task's result, and fail if an artifact is in a state that somebody has to look at."""
         found = [(result, trouble) for result in results for trouble in troubles(result) if trouble in self.fail_on]
-        if found:
-            lines = "\n".join(f"  - {trouble}: {summary(result)}" for result, trouble in found)
-            raise AirflowFailException(f"{len(found)} artifacts need a look, as 'fail_on' asks for:\n{lines}")
+        if not found:
+            return self.outcome(results, context)
+        lines = "\n".join(f"  - {trouble}: {summary(result)}" for result, trouble in found)
+        text = f"{len(found)} artifacts need a look, as 'fail_on' asks for:\n{lines}"
+        try:
+            self.outcome(results, context)
+        except AirflowSkipException:
+            pass  # what was skipped is what somebody wants to look at
+        except AirflowException as error:
+            # others have failed, for which a retry may be worth it
+            raise type(error)(f"{error}\n{text}") from None
+        raise AirflowFailException(text)
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage[Any, Any]:
         """
