@@ -156,7 +156,7 @@ def _matters(setting: Mapping[str, Any], version: Mapping[str, Any]) -> bool:
     if source.get("provider") not in setting["formats"]:
         return False
     types: set[str] = set()
-    for name, data_type in source.get("schema", []):
+    for name, data_type, *_ in source.get("schema", []):
         if has_where or name.lower() in _columns(spec):
             types.update(re.split(r"[^A-Za-z0-9_]+", data_type))
     return "types" not in setting or not types.isdisjoint(setting["types"])

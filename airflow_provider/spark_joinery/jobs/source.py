@@ -29,7 +29,7 @@ class SourceDescription(TypedDict):
     Attributes:
         provider: "parquet", "csv", "delta", ...
         options: "header=true,sep=;": sorted.
-        schema: Name and type, as Spark's `simpleString`, of each column.
+        schema: Name and type, as Spark's `simpleString`, of each column; and what it is in files that lack it, if not NULL.
         partition_columns: Columns whose values stand in the catalog, not in the files; none for a path.
     """
 
@@ -137,7 +137,11 @@ def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) ->
     Returns:
         The description to store with an artifact.
     """
-    schema = [[field.name, field.dataType.simpleString()] for field in frame.schema]
+    schema = [
+        # ALTER TABLE ... ADD COLUMNS (k INT DEFAULT 1) leaves its value here, and the files as they are
+        [field.name, field.dataType.simpleString(), *filter(None, [field.metadata.get("EXISTS_DEFAULT")])]
+        for field in frame.schema
+    ]
     if is_path(request):
         provider = split_name(request.sql_name)[0].lower()
         return {"provider": provider, "options": "", "schema": schema, "partition_columns": []}

@@ -125,8 +125,8 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 
     // filters
     extensions.injectResolutionRule(_ => ResolveRuntimeFilterHint)
-    extensions.injectPreCBORule(_ => ApplyBloomFilters)
     extensions.injectPreCBORule(_ => PrunePartitions)
+    extensions.injectPreCBORule(_ => ApplyBloomFilters)
     extensions.injectPreCBORule(_ => AlsoOfSubqueries(BuildRuntimeFilters))
     extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
     extensions.injectQueryStagePrepRule(_ => KeySubquery.Plan)

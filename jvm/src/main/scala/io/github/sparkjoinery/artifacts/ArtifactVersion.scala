@@ -5,6 +5,8 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.types.StructField
+
 /** An artifact that must not be used; the message is the reason, one line. */
 class DamagedArtifactException(reason: String) extends RuntimeException(reason)
 
@@ -39,7 +41,7 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
     Source(
       text(node, "provider"),
       text(node, "options"),
-      elements(node, "schema").map(column => (column.path(0).asText, column.path(1).asText)),
+      elements(node, "schema").map(column => (column.path(0).asText, column.path(1).asText, column.path(2).asText)),
       texts(node, "partition_columns").toSet
     )
   }
@@ -102,9 +104,23 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
  * How the source was read.
  *
  * @param schema
- *   name and type of each column
+ *   name and type of each column, and what it is in files that lack it, as SQL; nothing for NULL
  */
-case class Source(provider: String, options: String, schema: Seq[(String, String)], partitionColumns: Set[String])
+case class Source(
+    provider: String,
+    options: String,
+    schema: Seq[(String, String, String)],
+    partitionColumns: Set[String])
+
+object Source {
+
+  /** A column of a relation, as `schema` has it. */
+  def columnOf(field: StructField): (String, String, String) = {
+    val default = "EXISTS_DEFAULT"
+    val absent = if (field.metadata.contains(default)) field.metadata.getString(default) else ""
+    (field.name, field.dataType.catalogString, absent)
+  }
+}
 
 case class StoredFile(path: String, length: Long, sha256: String)
 

@@ -65,7 +65,7 @@ object ReadingSettings {
   /** Why columns of the source might have been read as other values than now. */
   def ofColumns(version: ArtifactVersion, session: SparkSession)(isUsed: String => Boolean): Option[String] =
     version.source.flatMap { source =>
-      val types = source.schema.collect { case (name, of) if isUsed(name) => words(of) }.flatten.toSet
+      val types = source.schema.collect { case (name, of, _) if isUsed(name) => words(of) }.flatten.toSet
       difference(version, session)(setting =>
         setting.formats(source.provider) &&
           (setting.types.isEmpty || setting.types.exists(types)))

@@ -2,6 +2,8 @@ package io.github.sparkjoinery.artifacts
 
 import java.util.Locale
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
@@ -45,6 +47,9 @@ case class SourceRelation(
     snapshot: Option[Snapshot],
     files: Option[HadoopFsRelation]) {
 
+  /** Whether it is a table of the new kind of source, such as Iceberg's. */
+  def isVersioned: Boolean = leaf.isInstanceOf[DataSourceV2Relation]
+
   def output: AttributeSet = leaf.outputSet
 
   /**
@@ -84,7 +89,7 @@ object SourceRelation {
           relation.schema,
           partitionColumns = Set.empty,
           providers = Option(table.properties.get("provider")).map(lower).toSet,
-          options = Map.empty,
+          options = changingRows(relation.options.asScala.toMap),
           snapshot =
             TableSnapshot.versionOf(table).map(version => Snapshot(TableSnapshot.idOf(table), snapshotOf(version))),
           files = None
@@ -92,6 +97,13 @@ object SourceRelation {
       }
     case _ => None
   }
+
+  /** Options of a table of versions, but for those that say how fast it is read: others may say which rows. */
+  private def changingRows(options: Map[String, String]): Map[String, String] =
+    options.filterNot { case (name, _) => Harmless(lower(name)) }
+
+  private val Harmless =
+    Set("path", "split-size", "lookback", "file-open-cost", "vectorization-enabled", "batch-size", "locality")
 
   private def ofFiles(relation: LogicalRelation, files: HadoopFsRelation): Option[SourceRelation] = {
     val table = relation.catalogTable
@@ -125,7 +137,7 @@ object SourceRelation {
 
   /** Other indexes know better than a listing which files belong to the relation. */
   private def isListed(index: FileIndex): Boolean =
-    index.isInstanceOf[CatalogFileIndex] || index.isInstanceOf[InMemoryFileIndex]
+    index.isInstanceOf[CatalogFileIndex] || index.isInstanceOf[InMemoryFileIndex] || index.isInstanceOf[ListedFiles]
 
   /**
    * What a Delta table is read at. Its file index has the methods of Delta's `SnapshotDescriptor`; they are found by

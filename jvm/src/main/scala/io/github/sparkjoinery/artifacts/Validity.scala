@@ -32,7 +32,7 @@ object Validity {
 
   /** Why the artifact was not made from the relation as it is now, as far as that can be told without listing files. */
   def mismatch(version: ArtifactVersion, source: SourceRelation): Option[String] = {
-    val schema = source.schema.map(field => (field.name, field.dataType.catalogString))
+    val schema = source.schema.map(Source.columnOf)
     (version.source, version.fingerprint) match {
       case (_, NoFingerprint(reason)) => Some(s"the source has no fingerprint: $reason")
       case (None, _) => Some("its description lacks the source")
@@ -43,6 +43,8 @@ object Validity {
         Some(s"the files of ${described.provider} cannot be listed")
       case (Some(described), _: Files) if described.options != optionsText(source.options) =>
         Some("the options of the source have changed")
+      case (_, _: Snapshot) if source.isVersioned && source.options.nonEmpty =>
+        Some(s"the query reads it with the option ${source.options.keys.min}")
       case (_, built: Snapshot)
           if !source.snapshot.exists(now =>
             now.version == built.version && built.tableId.forall(now.tableId.contains)) =>
@@ -133,12 +135,12 @@ object Validity {
         path = file.getPath.toString if file.getLen > 0 && !(hides && isHidden(path.drop(start)))
       } yield path -> ((file.getLen, file.getModificationTime))
     }
-    val roots = relation.location match {
-      case index: CatalogFileIndex =>
+    val roots = ListedFiles.of(relation.location) match {
+      case ListedFiles(index: CatalogFileIndex) =>
         val table = index.table.identifier
         session.sharedState.externalCatalog.listPartitions(table.database.get, table.table).map(p =>
           new Path(p.location))
-      case index => index.rootPaths
+      case listed => listed.rootPaths
     }
     val deep =
       relation.partitionSchema.nonEmpty || relation.options.exists(_._1.equalsIgnoreCase("recursiveFileLookup"))

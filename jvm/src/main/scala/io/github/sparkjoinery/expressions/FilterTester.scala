@@ -6,8 +6,10 @@ package io.github.sparkjoinery.expressions
  *
  * @param words
  *   four for each block
+ * @param pauses
+ *   whether it may let rows pass unseen
  */
-class FilterTester(blocks: Int, words: Array[Long]) extends KeyTester {
+class FilterTester(blocks: Int, words: Array[Long], pauses: Boolean = true) extends KeyTester {
   import FilterTester._
 
   private var tested = 0
@@ -36,7 +38,7 @@ class FilterTester(blocks: Int, words: Array[Long]) extends KeyTester {
   }
 
   private def judge(): Unit = {
-    if (passed > Window / 10 * 9) {
+    if (pauses && passed > Window / 10 * 9) {
       unseen = pause
       paused = true
       pause = math.min(pause * 2, LongestPause)

@@ -9,8 +9,13 @@ trait KeyFilter extends Serializable {
   /** What the keys are of, for EXPLAIN. */
   def relation: String
 
-  /** What one task asks. */
-  def newTester(): KeyTester
+  /**
+   * What one task asks.
+   *
+   * @param pauses
+   *   whether it may let rows pass unseen
+   */
+  def newTester(pauses: Boolean = true): KeyTester
 }
 
 /** Tests the keys of one task. */
@@ -34,7 +39,7 @@ trait KeyTester {
 
 /** No filter: every key passes. */
 case class AbsentFilter(relation: String) extends KeyFilter {
-  override def newTester(): KeyTester = new KeyTester {
+  override def newTester(pauses: Boolean): KeyTester = new KeyTester {
     override def mightContain(hash: Long): Boolean = true
   }
 }
@@ -43,8 +48,8 @@ case class AbsentFilter(relation: String) extends KeyFilter {
 case class EitherKeyFilter(first: KeyFilter, second: KeyFilter) extends KeyFilter {
   override def relation: String = first.relation
 
-  override def newTester(): KeyTester = new KeyTester {
-    private val (mostly, otherwise) = (first.newTester(), second.newTester())
+  override def newTester(pauses: Boolean): KeyTester = new KeyTester {
+    private val (mostly, otherwise) = (first.newTester(pauses), second.newTester(pauses))
     override def skips(): Boolean = mostly.skips() || otherwise.skips()
     override def mightContain(hash: Long): Boolean = mostly.mightContain(hash) || otherwise.mightContain(hash)
   }

@@ -55,8 +55,12 @@ case class EitherFilter(stored: Expression, added: Expression) extends BinaryExp
  *   `xxhash64` of the key, NULL if one of its columns is
  * @param filter
  *   the filter, common to all tasks
+ * @param pauses
+ *   whether it may let a row pass whose key it has dropped before, as it does where it is of little use; not below an
+ *   aggregate that might fail of a part of its rows
  */
-case class MightContain(hash: Expression, filter: Expression) extends BinaryExpression with Predicate
+case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) extends BinaryExpression
+  with Predicate
   with ConditionalExpression {
 
   // The filter has no value, which Spark would otherwise compute once for two tests by the same filter.
@@ -80,7 +84,7 @@ case class MightContain(hash: Expression, filter: Expression) extends BinaryExpr
   private def keys: Seq[Expression] = hash.collectFirst { case XxHash64(keys, _) => keys }.getOrElse(Seq(hash))
 
   // one per task, as each task has its own copy of the expression
-  @transient private lazy val tester = keyFilter.newTester()
+  @transient private lazy val tester = keyFilter.newTester(pauses)
 
   override def eval(input: InternalRow): Any = tester.skips() || {
     val value = hash.eval(input)
@@ -89,7 +93,8 @@ case class MightContain(hash: Expression, filter: Expression) extends BinaryExpr
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val shared = ctx.addReferenceObj("filter", keyFilter, classOf[KeyFilter].getName)
-    val tester = ctx.addMutableState(classOf[KeyTester].getName, "tester", name => s"$name = $shared.newTester();")
+    val tester =
+      ctx.addMutableState(classOf[KeyTester].getName, "tester", name => s"$name = $shared.newTester($pauses);")
     val key = hash.genCode(ctx)
     ev.copy(
       code = code"""
@@ -117,5 +122,5 @@ object MightContain {
    *   whether hardly any row is likely to pass
    */
   def apply(keys: Seq[Expression], filter: KeyFilter, isSelective: Boolean = false): MightContain =
-    MightContain(HashedKey.hash(keys), StoredFilter(filter, isSelective))
+    MightContain(HashedKey.hash(keys), StoredFilter(filter, isSelective), pauses = true)
 }

@@ -21,7 +21,8 @@ class SplitBlockFilter(val relation: String, val id: String, val blocks: Int, @t
   private var remote: Broadcast[Array[Long]] = _
   @transient private var context: SparkContext = _
 
-  override def newTester(): KeyTester = new FilterTester(blocks, if (local != null) local else remote.value)
+  override def newTester(pauses: Boolean): KeyTester =
+    new FilterTester(blocks, if (local != null) local else remote.value, pauses)
 
   private def writeObject(out: ObjectOutputStream): Unit = synchronized {
     if (local != null && (context == null || context.isStopped)) { // in the driver

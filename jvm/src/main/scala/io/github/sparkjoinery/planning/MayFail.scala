@@ -1,7 +1,9 @@
 package io.github.sparkjoinery.planning
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.NumericType
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Window}
+import org.apache.spark.sql.types.{DoubleType, NumericType}
 
 /**
  * Whether an expression may raise an error for some values, of its columns or on the way: whatever is not known never
@@ -19,7 +21,24 @@ object MayFail {
     // not those of dates to timestamps, of which there are fewer days
     case cast: Cast => cast.child.dataType.isInstanceOf[NumericType] && cast.dataType.isInstanceOf[NumericType] &&
       Cast.canUpCast(cast.child.dataType, cast.dataType)
+    case _: Alias | _: AggregateExpression | _: Count | _: Min | _: Max | _: First | _: Last => true
+    case Sum(child, _) => child.dataType == DoubleType
+    case Average(child, _) => child.dataType == DoubleType
+    case _: SortOrder | _: WindowExpression | _: WindowSpecDefinition | _: WindowFrame | _: SpecialFrameBoundary => true
+    case _: RowNumber | _: RankLike | _: FrameLessOffsetWindowFunction => true
     case _ => false
+  }
+
+  /**
+   * Whether a plan may raise an error where it has some rows of a key and not the others, as aggregates and windows
+   * have other values then.
+   */
+  def ofParts(plan: LogicalPlan): Boolean = {
+    val isOfGroups = plan.exists {
+      case _: Aggregate | _: Window | _: SomeRowsOfKeys => true
+      case _ => false
+    }
+    isOfGroups && plan.exists(_.expressions.exists(apply))
   }
 
   /** NULL in place of an error, where the expression may raise one. */

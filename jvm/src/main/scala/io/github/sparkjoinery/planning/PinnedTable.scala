@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
 
-import io.github.sparkjoinery.artifacts.TableSnapshot
+import io.github.sparkjoinery.artifacts.{ListedFiles, TableSnapshot}
 
 /**
  * Whether a query that reads a table twice has the same rows both times, although somebody writes to it meanwhile: what
@@ -22,7 +22,10 @@ object PinnedTable {
     case _ => false
   }
 
-  private def isListed(files: FileIndex): Boolean = files.isInstanceOf[InMemoryFileIndex] || isOfDeltaSnapshot(files)
+  /** An index that lists files may be listed anew; a query with filters reads one listing of it ([[ListOnce]]). */
+  private def isListed(files: FileIndex): Boolean = isOfFiles(files) || isOfDeltaSnapshot(files)
+
+  def isOfFiles(index: FileIndex): Boolean = index.isInstanceOf[InMemoryFileIndex] || index.isInstanceOf[ListedFiles]
 
   // Delta's rule `PrepareDeltaScan` puts it in the place of an index that looks for the newest version. It is found by
   // its name, as Joinery is built without Delta.

@@ -51,7 +51,10 @@ trait StoredArtifacts extends LastJoinChecks {
     json.set[ObjectNode]("spec", spec)
     val source = json.putObject("source").put("provider", provider).put("options", options)
     val schema = source.putArray("schema")
-    rows.schema.foreach(field => schema.addArray().add(field.name).add(field.dataType.catalogString))
+    rows.schema.map(Source.columnOf).foreach { case (name, dataType, absent) =>
+      val column = schema.addArray().add(name).add(dataType)
+      if (absent.nonEmpty) column.add(absent)
+    }
     val partitions = source.putArray("partition_columns")
     partitionColumns.foreach(partitions.add(_))
     val settings = json.putObject("settings")

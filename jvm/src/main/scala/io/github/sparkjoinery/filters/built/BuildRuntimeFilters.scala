@@ -54,7 +54,12 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     // Most queries get no filter. What is above the first one is still the plan's own.
     private lazy val marked: Unit = SharedWork.mark(plan)
 
-    def transform(): LogicalPlan = plan.transformUpWithPruning(_.containsAnyPattern(JOIN, AS_OF_JOIN))(filterJoins)
+    private val listings = new ListOnce
+
+    def transform(): LogicalPlan = {
+      val filtered = plan.transformUpWithPruning(_.containsAnyPattern(JOIN, AS_OF_JOIN))(filterJoins)
+      if (used.isEmpty) filtered else listings.in(filtered)(listings.isKnown)
+    }
 
     private def filterJoins: PartialFunction[LogicalPlan, LogicalPlan] = {
       case join: Join if isOpen(join) =>
@@ -148,13 +153,17 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         .sortBy { case (source, test) => (-test.keys.length, cost.largestScan(source.plan)) }
       val weighed = new cost.Side(terms.side, terms.other)
       val outcomes = candidates.to(LazyList).map { case (source, test) =>
-        val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys)
+        val summary = test.summary.collected(JoineryConf.runtimeFilterMaxKeys).listedOnce(listings)
         val missing =
           if (insists) None
           else weighed.missing(summary.child, test.keys.map(_.theirs), used.contains(summary.canonicalized))
         missing.orElse(unrepeatable(source.plan)).orElse(useless(source, test, insists)).toLeft {
           val name = nameOf(source.plan)
-          val predicate = test.predicate(subqueryOf(summary), name, FilterCost.isSelective(summary.child))
+          val predicate = test.predicate(
+            subqueryOf(summary),
+            name,
+            FilterCost.isSelective(summary.child),
+            pauses = !MayFail.ofParts(terms.side))
           Test(predicate, summary.canonicalized, name)
         }
       }

@@ -89,8 +89,8 @@ class MeteredFilter(filter: SplitBlockFilter, tested: SQLMetric, dropped: SQLMet
   extends KeyFilter {
   override def relation: String = filter.relation
 
-  override def newTester(): KeyTester = {
-    val tester = filter.newTester()
+  override def newTester(pauses: Boolean): KeyTester = {
+    val tester = filter.newTester(pauses)
     Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { _ =>
       tested += tester.rowsTested
       dropped += tester.rowsDropped

@@ -74,7 +74,8 @@ object JoinTerms extends PredicateHelper {
     def bound(theirs: Expression, mine: Expression, isUpper: Boolean) = theirs match {
       case column: Attribute
           if side.outputSet.contains(column) && canEvaluate(mine, other) && mine.references.nonEmpty &&
-            Equalities.isCheap(mine) && KeySummary.extremes(column.dataType).isDefined &&
+            Equalities.isCheap(mine) && Equalities.isHarmless(column, side) && KeySummary.extremes(
+              column.dataType).isDefined &&
             mine.dataType == column.dataType => Some(Bound(mine, column, isUpper, strict))
       case _ => None
     }
@@ -137,8 +138,10 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
    *   of the source
    * @param isSelective
    *   whether hardly any row is likely to pass
+   * @param pauses
+   *   whether it may drop some rows of a key and let others pass
    */
-  def predicate(subquery: Expression, name: String, isSelective: Boolean): Expression = {
+  def predicate(subquery: Expression, name: String, isSelective: Boolean, pauses: Boolean): Expression = {
     val compared = bounds.map { bound =>
       val (least, most) = KeySummary.extremes(bound.theirs.dataType).get
       val field = summary.fieldOf(bound.mine)
@@ -157,7 +160,8 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
       else
         Some(MightContain(
           HashedKey.hash(keys.flatMap(key => HashedKey.of(key.theirs))),
-          BuiltFilter(subquery, name, isSelective)))
+          BuiltFilter(subquery, name, isSelective),
+          pauses))
     (compared ++ contained).reduce[Expression](And(_, _))
   }
 }

@@ -1,12 +1,15 @@
 package io.github.sparkjoinery.filters.built
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
-import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.{FullOuter, JoinType, LeftOuter, RightOuter}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
+import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.filters.Equalities
 import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
 
@@ -49,7 +52,9 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
     case Project(list, child) => down(child, resolved(keys, getAliasMap(list)))
     case aggregate: Aggregate =>
       val below = resolved(keys, getAliasMap(aggregate)).filterNot(_._1.exists(_.isInstanceOf[AggregateExpression]))
-      down(aggregate.child, below.filter(_._1.references.subsetOf(aggregate.child.outputSet)))
+      down(
+        aggregate.child,
+        below.filter(key => key._1.references.subsetOf(aggregate.child.outputSet) && isOfRows(key._1)))
     case _: Filter | _: Sort | _: Distinct | _: RepartitionOperation | _: GlobalLimit | _: LocalLimit | _: Window |
         _: Generate | _: SomeRowsOfKeys | _: SubqueryAlias =>
       val child = plan.children.head
@@ -59,38 +64,52 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
         join,
         join.condition,
         keys,
-        leftMatches = canPruneLeft(join.joinType),
-        rightMatches = canPruneRight(join.joinType))
+        join.joinType)
     case join: PreservesLeft =>
       across(
         join,
         join.condition,
         keys,
-        leftMatches = canPruneLeft(LeftOuter),
-        rightMatches = canPruneRight(LeftOuter))
+        LeftOuter)
     case _ => Nil
   }
 
   /**
-   * @param leftMatches
-   *   whether a left key that comes out, and is not NULL, has a match on the right
+   * Whether a key is the same above an aggregate and below it: that makes 0.0 of -0.0, all NaN one, and sorts maps. A
+   * number itself is hashed as one and the same either way, but not what is computed of it, such as its text.
    */
+  private def isOfRows(key: Expression): Boolean = HashedKey.column(key).isDefined ||
+    !key.children.exists(_.exists(term => Normalized.exists(term.dataType.sql.contains)))
+
+  private val Normalized = Seq("FLOAT", "DOUBLE", "MAP<")
+
   private def across(
       join: BinaryNode,
       condition: Option[Expression],
       keys: Seq[(Expression, Int)],
-      leftMatches: Boolean,
-      rightMatches: Boolean): Seq[KeySource] = {
+      joinType: JoinType): Seq[KeySource] = {
     val (left, right) = (join.left, join.right)
+    // whether a key that comes out, and is not NULL, has a match on the other side
+    val (leftMatches, rightMatches) = (canPruneLeft(joinType), canPruneRight(joinType))
     val equal = Equalities.of(condition, left, right)
     def in(side: LogicalPlan)(key: (Expression, Int)) = key._1.references.subsetOf(side.outputSet)
     def other(key: (Expression, Int), pairs: Seq[(Expression, Expression)]) =
       pairs.collectFirst { case (mine, theirs) if mine.semanticEquals(key._1) => (theirs, key._2) }
-    val (fromLeft, fromRight) = (keys.filter(in(left)), keys.filter(in(right)))
+    // NULLs that an outer join adds are in no table, nor is what a key makes of them.
+    def from(side: LogicalPlan, isPadded: Boolean) =
+      keys.filter(key => in(side)(key) && (!isPadded || isNullOfNulls(key._1)))
+    val fromLeft = from(left, joinType == RightOuter || joinType == FullOuter)
+    val fromRight = from(right, joinType == LeftOuter || joinType == FullOuter)
     val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil
     val toRight = if (leftMatches) fromLeft.flatMap(other(_, equal)) else Nil
     narrowed(join, isLeft = true, down(left, fromLeft ++ toLeft)) ++
       narrowed(join, isLeft = false, down(right, fromRight ++ toRight))
+  }
+
+  /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */
+  private def isNullOfNulls(key: Expression): Boolean = {
+    val ofNulls = key.transform { case column: Attribute => Literal(null, column.dataType) }
+    Try(ofNulls.eval()).toOption.contains(null) // those that fail, or cannot be evaluated as they are, may be anything
   }
 
   private def narrowed(join: LogicalPlan, isLeft: Boolean, sources: Seq[KeySource]): Seq[KeySource] =

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.{HashedKey, SplitBlockFilter}
+import io.github.sparkjoinery.planning.{ListOnce, PinnedTable}
 
 /**
  * What a filter is made of: one row of one struct, `filter` (of all keys together; NULL where there are none), then the
@@ -94,6 +95,12 @@ case class FilterKeys(
       overChild(terms),
       summary = AttributeReference("none", summary.dataType, nullable = false)(ExprId(0)),
       child = child.canonicalized)
+  }
+
+  /** Reads the files that the query reads: no others, though they be of the same folder. */
+  def listedOnce(listings: ListOnce): FilterKeys = {
+    val listed = listings.in(child)(PinnedTable.isOfFiles)
+    if (listed.fastEquals(child)) this else copy(child = listed)
   }
 
   def withScans: FilterKeys = VersionedScans.of(child) match {

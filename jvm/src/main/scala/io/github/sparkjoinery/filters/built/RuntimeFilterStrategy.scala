@@ -40,7 +40,7 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper with SQL
 
   private def isSecond(predicate: Expression, all: Seq[Expression]): Boolean = predicate match {
     case BloomFilterMightContain(theirs, key) => all.exists {
-        case MightContain(hash, filter) => key.references.subsetOf(hash.references) && isOfSame(filter, theirs)
+        case MightContain(hash, filter, _) => key.references.subsetOf(hash.references) && isOfSame(filter, theirs)
         case _ => false
       }
     case _ => false

@@ -92,7 +92,10 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     val source = s"$keys shuffled rows"
     val build = ShuffledKeysExec(HashedKey.hash(pairs.map(_._1)), JoineryConf.runtimeFilterMaxKeys, other.rows)
     val subquery = new KeySubqueryExec(s"subquery#${id.id}", source, build)
-    MightContain(hash, BuiltFilter(KeySubquery(subquery, id), source, isSelective = false))
+    MightContain(
+      hash,
+      BuiltFilter(KeySubquery(subquery, id), source, isSelective = false),
+      pauses = !side.mayFailOfParts)
   }
 
   private def hashed(mine: Expression, theirs: Expression): Option[(Expression, Expression)] =

@@ -6,6 +6,7 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SortExec, SparkPlan}
 
 import io.github.sparkjoinery.expressions.HashedKey
+import io.github.sparkjoinery.planning.MayFail
 
 /**
  * A side of a join down to where its rows have been shuffled: below a sort, and below an aggregate by the keys, which
@@ -19,16 +20,22 @@ import io.github.sparkjoinery.expressions.HashedKey
  *   of the join in its order, over `rows`; None if a key is made above
  * @param filtered
  *   the side with a filter above `rows`
+ * @param mayFailOfParts
+ *   whether it may raise an error where it has some rows of a key and not the others
  */
 case class ShuffledSide(
     stage: ShuffleQueryStageExec,
     rows: SparkPlan,
     keys: Seq[Option[Expression]],
-    filtered: Expression => SparkPlan)
+    filtered: Expression => SparkPlan,
+    mayFailOfParts: Boolean = false)
 
 object ShuffledSide extends AliasHelper {
 
-  def of(side: SparkPlan, keys: Seq[Expression]): Option[ShuffledSide] = down(side, keys.map(Some(_)))
+  def of(side: SparkPlan, keys: Seq[Expression]): Option[ShuffledSide] = {
+    val mayFail = side.exists(_.isInstanceOf[BaseAggregateExec]) && side.exists(_.expressions.exists(MayFail(_)))
+    down(side, keys.map(Some(_))).map(_.copy(mayFailOfParts = mayFail))
+  }
 
   private def down(plan: SparkPlan, keys: Seq[Option[Expression]]): Option[ShuffledSide] = plan match {
     case stage: ShuffleQueryStageExec => at(stage, plan, keys)

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.FileIndex
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts.{
@@ -25,7 +26,7 @@ import io.github.sparkjoinery.artifacts.{
 }
 import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, MightContain, StoredFilter}
 import io.github.sparkjoinery.filters.FilteredJoin
-import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.planning.{Decision, ListOnce, MayFail}
 
 /**
  * Where one side of an equi-join is a relation with a bloom filter in the artifact store, drops rows of the other side
@@ -66,10 +67,14 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
   private val Filtered = TreeNodeTag[Unit]("joinery_filtered")
 
   private class Run(access: StoreAccess, session: SparkSession) {
+    private val listings = new ListOnce
 
     /** A filter that fits a join, if it turns out to be whole and valid. */
-    private case class Candidate(join: Join, side: FilteringSide, version: ArtifactVersion, keys: Seq[HashedPair]) {
+    private case class Candidate(join: Join, fitting: FilteringSide, version: ArtifactVersion, keys: Seq[HashedPair]) {
       val count: Long = version.count("keys")
+      // What the query is going to read, listed before what there is: so that it has no file which comes later.
+      private val files = fitting.source.files.map(listings.of(_))
+      private val side = fitting.copy(source = fitting.source.copy(files = files))
 
       // The filter is kept for later queries, the listing is not: it says what the source was, not what it is.
       @volatile private var lists = false
@@ -80,6 +85,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
           case Left(damage) => Left(damage)
           case Right(filter) =>
             lists = true
+            fitting.source.files.foreach(files => listings.of(files.location).list())
             Right((filter, Validity.uncovered(version, side.source, session)))
         }
       }
@@ -93,9 +99,11 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
           }.left.map(unused(version, _)).map { case (whole, from) =>
             Condition(
               side.other,
-              MightContain(HashedKey.hash(keys.map(_.theirs)), whole),
+              MightContain(HashedKey.hash(keys.map(_.theirs)), whole, pauses = !MayFail.ofParts(side.other)),
               from,
-              isNarrow(side, version))
+              isNarrow(side, version),
+              fitting.source.files.map(_.location)
+            )
           }
         case Right(Left(damage)) => instead(damage)
         case Left(reason) => Left(unused(version, reason))
@@ -110,8 +118,18 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       } yield condition
     }
 
-    /** @param isNarrow whether no predicate of the query makes fewer keys of those in the filter */
-    private case class Condition(on: LogicalPlan, test: MightContain, from: String, isNarrow: Boolean)
+    /**
+     * @param isNarrow
+     *   whether no predicate of the query makes fewer keys of those in the filter
+     * @param reads
+     *   what lists the files whose keys it has
+     */
+    private case class Condition(
+        on: LogicalPlan,
+        test: MightContain,
+        from: String,
+        isNarrow: Boolean,
+        reads: Option[FileIndex])
 
     private def isNarrow(side: FilteringSide, version: ArtifactVersion): Boolean =
       whereOf(version).isDefined || !side.predicates.exists(isLikelySelective)
@@ -131,7 +149,12 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         if (outcome.nonEmpty) outcomes.put(join, outcome)
       }
       if (outcomes.isEmpty) plan
-      else plan.transformDown { case join: Join if outcomes.containsKey(join) => filtered(join, outcomes.get(join)) }
+      else {
+        val used = outcomes.values.asScala.flatten.flatMap(_.toOption).flatMap(_.reads).toSeq
+        val result =
+          plan.transformDown { case join: Join if outcomes.containsKey(join) => filtered(join, outcomes.get(join)) }
+        if (used.isEmpty) result else listings.in(result)(index => used.exists(_ eq index))
+      }
     }
 
     private def sidesOf(join: Join): Seq[FilteringSide] =

@@ -7,11 +7,14 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 
 /**
  * Spark's rule that lists the files of partitioned tables, a little earlier than Spark runs it: what a filter is built
- * of is then what the join reads. (In Spark's package because the rule is private to it.)
+ * of, or a stored one is compared with, is then what the join reads. (In Spark's package because the rule is private to
+ * it.)
  */
 object PrunePartitions extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (JoineryConf.runtimeFilterBuild && plan.containsAnyPattern(JOIN, AS_OF_JOIN) && plan.exists(isPartitioned))
+    if ((JoineryConf.runtimeFilterBuild || JoineryConf.store.nonEmpty) && plan.containsAnyPattern(
+        JOIN,
+        AS_OF_JOIN) && plan.exists(isPartitioned))
       PruneFileSourcePartitions(plan)
     else plan
 

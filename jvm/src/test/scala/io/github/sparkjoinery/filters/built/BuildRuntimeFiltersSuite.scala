@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.filters.built
 
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 
@@ -59,6 +61,89 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       val all = (ran ++ within).filter(_.metrics("keys").value > 0)
       assert(all.exists(_.source.contains("small")) && all.exists(_.source.contains("fact")), plan(answer))
       assert(all.groupBy(_.source).values.forall(_.distinctBy(System.identityHashCode(_)).length == 1), plan(answer))
+    }
+  }
+
+  test("of what an outer join makes of NULLs, or an aggregate of -0.0, no table has all keys") {
+    withTables("zeros", "texts") {
+      sql("CREATE TABLE zeros USING parquet AS SELECT double('-0.0') AS a, map(2, 'b', 1, 'a') AS m")
+      sql("CREATE TABLE texts USING parquet AS SELECT concat(id, '.0') AS k FROM range(100)")
+      val none = Seq(
+        "(SELECT l.class, coalesce(r.k, 7) AS k FROM small l LEFT JOIN small r ON l.k = r.b)",
+        "(SELECT l.class, coalesce(r.k, 7) AS k FROM small l LAST JOIN small r ORDER BY r.b ON l.k = r.b)",
+        "(SELECT r.class, if(l.k IS NULL, 7, l.k) AS k FROM small l RIGHT JOIN small r ON l.b = r.k)",
+        "(SELECT nvl(l.k, r.k + 1) AS k FROM small l FULL JOIN small r ON l.b = r.k)",
+        "(SELECT coalesce(l.k, 5) AS k FROM small l RIGHT JOIN small r ON coalesce(l.k, 5) = r.b)"
+      )
+      for (side <- none) checkBuilt(s"SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f JOIN $side s ON f.k = s.k", 0)
+      // A key that NULLs leave NULL is equal to nothing where the join has added them.
+      checkBuilt(
+        """SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f
+          JOIN (SELECT l.k AS other, r.k + 1 AS k FROM small l FULL JOIN small r ON l.k = r.b) s ON f.k = s.k""",
+        1
+      )
+      for (side <- Seq(
+          "SELECT string(a) AS k FROM zeros GROUP BY a",
+          "SELECT string(a) AS k FROM (SELECT DISTINCT a FROM zeros)"))
+        checkBuilt(s"SELECT /*+ RUNTIME_FILTER(s) */ t.k FROM texts t JOIN ($side) s ON t.k = s.k", 0)
+      checkBuilt(
+        "SELECT /*+ RUNTIME_FILTER(s) */ z.a FROM zeros z JOIN (SELECT a FROM zeros GROUP BY a) s ON z.a = s.a",
+        1)
+    }
+  }
+
+  test("two listings of one folder are two sources of keys") {
+    val folder = java.nio.file.Files.createTempDirectory("listed").resolve("data").toString
+    def write(from: Int, to: Int) =
+      spark.range(from, to).selectExpr("int(id) AS k", "id AS c", "id AS d").write.mode("append").parquet(folder)
+    write(1, 11)
+    val before = spark.read.parquet(folder)
+    write(11, 21)
+    val after = spark.read.parquet(folder)
+    for (adaptive <- Seq("true", "false")) withConf(Shuffled :+ ("spark.sql.adaptive.enabled" -> adaptive): _*) {
+      val fact = spark.table("fact").where("id < 100")
+      val answer = fact.join(before.select("k", "c").hint("runtime_filter"), "k").select("id", "c")
+        .unionAll(fact.join(after.select("k", "d").hint("runtime_filter"), "k").select("id", "d"))
+      assert(answer.count() == 30, plan(answer))
+      assert(testsIn(answer) == 2)
+    }
+  }
+
+  test("what a filter is built of is listed once, for it and for the join") {
+    withConf(Shuffled: _*) {
+      val answer = sql(joined("fact x JOIN small y", "x.id, y.name"))
+      val optimized = answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.optimizedPlan
+      def locations(plan: LogicalPlan): Seq[FileIndex] = plan.collectWithSubqueries {
+        case keys: FilterKeys => locations(keys.child)
+        case LogicalRelation(files: HadoopFsRelation, _, Some(table), _, _) if table.identifier.table == "small" =>
+          Seq(files.location)
+      }.flatten
+      val Seq(first, others @ _*) = locations(optimized)
+      assert(others.nonEmpty && others.forall(_ eq first), optimized)
+    }
+  }
+
+  test("an aggregate that would fail of a part of a key's rows gets all of them or none") {
+    withTables("parts") {
+      // 20,000 rows that match, so that the test pauses, between rows that match nothing
+      sql("""CREATE TABLE parts USING parquet AS SELECT CASE WHEN id < 3 OR id >= 20000 THEN -1 ELSE int(1 + id % 40) END AS k
+        FROM range(0, 20007, 1, 1)""")
+      val counts = "SELECT k, 100 DIV (count(*) - 7) AS c FROM parts GROUP BY k"
+      checkBuilt(s"SELECT /*+ RUNTIME_FILTER(s) */ g.c FROM ($counts) g JOIN small s ON g.k = s.k", 1)
+      val windows = "SELECT k, 100 DIV (count(*) OVER (PARTITION BY k) - 7) AS c FROM parts"
+      checkBuilt(s"SELECT /*+ RUNTIME_FILTER(s) */ sum(g.c) FROM ($windows) g JOIN small s ON g.k = s.k", 1)
+    }
+  }
+
+  test("a cast of partition columns, which would be tested for partitions that the query drops") {
+    withTables("parted") {
+      sql("CREATE TABLE parted (id BIGINT, v INT, p STRING) USING parquet PARTITIONED BY (p)")
+      sql("INSERT INTO parted VALUES (1, 10, '1'), (2, 0, 'abc'), (3, 20, '7')")
+      def query(key: String) =
+        s"SELECT /*+ RUNTIME_FILTER(s) */ b.id FROM parted b JOIN small s ON $key = s.k WHERE b.v > 5"
+      checkBuilt(query("CAST(b.p AS INT)"), 0)
+      checkBuilt(query("CAST(b.p AS INT) + b.v"), 1)
+      checkBuilt(query("b.p").replace("s.k", "s.name"), 1)
     }
   }
 

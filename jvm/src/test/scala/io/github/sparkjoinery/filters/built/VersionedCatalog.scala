@@ -37,6 +37,7 @@ class VersionedTable(override val name: String) extends Table with SupportsRead 
   private val moves = if (name.startsWith("moves_after_")) name.drop("moves_after_".length).toInt else Int.MaxValue
   private def current: Int = 1 + math.max(0, math.min(scans.get - moves, 1))
   override def version(): String = if (name == "unknown") null else current.toString
+  override def properties(): util.Map[String, String] = util.Map.of("provider", "versioned")
   override def schema(): StructType = new StructType().add("k", IntegerType)
   override def columns(): Array[Column] = Array(Column.create("k", IntegerType))
   override def capabilities(): util.Set[TableCapability] = util.EnumSet.of(TableCapability.BATCH_READ)
