@@ -33,7 +33,10 @@ private[window] final class Carried(
   private val times = if (functions.exists(_.function.isInstanceOf[DenseRank])) new Times else null
   private val timeOf = UnsafeProjection.create(Seq(terms.time.word), output)
 
-  /** Different times: as many as there is memory for in an index, the others sorted, which spills. */
+  /**
+   * Different times: as many as there is memory for in an index, the others sorted, which spills. NULL is a time of its
+   * own, though a value may have the same word.
+   */
   private final class Times {
     private val index = new LongKeyIndex(memory)
     private val limit = ExecutionMemory.shareOfTask / 3
@@ -41,8 +44,14 @@ private[window] final class Carried(
     private val column = AttributeReference("time", LongType, nullable = false)()
     private val rowOf = UnsafeProjection.create(Array[DataType](LongType))
     private val single = new GenericInternalRow(1)
+    private var hasNull = false
 
-    def add(time: Long): Unit = {
+    def add(row: UnsafeRow): Unit = {
+      val projected = timeOf(row)
+      if (projected.isNullAt(0)) hasNull = true else add(terms.time.of(projected))
+    }
+
+    private def add(time: Long): Unit = {
       val known = if (others == null && memory.acquired <= limit) index.add(time) else index.find(time)
       if (known < 0) {
         if (others == null) others = new SpillingSort(Seq(SortOrder(column, Ascending)), Seq(column), spillSize)
@@ -51,9 +60,13 @@ private[window] final class Carried(
       }
     }
 
-    /** After the last: how many there are, and whether this one, always the same, is among them. */
-    def found(time: Long): (Int, Boolean) = {
-      if (counted == null) counted = count(time)
+    /** After the last: how many there are, and whether that of this row, always the same, is among them. */
+    def found(row: UnsafeRow): (Int, Boolean) = {
+      if (counted == null) {
+        val projected = timeOf(row)
+        val (count, isAmong) = this.count(terms.time.of(projected))
+        counted = (if (hasNull) count + 1 else count, if (projected.isNullAt(0)) hasNull else isAmong)
+      }
       counted
     }
     private var counted: (Int, Boolean) = _
@@ -77,7 +90,7 @@ private[window] final class Carried(
   def add(row: UnsafeRow): Unit = {
     merging.update(buffer, row)
     isEmpty = false
-    if (times != null) times.add(terms.time.of(timeOf(row)))
+    if (times != null) times.add(row)
   }
 
   /**
@@ -89,7 +102,7 @@ private[window] final class Carried(
   def into(target: InternalRow, first: UnsafeRow): Unit = if (!isEmpty) {
     // That row's time may have been counted: then it is as if it had come last.
     merging.copy(buffer, last)
-    val (count, isAmong) = if (times == null) (0, false) else times.found(terms.time.of(timeOf(first)))
+    val (count, isAmong) = if (times == null) (0, false) else times.found(first)
     if (isAmong) merging.update(last, first)
     var (from, to) = (0, 0)
     functions.foreach { case FilteredFunction(function, _) =>

@@ -59,14 +59,15 @@ final class PartSender private[window] (
   def copy(i: Int): Long = others(i)
 
   private def findCopies(): Unit = {
-    val cuts = hash.cuts
+    val parts = hash.cuts.times.length + 1
     var part = place + 1
-    while (part <= cuts.times.length && time >= cuts.froms(part - 1)) { addCopy(part); part += 1 }
+    while (part < parts && time >= hash.leastFroms(part - 1)) { copyTo(part); part += 1 }
     part = place - 1
-    while (part >= 0 && time <= cuts.tos(part)) { addCopy(part); part -= 1 }
+    while (part >= 0 && time <= hash.greatestTos(part)) { copyTo(part); part -= 1 }
   }
 
-  private def addCopy(part: Int): Unit = {
+  /** Where its frames hold the row. */
+  private def copyTo(part: Int): Unit = if (hash.sends(time, place, part)) {
     if (copies == others.length) others = util.Arrays.copyOf(others, copies * 2)
     others(copies) = hash.numbers(part)
     copies += 1
@@ -107,6 +108,12 @@ final class PartSender private[window] (
     val cuts: KeyCuts = parts.cuts
     def sends(time: Long, place: Int, part: Int): Boolean = parts.sends(time, place, part)
     val numbers: Array[Long] = parts.numbers
+
+    // A cut at a row without a bound wants all rows, also where the cuts between it and them want few: by cut, what any
+    // from there on wants.
+    val leastFroms: Array[Long] = cuts.froms.scanRight(Long.MaxValue)(math.min).init
+    val greatestTos: Array[Long] = cuts.tos.scanLeft(Long.MinValue)(math.max).tail
+
     val keys = new util.HashMap[UnsafeRow, EdgeRows]()
     var current: EdgeRows = _
     private var currentKey: UnsafeRow = _

@@ -110,13 +110,20 @@ private[window] object SplitTerms {
   private def carryReason(window: WindowExpression, order: Seq[SortOrder]): Option[String] =
     window.windowFunction match {
       case _: DenseRank => Option.when(order.length > 1)("dense_rank over several ORDER BY terms")
+      case AggregateExpression(sum: Sum, _, _, _, _)
+          if sum.child.dataType == LongType && SumMode.of(sum) != EvalMode.LEGACY &&
+            frameOf(window).upper == UnboundedFollowing =>
+        Some("whether a whole partition's sum overflows depends on the order of additions") // from its first row on
       case AggregateExpression(sum: Sum, _, _, _, _) =>
         Option.when(SumMode.of(sum) == EvalMode.TRY || !commutes(sum.child))(
           "whether a sum overflows depends on the order of additions")
       case AggregateExpression(average: Average, _, _, _, _) => Option.when(!commutes(average.child))(
           "whether an average overflows depends on the order of additions")
+      case AggregateExpression(extreme @ (_: Min | _: Max), _, _, _, _) =>
+        Option.when(!UnsafeRowUtils.isBinaryStable(extreme.children.head.dataType))(
+          s"${extreme.prettyName} keeps the first of values that are equal and not the same")
       case AggregateExpression(
-            _: Count | _: Min | _: Max | _: CentralMomentAgg | _: Corr | _: Covariance | _: BitAggregate,
+            _: Count | _: CentralMomentAgg | _: Corr | _: Covariance | _: BitAggregate,
             _,
             _,
             _,
