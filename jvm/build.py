@@ -67,6 +67,7 @@ SLOW = {
     "lastjoin.SubqueriesInOnSuite": 27,
     "filters.stored.ReadingSettingsSuite": 27,
     "filters.stored.StoredWhereSuite": 25,
+    "rangejoin.RangeJoinTermsSuite": 25,
     "rangejoin.index.RangeIndexSuite": 25,
     "filters.stored.AddedKeysSuite": 25,
     "rangejoin.ShuffledRangeCodegenSuite": 24,

@@ -42,5 +42,11 @@ object MayFail {
   }
 
   /** NULL in place of an error, where the expression may raise one. */
-  def orNull(expression: Expression): Expression = if (apply(expression)) TryEval(expression) else expression
+  def orNull(expression: Expression): Expression = if (apply(expression)) ValueOrNull(expression) else expression
+
+  /** Whether one of several expressions raises an error. */
+  def anyOf(expressions: Seq[Expression]): Expression = expressions.filter(apply)
+    // Mostly there is a value, and mostly it is wanted, too: then Spark computes it once for both.
+    .map(expression => And(IsNull(ValueOrNull(expression)), RaisesError(expression)))
+    .reduceOption[Expression](Or).getOrElse(Literal.FalseLiteral)
 }

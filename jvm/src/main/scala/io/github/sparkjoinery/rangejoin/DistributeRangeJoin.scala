@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.planning.MayFail
-import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeLong}
+import io.github.sparkjoinery.rangejoin.index.RangeLong
 import io.github.sparkjoinery.rangejoin.parts.{RangeJoinInParts, SideInParts}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
 
@@ -82,7 +82,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
         val number = RangeLong(MayFail.orNull(term))
         Or(GreaterThan(number, Literal(near)), LessThan(number, Literal(-near)))
       }
-      isFar.foldLeft(RangeLayout.fails(Seq(term)))(Or(_, _))
+      isFar.foldLeft(MayFail.anyOf(Seq(term)))(Or(_, _))
     }
     val point = RangeLong(MayFail.orNull(upper.left))
     (

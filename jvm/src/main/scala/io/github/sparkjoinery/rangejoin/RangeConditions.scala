@@ -4,7 +4,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
+import org.apache.spark.sql.types.{DataType, StringType}
 
 import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.RangeLong
@@ -16,6 +18,15 @@ private[rangejoin] object RangeConditions extends PredicateHelper {
     case _: LessThan | _: LessThanOrEqual | _: GreaterThan | _: GreaterThanOrEqual => true
     case _ => false
   })
+
+  /**
+   * A key as it is hashed and compared: -0.0 is 0.0, and strings that their collation makes equal are one. Spark's
+   * optimizer sees to the latter only where it finds columns compared in the condition of a join.
+   */
+  private def byItsBytes(key: Expression): Expression = key.dataType match {
+    case text: StringType if !UnsafeRowUtils.isBinaryStable(text) => CollationKey(key)
+    case _ => FloatingPointKeys.normalize(key)
+  }
 }
 
 /**
@@ -26,9 +37,12 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
 
   val (leftKeys, rightKeys, others) = join match {
     case ExtractEquiJoinKeys(_, left, right, rest, _, _, _, _) =>
-      (left.map(FloatingPointKeys.normalize), right.map(FloatingPointKeys.normalize), conjuncts(rest))
+      (left.map(RangeConditions.byItsBytes), right.map(RangeConditions.byItsBytes), conjuncts(rest))
     case _ => (Nil, Nil, conjuncts(join.condition))
   }
+
+  /** The type of a key whose equal values may have different bytes all the same, so that there is no looking it up. */
+  val unequalBytes: Option[DataType] = leftKeys.map(_.dataType).find(!UnsafeRowUtils.isBinaryStable(_))
 
   val comparisons: Seq[Comparison] = others.flatMap { conjunct =>
     conjunct match {
@@ -73,7 +87,7 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
     def side(comparison: Comparison) = Side(comparison, comparison.bound(rightIsIndexed))
     val (lowers, uppers) = usable.partition(_.leftIsLess == rightIsIndexed)
     val chosen = choose(uppers.map(side), lowers.map(side))
-    chosen.map { case (upper, lower) =>
+    chosen.filter(_ => unequalBytes.isEmpty).map { case (upper, lower) =>
       val used = (upper ++ lower).map(_.comparison).toSeq
       val decided = used.map(_.conjunct)
       val residual =

@@ -94,6 +94,8 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val hasKeys = conditions.leftKeys.nonEmpty
     if (conditions.usable.isEmpty)
       Left(s"no index for ${conditions.comparisons.head.dataType.sql}")
+    else if (conditions.unequalBytes.isDefined)
+      Left(s"an equality of ${conditions.unequalBytes.get.sql}, not by its bytes")
     else if (conditions.terms(side).isEmpty) Left("a floating-point difference with one limit only")
     else if (!join.condition.forall(_.deterministic)) Left("the condition is not deterministic")
     else if (broadcastAlready.isDefined)

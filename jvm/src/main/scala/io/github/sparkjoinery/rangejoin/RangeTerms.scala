@@ -107,7 +107,7 @@ case class RangeTerms(
   def upperLong: Expression = probeLong(upper, Long.MaxValue)
 
   /** Whether a bound raises an error: then the row is compared with all rows, as it is in an ordinary join. */
-  def probeFails: Expression = RangeLayout.fails(bounds.map(_.probe))
+  def probeFails: Expression = MayFail.anyOf(bounds.map(_.probe))
 
   /**
    * Where the condition is about differences, which may overflow: points, and how far from each the points of the index

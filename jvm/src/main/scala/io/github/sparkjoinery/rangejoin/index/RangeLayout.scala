@@ -32,20 +32,8 @@ case class RangeLayout(
   def bounds: Seq[Expression] = Seq(
     RangeLong(MayFail.orNull(start)),
     RangeLong(MayFail.orNull(end.getOrElse(start))),
-    RangeLayout.fails(start +: end.toSeq))
+    MayFail.anyOf(start +: end.toSeq))
 
   def canonicalized: RangeLayout =
     copy(keys = keys.map(_.canonicalized), start = start.canonicalized, end = end.map(_.canonicalized))
-}
-
-object RangeLayout {
-
-  /**
-   * Whether one of the terms raises an error. NULL where it has no NULL to come from is one; where a term has, the row
-   * counts as one without a bound.
-   */
-  def fails(terms: Seq[Expression]): Expression = terms.filter(MayFail(_)).map { term =>
-    val columns = term.collect { case column @ (_: BoundReference | _: Attribute) => IsNotNull(column) }
-    (IsNull(MayFail.orNull(term)) +: columns).reduce[Expression](And)
-  }.reduceOption[Expression](Or).getOrElse(Literal.FalseLiteral)
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{ArrayType, IntegerType}
 
 import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
-import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeLong}
+import io.github.sparkjoinery.rangejoin.index.RangeLong
 
 /**
  * A side of a join each of whose rows is between two numbers, in either order, or at one: how its rows come to the
@@ -103,7 +103,7 @@ private[rangejoin] object SideInParts {
     relation,
     terms.map(term => RangeLong(MayFail.orNull(term))),
     terms.head.semanticEquals(terms.last),
-    RangeLayout.fails(terms))
+    MayFail.anyOf(terms))
 
   /**
    * @param isFirst
