@@ -29,6 +29,7 @@ TEXT_KEYS = [
     "CAST({a}.s AS INT) = {b}.k_int",
 ]
 BESIDE = ["{a}.v <> {b}.v", "{a}.j_{n} <= {b}.k_{n}", "{a}.j_{n} > {b}.j_{n}", "({a}.v = 1 OR {b}.v = 2)"]
+PADDED = ["LEFT JOIN r y ON x.id = y.id + 20", "LAST JOIN r y ORDER BY y.id ON x.id = y.id + 20"]
 # What a side reads instead of a table; {t} is its name, {n} the name of a type.
 SIDES = [
     *["{t}"] * 4,
@@ -40,6 +41,8 @@ SIDES = [
     "(SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k_{n} ORDER BY id) AS w FROM {t}) WHERE w < 3)",
     "(SELECT x.* FROM {t} x JOIN r y ON x.k_{n} = y.k_{n} AND y.id < 20)",
     "(SELECT x.* FROM {t} x LEFT JOIN r y ON x.j_{n} = y.k_{n})",
+    "(SELECT x.* EXCEPT (k_int), coalesce(y.k_int, 7) AS k_int FROM {t} x LEFT JOIN r y ON x.id = y.id + 20)",
+    "(SELECT x.* EXCEPT (k_int), nvl(y.k_int, 7) AS k_int FROM {t} x LAST JOIN r y ORDER BY y.id ON x.id = y.id + 20)",
     "(SELECT x.* FROM {t} x LAST JOIN r y ORDER BY y.id ON x.k_{n} = y.k_{n})",
     "(SELECT * FROM {t} ORDER BY id LIMIT 30)",
 ]

@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, 
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 
+import io.github.sparkjoinery.artifacts.ListedFiles
 import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
 
 /** Filters that a query builds of a small side's keys. */
@@ -119,19 +120,19 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
           Seq(files.location)
       }.flatten
       val Seq(first, others @ _*) = locations(optimized)
-      assert(others.nonEmpty && others.forall(_ eq first), optimized)
+      assert(first.isInstanceOf[ListedFiles] && others.nonEmpty && others.forall(_ eq first), optimized)
     }
   }
 
   test("an aggregate that would fail of a part of a key's rows gets all of them or none") {
     withTables("parts") {
       // 20,000 rows that match, so that the test pauses, between rows that match nothing
-      sql("""CREATE TABLE parts USING parquet AS SELECT CASE WHEN id < 3 OR id >= 20000 THEN -1 ELSE int(1 + id % 40) END AS k
-        FROM range(0, 20007, 1, 1)""")
+      sql("""CREATE TABLE parts USING parquet AS SELECT
+        CASE WHEN id < 3 OR id >= 20000 THEN 'x' ELSE concat('N', id % 40) END AS k FROM range(0, 20007, 1, 1)""")
       val counts = "SELECT k, 100 DIV (count(*) - 7) AS c FROM parts GROUP BY k"
-      checkBuilt(s"SELECT /*+ RUNTIME_FILTER(s) */ g.c FROM ($counts) g JOIN small s ON g.k = s.k", 1)
       val windows = "SELECT k, 100 DIV (count(*) OVER (PARTITION BY k) - 7) AS c FROM parts"
-      checkBuilt(s"SELECT /*+ RUNTIME_FILTER(s) */ sum(g.c) FROM ($windows) g JOIN small s ON g.k = s.k", 1)
+      for (groups <- Seq(counts, windows))
+        checkBuilt(s"SELECT /*+ RUNTIME_FILTER(s) */ sum(g.c) FROM ($groups) g JOIN small s ON g.k = s.name", 1)
     }
   }
 
@@ -143,7 +144,6 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
         s"SELECT /*+ RUNTIME_FILTER(s) */ b.id FROM parted b JOIN small s ON $key = s.k WHERE b.v > 5"
       checkBuilt(query("CAST(b.p AS INT)"), 0)
       checkBuilt(query("CAST(b.p AS INT) + b.v"), 1)
-      checkBuilt(query("b.p").replace("s.k", "s.name"), 1)
     }
   }
 
