@@ -33,12 +33,24 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
 
   /** The first row of the present batch, and how many rows it has. */
   var first, count = 0
+  private var start, end = 0
+  private var passed = 0 // of the rows before the start
   private var failure: Throwable = _ // of the row after the batch
 
-  /** Begins with a partition. */
-  def clear(): Unit = {
-    first = 0
+  /**
+   * Begins with a partition.
+   *
+   * @param start
+   *   the first row to be computed: those before it, such as a halo, are only there for the frames of others
+   * @param end
+   *   the row after the last
+   */
+  def begin(start: Int, end: Int): Unit = {
+    first = start
     count = 0
+    this.start = start
+    this.end = end
+    passed = 0
     failure = null
     frames.foreach(_.clear())
   }
@@ -57,15 +69,33 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   /** Finds the frames of a batch. */
   protected def find(): Boolean
 
+  /** All rows have been computed. */
+  protected final def isAtEnd: Boolean = first >= end
+
   /** As far as rows are there, and up to the first row that has none because of an error. */
   protected final def findFrames(loaded: Int, isComplete: Boolean): Unit = {
-    var found = true
-    while (found && count < FrameBatches.Rows && first + count < loaded) {
+    var found = passed == start || pass(loaded, isComplete)
+    while (found && count < FrameBatches.Rows && first + count < math.min(loaded, end)) {
       try found = reach(first + count, isComplete)
       catch { case NonFatal(error) => if (count == 0) throw error else found = false } // it will come again
       if (found) count += 1
     }
   }
+
+  /** Frames move past rows that are not computed. Errors of those rows are no concern of this task. */
+  private def pass(loaded: Int, isComplete: Boolean): Boolean = {
+    var found = true
+    while (found && passed < math.min(loaded, start)) {
+      try found = reach(passed, isComplete)
+      catch { case NonFatal(_) => }
+      if (found) passed += 1
+    }
+    if (passed == start) frames.foreach(frame => frame.functions.foreach(_.skipTo(frame.bounds.recordedLo)))
+    passed == start
+  }
+
+  /** The first row whose frame is to be found next. */
+  protected final def nextToFind: Int = if (passed < start) passed else first
 
   private def reach(row: Int, isComplete: Boolean): Boolean = {
     var found = true
@@ -103,8 +133,6 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
     val bounds: FrameBounds = newBounds(frame, raise)
 
     def clear(): Unit = { bounds.clear(); functions.foreach(_.clear()) }
-
-    def skipTo(lo: Int): Unit = functions.foreach(_.skipTo(lo))
 
     private lazy val boundsOf = UnsafeProjection.create(frame.overflow, output)
 
@@ -144,8 +172,8 @@ private[window] final class ColumnBatches(
   override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
     new ColumnBounds(frame.lower, frame.upper, columns, FrameBatches.Rows, raise)
 
-  override def clear(): Unit = {
-    super.clear()
+  override def begin(start: Int, end: Int): Unit = {
+    super.begin(start, end)
     columns.clear()
     if (peers != null) peers.clear()
     loading = rows.cursor(0)
@@ -156,9 +184,9 @@ private[window] final class ColumnBatches(
   def giveUp(): Unit = columns.free()
 
   override protected def find(): Boolean = {
-    forget()
     var loaded = true
-    while (loaded && count == 0 && !(isComplete && first == columns.loaded)) {
+    while (loaded && count == 0 && !isAtEnd) {
+      forget()
       loaded = load()
       if (loaded) findFrames(columns.loaded, isComplete)
     }
@@ -186,7 +214,7 @@ private[window] final class ColumnBatches(
   }
 
   private def forget(): Unit = {
-    var needed = first
+    var needed = nextToFind
     var i = 0
     while (i < frames.length) { needed = math.min(needed, frames(i).bounds.firstNeeded); i += 1 }
     columns.forgetBefore(needed)
@@ -226,21 +254,6 @@ private[window] final class ForwardBatches(
       columns(_, numbersPeers = program.peers.isDefined),
       FrameBatches.Rows,
       raise)
-
-  /** Begins with a row of a partition, in place of its first. */
-  def begin(row: Int): Unit = {
-    clear()
-    first = row
-    var before = 0
-    while (before < row) {
-      frames.foreach { frame =>
-        frame.bounds.reach(before, complete = true)
-        frame.bounds.record(before, 0)
-      }
-      before += 1
-    }
-    if (row > 0) frames.foreach(frame => frame.skipTo(frame.bounds.los(0)))
-  }
 
   override protected def find(): Boolean = {
     findFrames(rows.size, isComplete = true)

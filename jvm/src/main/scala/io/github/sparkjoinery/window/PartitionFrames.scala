@@ -29,9 +29,8 @@ private[window] final class PartitionFrames(
   private lazy val byRows = new ForwardBatches(programs.byRows, order, output, rows, seed)
   private var batches: FrameBatches = _
   private var giving: RowCursor = _
-  private var own: OwnRows = _
-  private var first = 0 // of the batch
-  private var count = 0
+  private var end = 0 // of the rows of the partition that are the task's own
+  private var count = 0 // of the batch
   private var taken = 0 // of the batch, by next()
   private var isEnd = false
 
@@ -39,12 +38,10 @@ private[window] final class PartitionFrames(
   var results: ResultRow = _
 
   def next(): Boolean = {
-    do {
-      while (taken == count) if (!nextBatch()) return false
-      row = giving.next()
-      taken += 1
-    } while (own != null && !own.contains(row, first + taken - 1))
-    results.moveTo(taken - 1)
+    while (taken == count) if (!nextBatch()) return false
+    row = giving.next()
+    results.moveTo(taken)
+    taken += 1
     true
   }
 
@@ -56,7 +53,6 @@ private[window] final class PartitionFrames(
       if (!isEnd) begin()
     }
     if (!isEnd) {
-      first = batches.first
       count = batches.count
       results = batches.results
     }
@@ -65,15 +61,16 @@ private[window] final class PartitionFrames(
 
   /** The first batch of a partition is to be next. */
   private def begin(): Unit = {
-    if (part != null) own = part.ownRows(rows)
-    giving = rows.cursor(0)
-    byColumns.clear()
+    val own = if (part == null) OwnRows(0, rows.size) else part.ownRows(rows)
+    giving = rows.cursor(own.start)
+    end = own.end
+    byColumns.begin(own.start, end)
     batches = byColumns
   }
 
-  private def advance(): Boolean = batches.next() || (batches eq byColumns) && byColumns.first < rows.size && {
+  private def advance(): Boolean = batches.next() || (batches eq byColumns) && byColumns.first < end && {
     byColumns.giveUp()
-    byRows.begin(byColumns.first)
+    byRows.begin(byColumns.first, end)
     batches = byRows
     batches.next()
   }

@@ -346,6 +346,22 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     }
   }
 
+  test("a sum that overflows in the halo only does not fail") {
+    withHint(withConf("spark.sql.ansi.enabled" -> "true") {
+      // Id 14 is before the cut's halo, which ids 15 and 16 are in: without it, their sum is too large.
+      for (value <- Seq("w", "CAST(w AS DECIMAL(38, 0)) * 10000000000000000000BD"))
+        checkEdge(
+          s"""SELECT id, if(id < 0, 1, 0) AS k,
+             |  int(CASE id WHEN 14 THEN 148 WHEN 15 THEN 149 WHEN 16 THEN 150 ELSE 10 * id END) AS t,
+             |  $value AS v
+             |FROM (SELECT id, CASE WHEN id = 14 THEN -9000000000000000000L
+             |    WHEN id IN (15, 16) THEN 5000000000000000000L ELSE 0L END AS w FROM range(0, 40, 1, 4))""".stripMargin,
+          """SELECT /*+ SKEW_WINDOW(2) */ t, sum(v) OVER (PARTITION BY k ORDER BY t RANGE BETWEEN 3 PRECEDING AND CURRENT ROW),
+            |  count(*) OVER (PARTITION BY k ORDER BY t ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM e""".stripMargin
+        )
+    })
+  }
+
   test("a whole partition's sum of bigints, which may overflow on the way, is not split in ANSI mode") {
     val large = "5000000000000000000L"
     def whole(parts: Int) = s"""SELECT max(s), count(*) FROM (SELECT /*+ SKEW_WINDOW($parts) */ t,

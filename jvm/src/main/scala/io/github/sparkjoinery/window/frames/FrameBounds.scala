@@ -27,6 +27,9 @@ private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: In
 
   def clear(): Unit = { lo = 0; hi = 0; recordedHi = 0 }
 
+  /** Where the frame begins that was recorded last. */
+  def recordedLo: Int = lo
+
   /** The first row that matters to frames after those recorded: a growing frame is only added to. */
   def firstNeeded: Int = if (lower == Bound.Unbounded) recordedHi else lo
 

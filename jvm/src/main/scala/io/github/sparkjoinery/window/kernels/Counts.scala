@@ -10,6 +10,8 @@ private[kernels] final class Counts(columns: Columns, input: Int) {
 
   def clear(): Unit = { added = 0; removed = 0; count = 0 }
 
+  def skipTo(lo: Int): Unit = { added = lo; removed = lo }
+
   def move(lo: Int, hi: Int): Int = {
     val (nulls, base) = (columns.nulls(input), columns.base)
     while (added < hi) { if (!nulls(added - base)) count += 1; added += 1 }

@@ -21,7 +21,11 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
   private var back = 0.0
   private var largest = 0.0 // finite, of the rows so far
 
-  override def clear(): Unit = { super.clear(); counts.clear(); largest = 0 }
+  private val shared = new SharedFrame(sum, avg)
+
+  override def clear(): Unit = { super.clear(); counts.clear(); largest = 0; shared.clear() }
+
+  override def skipTo(lo: Int): Unit = { super.skipTo(lo); counts.skipTo(lo) }
 
   override protected def clearBack(): Unit = back = 0
 
@@ -54,7 +58,10 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
     while (i >= from) { sum += longBitsToDouble(values(i - base)); suffix(i - from) = sum; i -= 1 }
   }
 
-  override protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit = {
+  override protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit =
+    if (!shared.fills(at, lo, hi)) outputOf(at, place, rest, lo, hi)
+
+  private def outputOf(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit = {
     val count = counts.move(lo, hi)
     if (count == 0) {
       if (sum != null) sum.setNull(at)

@@ -22,6 +22,8 @@ private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Bo
 
   override def clear(): Unit = { super.clear(); counts.clear() }
 
+  override def skipTo(lo: Int): Unit = { super.skipTo(lo); counts.skipTo(lo) }
+
   override protected def clearBack(): Unit = back = neutral
 
   override protected def extendBack(from: Int, until: Int): Unit = back = best(back, from, until)

@@ -26,8 +26,11 @@ private[window] final class LongSums(
   private var counted = 0
   private var total = 0L
   private var largest = 0.0 // of the rows so far
+  private val shared = new SharedFrame(count, sum, avg)
 
-  override def clear(): Unit = { added = 0; removed = 0; counted = 0; total = 0; largest = 0 }
+  override def clear(): Unit = { added = 0; removed = 0; counted = 0; total = 0; largest = 0; shared.clear() }
+
+  override def skipTo(lo: Int): Unit = { added = lo; removed = lo }
 
   override def compute(first: Int, rows: Int, los: Array[Int], his: Array[Int]): Unit = {
     val (values, nulls, base) = (columns.values(input), columns.nulls(input), columns.base)
@@ -48,20 +51,24 @@ private[window] final class LongSums(
         if (!nulls(removed - base)) { total -= values(removed - base); counted -= 1 }
         removed += 1
       }
-      val mayOverflow = largest * counted >= LongSums.Limit
-      if (count != null) count.setLong(k, counted)
-      if (sum != null) {
-        if (counted == 0) sum.setNull(k)
-        else if (mayOverflow && checked != null) checked.into(sum, k, los(k), his(k))
-        else sum.setLong(k, total)
-      }
-      if (avg != null) {
-        if (counted == 0) avg.setNull(k)
-        else avg.setDouble(k, (if (mayOverflow) asDoubles(los(k), his(k)) else total.toDouble) / counted)
-      }
+      if (!shared.fills(k, los(k), his(k))) output(k, los(k), his(k))
       k += 1
     }
     computed = k
+  }
+
+  private def output(at: Int, lo: Int, hi: Int): Unit = {
+    val mayOverflow = largest * counted >= LongSums.Limit
+    if (count != null) count.setLong(at, counted)
+    if (sum != null) {
+      if (counted == 0) sum.setNull(at)
+      else if (mayOverflow && checked != null) checked.into(sum, at, lo, hi)
+      else sum.setLong(at, total)
+    }
+    if (avg != null) {
+      if (counted == 0) avg.setNull(at)
+      else avg.setDouble(at, (if (mayOverflow) asDoubles(lo, hi) else total.toDouble) / counted)
+    }
   }
 
   private def asDoubles(lo: Int, hi: Int): Double = {

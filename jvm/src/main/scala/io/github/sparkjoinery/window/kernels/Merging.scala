@@ -57,7 +57,11 @@ private[window] final class MergedFunctions(
   private val back = functions.newBuffer()
   private val merged = functions.newBuffer()
   private var inOrder = false // some part of a sum might overflow: from now on each frame as Spark computes it
-  private lazy val ofFrames = Array.fill(results.length)(functions.newBuffer())
+
+  // Of frames in order, of which rows that tie share one: the last of the batch before, then those of the batch.
+  private lazy val ofFrames = Array.fill(results.length + 1)(functions.newBuffer())
+  private val (begins, ends) = (new Array[Int](results.length + 1), new Array[Int](results.length + 1))
+  private val frameOf = new Array[Int](results.length) // by row of the batch
 
   override def clear(): Unit = {
     super.clear()
@@ -65,8 +69,11 @@ private[window] final class MergedFunctions(
     totalled = new ForwardRows(cursor)
     leaving = new ForwardRows(cursor)
     inOrder = false
+    begins(0) = -1
     guards.foreach(_.clear())
   }
+
+  override def skipTo(lo: Int): Unit = { super.skipTo(lo); guards.foreach(_.skipTo(lo)) }
 
   override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
     var k = 0
@@ -89,35 +96,58 @@ private[window] final class MergedFunctions(
     found
   }
 
-  /** Frames of the batch from one on, each by itself, from its first row to its last; all in one pass over the rows. */
+  /** Frames of rows of the batch, each by itself, from its first row to its last; all in one pass over the rows. */
   private def framesInOrder(from: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
-    var until = count
-    var failure: Throwable = null
+    var frames = 0
     var k = from
-    while (k < count) { functions.initialize(ofFrames(k)); k += 1 }
-    val rows = cursor(los(from))
-    var row = los(from)
-    var (begin, end) = (from, from) // frames that hold the row
-    while (begin < until && row < his(until - 1)) {
-      val input = rows.next()
-      while (end < until && los(end) <= row) end += 1
-      while (begin < end && his(begin) <= row) begin += 1
-      k = begin
-      while (k < end) {
-        try functions.update(ofFrames(k), input)
-        catch { case NonFatal(error) => failure = error; until = k; end = k } // the frames before it are to be had
-        k += 1
+    while (k < count) {
+      if (los(k) != begins(frames) || his(k) != ends(frames)) {
+        frames += 1
+        begins(frames) = los(k)
+        ends(frames) = his(k)
+        functions.initialize(ofFrames(frames))
       }
-      row += 1
+      frameOf(k) = frames
+      k += 1
     }
+    val failure = addInOrder(frames)
+    val until = if (failure == null) frames + 1 else failure._1
     k = from
-    while (k < until) {
+    while (k < count && frameOf(k) < until) {
       computed = k
-      functions.evaluate(ofFrames(k), results(k))
+      functions.evaluate(ofFrames(frameOf(k)), results(k))
       k += 1
     }
     computed = k
-    if (failure != null) throw failure
+    if (failure != null) throw failure._2
+    val last = ofFrames(frames)
+    ofFrames(frames) = ofFrames(0)
+    ofFrames(0) = last
+    begins(0) = begins(frames)
+    ends(0) = ends(frames)
+  }
+
+  /** @return the first frame that fails, and its error; null if none does */
+  private def addInOrder(frames: Int): (Int, Throwable) = if (frames == 0) null
+  else {
+    var failed: (Int, Throwable) = null
+    var until = frames + 1
+    val rows = cursor(begins(1))
+    var row = begins(1)
+    var (begin, end) = (1, 1) // frames that hold the row
+    while (begin < until && row < ends(until - 1)) {
+      val input = rows.next()
+      while (end < until && begins(end) <= row) end += 1
+      while (begin < end && ends(begin) <= row) begin += 1
+      var i = begin
+      while (i < end) {
+        try functions.update(ofFrames(i), input)
+        catch { case NonFatal(error) => failed = (i, error); until = i; end = i } // the frames before it are to be had
+        i += 1
+      }
+      row += 1
+    }
+    failed
   }
 
   override protected def clearBack(): Unit = functions.initialize(back)

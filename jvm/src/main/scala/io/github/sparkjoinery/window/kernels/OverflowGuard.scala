@@ -13,6 +13,9 @@ private[window] abstract class OverflowGuard(limit: Double) {
 
   def clear(): Unit = largest = 0
 
+  /** Rows before this one are in no frame. */
+  def skipTo(row: Int): Unit
+
   /** At rows that are new, until this one. */
   def look(until: Int): Unit
 
@@ -34,6 +37,8 @@ private[window] final class ColumnGuard(columns: Columns, input: Int, limit: Dou
 
   override def clear(): Unit = { super.clear(); looked = 0 }
 
+  override def skipTo(row: Int): Unit = looked = row
+
   override def look(until: Int): Unit = {
     looked = math.max(looked, columns.base)
     val (values, nulls, base) = (columns.values(input), columns.nulls(input), columns.base)
@@ -50,6 +55,8 @@ private[window] final class ForwardGuard(columns: ForwardColumns, input: Int, li
   private var looked = 0
 
   override def clear(): Unit = { super.clear(); columns.clear(); looked = 0 }
+
+  override def skipTo(row: Int): Unit = looked = row
 
   override def look(until: Int): Unit = while (looked < until) {
     columns.moveTo(looked)

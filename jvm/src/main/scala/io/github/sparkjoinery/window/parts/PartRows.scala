@@ -131,12 +131,8 @@ private[window] final class PartRows(
     val first = rows.cursor(0).next()
     val index = indexOfHash.find(hashAndTimeOf(first).getLong(1))
     val known = if (index < 0) null else hotKeys.get(keyOfPartition(first))
-    if (known == null) OwnRows(0, null)
-    else if (known.after.inserted == 0) OwnRows(known.before.inserted, null)
-    else {
-      val KeyPart(number, cuts) = hot(index)
-      OwnRows(known.before.inserted, row => cuts.partOf(time.of(hashAndTimeOf(row))) > number)
-    }
+    if (known == null) OwnRows(0, rows.size)
+    else OwnRows(known.before.inserted, rows.size - known.after.inserted)
   }
 
   private def keyOfPartition(row: UnsafeRow): UnsafeRow = if (keyOf == null) PartRows.NoKey else keyOf(row)
@@ -169,9 +165,7 @@ private object PartRows {
  *
  * @param start
  *   number of the first
- * @param isAfter
- *   of a row from there on: whether it is behind; null if none is
+ * @param end
+ *   number after the last
  */
-private[window] case class OwnRows(start: Int, isAfter: UnsafeRow => Boolean) {
-  def contains(row: UnsafeRow, number: Int): Boolean = number >= start && (isAfter == null || !isAfter(row))
-}
+private[window] case class OwnRows(start: Int, end: Int)
