@@ -1,10 +1,16 @@
 package io.github.sparkjoinery.planning
 
+import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.execution.LogicalRDD
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.types.{DoubleType, FloatType}
 
 import io.github.sparkjoinery.expressions.OfRuntimeFilter
 
@@ -30,6 +36,35 @@ object Repeatable {
    */
   def ofMatches(plan: LogicalPlan): Boolean =
     !plan.containsPattern(PYTHON_UDF) && is(plan)(_.children.isEmpty) && plan.collectLeaves().forall(PinnedTable.is)
+
+  /**
+   * Whether an operator that reads a plan twice has the same rows both times. What was shuffled for it is not shuffled
+   * again, but may come in another order. Spark takes the rows of an RDD for the same, too, when a task runs again.
+   */
+  def ofOneOperator(plan: LogicalPlan): Boolean = plan.deterministic && !plan.exists {
+    case stage: LogicalQueryStage => !ofOneOperator(stage.logicalPlan)
+    case aggregate: Aggregate => !aggregate.groupingExpressions.forall(isOneValue) ||
+      !aggregate.aggregateExpressions.forall(_.collect { case AggregateExpression(function, _, _, _, _) =>
+        function
+      }.forall(isInAnyOrder))
+    case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: Join | _: Sort | _: RepartitionOperation => false
+    case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: RowsOfChild => false
+    case _: LogicalRDD | _: InMemoryRelation => false
+    case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => false
+    case scan: DataSourceV2ScanRelation => !PinnedTable.is(scan.relation)
+    case other => other.children.nonEmpty || !PinnedTable.is(other)
+  }
+
+  /** Whether it does not matter in which order an aggregate function has its values. */
+  private def isInAnyOrder(function: AggregateFunction): Boolean = function match {
+    case _: Count => true
+    case _: Min | _: Max => isOneValue(function)
+    case _: Sum | _: Average => !function.children.map(_.dataType).exists(t => t == FloatType || t == DoubleType)
+    case _ => false
+  }
+
+  /** Whether values that are equal are the same. */
+  private def isOneValue(value: Expression): Boolean = UnsafeRowUtils.isBinaryStable(value.dataType)
 
   private def is(plan: LogicalPlan)(isOther: LogicalPlan => Boolean): Boolean = plan.deterministic && !plan.exists {
     node =>

@@ -28,6 +28,7 @@ case class RangeIndexBroadcastMode(layout: RangeLayout)(@transient stored: Optio
 
   private def build(rows: Iterator[InternalRow], limit: Long): Option[ShippedRelation] = rows match {
     case runs: RangeRuns => runs.index(new DriverBuildMemory(limit))
+    case RowsNotSent => None
     case _ =>
       val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))
       if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()) else None
@@ -44,5 +45,7 @@ case class RangeIndexBroadcastMode(layout: RangeLayout)(@transient stored: Optio
  *   bytes that it was to take at most
  */
 final class IndexTooLarge(val limit: Long) extends ShippedRelation with Serializable {
-  override def estimatedSize: Long = 0
+
+  // Spark takes it for the size of the side, and must not find that small; from its own limit on it would give up.
+  override val estimatedSize: Long = JoineryConf.mostBroadcast - 1
 }

@@ -8,13 +8,14 @@ import org.apache.spark.sql.catalyst.expressions.ExpressionSet
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide, JoinSelectionHelper}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.{BroadcastMode, BroadcastPartitioning}
+import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftOuter, RightOuter}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.LOGICAL_QUERY_STAGE
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.joinery.{JoineryConf, Shipping}
 
-import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.planning.{Decision, Repeatable}
 import io.github.sparkjoinery.rangejoin.stored.{StoredRangeSide, StoredRangeSideExec}
 
 /**
@@ -84,14 +85,19 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
 
   private def choose(join: Join, conditions: RangeConditions): Either[String, Choice] = {
     val hints = Seq(BuildLeft -> join.hint.leftHint, BuildRight -> join.hint.rightHint)
-    val hinted = hints.collectFirst { case (side, Some(hint)) if hint.strategy.contains(BROADCAST) => side }
+    val hasKeys = conditions.leftKeys.nonEmpty
+    val safe = Seq(BuildRight, BuildLeft).filterNot(readsOtherRowsBeside(join, _))
+    val sides =
+      if (safe.isEmpty) Seq(BuildRight, BuildLeft) else safe // Spark's join reads one twice, too, without keys
+    val hinted = hints.collectFirst {
+      case (side, Some(hint)) if sides.contains(side) && hint.strategy.contains(BROADCAST) => side
+    }
     val insists = RangeJoinHint.isOn(join.hint)
     val broadcastAlready = Seq(BuildLeft, BuildRight).find(side => isBroadcast(sideOf(join, side)))
     val otherHints = hints.flatMap(_._2).flatMap(_.strategy).filter(isOfUser(join, _))
-    val stored = Seq(BuildLeft, BuildRight).find(side => hasIndex(sideOf(join, side)))
-    val side = broadcastAlready.orElse(hinted).orElse(stored).getOrElse(cheaper(join))
+    val stored = sides.find(side => hasIndex(sideOf(join, side)))
+    val side = broadcastAlready.orElse(hinted).orElse(stored).getOrElse(sides.minBy(cost(join, _)))
     val bytes = size(join, side)
-    val hasKeys = conditions.leftKeys.nonEmpty
     if (conditions.usable.isEmpty)
       Left(s"no index for ${conditions.comparisons.head.dataType.sql}")
     else if (conditions.unequalBytes.isDefined)
@@ -103,6 +109,8 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
+    else if (hasKeys && safe.isEmpty)
+      Right(Choice(side, isBroadcast = false, s"both sides are kept: of a broadcast $ReadTwice"))
     else if (stored.contains(side) && Shipping.refused.isEmpty)
       Right(Choice(side, isBroadcast = true, "the artifact store has an index"))
     else if (hasKeys && !insists && hasUniqueKeys(join, conditions))
@@ -119,6 +127,8 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
         side,
         isBroadcast = true,
         if (insists || hinted.isDefined) "hint" else s"the indexed side is small ($bytes bytes)"))
+    else if (sides.length == 1 && size(join, opposite(side)) <= limit)
+      Left(s"the side that is small enough is kept, and $ReadTwice")
     else Left(
       s"both sides are too large to index on the driver ($bytes bytes, limit $limit bytes), and the range is not cut into parts: " +
         DistributeRangeJoin.whyWhole(join, conditions))
@@ -153,12 +163,27 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     canBroadcastBySize(sideOf(join, side), conf) && !hint.exists(_.strategy.contains(NO_BROADCAST_HASH))
   }
 
-  /** The smaller side; where they are much alike, the one of which no row has to be given out for itself. */
-  private def cheaper(join: Join): BuildSide = {
-    def cost(side: BuildSide): BigInt =
-      size(join, side) * (if (RangeJoinType.givesOutIndexed(join.joinType, side)) 3 else 1)
-    if (cost(BuildLeft) < cost(BuildRight)) BuildLeft else BuildRight
-  }
+  /**
+   * The smaller side is the cheaper; where they are much alike, the one of which no row has to be given out for itself.
+   */
+  private def cost(join: Join, side: BuildSide): BigInt =
+    size(join, side) * (if (RangeJoinType.givesOutIndexed(join.joinType, side)) 3 else 1)
+
+  private val ReadTwice = "the other would be read twice, and may have other rows by then"
+
+  /**
+   * Whether an index of a side would have the other one read twice, for the matches and for what has none, although its
+   * rows may be others by then.
+   */
+  private[rangejoin] def readsOtherRowsBeside(join: Join, indexed: BuildSide): Boolean =
+    (join.joinType, indexed) match {
+      case (FullOuter, _) => !Seq(join.left, join.right).forall(Repeatable.ofOneOperator)
+      case (LeftOuter, BuildLeft) => !Repeatable.ofOneOperator(join.right)
+      case (RightOuter, BuildRight) => !Repeatable.ofOneOperator(join.left)
+      case _ => false
+    }
+
+  private def opposite(side: BuildSide): BuildSide = if (side == BuildLeft) BuildRight else BuildLeft
 
   private def sideOf(join: Join, side: BuildSide): LogicalPlan = if (side == BuildLeft) join.left else join.right
 

@@ -1,5 +1,6 @@
 package io.github.sparkjoinery.rangejoin
 
+import org.apache.spark.SparkException
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Expression, SortOrder}
@@ -43,17 +44,33 @@ case class SortForRangeIndexExec(start: Expression, end: Option[Expression], kee
       end.map(BindReferences.bindReference(_, output)),
       keepsAll,
       output.length)
-    val runs = child.execute().mapPartitions(rows => SortForRangeIndexExec.runs(rows, layout)).collect()
-    longMetric("runs").set(runs.length)
-    val query = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-    SQLMetrics.postDriverMetricUpdates(sparkContext, query, metrics.values.toSeq)
-    (runs.map(_.rowsRead).sum, new RangeRuns(runs.toSeq, output.length))
+    val rows = child.execute()
+    try {
+      val runs = rows.mapPartitions(SortForRangeIndexExec.runs(_, layout)).collect()
+      longMetric("runs").set(runs.length)
+      val query = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+      SQLMetrics.postDriverMetricUpdates(sparkContext, query, metrics.values.toSeq)
+      (runs.map(_.rowsRead).sum, new RangeRuns(runs.toSeq, output.length))
+    } catch {
+      case tooLarge: SparkException if SortForRangeIndexExec.isOfResultSize(tooLarge) =>
+        // Spark plans by the number, so that it has to be right.
+        (rows.mapPartitions(part => Iterator(part.size.toLong)).collect().sum, RowsNotSent)
+    }
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): SortForRangeIndexExec = copy(child = newChild)
 }
 
+/** Stands for the rows of a side of which tasks have more than the driver may get. */
+private[rangejoin] object RowsNotSent extends Iterator[InternalRow] {
+  override def hasNext: Boolean = false
+  override def next(): InternalRow = throw new NoSuchElementException
+}
+
 private object SortForRangeIndexExec {
+
+  /** Whether tasks had more to send than `spark.driver.maxResultSize`: the error has no class that says so. */
+  def isOfResultSize(error: SparkException): Boolean = error.getMessage.contains("spark.driver.maxResultSize")
 
   /** The rows of a task, a part at a time. */
   def runs(rows: Iterator[InternalRow], layout: RangeLayout): Iterator[RangeRun] = {

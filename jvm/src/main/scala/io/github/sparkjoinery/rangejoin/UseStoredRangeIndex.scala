@@ -69,7 +69,8 @@ object UseStoredRangeIndex extends Rule[LogicalPlan] {
   private def sidesOf(join: Join): Seq[BuildSide] = {
     val hinted = Seq(BuildLeft -> join.hint.leftHint, BuildRight -> join.hint.rightHint)
       .collect { case (side, Some(hint)) if hint.strategy.contains(BROADCAST) => side }
-    if (hinted.isEmpty) Seq(BuildLeft, BuildRight) else hinted
+    (if (hinted.isEmpty) Seq(BuildLeft, BuildRight) else hinted)
+      .filterNot(RangeJoinStrategy.readsOtherRowsBeside(join, _))
   }
 
   private def withStored(join: Join, side: BuildSide, index: StoredRangeIndex): Join =

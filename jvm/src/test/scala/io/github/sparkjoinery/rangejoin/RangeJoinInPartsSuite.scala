@@ -1,6 +1,8 @@
 package io.github.sparkjoinery.rangejoin
 
-import io.github.sparkjoinery.Pairwise
+import org.apache.spark.SparkEnv
+
+import io.github.sparkjoinery.{OnDefaultLine, Pairwise}
 
 /** Joins by a range where no side is small: indexed by each task for itself, or cut into parts of the range. */
 class RangeJoinInPartsSuite extends EventsAndSpans {
@@ -46,6 +48,39 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
           assert(metrics("indexParts").value > 0, plan(query))
         }
     }
+
+  test("where an index proves too large, adaptive execution does not take the join for a small one") {
+    sql("SELECT id, concat('about ', id) AS about FROM range(0, 100000, 1, 2)").createOrReplaceTempView("details")
+    withConf(
+      "spark.sql.adaptive.enabled" -> "true",
+      "spark.sql.autoBroadcastJoinThreshold" -> "15KB",
+      "spark.joinery.rangeJoin.maxBroadcast" -> "1") {
+      val joined =
+        "SELECT /*+ BROADCAST(s) */ e.id * s.id AS id FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi + 1000"
+      val text = s"SELECT count(*), max(d.about) FROM ($joined) j JOIN details d ON j.id = d.id"
+      val query = sql(text)
+      assert(query.collect().sameElements(asOracle(sql(text).collect())))
+      assert(operators(query).contains(Broadcast) && !operators(query).contains("BroadcastHashJoin"), plan(query))
+    }
+  }
+
+  test("a side that tasks cannot send to the driver is not collected", OnDefaultLine) {
+    val most = "spark.driver.maxResultSize"
+    val ranges = "(SELECT id AS lo, id + 1 AS hi, sha2(string(id), 512) AS s FROM range(0, 20000, 1, 4)) r"
+    val points = "(SELECT id % 20000 AS x, id FROM range(0, 60000, 1, 4)) p"
+    for ((adaptive, join) <- Seq("true" -> "LEFT JOIN", "false" -> "JOIN")) withConf(
+      "spark.sql.adaptive.enabled" -> adaptive,
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      SparkEnv.get.conf.set(most, "1m")
+      try {
+        val query = sql(
+          s"SELECT count(*), sum(length(r.s)), sum(p.id) FROM $points $join $ranges ON p.x BETWEEN r.lo AND r.hi")
+        assert(query.collect().head.toSeq == Seq(119997L, 119997L * 128, 3599880000L), plan(query))
+        val operator = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get
+        assert(operator.metrics("indexParts").value > 0, plan(query))
+      } finally SparkEnv.get.conf.remove(most)
+    }
+  }
 
   test("tasks with little memory put the rows of an index in order a part at a time") {
     val many = "(SELECT a.id * 40 + b.id AS sid, a.lo + b.id AS lo, a.hi + b.id AS hi, repeat(a.name, 20) AS name " +

@@ -7,13 +7,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
 import org.apache.spark.sql.joinery.{CollectedBySelf, PlanRows}
 
+import io.github.sparkjoinery.planning.RowsOfChild
+
 /**
  * A side of a range join that the artifact store has an index of. It is that side, whoever reads it.
  *
  * @param stored
  *   the index
  */
-case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) extends UnaryNode {
+case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) extends UnaryNode with RowsOfChild {
   override def output: Seq[Attribute] = child.output
 
   /** Whether the index still has the columns of the side: the optimizer may have left some out of it since. */
