@@ -195,7 +195,9 @@ def test_what_the_manifest_does_not_have_fails_at_once(manifest: Path, arguments
 @pytest.mark.parametrize("operator", [JoineryRefreshOperator, ArtifactFreshnessSensor])
 def test_a_manifest_that_cannot_be_read_may_be_by_the_next_try(operator: type[Any], tmp_path: Path) -> None:
     manifest = tmp_path / f"{'manifest' * 40}.json"
-    task = operator(task_id="nightly", manifest=manifest, **({} if operator is JoineryRefreshOperator else {"store": "/s"}))
+    task = operator(
+        task_id="nightly", manifest=manifest, **({} if operator is JoineryRefreshOperator else {"store": "/s"})
+    )
     with pytest.raises(AirflowException, match=r"'nightly': .*: cannot be read: File name too long") as error:
         task.execute({})
     assert not isinstance(error.value, AirflowFailException)
