@@ -50,7 +50,7 @@ def one_line(error: BaseException) -> str:
 
 
 def refusal(error: OSError) -> str:
-    """Say why a file system refused: libraries for object stores raise errors without a number, and so without its text.
+    """Say why a file system refused: libraries for object stores raise errors without a number, so without its text.
 
     Args:
         error: Any error of a file system.

@@ -23,5 +23,9 @@ class JarNotLoadedError(JoineryError):
     """The Spark session runs without the Joinery extension."""
 
 
+class SparkNotStartedError(JoineryError):
+    """Spark does not start, for want of Java, of a master, or by a setting."""
+
+
 class JoineryWarning(UserWarning):
     """Something works, but not the way the caller probably expects."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +95,38 @@ def test_results_are_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "raw.t[red]x" in shown
     assert "no column a[0] :fire:" in shown
+
+
+@pytest.mark.parametrize(
+    ("program", "environment", "reason"),
+    [
+        (["spark_joinery.jobs.bloom_filter"], {"JAVA_HOME": "/nowhere"}, "JAVA_GATEWAY_EXITED"),
+        (["spark_joinery.cli", "refresh"], {"JAVA_HOME": "/nowhere"}, "JAVA_GATEWAY_EXITED"),
+        (["spark_joinery.cli", "refresh", "--conf", "spark.master=local[x]"], {}, "Could not parse Master URL"),
+    ],
+    ids=["program without Java", "command without Java", "no such master"],
+)
+def test_without_spark_nothing_is_started(
+    manifest: Path, program: list[str], environment: dict[str, str], reason: str
+) -> None:
+    name, *arguments = program
+    code = "import sys; from spark_joinery.cli import main; main()" if name.endswith(".cli") else None
+    done = subprocess.run(
+        [
+            sys.executable,
+            *(["-c", code] if code else ["-m", name]),
+            *arguments,
+            *("--manifest", str(manifest), "--store", f"{manifest.parent}/store"),
+        ],
+        cwd=manifest.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert re.search(rf"(?i)^error: Spark could not be started: .*{reason}", done.stderr, re.MULTILINE), done.stderr
 
 
 @pytest.mark.timeout(400)

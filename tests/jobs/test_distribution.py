@@ -160,6 +160,7 @@ def test_a_key_that_has_become_hot_is_drift(spark: SparkSession, tmp_path: Path)
     first, _ = computed(tmp_path, many, wanted)
     with pytest.raises(DriftError, match="may have been overlooked"):
         computed(tmp_path, spark.range(9_000).selectExpr("'7' k", "id v"), wanted, first)
+    assert not spark.sparkContext._jsc.getPersistentRDDs(), "what was cached is let go"
 
     few = spark.range(30_000).selectExpr("cast(id % 200 AS string) k", "id v")
     first, _ = computed(tmp_path, few, wanted)

@@ -253,7 +253,7 @@ def test_a_version_names_columns_as_its_source_does(
 def test_a_name_without_a_catalog_is_of_the_current_one(
     spark: SparkSession, store: ArtifactStore, tmp_path: Path
 ) -> None:
-    """As the jar finds artifacts: Iceberg's catalog, too, is the current one where dbt reaches it; here Derby's stands for it."""
+    """As the jar finds them. Iceberg's catalog is the current one where dbt uses it; here Derby's stands for it."""
     url = f"jdbc:derby:memory:{tmp_path.name};create=true"
     settings = {
         "spark.sql.catalog.ice": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",

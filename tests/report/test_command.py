@@ -53,6 +53,7 @@ def test_pages_are_written_and_nothing_else(store: ArtifactStore, tmp_path: Path
         f"--store {tmp_path}/nothing --output empty.html",
         f"--store {store.root} --select fights",
         "",
+        "--store nosuchfs://box/store",
     )
     names = ["joinery-report.html", "redacted.html", "empty.html"]
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(names)
@@ -66,8 +67,9 @@ def test_pages_are_written_and_nothing_else(store: ArtifactStore, tmp_path: Path
     assert "The store is empty" in empty.source
     assert f"Error: Nothing in {store.root} is named 'fights'." in shown
     assert "Error: No artifact store is named: give --store, or set spark.joinery.store." in shown
+    assert "Error: The artifact store cannot be used: UnsupportedFileSystemException: No FileSystem for scheme" in shown
     assert [line for line in shown.splitlines() if line.startswith("exit code")] == [
-        f"exit code {code}" for code in (0, 0, 0, 2, 2)
+        f"exit code {code}" for code in (0, 0, 0, 2, 2, 2)
     ]
 
     # what shows values of the source is for its owner alone

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from spark_joinery.cause import one_line, refusal
 from spark_joinery.cli.options import CannotStartError, conf_option, select_option, store_option, warehouse_option
 from spark_joinery.cli.session import QUIET, local_confs
 from spark_joinery.errors import JoineryError
@@ -43,7 +44,7 @@ def report(
     except JoineryError as error:
         raise CannotStartError(str(error)) from error
     except OSError as error:
-        raise CannotStartError(f"{output} cannot be written: {error.strerror}.") from error
+        raise CannotStartError(f"{output} cannot be written: {refusal(error)}.") from error
     if artifacts:
         click.echo(
             f"{output}: {artifacts} artifact{'s' if artifacts > 1 else ''}, {number(output.stat().st_size)} bytes"
@@ -66,7 +67,7 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
         How many artifacts it shows.
 
     Raises:
-        JoineryError: If no store is named, or something that is needed is not installed or not there.
+        JoineryError: If no store is named or it cannot be read, or something needed is not installed or not there.
         OSError: If the page cannot be written.
     """
     from rich.console import Console
@@ -75,7 +76,7 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
     from spark_joinery.jobs.session import CATALOG, CONNECTION_URL, METASTORE_URIS
     from spark_joinery.report import read_report, redact, render, write
     from spark_joinery.report.plots import require_matplotlib
-    from spark_joinery.store import open_store
+    from spark_joinery.store import StoreError, open_store
 
     require_matplotlib()
     # what is wrong with one artifact is on the page; its stack trace is for `logging` users, not for the terminal
@@ -89,6 +90,8 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
         spark = build_session("joinery report", {**settings, **confs})
         try:
             found = read_report(spark, open_store(spark, store), names)
+        except OSError as error:
+            raise StoreError(f"The artifact store cannot be used: {one_line(error)}") from error
         finally:
             stop_session(spark)
         write(render(redact(found) if redacted else found), output, private=not redacted)

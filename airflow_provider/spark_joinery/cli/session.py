@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_joinery.jar import configure_spark
+from spark_joinery.start import started
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +44,7 @@ def spark_session(confs: Mapping[str, str]) -> Iterator[SparkSession]:
         A classic session, or a Spark Connect one if the settings or SPARK_REMOTE say so.
 
     Raises:
-        JoineryError: There is no jar for the installed pyspark.
+        JoineryError: There is no jar for the installed pyspark, or Spark does not start.
     """
     from pyspark.sql import SparkSession
 
@@ -57,7 +58,7 @@ def spark_session(confs: Mapping[str, str]) -> Iterator[SparkSession]:
         }
         for key, value in {**defaults, **confs}.items():
             builder.config(key, value)
-        spark = configure_spark(builder).getOrCreate()
+        spark = started(configure_spark(builder))
         try:
             yield spark
         finally:

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from spark_joinery.batch import Batch, BatchFolder, Progress
 from spark_joinery.cause import one_line
-from spark_joinery.errors import JoineryError
+from spark_joinery.errors import JoineryError, SparkNotStartedError
 from spark_joinery.jobs.metastore import MetastoreLockedError
 from spark_joinery.jobs.runner import RefreshResult, refresh
 from spark_joinery.jobs.session import build_session, stop_session
@@ -31,6 +31,8 @@ from spark_joinery.store import ArtifactStore, StoreError, open_store
 
 log = logging.getLogger(__name__)
 
+# of Joinery's own errors before the first artifact; the others are those of a wrong set-up
+_MAY_PASS = (MetastoreLockedError, SparkNotStartedError, StoreError)
 _POLL_S = 0.5
 _HEARTBEAT_S = 2.0
 CANCELLED = 143
@@ -93,7 +95,7 @@ class _Run:
         except Exception as error:
             # Spark and py4j raise whatever clusters and file systems make them: the scheduler wants all of it as a text
             log.exception("The batch could not be started")
-            passes = not isinstance(error, JoineryError) or isinstance(error, (MetastoreLockedError, StoreError))
+            passes = not isinstance(error, JoineryError) or isinstance(error, _MAY_PASS)
             self._say(state="failed", error=one_line(error), retryable=passes)
             return 2
         results = refresh(

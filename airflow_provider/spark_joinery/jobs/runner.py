@@ -186,8 +186,8 @@ def refresh_artifact(
     is_damaged = published.damaged and not published.may_pass
     if published.damaged and not is_damaged and not full_refresh:
         raise StoreNotReadableError(
-            f"What was published last cannot be read now, and may be whole ({published.reason}). Try again; if that does not "
-            f"help, see to it that the files can be read below {store.root}, or have it built anew by a full refresh."
+            f"What was published last cannot be read now, and may be whole ({published.reason}). Try again; if that "
+            f"does not help, see to it that the files below {store.root} can be read, or ask for a full refresh."
         )
     # an older version may be whole and cover the source, but readers come by way of what was published last
     base = None if published.damaged else published.version

@@ -12,6 +12,7 @@ from spark_joinery.cause import is_gone
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import configure_spark, inherited
 from spark_joinery.jobs.metastore import ensure_metastore_free
+from spark_joinery.start import started
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +76,7 @@ def build_session(app_name: str, confs: Mapping[str, str], *, metastore_timeout_
 
     Raises:
         MetastoreLockedError: If another process keeps the metastore open; without the check Spark would hang.
+        SparkNotStartedError: If there is no Java, no such master, or Spark refuses a setting.
 
     Example:
         >>> spark = build_session("nightly", {"spark.master": "local[2]", "spark.sql.warehouse.dir": "/data/warehouse"})
@@ -92,4 +94,4 @@ def build_session(app_name: str, confs: Mapping[str, str], *, metastore_timeout_
         builder = configure_spark(builder)
     except JoineryError as error:
         log.info("The session runs without the Joinery jar, which the jobs do not need: %s", error)
-    return builder.getOrCreate()
+    return started(builder)

@@ -78,8 +78,8 @@ class ArtifactRequest:
     def in_catalog(self, current: str) -> ArtifactRequest:
         """Name the relation as the session does that reads it.
 
-        A name without a catalog is of the session's current one, which nobody knows who reads a manifest only: dbt names
-        Iceberg's tables so, where Iceberg's catalog is Spark's default.
+        A name without a catalog is of the session's current one, which a manifest does not tell: dbt names Iceberg's
+        tables so, where Iceberg's catalog is Spark's default.
 
         Args:
             current: The session's current catalog.

@@ -124,14 +124,14 @@ def sketched_distribution(
         counted = _second_pass(source, keys, sketch, watched, counts_all)
         if base:
             merged = _merged(read_whole(spark, base.state_path), counted, keys, sketch).persist()
-            counted = merged if counts_all else merged.where(~F.col("is_newcomer"))
-            if not counts_all:
-                missing_below = _missing_below(merged, before, totals, hot)
-        elif not counts_all:
-            counted = counted.where(F.col("row_count") >= missing_below)
-        counted.select(*keys, *_STATE).coalesce(1).write.parquet(target.state_path)
-        if base:
-            merged.unpersist()
+            try:
+                if not counts_all:
+                    missing_below = _missing_below(merged, before, totals, hot)
+                _write_state(merged if counts_all else merged.where(~F.col("is_newcomer")), keys, target)
+            finally:
+                merged.unpersist()
+        else:
+            _write_state(counted if counts_all else counted.where(F.col("row_count") >= missing_below), keys, target)
     state = read_whole(spark, target.state_path)
     return _write_table(state, names, spec, sketch, target, hot, rows, counts_all, missing_below, totals, before)
 
@@ -216,6 +216,10 @@ def _merged(before: DataFrame, new: DataFrame, keys: list[str], sketch: OrderSke
     # a sketch that has not seen all values of its key is none
     whole = F.when(seen == F.col("row_count"), F.col("sketch"))
     return merged.select(*keys, "h", "row_count", "null_count", whole.alias("sketch"), "is_newcomer")
+
+
+def _write_state(counted: DataFrame, keys: list[str], target: PendingVersion) -> None:
+    counted.select(*keys, *_STATE).coalesce(1).write.parquet(target.state_path)
 
 
 def _write_table(

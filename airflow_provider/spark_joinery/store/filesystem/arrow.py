@@ -28,7 +28,7 @@ _CHUNK = 1 << 20
 
 
 class ArrowFileSystem(FileSystem):
-    """`pyarrow.fs`: local files, `s3:` (also as `s3a:`), `gs:`, `abfs:`, and for reading `hdfs:`.
+    """`pyarrow.fs`: local files, `s3:` (also as `s3a:`), `gs:`; `abfs:` and `hdfs:` but for publishing versions.
 
     Settings and credentials are pyarrow's own (environment variables, profiles), not those of Spark. Permission bits
     are those of local files; elsewhere they read as 0700, and are not set.
