@@ -29,7 +29,8 @@ class SourceDescription(TypedDict):
     Attributes:
         provider: "parquet", "csv", "delta", ...
         options: "header=true,sep=;": sorted.
-        schema: Name and type, as Spark's `simpleString`, of each column; and what it is in files that lack it, if not NULL.
+        schema: Name and type, as Spark's `simpleString`, of each column; and what it is in files that lack it, if not
+            NULL.
         partition_columns: Columns whose values stand in the catalog, not in the files; none for a path.
     """
 
