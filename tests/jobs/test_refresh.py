@@ -316,6 +316,28 @@ def test_other_changes_are_reasons_to_read_everything(
     assert (result.status, result.mode, result.reason, result.rows) == ("refreshed", "full", reason, rows)
 
 
+def test_another_default_of_a_column_that_files_lack_is_read_anew(
+    spark: SparkSession, store: ArtifactStore, tmp_path: Path
+) -> None:
+    source = tmp_path / "a source"
+    write(spark, source, "range(10)")
+
+    def refreshed(default: int) -> tuple[str, str | None]:
+        spark.sql("DROP TABLE IF EXISTS default.defaulted")
+        spark.sql(f"CREATE TABLE default.defaulted (k BIGINT) USING parquet LOCATION '{source}'")
+        spark.sql(f"ALTER TABLE default.defaulted ADD COLUMNS (d INT DEFAULT {default})")
+        request = ArtifactRequest.of_table("default.defaulted", BloomFilterSpec(keys=["d"]))
+        result = refresh_artifact(spark, request, store, schema=None)
+        return result.status, result.reason
+
+    try:
+        assert refreshed(1)[0] == "refreshed"
+        assert refreshed(1)[0] == "unchanged"
+        assert refreshed(2) == ("refreshed", "its columns, format or options changed")
+    finally:
+        spark.sql("DROP TABLE IF EXISTS default.defaulted")
+
+
 def redescribe(store: ArtifactStore, request: ArtifactRequest, change: Callable[[dict[str, Any]], Any]) -> None:
     """Change the `version.json` of the version in use, as an older release would have written it, without a seal."""
     version = store.current(request.kind, request.relation, request.spec_hash).version

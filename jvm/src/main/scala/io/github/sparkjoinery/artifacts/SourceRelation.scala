@@ -52,6 +52,9 @@ case class SourceRelation(
 
   def output: AttributeSet = leaf.outputSet
 
+  /** A column's name as the source spells it; a query may spell it in another case. */
+  def nameOf(column: Attribute): String = leaf.output.find(_.exprId == column.exprId).fold(column.name)(_.name)
+
   /**
    * The clock by which these columns are read from the source's files, if there is a timestamp among them and its file
    * does not say.
@@ -59,7 +62,7 @@ case class SourceRelation(
   def clockOf(columns: Seq[Attribute]): Option[String] = {
     val timestamps = columns.filter(_.dataType == TimestampType)
     if (timestamps.isEmpty) None
-    else if (timestamps.exists(column => namedColumns(column.name)))
+    else if (timestamps.exists(column => namedColumns(nameOf(column))))
       Some("the session's time zone from the names of folders")
     else if (providers.exists(SourceRelation.Text)) Some("the session's time zone from text")
     else if (providers("orc")) Some("the time zone of the JVM from ORC")

@@ -122,7 +122,8 @@ class LastJoinWordsSuite extends LastJoinChecks {
         "0 + offset * -1 DESC NULLS FIRST",
         "CASE WHEN offset > 1 THEN offset ELSE limit END",
         "NOT offset < 2, offset",
-        "limit DESC NULLS FIRST"))
+        "limit DESC NULLS FIRST"
+      ))
       assert(Answers.rows(sql(s"SELECT id, offset FROM l l LAST JOIN offsets o ORDER BY $order USING (k)")) == answer)
   }
 

@@ -54,7 +54,8 @@ class TiedFramesSuite extends WindowChecks {
   }
 
   // The sum of a frame's is all but too large.
-  private def large = UnsafeProjection.create(Array[DataType](LongType))(InternalRow(Long.MaxValue / (Rows - Rows / 3 + 1)))
+  private def large =
+    UnsafeProjection.create(Array[DataType](LongType))(InternalRow(Long.MaxValue / (Rows - Rows / 3 + 1)))
 
   test("functions that are merged: each frame is added up once") {
     val merging = new Merging(Seq(FilteredFunction(sum, None)), Seq(value), mergeable = true)

@@ -35,7 +35,7 @@ object StoredHotKeys extends AliasHelper with Logging {
         distribution <- find(access, source, keys.map(replaceAlias(_, aliases)), replaceAlias(time, aliases))
       } yield {
         def value(expression: Expression, of: Map[String, Any]): Any = replaceAlias(expression, aliases).transform {
-          case column: AttributeReference => Literal(of(column.name), column.dataType)
+          case column: AttributeReference => Literal(of(source.nameOf(column)), column.dataType)
         }.eval()
         val rows =
           for (hot <- distribution.hot; key = distribution.keys.zip(hot.key).toMap; at <- hot.boundaries) yield {
@@ -71,7 +71,8 @@ object StoredHotKeys extends AliasHelper with Logging {
       keys: Seq[Expression],
       time: Expression): Option[Distribution] = {
     def columnsOf(expressions: Seq[Expression]): Set[String] =
-      AttributeSet.fromAttributeSets(expressions.map(_.references)).filter(source.output.contains).map(_.name).toSet
+      AttributeSet.fromAttributeSets(expressions.map(_.references)).filter(source.output.contains).map(
+        source.nameOf).toSet
     val loaded = access.begin(s"${Distribution.Kind} ${source.identity}") {
       val fitting = ArtifactStore.versions(access, Distribution.Kind, source.identity).filter(_.forall { version =>
         val (partitionBy, orderBy) = Distribution.columns(version)

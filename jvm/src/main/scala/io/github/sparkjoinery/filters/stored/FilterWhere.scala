@@ -40,7 +40,7 @@ object FilterWhere extends PredicateHelper {
         def read = condition.references.toSeq
         if (WhereText.changes(text) || usesOwnFunctions(parsed, session) || dependsOnSession(condition)) {
           Some(s"what its `where` ($text) means depends on the session or the time")
-        } else if (read.exists(column => source.partitionColumns(column.name))) {
+        } else if (read.exists(column => source.partitionColumns(source.nameOf(column)))) {
           Some(s"its `where` ($text) is about partition columns, which are no part of any file")
         } else {
           source.clockOf(read).map(clock =>

@@ -34,7 +34,7 @@ case class FilteringSide(
     val columns = (0 until names.size).map(names.get(_).asText)
     val found = columns.zip(types).map { case (name, hashed) =>
       keys.find { case (column, key) =>
-        column.name == name && HashedKey.typeOf(column.dataType).exists(_.catalogString == hashed) &&
+        source.nameOf(column) == name && HashedKey.typeOf(column.dataType).exists(_.catalogString == hashed) &&
         HashedKey.typeOf(column.dataType) == HashedKey.typeOf(key.dataType)
       }.flatMap { case (column, key) =>
         HashedKey.of(column).zip(HashedKey.of(key)).map { case (mine, theirs) => HashedPair(mine, theirs) }
@@ -43,12 +43,12 @@ case class FilteringSide(
     if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
     } else if (!columns.forall(name =>
-        keys.exists { case (column, key) => column.name == name && Equalities.isHarmless(key, other) })) {
+        keys.exists { case (column, key) => source.nameOf(column) == name && Equalities.isHarmless(key, other) })) {
       Left("the other side's key is computed above a join")
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")
     } else {
-      source.clockOf(keys.collect { case (column, _) if columns.contains(column.name) => column })
+      source.clockOf(keys.collect { case (column, _) if columns.contains(source.nameOf(column)) => column })
         .map(clock => s"its keys are timestamps, which are read by $clock").toLeft(found.flatten)
     }
   }

@@ -27,7 +27,7 @@ private[rangejoin] class StoredSide(
     source: SourceRelation,
     session: SparkSession) {
   private val used = AttributeSet((columns ++ predicates).flatMap(_.references)).toSeq
-  private val names = used.map(_.name).toSet
+  private val names = used.map(source.nameOf).toSet
 
   /**
    * Why an index cannot stand for the side, as far as that can be told without listing files.
@@ -42,7 +42,7 @@ private[rangejoin] class StoredSide(
           .getOrElse(column)
     }
     if (!version.has("columns")) Some("an older release built it: refresh it")
-    else if (!startOfRelation.references.exists(_.name == RangeIndexVersion.sortedBy(version).head))
+    else if (!startOfRelation.references.exists(source.nameOf(_) == RangeIndexVersion.sortedBy(version).head))
       Some("the join does not compare its first column")
     else names.diff(RangeIndexVersion.columns(version).toSet).toSeq.sorted.headOption
       .map(missing => s"it lacks the column $missing")

@@ -82,6 +82,13 @@ class ApplyBloomFiltersSuite extends StoredFilters {
     }
   }
 
+  test("names of columns in another case") {
+    checkFilters("SELECT F.ID, P.SEATS FROM flights F JOIN planes P ON F.TAILNUM = P.TailNum", 1)
+    checkFilters(
+      "SELECT F.ID FROM flights F JOIN planes P ON F.TAILNUM = P.TailNum WHERE P.Manufacturer = 'CESSNA'",
+      1)
+  }
+
   // where
 
   test("a filter over some rows serves queries that read no others") {

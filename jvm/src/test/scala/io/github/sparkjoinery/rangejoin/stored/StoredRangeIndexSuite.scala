@@ -68,6 +68,10 @@ class StoredRangeIndexSuite extends StoredRangeIndexes {
     checkStored("SELECT e.id, s.id AS sid FROM events e JOIN spans s ON abs(e.x - s.lo) < 2")
   }
 
+  test("names of columns in another case") {
+    checkStored("SELECT E.ID, S.NAME FROM events E JOIN spans S ON E.X BETWEEN S.LO AND S.Hi WHERE S.Id > 3")
+  }
+
   test("what EXISTS and IN become") {
     for (condition <- Seq(
         "EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi)",
