@@ -122,7 +122,7 @@ class AddedKeysSuite extends StoredFilters {
     withDim(create, partitionColumns = Seq("v")) {
       sql("INSERT INTO dim PARTITION (v = 9) SELECT /*+ COALESCE(1) */ id AS k FROM range(1000, 1040)")
       assert(keysOf(added(Query)) == Seq(40))
-      assert(keysOf(added(s"$Query WHERE p.v <> 9")) == Seq(0))
+      assert(added(s"$Query WHERE p.v <> 9").isEmpty) // the query does not read what has come
     }
     val folder = JavaFiles.createTempDirectory("path").resolve("data").toString
     sql("SELECT /*+ COALESCE(1) */ id AS k FROM range(200)").write.parquet(folder)
