@@ -65,7 +65,9 @@ def check(spark: SparkSession, query: Query, right: Answers) -> None:
     with settings(spark, query.settings):
         joined = spark.sql(query.sql)
         rows = joined.collect()
-        assert_operator(joined, query.operator)
+        # keys that may fail are not computed where nothing is on the right, and so no operator runs
+        if (query.case["data"], query.case["key"]) != ("empty right", "expression"):
+            assert_operator(joined, query.operator)
     assert sorted(row.id for row in rows) == sorted(right), query
     for row in rows:
         assert repr(tuple(row)) in right[row.id], f"{query}\n{query.sql}\nfound {row}, not {right[row.id]}"

@@ -74,9 +74,8 @@ class BroadcastRangeJoinExec(
     relation.value match {
       case searchable: SearchableRelation => tell(searchable.index)
       case tooLarge: IndexTooLarge => logWarning(
-          s"The index of a range join takes more than ${tooLarge.limit} bytes, or its rows than spark.driver.maxResultSize, and is not " +
-            "broadcast: each task reads the indexed side, " +
-            "and indexes it for itself. If the driver and every executor have the memory, raise spark.joinery.rangeJoin.maxBroadcast.")
+          s"The index of a range join takes more than ${tooLarge.limit} bytes, or its rows than " +
+            "spark.driver.maxResultSize, and is not broadcast: each task reads the indexed side, and indexes it for itself. If the driver and every executor have the memory, raise spark.joinery.rangeJoin.maxBroadcast.")
     }
     relation
   }
