@@ -79,12 +79,12 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 	rm -rf dist
 	$(PYTHON) -m hatchling build -t wheel
 
-# Compilers and linters keep one processor busy each. What is left of the processors beside Python's tests takes the rest.
+# Compilers and linters keep one processor busy each, and the tests that come last little more.
 .PHONY: test
 test: env-all ## Everything CI runs
 	$(MAKE) --jobs 2 --output-sync=target lint-python $(LINES:%=compiled-%) lint-scala $(ARCHIVE)
-	$(MAKE) test-jvm
-	$(MAKE) --jobs 3 --output-sync=target test-python test-fuzz test-lines
+	$(MAKE) test-jvm test-python
+	$(MAKE) --jobs 3 --output-sync=target test-fuzz test-lines
 
 compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one Maven
 	$(SHORT_LIVED) python3 jvm/build.py $* package -DskipTests -q

@@ -42,6 +42,8 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWind
  *   1. optimizer: [[OptimizeLastJoin]], and what Spark does with a LEFT JOIN, in [[PushBelowLastJoin]] and
  *      [[NestedFieldsOfLastJoin]]; then, once filters are where they belong, [[InferFiltersOfLastJoin]] and
  *      [[DistributeLastJoin]];
+ *   1. optimizer, and adaptive execution: [[EmptyRightSide]] leaves out keys that may fail where nothing is on the
+ *      right;
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution;
  *   1. adaptive execution: [[WaitForOwnRightSide]] sees to it that a right side which is measured first is run once;
