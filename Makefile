@@ -112,11 +112,14 @@ SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.built.BuildRuntimeFilte
   artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite
 
 .PHONY: test-jvm
-test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, the most version-dependent ones on the others
-	@echo "== Scala suites, Spark $(DEFAULT_LINE)"
+test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, beside them the most version-dependent ones on the others
+	$(MAKE) --jobs $(words $(LINES)) $(LINES:%=suites-%)
+
+suites-$(DEFAULT_LINE):
 	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) suites
-	for line in $(OTHER_LINES); do echo "== Scala suites, Spark $$line"; \
-	  $(SHORT_LIVED) python3 jvm/build.py $$line suites $(SMOKE_SUITES) || exit 1; done
+
+suites-%:
+	$(SHORT_LIVED) python3 jvm/build.py $* suites $(SMOKE_SUITES)
 
 .PHONY: test-python
 test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in three processes, which share nothing

@@ -29,7 +29,9 @@ ROOT = JVM.parent
 GROUP = "io.github.sparkjoinery.pyspark"
 PACKAGE = "io.github.sparkjoinery"
 OFTEN = ("spark-", "scala-library")
-TEST_JVMS = 3  # each waits a good part of its time, for tasks that end and queries that are planned
+# Of the default line: each waits a good part of its time, for tasks that end and queries that are planned. A choice of
+# suites on another line has one, as `make test` runs it beside these.
+TEST_JVMS = 3
 # Seconds that the slowest suites took when this was written. A wrong figure costs time, no more.
 SLOW = {
     "window.SkewedWindowSuite": 95,
@@ -181,10 +183,10 @@ def suites_of(wanted: list[str]) -> list[str]:
     return [suite for suite in names if not wanted or any(belongs(suite, name) for name in wanted)]
 
 
-def shares_of(suites: list[str]) -> list[list[str]]:
+def shares_of(suites: list[str], jvms: int) -> list[list[str]]:
     """The suites of each JVM, so that all end at about the same time: the slowest first, to who has least."""
     seconds = {suite: SLOW.get(suite.removeprefix(f"{PACKAGE}."), 3) for suite in suites}
-    shares: list[list[str]] = [[] for _ in range(TEST_JVMS)]
+    shares: list[list[str]] = [[] for _ in range(jvms)]
     for suite in sorted(suites, key=lambda suite: (-seconds[suite], suite)):
         min(shares, key=lambda share: sum(seconds[other] for other in share)).append(suite)
     return [share for share in shares if share]
@@ -212,18 +214,20 @@ def archive(line: str) -> Path:
     return JVM / "target" / f"spark-{line}.jsa"
 
 
-def left_out(line: str, wanted: list[str]) -> list[str]:
-    """ScalaTest's option to leave out what a choice of suites on another line need not run: see the tag's comment."""
-    return ["-l", f"{PACKAGE}.OnDefaultLine"] if wanted and line != versions()["default"] else []
+def is_smoke(line: str, wanted: list[str]) -> bool:
+    """Whether these are a choice of suites on another line than the default one."""
+    return bool(wanted) and line != versions()["default"]
 
 
 def run_suites(line: str, wanted: list[str]) -> int:
     """Compile, then run suites in several JVMs: one leaves processors idle."""
-    suites = suites_of(wanted)
+    suites, smoke = suites_of(wanted), is_smoke(line, wanted)
     status = subprocess.call(maven(line, "test-compile", "-q"))
     if status:
         return status
-    shares = shares_of(suites)
+    shares = shares_of(suites, 1 if smoke else TEST_JVMS)
+    # the tag's comment says what a smoke test need not run
+    left_out = ["-l", f"{PACKAGE}.OnDefaultLine"] if smoke else []
     classes = class_path(line)
 
     def run(number: int) -> int:
@@ -233,7 +237,7 @@ def run_suites(line: str, wanted: list[str]) -> int:
             "java", f"@{JVM / 'test.options'}", f"-XX:SharedArchiveFile={archive(line)}", "-Xlog:cds*=off",
             f"-Djoinery.root={ROOT}", f"-Dspark.line={line}", f"-Djava.io.tmpdir={folder / 'tmp'}",
             f"-Dderby.system.home={folder / 'tmp'}", "-cp", classes, "org.scalatest.tools.Runner",
-            "-oDW", "-f", str(folder / "suites.txt"), *left_out(line, wanted),
+            "-oDW", "-f", str(folder / "suites.txt"), *left_out,
             *(word for suite in shares[number] for word in ("-s", suite)),
         ]  # fmt: skip
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -242,7 +246,7 @@ def run_suites(line: str, wanted: list[str]) -> int:
         )
         assert process.stdout is not None
         for output in process.stdout:
-            print(f"{number + 1}> {output}", end="", flush=True)
+            print(f"{line} {number + 1}> {output}", end="", flush=True)
         return process.wait()
 
     with ThreadPoolExecutor(len(shares)) as pool:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from spark_joinery.jobs import refresh, refresh_artifact, runner
 from spark_joinery.jobs.reading import SKIPPING, changed_setting, listed_settings, reading_settings
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, RangeIndexSpec, Spec
-from spark_joinery.store import ArtifactStore, open_store
+from spark_joinery.store import ArtifactStore
 
 SPECS: list[Spec] = [
     BloomFilterSpec(keys=["k"]),
@@ -30,11 +30,6 @@ def settings(spark: SparkSession, **values: str) -> Iterator[None]:
     finally:
         for key in keys:
             spark.conf.unset(key)
-
-
-@pytest.fixture
-def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
-    return open_store(spark, str(tmp_path / "store"))
 
 
 @pytest.fixture

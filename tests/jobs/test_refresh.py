@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-import json
 import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from spark_joinery.jobs import refresh, refresh_artifact
-from spark_joinery.metadata import (
-    ArtifactRequest,
-    BloomFilterSpec,
-    DistributionSpec,
-    HotKeys,
-    RangeIndexSpec,
-    Spec,
-    artifact_table_name,
-)
+from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, HotKeys, artifact_table_name
 from spark_joinery.store import (
     ArtifactStore,
     FileStatus,
@@ -30,7 +18,6 @@ from spark_joinery.store import (
     fingerprint,
     list_settled,
     list_source,
-    open_store,
     permissions_of,
 )
 
@@ -47,11 +34,6 @@ def flights(spark: SparkSession) -> Iterator[ArtifactRequest]:
     yield ArtifactRequest.of_table("refresh_test.flights", SPEC)
     spark.sql("DROP SCHEMA refresh_test CASCADE")
     spark.sql("DROP SCHEMA IF EXISTS joinery CASCADE")
-
-
-@pytest.fixture
-def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
-    return open_store(spark, str(tmp_path / "a store"))
 
 
 def test_a_refresh_publishes_and_registers(spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore) -> None:
@@ -172,84 +154,6 @@ def test_a_relation_without_files_has_no_fingerprint(spark: SparkSession, store:
     assert fingerprint(listing, listing)["type"] == "none"
 
 
-@pytest.fixture
-def kinds(tmp_path: Path) -> dict[str, ArtifactRequest]:
-    """An artifact of each kind, on one path."""
-    specs: list[Spec] = [
-        DistributionSpec(partition_by=["k"], order_by="ts", quantiles=4, hot=HotKeys(min_share=0.2)),
-        BloomFilterSpec(keys=["k"]),
-        RangeIndexSpec(point="ts", columns=["k"]),
-    ]
-    return {r.kind: r for r in (ArtifactRequest.of_table(f"parquet.`{tmp_path}/a source`", spec) for spec in specs)}
-
-
-def write(spark: SparkSession, folder: Path, rows: str, *, aged_s: float = 60) -> None:
-    """Append a file of rows that looks as if it had been written a while ago."""
-    before = set(folder.glob("*.parquet"))
-    spark.sql(f"SELECT id % 3 AS k, id AS ts FROM {rows}").coalesce(1).write.mode("append").parquet(str(folder))
-    for file in set(folder.glob("*.parquet")) - before:
-        os.utime(file, (file.stat().st_mtime - aged_s,) * 2)
-
-
-def test_a_second_refresh_does_nothing_and_a_third_reads_what_is_new(
-    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
-) -> None:
-    source = tmp_path / "a source"
-    write(spark, source, "range(3000)")
-
-    def run(**options: Any) -> dict[str, tuple[str, str | None, int | None]]:
-        results = refresh(spark, kinds.values(), store, schema=None, **options)
-        assert not [result for result in results if result.status == "failed"], results
-        return {result.kind: (result.status, result.mode, result.rows) for result in results}
-
-    every = dict.fromkeys(kinds)
-    assert run() == dict.fromkeys(every, ("refreshed", "full", 3000))
-    assert run() == dict.fromkeys(every, ("unchanged", None, 3000))
-    write(spark, source, "range(3000, 3030)")
-    assert run() == dict.fromkeys(every, ("refreshed", "incremental", 3030))
-    assert run() == dict.fromkeys(every, ("unchanged", None, 3030))
-    merged = {kind: contents(spark, store, request) for kind, request in kinds.items()}
-    assert run(full_refresh=True) == dict.fromkeys(every, ("refreshed", "full", 3030))
-    assert {kind: contents(spark, store, request) for kind, request in kinds.items()} == merged
-
-
-def test_new_rows_of_an_exact_distribution_have_it_built_anew(
-    spark: SparkSession, store: ArtifactStore, tmp_path: Path
-) -> None:
-    """It has no sketches that could be added to, as thousands of its keys are hot."""
-    source = tmp_path / "a source"
-    spec = DistributionSpec(partition_by=["k"], order_by="ts", quantiles=2, hot=HotKeys(min_rows=1))
-    request = ArtifactRequest.of_table(f"parquet.`{source}`", spec)
-    for rows in (3000, 6000):
-        spark.sql(f"SELECT id AS k, id AS ts FROM range({rows - 3000}, {rows})").write.mode("append").parquet(
-            str(source)
-        )
-        (result,) = refresh(spark, [request], store, schema=None)
-        assert (result.status, result.mode, result.rows, result.hot_keys) == ("refreshed", "full", rows, rows), result
-    assert result.reason == "exact quantiles cannot be added to"
-
-
-def test_a_version_names_columns_as_its_source_does(
-    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
-) -> None:
-    """The jar compares them letter by letter; one that an older release wrote down as declared is built anew, once."""
-    write(spark, tmp_path / "a source", "range(30)")
-    request = ArtifactRequest.of_table(kinds["bloom_filter"].sql_name, BloomFilterSpec(keys=["TS", "K"]))
-    assert refresh_artifact(spark, request, store, schema=None).status == "refreshed"
-    version = store.current(request.kind, request.relation, request.spec_hash).version
-    assert version is not None
-    assert version.description["spec"]["keys"] == ["ts", "k"]
-    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
-
-    redescribe(store, request, lambda description: description["spec"].update(keys=["TS", "K"]))
-    result = refresh_artifact(spark, request, store, schema=None)
-    assert (result.mode, result.reason) == (
-        "full",
-        "it names columns in other letters than its source, so no query finds it",
-    )
-    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
-
-
 def test_a_name_without_a_catalog_is_of_the_current_one(
     spark: SparkSession, store: ArtifactStore, tmp_path: Path
 ) -> None:
@@ -276,194 +180,6 @@ def test_a_name_without_a_catalog_is_of_the_current_one(
             spark.conf.unset(key)
     assert (result.status, result.relation, result.rows) == ("refreshed", "ice.LAKE.T", 2), result
     assert store.current(request.kind, "ice.LAKE.T", request.spec_hash).version is not None
-
-
-def contents(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest) -> list[str]:
-    """What an artifact says, whatever its files."""
-    version = store.current(request.kind, request.relation, request.spec_hash).version
-    assert version is not None
-    rows = spark.read.option("recursiveFileLookup", "true").parquet(version.data_path).collect()
-    return sorted(map(repr, rows))
-
-
-@pytest.mark.parametrize("change", ["vanished", "rewritten", "column added", "unsettled", "replaced"])
-def test_other_changes_are_reasons_to_read_everything(
-    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path, change: str
-) -> None:
-    source, request = tmp_path / "a source", kinds["bloom_filter"]
-    write(spark, source, "range(100)")
-    write(spark, source, "range(100, 200)", aged_s=-3600 if change == "unsettled" else 60)
-    assert refresh_artifact(spark, request, store, schema=None).mode == "full"
-    first = sorted(source.glob("*.parquet"))[0]
-    match change:
-        case "vanished":
-            first.unlink()
-            reason, rows = "1 of 2 files vanished or changed", 100
-        case "rewritten":  # with the same length, and another time
-            os.utime(first, (first.stat().st_mtime + 1,) * 2)
-            reason, rows = "1 of 2 files vanished or changed", 200
-        case "column added":
-            shutil.rmtree(source)
-            spark.sql("SELECT 1 AS k, 2 AS ts, 3 AS x").write.parquet(str(source))
-            reason, rows = "its columns, format or options changed", 1
-        case "unsettled":
-            reason, rows = "1 files changed while the last version was built", 200
-        case "replaced":
-            shutil.rmtree(source)
-            write(spark, source, "range(7)")
-            reason, rows = "2 of 2 files vanished or changed", 7
-    result = refresh_artifact(spark, request, store, schema=None)
-    assert (result.status, result.mode, result.reason, result.rows) == ("refreshed", "full", reason, rows)
-
-
-def test_another_default_of_a_column_that_files_lack_is_read_anew(
-    spark: SparkSession, store: ArtifactStore, tmp_path: Path
-) -> None:
-    source = tmp_path / "a source"
-    write(spark, source, "range(10)")
-
-    def refreshed(default: int) -> tuple[str, str | None]:
-        spark.sql("DROP TABLE IF EXISTS default.defaulted")
-        spark.sql(f"CREATE TABLE default.defaulted (k BIGINT) USING parquet LOCATION '{source}'")
-        spark.sql(f"ALTER TABLE default.defaulted ADD COLUMNS (d INT DEFAULT {default})")
-        request = ArtifactRequest.of_table("default.defaulted", BloomFilterSpec(keys=["d"]))
-        result = refresh_artifact(spark, request, store, schema=None)
-        return result.status, result.reason
-
-    try:
-        assert refreshed(1)[0] == "refreshed"
-        assert refreshed(1)[0] == "unchanged"
-        assert refreshed(2) == ("refreshed", "its columns, format or options changed")
-    finally:
-        spark.sql("DROP TABLE IF EXISTS default.defaulted")
-
-
-def redescribe(store: ArtifactStore, request: ArtifactRequest, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Change the `version.json` of the version in use, as an older release would have written it, without a seal."""
-    version = store.current(request.kind, request.relation, request.spec_hash).version
-    assert version is not None
-    path = Path(version.path.removeprefix("file:"))
-    description = json.loads((path / "version.json").read_text())
-    del description["own_sha256"]
-    change(description)
-    content = json.dumps(description).encode()
-    (path / "version.json").write_bytes(content)
-    current = path.parents[1] / "_current.json"
-    pointer = {**json.loads(current.read_text()), "version_sha256": hashlib.sha256(content).hexdigest()}
-    current.write_text(json.dumps(pointer))
-
-
-def test_a_filter_that_cannot_be_proven_complete_is_built_anew(
-    spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
-) -> None:
-    """An older release did not write down how many blocks it filled."""
-    request = kinds["bloom_filter"]
-    write(spark, tmp_path / "a source", "range(100)")
-    assert refresh_artifact(spark, request, store, schema=None).mode == "full"
-    redescribe(store, request, lambda description: description.pop("filled_blocks"))
-    result = refresh_artifact(spark, request, store, schema=None)
-    reason = "an older release built it, and it cannot be proven complete"
-    assert (result.status, result.mode, result.reason) == ("refreshed", "full", reason)
-    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
-
-
-def spoil(version: Path, damage: str) -> None:
-    """Do something to what was published last."""
-    current = version.parents[1] / "_current.json"
-    match damage:
-        case "empty pointer":
-            current.write_text("")
-        case "garbage":
-            current.write_bytes(b"\0" * 99)
-        case "giant pointer":
-            current.write_text(current.read_text() + " " * 70_000)
-        case "gone":
-            shutil.rmtree(version)
-        case "truncated":
-            (data,) = (version / "data").rglob("*.parquet")
-            data.write_bytes(data.read_bytes()[:-9])
-        case "description":
-            (version / "version.json").write_text("{}")
-
-
-@pytest.mark.parametrize("versions", [1, 2])
-@pytest.mark.parametrize("damage", ["empty pointer", "garbage", "giant pointer", "gone", "truncated", "description"])
-def test_the_next_refresh_heals_what_is_damaged(
-    spark: SparkSession,
-    kinds: dict[str, ArtifactRequest],
-    store: ArtifactStore,
-    tmp_path: Path,
-    damage: str,
-    versions: int,
-) -> None:
-    """Also where an older version is whole and covers the source as it is."""
-    request = kinds["bloom_filter"]
-    write(spark, tmp_path / "a source", "range(100)")
-    for _ in range(versions):
-        name = refresh_artifact(spark, request, store, schema=None, full_refresh=True).version
-    artifact = store.current(request.kind, request.relation, request.spec_hash).version
-    assert artifact is not None
-    spoil(Path(artifact.path.removeprefix("file:")), damage)
-    result = refresh_artifact(spark, request, store, schema=None)
-    assert (result.status, result.mode) == ("refreshed", "full")
-    assert str(result.reason).startswith("what was published last cannot be used (")
-    assert result.was_damaged
-    lookup = store.current(request.kind, request.relation, request.spec_hash)
-    assert (lookup.damaged, lookup.version and lookup.version.name) == (False, result.version)
-    assert name != result.version
-    assert refresh_artifact(spark, request, store, schema=None).status == "unchanged"
-
-
-@pytest.mark.parametrize("method", ["read", "sha256", "status"])
-def test_what_cannot_be_read_for_a_moment_is_not_built_anew(
-    spark: SparkSession,
-    kinds: dict[str, ArtifactRequest],
-    store: ArtifactStore,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    method: str,
-) -> None:
-    request = kinds["bloom_filter"]
-    write(spark, tmp_path / "a source", "range(100)")
-    first = refresh_artifact(spark, request, store, schema=None).version
-
-    asked = getattr(store.filesystem, method)
-
-    def refuse(path: str, *rest: Any) -> Any:
-        if path.startswith(store.root):
-            raise OSError("SlowDown: Please reduce your request rate")
-        return asked(path, *rest)
-
-    with monkeypatch.context() as busy:
-        busy.setattr(store.filesystem, method, refuse)
-        (result,) = refresh(spark, [request], store, schema=None)
-        if method == "read":  # where that does not pass, whoever wants all rows read is not kept from it
-            anew = refresh_artifact(spark, request, store, schema=None, full_refresh=True)
-            assert (anew.status, anew.was_damaged) == ("refreshed", False)
-            first = anew.version
-    assert (result.status, result.retryable, result.was_damaged) == ("failed", True, False)
-    assert "SlowDown" in str(result.reason)
-    again = refresh_artifact(spark, request, store, schema=None)
-    assert (again.status, again.version) == ("unchanged", first)
-
-
-def test_only_new_files_are_read(spark: SparkSession, tmp_path: Path, store: ArtifactStore) -> None:
-    """The old one is no Parquet file any more, with the length and time that it had."""
-    source = tmp_path / "a source"
-    request = ArtifactRequest.of_table(f"parquet.`{source}`", BloomFilterSpec(keys=["k"]))
-    write(spark, source, "range(10)")
-    assert refresh_artifact(spark, request, store, schema=None).status == "refreshed"
-    (old,) = source.glob("*.parquet")
-    stat = old.stat()
-    write(spark, source, "range(10, 20)")
-    content = old.read_bytes()
-    # all but the footer, from which Spark may take the schema
-    footer = int.from_bytes(content[-8:-4], "little") + 8
-    old.write_bytes(content[:4] + bytes(len(content) - 4 - footer) + content[-footer:])
-    (source / f".{old.name}.crc").unlink()
-    os.utime(old, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    result = refresh_artifact(spark, request, store, schema=None)
-    assert (result.mode, result.rows) == ("incremental", 20)
 
 
 @pytest.mark.parametrize("table_format", ["parquet", "orc", "csv"])
