@@ -10,12 +10,15 @@ from __future__ import annotations
 import json
 import logging
 import random
+import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from fuzz.capability import Capability, Case
@@ -188,10 +191,26 @@ def run_order(order: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Run one order after the other."""
+    """Run one order after the other. How a JVM ended is told last: only the end of a log is kept."""
     logging.disable()  # pyspark logs each error of a query, with all that led to it
-    for line in sys.stdin:
-        run_order(json.loads(line))
+    try:
+        for line in sys.stdin:
+            run_order(json.loads(line))
+    except Exception:
+        traceback.print_exc()
+        sys.exit(f"the JVM's exit status is {jvm_status()}")
+
+
+def jvm_status() -> int | None:
+    """How the JVM ended, a signal as a negative number; None if it runs. Spark's own 52 is for a lack of memory."""
+    gateway = SparkContext._gateway
+    if gateway is None:
+        return None
+    try:
+        status: int | None = gateway.proc.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        return None
+    return status
 
 
 if __name__ == "__main__":

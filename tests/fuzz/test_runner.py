@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 from fuzz import runner
@@ -36,3 +37,14 @@ def test_death_is_a_difference_unless_stock_dies_of_the_case(
     runner.run_round({"static": {}}, report, None, events)
     assert len(report.differences) == differences
     assert report.not_compared["window"] == 1 - differences
+
+
+def test_the_status_of_a_jvm_that_ends_is_told() -> None:
+    order = {**runner.replay_order([], {"spark.master": "local[1]"}), "seconds": 60, "cases": ["window"]}
+    with runner.Application() as application:
+        for event in application.events(order):
+            if event["event"] == "query":
+                (jvm,) = psutil.Process(application.process.pid).children()
+                jvm.kill()
+    assert event["event"] == "died"
+    assert event["reason"].rstrip().endswith("the JVM's exit status is -9")
