@@ -20,7 +20,8 @@ CONTEXT = Context(prec=60)
 REGISTERED: dict[str, Path] = {}
 
 # A table as a case holds it: {"seed": int, "rows": int, "files": int, "only": [row, ...] or None,
-# "columns": {name: {"type": str, "pool": str, "nulls": share}}}.
+# "format": of its files, Parquet if there is none, "unit": of times in Parquet files, if not microseconds, "columns":
+# {name: {"type": str, "pool": str, "nulls": share}}}.
 Table = dict[str, Any]
 
 DAY = 86_400_000_000  # microseconds
@@ -69,18 +70,26 @@ def column(kind: str, pool: str, nulls: float = 0.0) -> dict[str, Any]:
 
 
 def register(spark: SparkSession, folder: Path, name: str, table: Table) -> Path:
-    """Make a table a temporary view, over Parquet files that are written once for each description.
+    """Make a table a temporary view, over files that are written once for each description.
 
     Returns:
         The folder of the files.
     """
     described = json.dumps(table, sort_keys=True)
     path = folder / hashlib.sha256(described.encode()).hexdigest()[:16]
+    schema = ", ".join(f"{column} {described['type']}" for column, described in table["columns"].items())
     if not path.exists():
-        write(table, path)
+        unit = table.get("unit")
+        write(table, path, **({"coerce_timestamps": unit, "allow_truncated_timestamps": True} if unit else {}))
+        if "format" in table:
+            frame = spark.read.schema(schema).parquet(str(path))
+            frame.write.format(table["format"]).save(f"{path}-{table['format']}")
     if REGISTERED.get(name) != path:  # most queries read the same tables as the one before
-        schema = ", ".join(f"{column} {described['type']}" for column, described in table["columns"].items())
-        spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(name)
+        reader = spark.read.schema(schema)
+        if "format" in table:
+            reader.format(table["format"]).load(f"{path}-{table['format']}").createOrReplaceTempView(name)
+        else:
+            reader.parquet(str(path)).createOrReplaceTempView(name)
         REGISTERED[name] = path
     return path
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from spark_joinery import configure_spark
 
-from fuzz.flaky import flaky
+from fuzz.functions import flaky, is_int
 from fuzz.settings import Settings
 
 SETTINGS: Settings = {
@@ -72,4 +72,5 @@ def start(static: Settings, jar: str | None, folder: str) -> SparkSession:
         builder = configure_spark(builder)
     spark = builder.getOrCreate()
     spark.udf.register("flaky", F.udf(flaky, "boolean").asNondeterministic())
+    spark.udf.register("is_int", F.udf(is_int, "boolean"))
     return spark

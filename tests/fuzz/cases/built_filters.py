@@ -45,7 +45,15 @@ SIDES = [
     "(SELECT x.* EXCEPT (k_int), nvl(y.k_int, 7) AS k_int FROM {t} x LAST JOIN r y ORDER BY y.id ON x.id = y.id + 20)",
     "(SELECT x.* FROM {t} x LAST JOIN r y ORDER BY y.id ON x.k_{n} = y.k_{n})",
     "(SELECT * FROM {t} ORDER BY id LIMIT 30)",
+    "(SELECT x.* EXCEPT (k_int), coalesce((SELECT y.k_int FROM r y WHERE y.id = x.id + 20), 7) AS k_int FROM {t} x)",
+    "(SELECT x.* EXCEPT (k_int), (SELECT max(k_int) FROM m) AS k_int FROM {t} x "
+    "LEFT ANTI JOIN r y ON x.id = y.id + 20)",
+    "(SELECT x.* EXCEPT (s), y.s FROM {t} x JOIN (SELECT CAST(k_float AS STRING) AS s, min(id) AS first FROM {t} "
+    "GROUP BY k_float) y ON x.id = y.first)",
+    "(SELECT * FROM {t} WHERE is_int(s))",
+    "(SELECT * FROM {t} WHERE s IN (SELECT s FROM m WHERE s RLIKE '^[0-9]+$'))",
 ]
+FORMATS = ["orc", "csv", "json"]
 JOINS = [
     "JOIN",
     "JOIN",
@@ -71,7 +79,7 @@ class BuiltFilters(Capability):
     def _table(self, rng: random.Random) -> Table:
         columns = {
             "id": column("int", "sequence"),
-            "s": column("string", rng.choice(["few", "mixed", "many"]), 0.05),
+            "s": column("string", rng.choice(["few", "few", "mixed", "many", "ends"]), 0.05),
             "v": column("int", "few"),
         }
         for name, kind in TYPES.items():
@@ -79,7 +87,10 @@ class BuiltFilters(Capability):
             for prefix in ("k", "j"):
                 columns[f"{prefix}_{name}"] = column(kind, pool, rng.choice([0.0, 0.1]))
         rows = rng.choice(self.sizes)
-        return {"seed": rng.getrandbits(32), "rows": rows, "files": rng.choice([1, 2, 3]), "columns": columns}
+        table = {"seed": rng.getrandbits(32), "rows": rows, "files": rng.choice([1, 2, 3]), "columns": columns}
+        if rng.random() < 0.25:
+            return {**table, "format": rng.choice(FORMATS)}
+        return {**table, "unit": "ms"} if rng.random() < 0.2 else table
 
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
         names = rng.choices(list(TYPES), k=2)

@@ -34,7 +34,7 @@ abstract class SearchableRelation extends ShippedRelation {
  * @param directories
  *   key number -> where to look among its starts; null for keys with few rows, and if there is none at all
  * @param failed
- *   key numbers of rows whose bounds could not be computed
+ *   key numbers of rows whose bounds could not be computed, in order
  * @param buildTimeMs
  *   milliseconds from the first row to the last array
  */
@@ -112,6 +112,8 @@ private[index] object RangeIndex {
 
 /** One task's view of an index, and its search at hand; a row is good until the next is asked for. */
 final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower: Boolean) {
+  import RangeIndexReader._
+
   private val row = new UnsafeRow(index.numFields)
   private val longKeys = index.keyIndex match { case keys: LongKeyIndex => keys; case _ => null }
   private val rowKeys = index.keyIndex match { case keys: RowKeyIndex => keys; case _ => null }
@@ -125,7 +127,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   private var last = -1
   private var least = 0L // the least end that is wanted; only where intervals are looked at backwards
   private var isBackwards = false
-  private var nextFailed = 0
+  private var nextFailed = Unknown
   private var found = 0L
 
   /** Number of a key, or -1. */
@@ -156,7 +158,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   /** The last place that starts up to a bound, from `first` on: a few steps away as a rule, else by search. */
   private def lastUpTo(bound: Long, end: Int): Int = if (bound == Long.MaxValue) end - 1
   else {
-    val near = math.min(first + RangeIndexReader.Near, end)
+    val near = math.min(first + Near, end)
     var place = first
     while (place < near && starts(place) <= bound) place += 1
     if (place < near || place == end) place - 1 else search(place, end, bound)
@@ -191,17 +193,14 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   }
 
   /** There are no candidates. */
-  def none(): Unit = {
-    begin(-1)
-    nextFailed = failed.length
-  }
+  def none(): Unit = begin(-1)
 
   private def begin(key: Int): Unit = {
     this.key = key
     first = 0
     last = -1
     isBackwards = false
-    nextFailed = 0
+    nextFailed = Unknown
   }
 
   /** The place of the next candidate, or -1. */
@@ -221,11 +220,23 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   }
 
   private def nextWithoutBounds(): Int = {
-    while (nextFailed < failed.length) {
+    if (nextFailed == Unknown) nextFailed = firstFailedOf(key)
+    if (nextFailed == failed.length || failed(nextFailed) != key) -1
+    else {
       nextFailed += 1
-      if (failed(nextFailed - 1) == key) { found += 1; return firstFailed + nextFailed - 1 }
+      found += 1
+      firstFailed + nextFailed - 1
     }
-    -1
+  }
+
+  /** The first row of a key, or of a later one, whose bounds could not be computed. */
+  private def firstFailedOf(key: Int): Int = {
+    var (from, until) = (0, failed.length)
+    while (from < until) {
+      val middle = (from + until) >>> 1
+      if (failed(middle) < key) from = middle + 1 else until = middle
+    }
+    from
   }
 
   /** How many candidates there were since this was asked last. */
@@ -240,4 +251,5 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
 
 private object RangeIndexReader {
   val Near = 8
+  val Unknown = -1
 }

@@ -153,7 +153,7 @@ final class RangeIndexBuilder(
     val (sortedStarts, order) =
       if (isInOrder(keys.size)) (gather(starts, null, count), null) else sorted(firsts)
     val allAddresses = gather(addresses, order, numRows)
-    failedRows.copyToArray(allAddresses, count)
+    val failed = failedInto(allAddresses)
     otherRows.copyToArray(allAddresses, count + failedRows.length)
     val sortedEnds = if (hasEnds) gather(ends, order, count) else null
     forgetArrays(if (reserves) resultBytes else 0)
@@ -166,8 +166,16 @@ final class RangeIndexBuilder(
       allAddresses,
       sortedStarts,
       sortedEnds,
-      failedGroups.toArray,
+      failed,
       begun)
+  }
+
+  /** Puts the rows whose bounds could not be computed behind the others, key after key, and returns their keys. */
+  private def failedInto(places: Array[Long]): Array[Int] = {
+    val order = Array.tabulate(failedGroups.length)(row => failedGroups(row).toLong << 32 | row)
+    java.util.Arrays.sort(order)
+    order.indices.foreach(place => places(count + place) = failedRows(order(place).toInt))
+    order.map(entry => (entry >>> 32).toInt)
   }
 
   private def firstsOf(numKeys: Int): Array[Int] = {
@@ -231,5 +239,5 @@ final class RangeIndexBuilder(
 private object RangeIndexBuilder {
   val Smallest = 64 // rows: not accounted for
   val MostRows = 1 << 28
-  val BytesPerOtherRow = 48L // boxed
+  val BytesPerOtherRow = 64L // boxed, and put in order
 }

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.DriverBuildMemory
-import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.sql.types.{DataType, DoubleType, LongType, StringType}
 
 import io.github.sparkjoinery.execution.rows.WatchedMemory
 
@@ -20,6 +20,10 @@ class RangeIndexSuite extends AnyFunSuite {
 
   private def layout(hasEnds: Boolean, keys: Seq[Expression] = Nil, keepsAll: Boolean = false) =
     RangeLayout(keys, start, if (hasEnds) Some(end) else None, keepsAll, numFields = 3)
+
+  /** Fails where a row starts at 0. */
+  private val failing =
+    Cast(Divide(Literal(1.0), Cast(start, DoubleType), EvalMode.ANSI), LongType, None, EvalMode.ANSI)
 
   private type Interval = (Long, java.lang.Long, java.lang.Long)
 
@@ -144,17 +148,26 @@ class RangeIndexSuite extends AnyFunSuite {
   }
 
   test("a row whose bound fails is a candidate of every probe with its key") {
-    val failing = Cast(
-      Divide(Literal(1.0), Cast(start, org.apache.spark.sql.types.DoubleType), EvalMode.ANSI),
-      LongType,
-      None,
-      EvalMode.ANSI)
     val layout = RangeLayout(Nil, failing, None, keepsAll = false, numFields = 3)
     val reader = index(layout, Seq((0, 1L, null), (1, 0L, null), (2, null, null))).get.reader(false, false)
     reader.between(0, 100, 200)
     assert(found(reader) == Seq(1))
     reader.all(0)
     assert(found(reader).sorted == Seq(0, 1))
+  }
+
+  // Of so many rows that it takes very long if each probe looks at those of all keys.
+  test("rows whose bounds fail are found by their keys") {
+    val count = 200000
+    val layout = RangeLayout(Seq(Pmod(id, Literal(count / 2L))), failing, None, keepsAll = false, numFields = 3)
+    val rows: Seq[Interval] = (0 until count).map(i => (i.toLong, Long.box(if (i % 3 == 0) 1L else 0L), null))
+    val reader = index(layout, rows).get.reader(false, false)
+    for (key <- 0 until count / 2) {
+      reader.between(reader.numberOf(key.toLong), 100, 200)
+      assert(found(reader).sorted == Seq(key.toLong, key + count / 2L).filter(_ % 3 != 0))
+    }
+    reader.none()
+    assert(reader.next() == -1)
   }
 
   test("what is too large is refused") {

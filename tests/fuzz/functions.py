@@ -1,4 +1,4 @@
-"""What makes tasks fail once, in a module that imports little: the process after a failure imports it anew."""
+"""Functions of queries, in a module that imports little: the process after a task has failed imports it anew."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ def flaky(_: int) -> bool:
     if task is not None and task.attemptNumber() == 0 and task.partitionId() in (0, 2, 4, 8):
         raise RuntimeError("this task fails once")
     return True
+
+
+def is_int(text: str | None) -> bool:
+    """Whether a text can be cast to INT, to guard such a cast."""
+    return text is not None and text.isascii() and text.isdecimal() and len(text) < 10
