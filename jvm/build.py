@@ -58,6 +58,8 @@ SLOW = {
     "rangejoin.SkewedRangeJoinSuite": 36,
     "artifacts.ArtifactStoreSuite": 35,
     "window.SpilledWindowSuite": 35,
+    "window.SkewedWindowEdgesSuite": 20,
+    "window.TiedFramesSuite": 20,
     "lastjoin.SkewSplitSuite": 33,
     "lastjoin.LastJoinSelfJoinSuite": 32,
     "filters.built.FilterFallbackSuite": 31,
