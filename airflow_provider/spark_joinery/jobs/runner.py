@@ -209,7 +209,7 @@ def refresh_artifact(
         outcome = replace(outcome, status="refreshed", mode=mode, reason=None if is_expected else why)
     table = None
     if schema and request.kind == "distribution":
-        is_new = outcome.status == "refreshed" or not is_registered(spark, request, schema)
+        is_new = outcome.status == "refreshed" or not is_registered(spark, request, version, schema)
         table = register(spark, request, version, schema, create=is_new)
     validity = validity_of(version, None)
     return replace(
