@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import spark_joinery
+from spark_joinery.cause import one_line
 from spark_joinery.store import layout, seal
 from spark_joinery.store.contents import problem_of
 from spark_joinery.store.errors import StoreError, StoreNotWritableError
@@ -197,7 +198,8 @@ def open_store(spark: SparkSession, root: str | None = None) -> ArtifactStore:
         The store. Nothing is created before the first refresh.
 
     Raises:
-        JoineryError: If no root is given at all; over Connect also if pyarrow is missing or the store out of reach.
+        StoreError: If there are no file systems of its scheme; over Connect also if it is out of reach.
+        JoineryError: If no root is given at all; over Connect also if pyarrow is missing.
 
     Example:
         >>> open_store(spark, "/data/joinery").root
@@ -207,7 +209,10 @@ def open_store(spark: SparkSession, root: str | None = None) -> ArtifactStore:
     if not root:
         raise spark_joinery.JoineryError("No artifact store is named: give --store, or set spark.joinery.store.")
     if hasattr(spark, "_jsc"):
-        return ArtifactStore(root, HadoopFileSystem.of_session(spark))
+        try:
+            return ArtifactStore(root, HadoopFileSystem.of_session(spark))
+        except OSError as error:
+            raise StoreError(f"The artifact store cannot be used: {one_line(error)}") from error
     store = ArtifactStore(root, ArrowFileSystem())
     try:
         store.filesystem.status(store.root)
