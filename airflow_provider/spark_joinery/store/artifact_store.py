@@ -167,8 +167,11 @@ class ArtifactStore:
         """Remove what a new version makes superfluous. As that is published, a failure is only worth a warning."""
         try:
             current = self.filesystem.status(f"{published.folder}/{layout.CURRENT}")
+            if current is None:
+                # somebody has just given the artifact up, and without a time everything would look old
+                return
             # just written, so it tells the time of the store's own clock
-            now_ms = current.modified_ms if current else 0
+            now_ms = current.modified_ms
             removals = superfluous(self.filesystem, published.folder, now_ms, self.limits, whole=published.name)
             remove(self.filesystem, list(removals))
         except OSError as error:
