@@ -303,6 +303,7 @@ def _finish(
         **{name: value for name, value in asdict(built).items() if name != "details" and value is not None},
         **built.details,
         "spec": spelled(source.frame, request.spec, source.name).model_dump(mode="json", exclude_none=True),
+        "sql_name": request.sql_name,
         "source": source.description,
         "settings": source.settings,
         "built_from": base.name if base else None,
