@@ -332,8 +332,7 @@ def test_a_driver_that_shows_no_life_is_lost(tmp_path: Path) -> None:
     assert event["problem"] == "Spark's driver has given no sign of life for 0 s"
     with pytest.raises(AirflowException, match="no sign of life"):
         BloomFilterOperator(task_id="t", relation="raw.t", keys=["k"]).execute_complete({}, event)
-    assert folder.is_cancelled
-    assert not folder.path.exists()
+    assert folder.is_gone
 
 
 def test_without_a_shared_directory_a_task_waits_itself(

@@ -93,10 +93,21 @@ def test_unusable_fields_are_named(hook: Any, extra: dict[str, Any], field: str,
         ('fs.s3a.secret.key: "a b"', "fs.s3a.secret.key: ***"),
         ("https://x.blob.core.windows.net/c?sv=1&sig=abc%3D", "https://x.blob.core.windows.net/c?sv=1&sig=***"),
         ("raw.flights has no column 'tokens'", "raw.flights has no column 'tokens'"),
+        ("fs.s3a.secret.key.of-MyBucket_1 = x;y", "fs.s3a.secret.key.of-MyBucket_1 = ***;y"),
+        (f"token.{'of_a_long_name.' * 50}=abc", f"token.{'of_a_long_name.' * 50}=***"),
+        ("key=a&sessiontoken='a b', sig : c", "key=a&sessiontoken=***, sig : ***"),
     ],
 )
 def test_credentials_are_hidden(text: str, shown: str) -> None:
     assert without_credentials(text) == shown
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("word", ["token", "access.", "x", "sig ", "secret=' "])
+def test_long_texts_take_time_by_their_length(word: str) -> None:
+    """Where each place is read to the end of its word, a word of a million letters takes hours."""
+    text = word * (1_000_000 // len(word))
+    assert without_credentials(f"{text} token=abc").endswith(" token=***")
 
 
 def test_a_connection_that_is_not_there_is_named(hook: Any, airflow_home: Path) -> None:

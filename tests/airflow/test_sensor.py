@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, TaskDeferred
 from airflow.triggers.base import TriggerEvent
+from spark_joinery.airflow.freshness import ArtifactKey, problems_of
 from spark_joinery.airflow.sensors.freshness import ArtifactFreshnessSensor
 from spark_joinery.airflow.triggers.freshness import FreshnessTrigger
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec
@@ -78,6 +79,44 @@ def test_an_artifact_of_another_catalog_is_found(sensor: Any, tmp_path: Path) ->
     publish(tmp_path, DISTRIBUTION.in_catalog("ice"))
     assert sensor(kinds=["distribution"]).poke({}) is True
     assert sensor(kinds=["bloom_filter"]).poke({}) is False
+
+
+def test_artifacts_of_several_catalogs_are_not_guessed_among(
+    sensor: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publish(tmp_path, DISTRIBUTION.in_catalog("ice"))
+    # a refresh of yet another catalog that has published nothing is none to choose
+    elsewhere = DISTRIBUTION.in_catalog("archive")
+    ArtifactStore(str(tmp_path / "store"), ArrowFileSystem()).begin(
+        elsewhere.kind, elsewhere.relation, elsewhere.spec_hash
+    )
+    assert sensor(kinds=["distribution"]).poke({}) is True
+    publish(tmp_path, elsewhere)
+    capsys.readouterr()
+    assert sensor(kinds=["distribution"]).poke({}) is False
+    shown = capsys.readouterr().out
+    assert "the store has it of several catalogs, archive.raw.t and ice.raw.t, and the manifest names none" in shown
+
+
+def test_a_store_is_listed_once_however_many_artifacts_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(tmp_path, FILTER)
+    publish(tmp_path, DISTRIBUTION)
+    listed = []
+    list_folder = ArrowFileSystem.list
+    monkeypatch.setattr(
+        ArrowFileSystem, "list", lambda self, folder: (listed.append(folder), list_folder(self, folder))[1]
+    )
+    keys = [
+        ArtifactKey.of(DISTRIBUTION),
+        *(ArtifactKey("bloom_filter", f"spark_catalog.raw.{n}", "0" * 16) for n in "abc"),
+    ]
+    store = str(tmp_path / "store")
+    assert problems_of(store, keys[:1], None) == {}
+    assert f"file:{store}/distribution" not in listed
+    assert set(problems_of(store, keys, None).values()) == {"nothing has been published yet"}
+    assert listed.count(f"file:{store}/bloom_filter") == 1
 
 
 def test_an_artifact_that_is_too_old_is_waited_for(

@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,10 @@ from pyspark.sql.connect import functions as F
 from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.session import SparkSession
 from spark_joinery import __version__, last_join, range_join
+from spark_joinery.batch import Batch, BatchFolder
 from spark_joinery.errors import InvalidArgumentError, JoineryError
+from spark_joinery.jobs.batch import CANCELLED
+from spark_joinery.metadata import ArtifactRequest, DistributionSpec
 from spark_joinery.plan_report import explain_dataframe
 from spark_joinery.store import list_source, open_store
 from support.servers import free_port, server
@@ -26,9 +31,20 @@ pytestmark = pytest.mark.server
 
 
 @pytest.fixture(scope="module")
-def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def ui() -> str:
+    """Where the server shows what it runs."""
+    return f"http://127.0.0.1:{free_port()}"
+
+
+@pytest.fixture(scope="module")
+def connect(tmp_path_factory: pytest.TempPathFactory, ui: str) -> Iterator[SparkSession]:
     folder, port = tmp_path_factory.mktemp("connect"), free_port()
-    confs = {"spark.connect.grpc.binding.port": str(port), "spark.sql.catalogImplementation": "in-memory"}
+    confs = {
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.ui.enabled": "true",
+        "spark.ui.port": ui.rpartition(":")[2],
+    }
     with server(folder, "org.apache.spark.sql.connect.service.SparkConnectServer", port, confs):
         # Connect's own builder: the general one refuses where this process has a classic session
         session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
@@ -241,6 +257,41 @@ def test_the_jobs(connect: SparkSession, tmp_path: Path) -> None:
         + [("unchanged", None, 1010, None)] * 3
     )
     assert connect.table(results[0]["table"]).where("is_hot").count() == 7
+
+
+@pytest.mark.timeout(300)
+def test_the_query_of_a_batch_ends_with_its_folder(connect: SparkSession, ui: str, tmp_path: Path) -> None:
+    """The program cannot say then that it was cancelled, and the server would go on with the query for minutes."""
+    connect.sql("CREATE VIEW endless AS SELECT id % 5 AS k, hash(id) AS ts FROM range(1000000000000)")
+    spec = DistributionSpec(partition_by=["k"], order_by="ts")
+    requests = [ArtifactRequest.of_table("default.endless", spec)]
+    folder = BatchFolder.create(tmp_path / "run", Batch(requests, store=str(tmp_path / "store")))
+    environment = {**os.environ, "SPARK_REMOTE": f"sc://{connect.client._builder.url.netloc}"}
+    command = [sys.executable, "-m", "spark_joinery.jobs.batch", str(folder.path)]
+    with subprocess.Popen(command, env=environment) as program:
+        try:
+            running: list[int] = []
+            # the jobs before that of the endless query are short
+            while not running or running != running_jobs(ui):
+                assert program.poll() is None
+                running = running_jobs(ui)
+                time.sleep(2)
+            folder.remove()
+            assert program.wait(60) == CANCELLED
+        finally:
+            program.kill()
+    ended = time.monotonic()
+    while running_jobs(ui):
+        assert time.monotonic() - ended < 30
+        time.sleep(0.2)
+
+
+def running_jobs(ui: str) -> list[int]:
+    """The ids of the jobs that a server runs, as its UI tells them."""
+    with urllib.request.urlopen(f"{ui}/api/v1/applications") as answer:
+        (application,) = json.load(answer)
+    with urllib.request.urlopen(f"{ui}/api/v1/applications/{application['id']}/jobs?status=running") as answer:
+        return [job["jobId"] for job in json.load(answer)]
 
 
 def test_a_store_that_the_client_does_not_reach(connect: SparkSession) -> None:

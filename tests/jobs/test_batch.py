@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from pathlib import Path
 
 import pytest
 from spark_joinery.batch import Batch, BatchFolder
-from spark_joinery.jobs.batch import _Watch
+from spark_joinery.jobs import RefreshResult
+from spark_joinery.jobs.batch import _Run, _Watch
 
 
 class Ended(threading.Thread):
@@ -48,6 +50,31 @@ def test_a_cancelled_batch_ends(folder: BatchFolder) -> None:
 def test_a_batch_whose_folder_is_deleted_ends(folder: BatchFolder) -> None:
     folder.remove()
     assert reason(folder) == "it was cancelled"
+
+
+def test_a_folder_that_is_away_for_a_moment_ends_nothing(folder: BatchFolder, tmp_path: Path) -> None:
+    """Such as one on a network disk that is mounted anew."""
+    ended = Ended(folder, 600.0)
+    ended.start()
+    time.sleep(0.2)
+    for _ in range(2):
+        folder.path.rename(tmp_path / "away")
+        ended.join(1.2)
+        (tmp_path / "away").rename(folder.path)
+        ended.join(0.8)
+        assert ended.reason is None
+    folder.cancel()
+    ended.join(10)
+    assert ended.reason == "it was cancelled"
+
+
+def test_results_are_written_once_the_folder_is_back(folder: BatchFolder, tmp_path: Path) -> None:
+    run = _Run(folder)
+    folder.path.rename(tmp_path / "away")
+    run._result(RefreshResult("raw.t", "bloom_filter", "unchanged"))
+    (tmp_path / "away").rename(folder.path)
+    run._result(RefreshResult("raw.u", "bloom_filter", "unchanged"))
+    assert [result["relation"] for result in folder.progress().results] == ["raw.t", "raw.u"]
 
 
 def test_a_disk_that_refuses_everything_makes_an_orphan(tmp_path: Path) -> None:

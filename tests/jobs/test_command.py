@@ -129,6 +129,33 @@ def test_without_spark_nothing_is_started(
     assert re.search(rf"(?i)^error: Spark could not be started: .*{reason}", done.stderr, re.MULTILINE), done.stderr
 
 
+def test_a_store_that_cannot_be_opened_is_one_line(manifest: Path) -> None:
+    """In one process: the command, then a job as a program."""
+    code = """
+import sys
+from spark_joinery.cli import main
+from spark_joinery.jobs import program
+
+options = sys.argv[1:]
+try:
+    main(["refresh", *options])
+except SystemExit as end:
+    print("command", end.code)
+print("program", program.run("bloom_filter", options))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--manifest", str(manifest), "--store", "nosuchfs://box/store"],
+        cwd=manifest.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["command 2", "program 2"], done.stderr
+    assert "Traceback" not in done.stderr
+    said = re.findall(r"(?im)^error: The artifact store cannot be used: .*No FileSystem for scheme.*$", done.stderr)
+    assert len(said) == 2, done.stderr
+
+
 @pytest.mark.timeout(400)
 def test_kinds_modes_and_exit_codes(spark: SparkSession, manifest: Path, tmp_path: Path) -> None:
     spark.range(100).selectExpr("id % 5 k", "id ts").write.parquet(str(tmp_path / "source"))

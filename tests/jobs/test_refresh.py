@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from spark_joinery.store import (
     fingerprint,
     list_settled,
     list_source,
+    open_store,
     permissions_of,
 )
 
@@ -34,6 +36,18 @@ def flights(spark: SparkSession) -> Iterator[ArtifactRequest]:
     yield ArtifactRequest.of_table("refresh_test.flights", SPEC)
     spark.sql("DROP SCHEMA refresh_test CASCADE")
     spark.sql("DROP SCHEMA IF EXISTS joinery CASCADE")
+
+
+def files_of_view(spark: SparkSession, view: str | None) -> list[str]:
+    """The files that the view of a distribution reads."""
+    return sorted(spark.table(str(view)).inputFiles())
+
+
+def files_of_version(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest) -> list[str]:
+    """The files of the version that is current."""
+    version = store.current(request.kind, request.relation, request.spec_hash).version
+    assert version is not None
+    return sorted(spark.read.parquet(version.data_path).inputFiles())
 
 
 def test_a_refresh_publishes_and_registers(spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore) -> None:
@@ -57,6 +71,43 @@ def test_a_refresh_publishes_and_registers(spark: SparkSession, flights: Artifac
     assert lookup.version.name == result.version
     assert sorted(map(tuple, spark.read.parquet(lookup.version.data_path).collect())) == rows
     assert lookup.version.description["rows"] == 4
+
+
+def test_a_view_shows_the_version_that_is_current_of_its_specification(
+    spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore
+) -> None:
+    """Specifications that differ in their quantiles only have one view, so that dbt finds it by its columns."""
+    others = ArtifactRequest.of_table("refresh_test.flights", SPEC.model_copy(update={"quantiles": 4}))
+    for request, status in ((flights, "refreshed"), (others, "refreshed"), (flights, "unchanged")):
+        result = refresh_artifact(spark, request, store)
+        assert (result.status, result.table) == (status, f"joinery.{artifact_table_name(flights)}")
+        assert files_of_view(spark, result.table) == files_of_version(spark, store, request)
+
+
+def test_a_refresh_that_changes_nothing_mends_the_view(
+    spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore, tmp_path: Path
+) -> None:
+    """A version may be published and its view not, or not yet; or the view may be that of another store."""
+    other = open_store(spark, f"{tmp_path}/it's another store")
+    assert refresh_artifact(spark, flights, other).status == "refreshed"
+    assert refresh_artifact(spark, flights, store, schema=None).status == "refreshed"
+    for now in (store, other):
+        result = refresh_artifact(spark, flights, now)
+        assert result.status == "unchanged"
+        assert files_of_view(spark, result.table) == files_of_version(spark, now, flights)
+    shutil.rmtree(f"{tmp_path}/it's another store")
+    assert refresh_artifact(spark, flights, store).table == result.table
+    assert files_of_view(spark, result.table) == files_of_version(spark, store, flights)
+
+
+def test_a_view_that_is_as_it_should_be_is_left_alone(
+    spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore
+) -> None:
+    """Whoever may only read the schema can run a refresh that has nothing to do."""
+    view = refresh_artifact(spark, flights, store).table
+    spark.sql(f"ALTER VIEW {view} SET TBLPROPERTIES ('touched' = 'no')")
+    assert refresh_artifact(spark, flights, store).status == "unchanged"
+    assert spark.sql(f"SHOW TBLPROPERTIES {view} ('touched')").first()["value"] == "no"  # type: ignore[index]
 
 
 def test_one_failure_does_not_stop_the_others(

@@ -61,3 +61,32 @@ def test_new_files_make_filters_and_indexes_not_valid(spark: SparkSession, table
         f"Not valid now: 2 of 3 files are new or changed. {without}",
     ]
     assert "1 of 3 files of the source" in page.article("name, ordered by id").text
+
+
+def test_a_path_is_read_as_it_was_declared(spark: SparkSession, tmp_path: Path) -> None:
+    """Its identity has the authority in lower case, and no file system of clusters is configured under that name."""
+    spark.range(10).selectExpr("id", "'a' AS name").coalesce(1).write.parquet(str(tmp_path / "t"))
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
+    mounted = {
+        "fs.viewfs.mounttable.MyCluster.link./data": f"file:{tmp_path}",
+        # or the one that the refresh has opened answers to other spellings of its name
+        "fs.viewfs.impl.disable.cache": "true",
+    }
+    for key, value in mounted.items():
+        hadoop.set(key, value)
+    try:
+        store = open_store(spark, str(tmp_path / "store"))
+        requests = [ArtifactRequest.of_table("parquet.`viewfs://MyCluster/data/t`", spec) for spec in SPECS]
+        results = refresh(spark, requests, store, schema=None)
+        assert [(result.relation, result.status) for result in results] == [
+            ("viewfs://mycluster/data/t", "refreshed")
+        ] * 3, results
+        found = read_report(spark, store).artifacts
+        assert [(each.validity.usable, each.validity.reason) for each in found if each.validity] == [
+            (True, "all files of the source are covered"),
+            (True, "a distribution is always used: a stale one balances worse"),
+            (True, "all files of the source are covered"),
+        ]
+    finally:
+        for key in mounted:
+            hadoop.unset(key)

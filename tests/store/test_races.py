@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spark_joinery.store import ArrowFileSystem, ArtifactStore, Limits, vacuum
-from support.store_worker import ARTIFACT, current
+from support.store_worker import ARTIFACT, current, publish
 
 from .conftest import Worker
 
@@ -65,3 +65,20 @@ def test_refreshes_while_another_process_vacuums(worker: Callable[[Path], Worker
             assert current(store)["reason"] is None
         assert len(writer.answer()["names"]) == 4
         assert current(store) == {"content": f"{n}-3", "reason": None}
+
+
+def test_a_publication_whose_pointer_is_taken_away_deletes_nothing(tmp_path: Path) -> None:
+    """As by a vacuum elsewhere that gives the artifact up: what is deleted then is for that to say."""
+
+    class Shared(ArrowFileSystem):
+        def replace(self, path: str, content: bytes, temporary: str) -> None:
+            super().replace(path, content, temporary)
+            if path.endswith("/_current.json"):
+                self.delete(path)
+
+    root = str(tmp_path / "store")
+    first = publish(ArtifactStore(root, ArrowFileSystem()), "first")
+    running = ArtifactStore(root, ArrowFileSystem()).begin(*ARTIFACT)
+    second = publish(ArtifactStore(root, Shared()), "second")
+    versions = tmp_path.joinpath("store", *ARTIFACT, "versions")
+    assert sorted(path.name for path in versions.iterdir()) == sorted([first, running.name, second])

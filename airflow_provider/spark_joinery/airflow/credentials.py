@@ -6,11 +6,13 @@ import re
 
 from airflow.providers.common.compat.sdk import redact
 
-# A match begins where it must: with all of a word before it, a long word would be read again from each letter.
 _IN_URL = re.compile(r"://[^\s/@'\"]*@")
+_SECRET = r"password|passwd|pwd|secret|token|access[._-]?key|api[._-]?key|sig"
+# A match begins where a word does, and a lookahead takes that word as a whole, once. A search that began at each of its
+# letters, or gave some back, would read the rest of a long word as often as it has letters.
 _NAMED = re.compile(
-    r"(?P<name>(?:password|passwd|pwd|secret|token|access[._-]?key|api[._-]?key|sig)[\w.-]*\s*[=:]\s*)"
-    r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&,'\"]+)",
+    rf"(?<![\w.-])(?=[\w.-]*?(?:{_SECRET}))(?=(?P<word>[\w.-]+))"
+    r"(?P<name>(?P=word)\s*[=:]\s*)(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&,'\"]+)",
     re.IGNORECASE,
 )
 

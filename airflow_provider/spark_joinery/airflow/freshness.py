@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cache
 from typing import Any
 
 from spark_joinery.metadata import ArtifactRequest
-from spark_joinery.store import ArrowFileSystem, ArtifactStore, list_artifacts, may_be, validity_of
+from spark_joinery.store import (
+    ArrowFileSystem,
+    Artifact,
+    ArtifactStore,
+    Lookup,
+    list_artifacts,
+    may_be,
+    validity_of,
+)
 
 
 @dataclass(frozen=True)
@@ -53,21 +62,32 @@ def problems_of(store: str, keys: Iterable[ArtifactKey], max_age_s: float | None
     # a lookup takes what it cannot read for damaged, and a store out of reach would be waited for without end
     opened.filesystem.status(opened.root)
     now = datetime.now(timezone.utc)
-    found = {key: _problem(opened, key, max_age_s, now) for key in keys}
+
+    @cache
+    def stored(kind: str) -> list[Artifact]:
+        # which reads every folder of the store, so only if an artifact is missing, and then once for all of its kind
+        return list_artifacts(opened, [kind])
+
+    found = {key: _problem(opened, stored, key, max_age_s, now) for key in keys}
     return {str(key): problem for key, problem in found.items() if problem}
 
 
-def _problem(store: ArtifactStore, key: ArtifactKey, max_age_s: float | None, now: datetime) -> str | None:
+def _problem(
+    store: ArtifactStore,
+    stored: Callable[[str], list[Artifact]],
+    key: ArtifactKey,
+    max_age_s: float | None,
+    now: datetime,
+) -> str | None:
     lookup = store.current(key.kind, key.relation, key.spec_hash, verify="length")
     if lookup.version is None and not lookup.damaged:
-        # a declaration does not say which catalog is current where the refresh runs
-        elsewhere = [
-            each.relation
-            for each in list_artifacts(store, [key.kind])
-            if each.spec_hash == key.spec_hash and may_be(key.relation, each.relation)
-        ]
-        if elsewhere:
-            lookup = store.current(key.kind, elsewhere[0], key.spec_hash, verify="length")
+        elsewhere = _elsewhere(store, stored(key.kind), key)
+        if len(elsewhere) > 1:
+            return (
+                f"the store has it of several catalogs, {' and '.join(elsewhere)}, and the manifest names none: delete "
+                "what is no longer refreshed, or give each catalog a store of its own"
+            )
+        lookup = next(iter(elsewhere.values()), lookup)
     if lookup.damaged or lookup.version is None:
         return lookup.reason
     validity = validity_of(lookup.version, None)
@@ -77,6 +97,17 @@ def _problem(store: ArtifactStore, key: ArtifactKey, max_age_s: float | None, no
     if max_age_s is not None and age > max_age_s:
         return f"it was built {age:,.0f} s ago, expected at most {max_age_s:,.0f} s"
     return None
+
+
+def _elsewhere(store: ArtifactStore, stored: Iterable[Artifact], key: ArtifactKey) -> dict[str, Lookup]:
+    """Look into other catalogs: a declaration does not say which one is current where the refresh runs."""
+    relations = [each.relation for each in stored if each.spec_hash == key.spec_hash]
+    found = {
+        relation: store.current(key.kind, relation, key.spec_hash, verify="length")
+        for relation in relations
+        if relation != key.relation and may_be(key.relation, relation)
+    }
+    return {relation: lookup for relation, lookup in found.items() if lookup.version or lookup.damaged}
 
 
 def _built_at(description: Any) -> datetime:

@@ -142,18 +142,27 @@ class BatchFolder:
             return 0.0
 
     def cancel(self) -> None:
-        """Ask the batch to end at once; without its folder it does so anyway."""
+        """Ask the batch to end at once; without its folder it does so anyway, a little later."""
         with contextlib.suppress(FileNotFoundError):
             (self.path / "cancel").touch()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody asked for its end, or has deleted the folder.
+        """Whether somebody asked for its end.
 
         Raises:
             OSError: If the disk does not say so.
         """
-        return (self.path / "cancel").exists() or not self.path.exists()
+        return (self.path / "cancel").exists()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no folder: somebody has deleted it, or its disk is away for a moment.
+
+        Raises:
+            OSError: If the disk does not say so.
+        """
+        return not self.path.exists()
 
     def log_tail(self, lines: int = 30) -> str:
         """The end of what Spark's driver has printed.

@@ -114,16 +114,18 @@ def look(opened: OpenedStore, relation: str, version: ArtifactVersion) -> Source
     Returns:
         The source as it is now; None if it does not exist.
     """
-    from spark_joinery.store import HadoopFileSystem, Listing, SourceNow
+    from spark_joinery.store import HadoopFileSystem, Listing, SourceNow, path_of
 
-    if not (":/" in relation and version.fingerprint["type"] == "files" and opened.is_near(relation)):
+    path = path_of(relation, version)
+    if not (":/" in relation and version.fingerprint["type"] == "files" and opened.is_near(path)):
         from spark_joinery.jobs.source_now import source_now
 
         return source_now(opened.spark, HadoopFileSystem.of_session(opened.spark), relation, version)
-    status = opened.store.filesystem.status(relation)
+    path = opened.store.filesystem.qualify(path)
+    status = opened.store.filesystem.status(path)
     if status is None:
         return None
-    files = list(opened.store.filesystem.walk(relation)) if status.is_folder else [status]
+    files = list(opened.store.filesystem.walk(path)) if status.is_folder else [status]
     return SourceNow(Listing(files, [], int(time.time() * 1000)))
 
 

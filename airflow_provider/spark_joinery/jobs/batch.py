@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 _MAY_PASS = (MetastoreLockedError, SparkNotStartedError, StoreError)
 _POLL_S = 0.5
 _HEARTBEAT_S = 2.0
+# a network disk that is mounted anew has no folder for a moment; one that was deleted stays away
+_LOOKS_UNTIL_GONE = 5
 CANCELLED = 143
 
 
@@ -48,12 +50,13 @@ class _Watch(threading.Thread):
         self._end = end
 
     def run(self) -> None:
-        seen, seen_at, heartbeat_at = -1.0, time.monotonic(), 0.0
+        seen, seen_at, heartbeat_at, looks_in_vain = -1.0, time.monotonic(), 0.0, 0
         while True:
             now = time.monotonic()
             # a network disk may refuse anything for a while, which must not end this thread; who waits is not seen then
             with contextlib.suppress(OSError):
-                if self._folder.is_cancelled:
+                looks_in_vain = looks_in_vain + 1 if self._folder.is_gone else 0
+                if self._folder.is_cancelled or looks_in_vain >= _LOOKS_UNTIL_GONE:
                     self._end("it was cancelled")
             with contextlib.suppress(OSError):
                 # the time of a change, not of the file: clocks of two machines differ
@@ -113,7 +116,7 @@ class _Run:
         return 1 if any(result.status == "failed" for result in results) else 0
 
     def _result(self, result: RefreshResult) -> None:
-        self._say(results=(*self._progress.results, asdict(result)))
+        self._mention(results=(*self._progress.results, asdict(result)))
 
     def _report(
         self, spark: SparkSession, store: ArtifactStore, results: list[RefreshResult], *, redacted: bool
@@ -124,7 +127,12 @@ class _Run:
         except Exception as error:
             # the artifacts are there, whatever Spark, a plot or the disk makes of a page about them
             log.warning("There is no report", exc_info=True)
-            self._say(report_error=one_line(error))
+            self._mention(report_error=one_line(error))
+
+    def _mention(self, **changes: object) -> None:
+        """Say what is no reason to end if the folder cannot be written now: what is said next tells it, too."""
+        with contextlib.suppress(OSError):
+            self._say(**changes)
 
     def _say(self, **changes: object) -> None:
         with self._lock:
@@ -134,7 +142,8 @@ class _Run:
     def _cancelled(self, reason: str) -> None:
         """End the program from the watching thread, whatever the main thread waits for."""
         try:
-            self._say(state="cancelled", error=reason)
+            # the folder may be gone, which must not keep a server from hearing of it
+            self._mention(state="cancelled", error=reason)
             if self._spark is not None and not hasattr(self._spark, "_jsc"):
                 # of a server, which would go on with the query; a JVM of our own ends with this process
                 self._spark.interruptAll()

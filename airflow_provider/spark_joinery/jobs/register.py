@@ -38,11 +38,10 @@ def register(
     name = view_name(request, schema)
     if not create:
         return name
-    path = version.data_path.replace("`", "``")
     comment = f"Joinery: skew distribution of {request.relation}, built {version.description['built_at']}"
     try:
         spark.sql(f"CREATE SCHEMA IF NOT EXISTS {quote_name(*split_name(schema))}")
-        spark.sql(f"CREATE OR REPLACE VIEW {name} COMMENT {_literal(comment)} AS SELECT * FROM parquet.`{path}`")
+        spark.sql(f"CREATE OR REPLACE VIEW {name} COMMENT {_literal(comment)} AS {_query(version)}")
     except PySparkException as error:
         raise RegisterError(
             f"Version {version.name} is in the store, but the view {name} could not be created: {one_line(error)}"
@@ -50,23 +49,41 @@ def register(
     return name
 
 
-def is_registered(spark: SparkSession, request: ArtifactRequest, schema: str) -> bool:
-    """Whether the view of a distribution exists.
+def is_registered(spark: SparkSession, request: ArtifactRequest, version: ArtifactVersion, schema: str) -> bool:
+    """Whether the view of a distribution exists and shows a version.
+
+    It may show another one: specifications that differ in `quantiles` or `hot` only have one view, as have the stores
+    of a catalog; and a version may have been published whose view could not be created.
 
     Args:
         spark: A session.
         request: The request for a distribution.
+        version: The version to show.
         schema: Schema of the view.
 
     Returns:
-        Whether it does, whatever version it shows.
+        Whether it does. Also false where the catalog does not tell, as to create the view once more does no harm.
     """
-    return bool(spark.catalog.tableExists(view_name(request, schema)))
+    name = view_name(request, schema)
+    if not spark.catalog.tableExists(name):
+        return False
+    try:
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+    except PySparkException:
+        # not every catalog describes its views
+        return False
+    return ("View Text", _query(version)) in {(row["col_name"], row["data_type"]) for row in rows}
 
 
 def view_name(request: ArtifactRequest, schema: str) -> str:
     """The quoted name of a distribution's view."""
     return quote_name(*split_name(schema), artifact_table_name(request))
+
+
+def _query(version: ArtifactVersion) -> str:
+    """The text of a view that shows a version."""
+    path = version.data_path.replace("`", "``")
+    return f"SELECT * FROM parquet.`{path}`"
 
 
 def _literal(text: str) -> str:

@@ -209,7 +209,7 @@ def refresh_artifact(
         outcome = replace(outcome, status="refreshed", mode=mode, reason=None if is_expected else why)
     table = None
     if schema and request.kind == "distribution":
-        is_new = outcome.status == "refreshed" or not is_registered(spark, request, schema)
+        is_new = outcome.status == "refreshed" or not is_registered(spark, request, version, schema)
         table = register(spark, request, version, schema, create=is_new)
     validity = validity_of(version, None)
     return replace(
@@ -303,6 +303,7 @@ def _finish(
         **{name: value for name, value in asdict(built).items() if name != "details" and value is not None},
         **built.details,
         "spec": spelled(source.frame, request.spec, source.name).model_dump(mode="json", exclude_none=True),
+        "sql_name": request.sql_name,
         "source": source.description,
         "settings": source.settings,
         "built_from": base.name if base else None,

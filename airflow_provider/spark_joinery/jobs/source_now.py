@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from spark_joinery.jobs.source import open_source
 from spark_joinery.metadata import ArtifactRequest, quote_name
 from spark_joinery.metadata.models import BloomFilterSpec
-from spark_joinery.store import ArtifactVersion, FileSystem, SourceNow
+from spark_joinery.store import ArtifactVersion, FileSystem, SourceNow, path_of
 
 # A request needs a specification, and looking at a source needs none.
 _ANY = BloomFilterSpec(keys=["any"])
@@ -22,7 +22,7 @@ def source_now(
         spark: A session, best one whose catalog has the source.
         filesystem: The session's file systems.
         relation: Identity of the source.
-        version: A version of one of its artifacts, which knows the format of a path.
+        version: A version of one of its artifacts, which knows the format of a path, and how it was declared.
 
     Returns:
         The source; None if the session knows no such relation.
@@ -33,7 +33,7 @@ def source_now(
     name = relation
     if ":/" in relation:
         provider = (version.description.get("source") or {}).get("provider", "parquet")
-        name = quote_name(str(provider), relation)
+        name = quote_name(str(provider), path_of(relation, version))
     source = open_source(spark, ArtifactRequest(relation, name, _ANY), filesystem)
     if source is None:
         return None

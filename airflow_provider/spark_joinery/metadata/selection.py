@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 
 from spark_joinery.errors import JoineryError
 from spark_joinery.metadata.identity import split_name
 from spark_joinery.metadata.models import Kind
 from spark_joinery.metadata.request import ArtifactRequest
+
+# dbt's id of a model: model.shop.orders, or model.shop.orders.v1.5 of one that has versions
+_MODEL = re.compile(r"model\.[^.]+\.(?P<name>.+?)(?:\.(?P<version>v.+))?")
 
 
 class UnknownNameError(JoineryError):
@@ -21,8 +25,8 @@ def select(
 
     Args:
         requests: All requests.
-        names: dbt unique ids, relation identities, or plain names ("flights"); a string may hold several; none
-            keeps all.
+        names: dbt unique ids, relation identities, or plain names ("flights"), which are those of all versions of
+            a model ("orders", one of them is "orders.v2"); a string may hold several; none keeps all.
         kinds: Kinds of artifact; none keeps all.
 
     Returns:
@@ -49,4 +53,13 @@ def select(
 
 def _names(request: ArtifactRequest) -> set[str]:
     plain = split_name(request.sql_name)[-1]
-    return {request.unique_id, request.unique_id.rpartition(".")[2], request.relation, request.sql_name, plain} - {""}
+    return {request.unique_id, *_names_in_dbt(request.unique_id), request.relation, request.sql_name, plain} - {""}
+
+
+def _names_in_dbt(unique_id: str) -> set[str]:
+    """The names of a node: all versions of a model have the model's, and one each with their version behind it."""
+    if not (model := _MODEL.fullmatch(unique_id)):
+        return {unique_id.rpartition(".")[2]}
+    name, version = model["name"], model["version"]
+    # the file of a model may have dots in its name
+    return {name, name.rpartition(".")[2], *([f"{name}.{version}"] if version else [])}

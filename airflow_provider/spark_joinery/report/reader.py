@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from spark_joinery.errors import JoineryError
 from spark_joinery.report.distribution import read_distribution
 from spark_joinery.report.model import Report, ReportedArtifact
-from spark_joinery.store import Sources, list_artifacts
+from spark_joinery.store import Sources, is_named, list_artifacts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,13 +54,17 @@ def read_report(spark: SparkSession, store: ArtifactStore, names: Collection[str
     """
     from spark_joinery.jobs.source_now import source_now
 
+    artifacts = list_artifacts(store)
+    relations = sorted({artifact.relation for artifact in artifacts})
     for name in names:
-        if not list_artifacts(store, names=[name]):
-            known = ", ".join(sorted({artifact.relation for artifact in list_artifacts(store)})) or "none at all"
+        if not any(is_named(relation, name) for relation in relations):
+            known = ", ".join(relations) or "none at all"
             raise NotInStoreError(f"Nothing in {store.root} is named '{name}'. Its relations: {known}.")
     sources = Sources(partial(source_now, spark, store.filesystem), _condition)
     found = []
-    for stored in list_artifacts(store, names=names):
+    for stored in artifacts:
+        if names and not any(is_named(stored.relation, name) for name in names):
+            continue
         lookup = store.current(stored.kind, stored.relation, stored.spec_hash)
         artifact = ReportedArtifact(stored.kind, stored.relation, stored.spec_hash, problem=lookup.reason)
         if lookup.version:

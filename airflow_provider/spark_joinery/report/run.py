@@ -39,7 +39,8 @@ def page_of_run(spark: SparkSession, store: ArtifactStore, results: Sequence[Ref
         >>> page_of_run(spark, store, refresh(spark, requests, store), redacted=True)
     """
     relations = dict.fromkeys(result.relation for result in results)
-    stored = [relation for relation in relations if list_artifacts(store, names=[relation])]
+    held = {artifact.relation for artifact in list_artifacts(store)} if relations else set()
+    stored = [relation for relation in relations if relation in held]
     if stored:
         report = read_report(spark, store, stored)
     else:

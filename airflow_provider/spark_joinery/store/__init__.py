@@ -17,7 +17,7 @@ from spark_joinery.store.fingerprint import (
 from spark_joinery.store.formats import FORMAT_VERSION
 from spark_joinery.store.layout import artifact_folder, relation_folder
 from spark_joinery.store.retention import Limits, Removal
-from spark_joinery.store.sources import Sources
+from spark_joinery.store.sources import Sources, path_of
 from spark_joinery.store.summary import Summary, VersionSummary, history, summarise
 from spark_joinery.store.vacuum import VacuumResult, vacuum
 from spark_joinery.store.validity import Coverage, SourceNow, Validity, coverage_of, validity_of
@@ -62,6 +62,7 @@ __all__ = [
     "list_source",
     "may_be",
     "open_store",
+    "path_of",
     "path_of_uri",
     "permissions_of",
     "relation_folder",

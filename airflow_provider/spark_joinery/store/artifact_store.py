@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import spark_joinery
+from spark_joinery.cause import one_line
 from spark_joinery.store import layout, seal
 from spark_joinery.store.contents import problem_of
 from spark_joinery.store.errors import StoreError, StoreNotWritableError
@@ -166,8 +167,11 @@ class ArtifactStore:
         """Remove what a new version makes superfluous. As that is published, a failure is only worth a warning."""
         try:
             current = self.filesystem.status(f"{published.folder}/{layout.CURRENT}")
+            if current is None:
+                # somebody has just given the artifact up, and without a time everything would look old
+                return
             # just written, so it tells the time of the store's own clock
-            now_ms = current.modified_ms if current else 0
+            now_ms = current.modified_ms
             removals = superfluous(self.filesystem, published.folder, now_ms, self.limits, whole=published.name)
             remove(self.filesystem, list(removals))
         except OSError as error:
@@ -197,7 +201,8 @@ def open_store(spark: SparkSession, root: str | None = None) -> ArtifactStore:
         The store. Nothing is created before the first refresh.
 
     Raises:
-        JoineryError: If no root is given at all; over Connect also if pyarrow is missing or the store out of reach.
+        StoreError: If there are no file systems of its scheme; over Connect also if it is out of reach.
+        JoineryError: If no root is given at all; over Connect also if pyarrow is missing.
 
     Example:
         >>> open_store(spark, "/data/joinery").root
@@ -207,7 +212,10 @@ def open_store(spark: SparkSession, root: str | None = None) -> ArtifactStore:
     if not root:
         raise spark_joinery.JoineryError("No artifact store is named: give --store, or set spark.joinery.store.")
     if hasattr(spark, "_jsc"):
-        return ArtifactStore(root, HadoopFileSystem.of_session(spark))
+        try:
+            return ArtifactStore(root, HadoopFileSystem.of_session(spark))
+        except OSError as error:
+            raise StoreError(f"The artifact store cannot be used: {one_line(error)}") from error
     store = ArtifactStore(root, ArrowFileSystem())
     try:
         store.filesystem.status(store.root)

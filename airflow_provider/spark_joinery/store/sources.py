@@ -7,12 +7,29 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from spark_joinery.cause import one_line
+from spark_joinery.metadata import split_name
 from spark_joinery.store.validity import Coverage, SourceNow, Validity, coverage_of, validity_of
 from spark_joinery.store.version import ArtifactVersion
 
 log = logging.getLogger(__name__)
 
 Look: TypeAlias = Callable[[str, ArtifactVersion], "SourceNow | None"]
+
+
+def path_of(relation: str, version: ArtifactVersion) -> str:
+    """The path of a source as it was declared, by which to reach it.
+
+    Its identity has scheme and authority in lower case, and a cluster may be configured under another spelling.
+
+    Args:
+        relation: Identity of the source, which is a path.
+        version: A version of one of its artifacts.
+
+    Returns:
+        The path; the identity if the version is of an older release, which did not note it.
+    """
+    declared = version.description.get("sql_name")
+    return split_name(declared)[-1] if declared else relation
 
 
 class Sources:
