@@ -49,7 +49,7 @@ private[rules] object PointInTime {
         If(LessThan(time, date(Int.MinValue + days)), date(Int.MinValue), DateSub(time, Literal(days)))
       case Days(days) => DateSub(time, Literal(days))
       case Clamped(t, amount, min, _) =>
-        If(LessThan(t, new Add(min, amount)), min, new Subtract(t, amount))
+        If(isBeyond(amount, LessThan(t, new Add(min, amount))), min, new Subtract(t, amount))
       case Plain => new Subtract(time, tolerance)
     }
 
@@ -59,9 +59,13 @@ private[rules] object PointInTime {
         If(GreaterThan(time, date(Int.MaxValue - days)), date(Int.MaxValue), DateAdd(time, Literal(days)))
       case Days(days) => DateAdd(time, Literal(days))
       case Clamped(t, amount, _, max) =>
-        If(GreaterThan(t, new Subtract(max, amount)), max, new Add(t, amount))
+        If(isBeyond(amount, GreaterThan(t, new Subtract(max, amount))), max, new Add(t, amount))
       case Plain => new Add(time, tolerance)
     }
+
+  /** The end of a type is computed of amounts that lead towards it: of a negative one it would overflow itself. */
+  private def isBeyond(amount: Expression, comparison: Expression): Expression =
+    And(GreaterThanOrEqual(amount, Literal.default(amount.dataType)), comparison)
 
   private sealed trait Shift
   private case object Plain extends Shift
