@@ -402,6 +402,15 @@ def test_several_right_sides_may_be_empty_or_ctes(spark: SparkSession, dbt: Dbt,
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_several_right_sides_come_after_ctes_of_the_model(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    rights, plain = several("strict", "latest", "town")
+    ctes = f"with l as (select * from {SCHEMA}.left), r as (select * from {SCHEMA}.right)"
+    sql = dbt.render("last_join", mode, left="l", right=[{**right, "relation": "r"} for right in rights], on=["a b"])
+    assert_same_rows(spark.sql(f"{ctes}\n{sql}"), spark.sql(plain))
+    assert spark.sql(f"{ctes}\n{sql}").columns == spark.sql(plain).columns
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_right_sides_with_keys_of_several_types_do_not_share_a_type(spark: SparkSession, dbt: Dbt, mode: str) -> None:
     # in one union all keys would be doubles, in which 2^53 and 2^53 + 1 are one
     spark.sql(f"create or replace view {SCHEMA}.big as select 9007199254740993L as k, 5 as t")

@@ -105,6 +105,19 @@ def test_as_of_with_tolerance_and_hint(flights: DataFrame, weather: DataFrame) -
         ).collect()
 
 
+def test_columns_that_a_side_does_not_show(flights: DataFrame, weather: DataFrame) -> None:
+    fewer = weather.select("origin", "wind")
+    answers = {None: [(1, 1.0), (2, 2.0), (3, None), (4, None)], 4: [(1, 1.0), (2, None), (3, None), (4, None)]}
+    for tolerance, found in answers.items():
+        for order, as_of in (("observed", "departs"), (weather.observed, flights.departs)):
+            joined = last_join(flights, fewer, on="origin", order_by=order, as_of=as_of, tolerance=tolerance)
+            assert joined.columns == ["origin", "flight", "departs", "wind"]
+            assert sorted(map(tuple, joined.select("flight", "wind").collect())) == found
+            left = flights.select("flight", "origin")
+            joined = last_join(left, fewer, on="origin", order_by=order, as_of=as_of, tolerance=tolerance)
+            assert sorted(map(tuple, joined.select("flight", "wind").collect())) == found
+
+
 def test_without_order_and_self_join(flights: DataFrame) -> None:
     one = last_join(flights, flights.select("origin", "departs"), on="origin").collect()
     assert sorted(row.flight for row in one) == [1, 2, 3, 4]
@@ -120,13 +133,14 @@ def test_columns_of_an_outer_query(connect: SparkSession, flights: DataFrame, we
     on = (F.col("f.origin") == F.col("w.origin")) & (
         F.col("w.observed") <= F.col("f.departs") - F.col("n.ahead").outer()
     )
-    joined = last_join(flights.alias("f"), weather.alias("w"), on=on, order_by="observed")
     notice = connect.createDataFrame([(0,), (5,), (10,)], "ahead INT").alias("n")
-    found = notice.select("ahead", joined.agg(F.sum("wind")).scalar().alias("wind"))
-    assert sorted(map(tuple, found.collect())) == [(0, 3.0), (5, 2.0), (10, 1.0)]
-    beside = notice.lateralJoin(joined.agg(F.sum("wind").alias("wind")))
-    assert sorted(map(tuple, beside.collect())) == [(0, 3.0), (5, 2.0), (10, 1.0)]
-    assert "LastJoin" in plan_of(beside)
+    for as_of in (None, "departs"):
+        joined = last_join(flights.alias("f"), weather.alias("w"), on=on, order_by="observed", as_of=as_of)
+        found = notice.select("ahead", joined.agg(F.sum("wind")).scalar().alias("wind"))
+        assert sorted(map(tuple, found.collect())) == [(0, 3.0), (5, 2.0), (10, 1.0)]
+        beside = notice.lateralJoin(joined.agg(F.sum("wind").alias("wind")))
+        assert sorted(map(tuple, beside.collect())) == [(0, 3.0), (5, 2.0), (10, 1.0)]
+        assert "LastJoin" in plan_of(beside)
 
 
 @pytest.fixture(scope="module")

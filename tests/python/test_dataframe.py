@@ -216,6 +216,29 @@ def test_tolerance_of_hours_from_a_date_to_a_timestamp(spark: SparkSession, hour
     assert [row.v for row in joined.collect()] == [found]
 
 
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize("wide", ["TINYINT", "INT", "BIGINT"])
+@pytest.mark.parametrize(
+    ("order", "limits", "best"),
+    [
+        ("asc", "u <= t AND u >= t - w", "max(u)"),
+        ("desc", "u >= t AND u <= t + w", "min(u)"),
+    ],
+)
+def test_tolerance_of_each_row_is_what_spark_subtracts(
+    spark: SparkSession, ansi: str, wide: str, order: str, limits: str, best: str
+) -> None:
+    """A negative one moves the limit to the other side of `as_of`, where nothing matches."""
+    lefts = spark.sql(f"""SELECT id, CAST(t AS {wide}) AS t, CAST(w AS {wide}) AS w
+        FROM VALUES (1, 5, 2), (2, 5, 0), (3, 5, -1), (4, 5, NULL), (5, -1, 120), (6, 100, -5) AS l(id, t, w)""")
+    rights = spark.sql(f"SELECT CAST(u AS {wide}) AS u FROM VALUES (3), (5), (6), (-121), (-120), (97), (104) AS r(u)")
+    with settings(spark, {"spark.sql.ansi.enabled": ansi}):
+        term = getattr(F.col("u"), order)()
+        joined = last_join(lefts, rights, on=F.lit(True), order_by=term, as_of="t", tolerance=F.col("w"))
+        plain = lefts.join(rights, F.expr(limits), "left").groupBy("id", "t", "w").agg(F.expr(best).alias("u"))
+        assert_same_rows(joined, plain)
+
+
 def test_tolerance_forwards_stops_at_the_end_of_the_type(spark: SparkSession) -> None:
     lefts = spark.sql("SELECT 1 AS k, 2147483647 AS t UNION ALL SELECT 1, 2147483640")
     rights = spark.sql("SELECT 1 AS k, 2147483647 AS u")

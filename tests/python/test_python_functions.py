@@ -11,6 +11,7 @@ from pyspark import cloudpickle
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from spark_joinery import last_join
 from support.answers import assert_operator, assert_same_rows, settings
 
 FORMS = {"BROADCAST": "BroadcastLastJoin", "SHUFFLE_HASH": "ShuffledHashLastJoin", "MERGE": "SortMergeLastJoin"}
@@ -115,3 +116,20 @@ def test_columns_of_both_sides_are_refused(spark: SparkSession, join: str, condi
         spark.sql(f"SELECT * FROM l {join}")
     assert f"[{condition}]" in str(caught.value)
     assert "later((v + v)) takes some of both; call it after the join" in str(caught.value)
+
+
+def test_columns_of_both_sides_are_refused_beside_an_order_that_is_not_shown(spark: SparkSession) -> None:
+    left, right = spark.table("l"), spark.table("r")
+    fewer = right.select("k", "v")
+    both = (left.k == fewer.k) & (F.call_function("later", left.v + fewer.v) > 3)
+    with pytest.raises(AnalysisException, match=r"later\(\(v \+ v\)\) takes some of both; call it after the join"):
+        last_join(left, fewer, on=both, order_by="o")
+
+
+def test_order_and_time_that_a_side_does_not_show(spark: SparkSession) -> None:
+    left, right = spark.table("l").withColumnRenamed("id", "left_id"), spark.table("r")
+    arguments = {"on": "k", "order_by": [F.call_function("later", "o"), "id"], "as_of": F.call_function("late", "o")}
+    shown = last_join(left, right, **arguments)
+    found = last_join(left.select("left_id", "k"), right.select("k", "v"), **arguments)
+    assert_same_rows(found, shown.select("k", "left_id", right.v))
+    assert found.where("v IS NOT NULL").count() > 0

@@ -10,7 +10,9 @@
   {%- for sql in rendered[:-1] -%}
     {%- do ctes.append(sources[loop.index] ~ ' as (\n  ' ~ sql | trim | indent(2) ~ '\n)') -%}
   {%- endfor -%}
-  {{ return(('with ' ~ ctes | join(',\n') ~ '\n' if ctes else '') ~ rendered[-1] | trim) }}
+  {%- if not ctes -%}{{ return(rendered[-1] | trim) }}{%- endif -%}
+  {#- in a subquery, because the model may have a WITH before it -#}
+  {{ return('select * from (\n  ' ~ ('with ' ~ ctes | join(',\n') ~ '\n' ~ rendered[-1] | trim) | indent(2) ~ '\n)') }}
 {% endmacro %}
 
 {# Consecutive right sides as a list of lists, those that one sorted stream serves together. #}

@@ -38,7 +38,7 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWind
  *   1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
  *   1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into the
  *      logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join; before that, columns
- *      of an outer query are taken out of it;
+ *      that a side has but does not show come into the join, and columns of an outer query are taken out of it;
  *   1. optimizer: [[OptimizeLastJoin]], and what Spark does with a LEFT JOIN, in [[PushBelowLastJoin]] and
  *      [[NestedFieldsOfLastJoin]]; then, once filters are where they belong, [[InferFiltersOfLastJoin]] and
  *      [[DistributeLastJoin]];

@@ -47,11 +47,13 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
   check("as of, forwards", 1 -> 10, 2 -> 25, 3 -> 7, 4 -> null)(
     flights.lastJoin(weather, Seq("origin"), AsOf(col("departs"), lit(5)), col("observed").desc))
 
-  test("as of a time window, of which Spark makes a column that drops rows without a time") {
+  test("as of a time window, of which Spark makes a column") {
     val asOf = AsOf(window(timestamp_seconds(col("departs")), "1 hour")("start"))
     for (joined <- Seq(
         () => flights.lastJoin(weather, Seq("origin"), asOf, col("observed")),
-        () => flights.lastJoin(weather, Seq("origin"), window(timestamp_seconds(col("observed")), "1 hour")("start"))
+        () => flights.lastJoin(weather, Seq("origin"), window(timestamp_seconds(col("observed")), "1 hour")("start")),
+        () => flights.lastJoin(weather, Seq("origin"), window_time(col("w"))),
+        () => flights.lastJoin(weather, Seq("origin"), AsOf(window_time(col("w"))), col("observed"))
       ))
       assert(intercept[AnalysisException](joined()).getMessage.startsWith("[JOINERY_LAST_JOIN.TIME_WINDOW]"))
   }

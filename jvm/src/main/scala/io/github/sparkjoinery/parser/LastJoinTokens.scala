@@ -33,10 +33,10 @@ private[parser] object LastJoinTokens {
   /** @param sqlText a statement after the substitution of variables */
   def mayOccurIn(sqlText: String): Boolean = words.mayOccurIn(sqlText)
 
-  // Before these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`) or part of
+  // Before these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`) or part of
   // NULLS LAST, not a join that has a left side.
-  val NotALeftSide =
-    Set("FROM", "JOIN", "COMMA", "DOT", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL", "USING", "INTO", "UPDATE")
+  val NotALeftSide = Set("FROM", "JOIN", "COMMA", "DOT", "COLON", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL") ++
+    Set("USING", "INTO", "UPDATE")
 
   // What may follow a join without ON or USING. LEFT and RIGHT are functions, too, before a parenthesis.
   val AfterJoin = Set(
@@ -69,11 +69,14 @@ private[parser] object LastJoinTokens {
     "EOF"
   )
 
+  // After these, any word is a name: `r.on`, `r.json:on`, the parameter `:on`.
+  private val BeforeAnyName = Set("DOT", "COLON")
   // After these, a word of AfterJoin is a name (`ORDER BY offset`).
   private val BeforeName = Set("BY", "COMMA")
   // The same in ORDER BY, where an operand is yet to come (`ORDER BY -offset`).
   private val BeforeOperand = Set("PLUS", "MINUS", "ASTERISK", "SLASH", "PERCENT", "DIV", "TILDE", "CONCAT_PIPE") ++
     Set("PIPE", "AMPERSAND", "HAT", "EQ", "NSEQ", "NEQ", "NEQJ", "LT", "LTE", "GT", "GTE") ++
+    Set("SHIFT_LEFT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED", "BANG", "FROM") ++ // FROM is of IS DISTINCT FROM
     Set("AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE")
 
   /** @param parser a parser whose token stream holds the statement, as Spark's lexer made it */
@@ -158,7 +161,7 @@ private[parser] object LastJoinTokens {
         name(i) match {
           case "LEFT_PAREN" | "LEFT_BRACKET" => depth += 1
           case "RIGHT_PAREN" | "RIGHT_BRACKET" => depth -= 1
-          case _ if depth > 0 || name(i - 1) == "DOT" =>
+          case _ if depth > 0 || BeforeAnyName(name(i - 1)) =>
           case "ON" | "USING" => return (orderBy, Some(i))
           case "ORDER" if name(i + 1) == "BY" => orderBy = orderBy.orElse(Some(i))
           case "LEFT" | "RIGHT" if name(i + 1) != "LEFT_PAREN" => return (orderBy, None)

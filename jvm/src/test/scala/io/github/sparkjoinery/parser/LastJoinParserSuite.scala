@@ -207,6 +207,8 @@ class LastJoinParserSuite extends LastJoinChecks {
       "SELECT * FROM (SELECT 1 AS last) AS last JOIN r",
       "SELECT * FROM l LEFT JOIN last JOIN r",
       "SELECT * FROM IDENTIFIER('last') JOIN r",
+      "SELECT * FROM l JOIN r ON l.k = :last JOIN s",
+      "SELECT * FROM l JOIN r ON l.v:last JOIN s",
       "ADD FILE /tmp/last JOIN/r.txt",
       "LIST JARS /tmp/last JOIN"
     )) {

@@ -122,9 +122,28 @@ class LastJoinWordsSuite extends LastJoinChecks {
         "0 + offset * -1 DESC NULLS FIRST",
         "CASE WHEN offset > 1 THEN offset ELSE limit END",
         "NOT offset < 2, offset",
+        "limit IS DISTINCT FROM offset, offset",
+        "NOT limit IS NOT DISTINCT FROM offset, offset",
+        "! offset < 2, offset",
+        "1 << offset, 8 >>> offset, 8 >> limit",
         "limit DESC NULLS FIRST"
       ))
       assert(Answers.rows(sql(s"SELECT id, offset FROM l l LAST JOIN offsets o ORDER BY $order USING (k)")) == answer)
+  }
+
+  test("a field of a VARIANT, or a parameter, that is named as a clause") {
+    views(
+      "variants" -> "SELECT k, ts, parse_json(to_json(named_struct('on', ts, 'offset', ts, 'last', -ts))) AS j FROM r")
+    def found(order: String): Seq[String] = Answers.rows(
+      spark.sql(s"SELECT id, ts FROM l l LAST JOIN variants v ORDER BY $order USING (k)", Map("on" -> 0, "limit" -> 0)))
+    for (order <- Seq(
+        "j:on::int",
+        "v.j:offset::int, j:using::int",
+        "j:last::int DESC NULLS FIRST",
+        "1, j:['on']::int",
+        ":limit, ts + :on"
+      ))
+      assert(found(order) == answer, order)
   }
 
   test("words of a variable inside a string are text") {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 
-import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinAsOf, LastJoinOrder, LastJoinRight}
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinAsOf, LastJoinOrder, MarkedRight}
 import io.github.sparkjoinery.planning.JoineryException.fail
 
 /**
@@ -17,7 +17,8 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
     if (plan.containsPattern(LastJoin.Pattern)) plan.foreachWithSubqueries(check)
 
   private def check(plan: LogicalPlan): Unit = plan match {
-    case join @ Join(left, right: LastJoinRight, LeftOuter, condition, _) =>
+    case join @ Join(_, MarkedRight(mark), LeftOuter, _, _) =>
+      val Join(left, right, _, condition, _) = BareMarks.of(join, mark)
       if (left.isStreaming || right.isStreaming) {
         fail(
           "STREAMING",
@@ -25,7 +26,7 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
           join.origin)
       }
       condition.foreach(checkCondition(_, Seq(left, right)))
-    case join @ Join(_, _: LastJoinRight, other, _, _) =>
+    case join @ Join(_, MarkedRight(_), other, _, _) =>
       fail(
         "JOIN_TYPE",
         s"${LastJoinOrder.Name} marks the right side of a left join, but this is a join of type $other.",

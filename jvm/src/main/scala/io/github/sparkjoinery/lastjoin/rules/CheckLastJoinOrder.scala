@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinRight}
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinRight, MarkedRight}
 import io.github.sparkjoinery.planning.JoineryException.fail
 
 /**
@@ -18,7 +18,7 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     if (plan.containsPattern(LastJoin.Pattern)) plan.foreach {
-      case Join(_, _: LastJoinRight, LeftOuter, Some(on), _) if on.resolved && !on.deterministic =>
+      case Join(_, MarkedRight(_), LeftOuter, Some(on), _) if on.resolved && !on.deterministic =>
         fail("NONDETERMINISTIC_ON", s"ON of LAST JOIN must be deterministic, but it is ${on.sql}.", on.origin)
       case right: LastJoinRight => right.order.filter(_.resolved).foreach(check)
       case _ =>

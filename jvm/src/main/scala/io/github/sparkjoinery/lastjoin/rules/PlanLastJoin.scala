@@ -1,18 +1,10 @@
 package io.github.sparkjoinery.lastjoin.rules
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import io.github.sparkjoinery.lastjoin.logical.{
-  LastJoin,
-  LastJoinAsOf,
-  LastJoinAsOfCondition,
-  LastJoinLeft,
-  LastJoinOrder,
-  LastJoinRight
-}
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinAsOf, LastJoinLeft, LastJoinOrder, LastJoinRight}
 import io.github.sparkjoinery.planning.JoineryException
 
 /**
@@ -30,32 +22,12 @@ import io.github.sparkjoinery.planning.JoineryException
 object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (plan.containsPattern(LastJoin.Pattern))
-      checked(WarnOfOrderAfterOn(DecorrelateLastJoin(plan).transformUpWithSubqueries {
+      checked(WarnOfOrderAfterOn(DecorrelateLastJoin(BareMarks(plan)).transformUpWithSubqueries {
         case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
-          planned(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint), order)
-
-        // Spark projects a metadata column of ORDER BY away again, above the mark.
-        case join @ Join(left, Project(list, LastJoinRight(order, right)), LeftOuter, condition, hint)
-            if list.forall(_.isInstanceOf[Attribute]) =>
-          Project(
-            join.output,
-            planned(Join(unmarked(left), right, LeftOuter, condition.map(unmarked), hint), order))
+          val join = HintsInJoin(Join(left, right, LeftOuter, condition, hint))
+          ComputeBelowLastJoin(LastJoin(join.left, join.right, order, join.condition, join.hint))
       }))
     else plan
-
-  private def planned(marked: Join, order: Seq[SortOrder]): LogicalPlan = {
-    val join = HintsInJoin(marked)
-    ComputeBelowLastJoin(LastJoin(join.left, join.right, order, join.condition, join.hint))
-  }
-
-  private def unmarked(left: LogicalPlan): LogicalPlan = left match {
-    case LastJoinLeft(_, _, child) => child
-    case other => other
-  }
-
-  private def unmarked(condition: Expression): Expression = condition.transform {
-    case LastJoinAsOfCondition(comparison) => comparison
-  }
 
   /** A mark on the left is checked as late as here, because until now its join might have been still to come. */
   private def checked(plan: LogicalPlan): LogicalPlan = {

@@ -11,12 +11,19 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder, Las
 import io.github.sparkjoinery.planning.JoineryException.fail
 
 /**
- * Refuses `window()` and `session_window()` in ORDER BY and `as_of`. Spark makes a column of them below whatever plan
- * has one child, and drops rows without a time there; the marks of a LAST JOIN have one child, and lose such rows. So
- * it is said before Spark resolves functions, when hints are resolved.
+ * Refuses `window()`, `session_window()` and `window_time()` in ORDER BY and `as_of`. Spark makes a column of them
+ * below whatever plan has one child. The marks of a LAST JOIN have one child: the column would be in the result, and of
+ * the first two, rows without a time would not be. So it is said before Spark resolves functions, when hints are
+ * resolved.
  */
 object RefuseTimeWindows extends Rule[LogicalPlan] {
-  private val Names = Set("window", "session_window")
+  private val DropsRows = "a column that drops rows without a time. Compute it in a subquery, or use date_trunc."
+
+  private val Names = Map(
+    "window" -> DropsRows,
+    "session_window" -> DropsRows,
+    "window_time" -> "a column of the result. Write `w.end - INTERVAL 1 MICROSECOND`, which is window_time(w)."
+  )
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach {
@@ -32,11 +39,10 @@ object RefuseTimeWindows extends Rule[LogicalPlan] {
   }
 
   private def check(where: String)(term: Expression): Unit = term.foreach {
-    case function: UnresolvedFunction if Names(nameOf(function)) =>
+    case function: UnresolvedFunction if Names.contains(nameOf(function)) =>
       fail(
         "TIME_WINDOW",
-        s"$where of LAST JOIN does not take ${nameOf(function)}(), of which Spark makes a column that drops rows without " +
-          "a time. Compute it in a subquery, or use date_trunc.",
+        s"$where of LAST JOIN does not take ${nameOf(function)}(), of which Spark makes ${Names(nameOf(function))}",
         function.origin
       )
     case _ =>

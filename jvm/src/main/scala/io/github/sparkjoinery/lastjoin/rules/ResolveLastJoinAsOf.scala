@@ -4,14 +4,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.lastjoin.logical.{
   LastJoin,
   LastJoinAsOf,
   LastJoinAsOfCondition,
   LastJoinLeft,
-  LastJoinRight
+  MarkedLeft,
+  MarkedRight
 }
 import io.github.sparkjoinery.planning.JoineryException
 
@@ -25,8 +25,8 @@ import io.github.sparkjoinery.planning.JoineryException
  *   :- LastJoinLeft time, tolerance                 ==>    :- LastJoinLeft time, tolerance
  *   +- LastJoinRight [r ASC, ...]                          +- LastJoinRight [r ASC, ...]
  * }}}
- * The right side stands bare in both comparisons, which is the form that operators can search by. The mark stays on the
- * left, because `DataFrame.join` by names takes the sides out of an analyzed join and joins them anew.
+ * The mark stays on the left, because `DataFrame.join` by names takes the sides out of an analyzed join and joins them
+ * anew. A condition over columns that a side does not show waits for [[BareMarks]].
  */
 object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
 
@@ -44,98 +44,11 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
         left.copyTagsFrom(filter)
         left
 
-      case join @ Join(left: LastJoinLeft, right: LastJoinRight, LeftOuter, condition, _)
-          if left.resolved && right.resolved && left.outputSet.intersect(right.outputSet).isEmpty &&
+      case join @ Join(MarkedLeft(left), MarkedRight(right), LeftOuter, condition, _)
+          if join.childrenResolved && join.left.outputSet.intersect(join.right.outputSet).isEmpty &&
             !condition.exists(_.exists(_.isInstanceOf[LastJoinAsOfCondition])) =>
-        val first = right.order.headOption.getOrElse(JoineryException.fail(
-          "AS_OF_WITHOUT_ORDER",
-          "as_of is compared with the first ORDER BY term of the LAST JOIN, but there is none.",
-          left.time.origin))
-        val asOf = LastJoinAsOfCondition(comparison(first, left))
-        join.copy(condition = Some(condition.map(And(_, asOf)).getOrElse(asOf)))
+        val asOf = PointInTime.comparison(left, right)
+        if (!asOf.references.subsetOf(join.left.outputSet ++ join.right.outputSet)) join
+        else join.copy(condition = Some(BareMarks.and(condition, LastJoinAsOfCondition(asOf))))
     }
-
-  private def comparison(first: SortOrder, left: LastJoinLeft): Expression = first.direction match {
-    case Ascending =>
-      val notAfter = LessThanOrEqual(first.child, left.time)
-      left.tolerance.map(t => And(notAfter, GreaterThanOrEqual(first.child, minus(left.time, t, first)))).getOrElse(
-        notAfter)
-    case Descending =>
-      val notBefore = GreaterThanOrEqual(first.child, left.time)
-      left.tolerance.map(t => And(notBefore, LessThanOrEqual(first.child, plus(left.time, t, first)))).getOrElse(
-        notBefore)
-  }
-
-  private def minus(time: Expression, tolerance: Expression, term: SortOrder): Expression =
-    shift(time, tolerance, term) match {
-      case Days(days) if days >= 0 =>
-        If(LessThan(time, date(Int.MinValue + days)), date(Int.MinValue), DateSub(time, Literal(days)))
-      case Days(days) => DateSub(time, Literal(days))
-      case Clamped(t, amount, min, _) =>
-        If(LessThan(t, new Add(min, amount)), min, new Subtract(t, amount))
-      case Plain => new Subtract(time, tolerance)
-    }
-
-  private def plus(time: Expression, tolerance: Expression, term: SortOrder): Expression =
-    shift(time, tolerance, term) match {
-      case Days(days) if days >= 0 =>
-        If(GreaterThan(time, date(Int.MaxValue - days)), date(Int.MaxValue), DateAdd(time, Literal(days)))
-      case Days(days) => DateAdd(time, Literal(days))
-      case Clamped(t, amount, _, max) =>
-        If(GreaterThan(t, new Subtract(max, amount)), max, new Add(t, amount))
-      case Plain => new Add(time, tolerance)
-    }
-
-  private sealed trait Shift
-  private case object Plain extends Shift
-
-  /**
-   * Whole days, between dates: a date minus any other interval is a timestamp, for which the right side would need a
-   * cast. Dates stop at the ends of their type, too, beyond which Spark's wrap around.
-   */
-  private case class Days(days: Int) extends Shift
-
-  /** Integers stop at the ends of their type: beyond them there is no right value, and the sum would overflow. */
-  private case class Clamped(time: Expression, amount: Expression, min: Literal, max: Literal) extends Shift
-
-  private def shift(time: Expression, tolerance: Expression, term: SortOrder): Shift =
-    (time.dataType, tolerance.dataType) match {
-      case (DateType, _: DayTimeIntervalType)
-          if term.dataType == DateType && tolerance.foldable && tolerance.eval() != null =>
-        Days(Math.floorDiv(tolerance.eval().asInstanceOf[Long], MicrosPerDay).toInt)
-      case (t, a) if Ends.contains(t) && Ends.contains(a) =>
-        val common = if (t.defaultSize >= a.defaultSize || fits(tolerance, t)) t else a
-        val (min, max) = Ends(common)
-        Clamped(cast(time, common), cast(tolerance, common), Literal.create(min, common), Literal.create(max, common))
-      case (_: NumericType, _: NumericType) => Plain
-      case (
-            DateType | TimestampType | TimestampNTZType,
-            _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType) => Plain
-      case (t, a) => JoineryException.fail(
-          "TOLERANCE_TYPE",
-          s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates and timestamps, " +
-            "a number for numbers; other types have no distance.",
-          tolerance.origin
-        )
-    }
-
-  private def date(days: Int): Literal = Literal.create(days, DateType)
-
-  private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
-
-  private val Ends: Map[DataType, (Any, Any)] = Map(
-    ByteType -> ((Byte.MinValue, Byte.MaxValue)),
-    ShortType -> ((Short.MinValue, Short.MaxValue)),
-    IntegerType -> ((Int.MinValue, Int.MaxValue)),
-    LongType -> ((Long.MinValue, Long.MaxValue))
-  )
-
-  private def cast(e: Expression, to: DataType): Expression = if (e.dataType == to) e else Cast(e, to)
-
-  /** Whether a constant is no wider than a type, so that the time, and the right side with it, need no cast. */
-  private def fits(constant: Expression, to: DataType): Boolean = constant.foldable && (constant.eval() match {
-    case n: Number =>
-      (Ends(to)._2: @unchecked) match { case max: Number => n.longValue <= max.longValue && n.longValue >= 0 }
-    case _ => false
-  })
 }

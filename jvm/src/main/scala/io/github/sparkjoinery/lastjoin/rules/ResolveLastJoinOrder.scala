@@ -3,7 +3,7 @@ package io.github.sparkjoinery.lastjoin.rules
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, ResolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinOrder, LastJoinRight}
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinOrder, LastJoinRight, MarkedRight}
 
 /**
  * The DataFrame form of LAST JOIN's right side:
@@ -21,6 +21,11 @@ object ResolveLastJoinOrder extends Rule[LogicalPlan] {
         right.copyTagsFrom(filter)
         right
 
-      case hint @ ResolvedHint(right: LastJoinRight, _) => right.copy(child = hint.copy(child = right.child))
+      case hint @ ResolvedHint(MarkedRight(_), _) => below(hint.child, hint)
     }
+
+  private def below(side: LogicalPlan, hint: ResolvedHint): LogicalPlan = side match {
+    case right: LastJoinRight => right.copy(child = hint.copy(child = right.child))
+    case project => project.withNewChildren(project.children.map(below(_, hint)))
+  }
 }

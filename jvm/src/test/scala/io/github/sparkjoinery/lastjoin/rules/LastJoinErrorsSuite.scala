@@ -129,6 +129,12 @@ class LastJoinErrorsSuite extends LastJoinChecks {
     "Session_Window(timestamp_seconds(r.ts), '1 hour')"
   )
   error(
+    "SELECT * FROM l l LAST JOIN r ORDER BY r.k, window_time(r.w) ON l.k = r.k",
+    "JOINERY_LAST_JOIN.TIME_WINDOW",
+    "window_time(r.w)",
+    "a column of the result. Write `w.end - INTERVAL 1 MICROSECOND`"
+  )
+  error(
     "SELECT * FROM l l LAST JOIN r ORDER BY rand() ON l.k = r.k",
     "JOINERY_LAST_JOIN.ORDER_BY_NONDETERMINISTIC",
     "rand()")

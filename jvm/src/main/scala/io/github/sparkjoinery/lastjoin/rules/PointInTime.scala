@@ -1,0 +1,122 @@
+package io.github.sparkjoinery.lastjoin.rules
+
+import org.apache.spark.sql.catalyst.analysis.SimpleAnalyzer
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
+import org.apache.spark.sql.types._
+
+import io.github.sparkjoinery.lastjoin.logical.{LastJoinLeft, LastJoinRight}
+import io.github.sparkjoinery.planning.JoineryException
+
+/**
+ * `r <= time AND r >= time - tolerance`, where `r` is the first ORDER BY term; under DESC the other way round. The
+ * right side stands bare in both comparisons, which is the form that operators can search by.
+ */
+private[rules] object PointInTime {
+
+  /** The condition as one would write it, before Spark makes the types of both sides one. */
+  def comparison(left: LastJoinLeft, right: LastJoinRight): Expression =
+    comparison(
+      right.order.headOption.getOrElse(JoineryException.fail(
+        "AS_OF_WITHOUT_ORDER",
+        "as_of is compared with the first ORDER BY term of the LAST JOIN, but there is none.",
+        left.time.origin)),
+      left
+    )
+
+  /** The condition as Spark's analyzer leaves it, for where that does not come by any more. */
+  def resolved(left: LastJoinLeft, right: LastJoinRight): Expression = {
+    val condition = comparison(left, right)
+    val analyzed = SimpleAnalyzer.execute(Filter(condition, LocalRelation(condition.references.toSeq)))
+    if (!analyzed.resolved) SimpleAnalyzer.checkAnalysis(analyzed)
+    analyzed.expressions.head
+  }
+
+  private def comparison(first: SortOrder, left: LastJoinLeft): Expression = first.direction match {
+    case Ascending =>
+      val notAfter = LessThanOrEqual(first.child, left.time)
+      left.tolerance.map(t => And(notAfter, GreaterThanOrEqual(first.child, minus(left.time, t, first)))).getOrElse(
+        notAfter)
+    case Descending =>
+      val notBefore = GreaterThanOrEqual(first.child, left.time)
+      left.tolerance.map(t => And(notBefore, LessThanOrEqual(first.child, plus(left.time, t, first)))).getOrElse(
+        notBefore)
+  }
+
+  private def minus(time: Expression, tolerance: Expression, term: SortOrder): Expression =
+    shift(time, tolerance, term) match {
+      case Days(days) if days >= 0 =>
+        If(LessThan(time, date(Int.MinValue + days)), date(Int.MinValue), DateSub(time, Literal(days)))
+      case Days(days) => DateSub(time, Literal(days))
+      case Clamped(t, amount, min, _) =>
+        If(isBeyond(amount, LessThan(t, new Add(min, amount))), min, new Subtract(t, amount))
+      case Plain => new Subtract(time, tolerance)
+    }
+
+  private def plus(time: Expression, tolerance: Expression, term: SortOrder): Expression =
+    shift(time, tolerance, term) match {
+      case Days(days) if days >= 0 =>
+        If(GreaterThan(time, date(Int.MaxValue - days)), date(Int.MaxValue), DateAdd(time, Literal(days)))
+      case Days(days) => DateAdd(time, Literal(days))
+      case Clamped(t, amount, _, max) =>
+        If(isBeyond(amount, GreaterThan(t, new Subtract(max, amount))), max, new Add(t, amount))
+      case Plain => new Add(time, tolerance)
+    }
+
+  /** The end of a type is computed of amounts that lead towards it: of a negative one it would overflow itself. */
+  private def isBeyond(amount: Expression, comparison: Expression): Expression =
+    And(GreaterThanOrEqual(amount, Literal.default(amount.dataType)), comparison)
+
+  private sealed trait Shift
+  private case object Plain extends Shift
+
+  /**
+   * Whole days, between dates: a date minus any other interval is a timestamp, for which the right side would need a
+   * cast. Dates stop at the ends of their type, too, beyond which Spark's wrap around.
+   */
+  private case class Days(days: Int) extends Shift
+
+  /** Integers stop at the ends of their type: beyond them there is no right value, and the sum would overflow. */
+  private case class Clamped(time: Expression, amount: Expression, min: Literal, max: Literal) extends Shift
+
+  private def shift(time: Expression, tolerance: Expression, term: SortOrder): Shift =
+    (time.dataType, tolerance.dataType) match {
+      case (DateType, _: DayTimeIntervalType)
+          if term.dataType == DateType && tolerance.foldable && tolerance.eval() != null =>
+        Days(Math.floorDiv(tolerance.eval().asInstanceOf[Long], MicrosPerDay).toInt)
+      case (t, a) if Ends.contains(t) && Ends.contains(a) =>
+        val common = if (t.defaultSize >= a.defaultSize || fits(tolerance, t)) t else a
+        val (min, max) = Ends(common)
+        Clamped(cast(time, common), cast(tolerance, common), Literal.create(min, common), Literal.create(max, common))
+      case (_: NumericType, _: NumericType) => Plain
+      case (
+            DateType | TimestampType | TimestampNTZType,
+            _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType) => Plain
+      case (t, a) => JoineryException.fail(
+          "TOLERANCE_TYPE",
+          s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates and timestamps, " +
+            "a number for numbers; other types have no distance.",
+          tolerance.origin
+        )
+    }
+
+  private def date(days: Int): Literal = Literal.create(days, DateType)
+
+  private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
+
+  private val Ends: Map[DataType, (Any, Any)] = Map(
+    ByteType -> ((Byte.MinValue, Byte.MaxValue)),
+    ShortType -> ((Short.MinValue, Short.MaxValue)),
+    IntegerType -> ((Int.MinValue, Int.MaxValue)),
+    LongType -> ((Long.MinValue, Long.MaxValue))
+  )
+
+  private def cast(e: Expression, to: DataType): Expression = if (e.dataType == to) e else Cast(e, to)
+
+  /** Whether a constant is no wider than a type, so that the time, and the right side with it, need no cast. */
+  private def fits(constant: Expression, to: DataType): Boolean = constant.foldable && (constant.eval() match {
+    case n: Number =>
+      (Ends(to)._2: @unchecked) match { case max: Number => n.longValue <= max.longValue && n.longValue >= 0 }
+    case _ => false
+  })
+}
