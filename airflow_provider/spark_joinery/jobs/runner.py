@@ -308,4 +308,4 @@ def _finish(
         "built_from": base.name if base else None,
         "seconds": round(time.monotonic() - started, 3),
     }
-    return store.publish(pending, source.fingerprint(), details)
+    return store.publish(pending, source.fingerprint(is_increment=base is not None), details)

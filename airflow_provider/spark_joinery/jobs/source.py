@@ -49,7 +49,7 @@ class Source:
         frame: Its rows; those of `snapshot`, if it has one, whatever is committed later.
         description: How Spark reads it; None for a view.
         snapshot: The version of a Delta or Iceberg table.
-        listing: Files before anything was read; empty for an Iceberg table.
+        listing: Files before Spark looked them up to read them; empty for an Iceberg table.
         filesystem: Where they lie.
         settings: Of Spark, by which it is read.
     """
@@ -62,8 +62,15 @@ class Source:
     filesystem: FileSystem
     settings: dict[str, str | None]
 
-    def fingerprint(self) -> Fingerprint:
-        """Tell what an artifact covers that has just been built from the frame."""
+    def fingerprint(self, *, is_increment: bool) -> Fingerprint:
+        """Tell what an artifact covers that has just been built from the frame.
+
+        Args:
+            is_increment: Whether the build read no files but some of the listing.
+
+        Returns:
+            The fingerprint.
+        """
         if self.description is None:
             return {"type": "none", "reason": "a view: it can change without its tables", "files": []}
         if self.snapshot:
@@ -71,7 +78,7 @@ class Source:
             return {"type": "snapshot", "reason": None, "files": [], "table_id": table_id, "version": version}
         if self.description["provider"] not in FILE_PROVIDERS:
             return {"type": "none", "reason": f"a table of {self.description['provider']} has no files", "files": []}
-        return fingerprint(self.listing, list_source(self.frame, self.filesystem))
+        return fingerprint(self.listing, list_source(self.frame, self.filesystem), is_increment=is_increment)
 
     def uris(self) -> dict[str, str]:
         """The spelling of each file in Spark's column `_metadata.file_path`, by canonical path."""
@@ -103,10 +110,10 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
     """
     name = request.sql_name
     try:
-        # a session that has read the table before would go on with the files it found then
-        if not is_path(request) and spark.catalog.tableExists(name):
-            spark.catalog.refreshTable(name)
-        frame = spark.table(name)
+        # Spark reads a file as far as it went when Spark looked it up. Listed before that, and again after the build, a
+        # file that has changed in between is seen to differ.
+        listing = list_settled(_rows(spark, request), filesystem)
+        frame = _rows(spark, request)
         description = None if is_view(spark, request) else describe(spark, request, frame)
     except AnalysisException as error:
         if _is_missing(error, request):
@@ -123,8 +130,15 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
     snapshot = _snapshot(spark, name, description)
     if snapshot and snapshot.version is not None:
         frame = spark.sql(f"SELECT * FROM {name} VERSION AS OF {snapshot.version}")
-    listing = list_settled(frame, filesystem)
     return Source(name, frame, description, snapshot, listing, filesystem, reading_settings(spark))
+
+
+def _rows(spark: SparkSession, request: ArtifactRequest) -> DataFrame:
+    """The relation's rows as they are now."""
+    # a session that has read the table before would go on with the files it found then
+    if not is_path(request) and spark.catalog.tableExists(request.sql_name):
+        spark.catalog.refreshTable(request.sql_name)
+    return spark.table(request.sql_name)
 
 
 def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) -> SourceDescription:
@@ -138,11 +152,7 @@ def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) ->
     Returns:
         The description to store with an artifact.
     """
-    schema = [
-        # ALTER TABLE ... ADD COLUMNS (k INT DEFAULT 1) leaves its value here, and the files as they are
-        [field.name, field.dataType.simpleString(), *filter(None, [field.metadata.get("EXISTS_DEFAULT")])]
-        for field in frame.schema
-    ]
+    schema = _columns(frame)
     if is_path(request):
         provider = split_name(request.sql_name)[0].lower()
         return {"provider": provider, "options": "", "schema": schema, "partition_columns": []}
@@ -154,6 +164,15 @@ def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) ->
         "schema": schema,
         "partition_columns": _partition_columns(rows),
     }
+
+
+def _columns(frame: DataFrame) -> list[list[str]]:
+    """The schema of a description."""
+    return [
+        # ALTER TABLE ... ADD COLUMNS (k INT DEFAULT 1) leaves its value here, and the files as they are
+        [field.name, field.dataType.simpleString(), *filter(None, [field.metadata.get("EXISTS_DEFAULT")])]
+        for field in frame.schema
+    ]
 
 
 def is_path(request: ArtifactRequest) -> bool:
