@@ -45,22 +45,29 @@ class Source:
     """A relation, open for reading.
 
     Attributes:
-        name: Quoted name for messages and SQL.
-        frame: Its rows; those of `snapshot`, if it has one, whatever is committed later.
+        request: Names the relation.
+        frame: Its rows; those of `snapshot`, if `is_pinned`, whatever is committed later.
         description: How Spark reads it; None for a view.
         snapshot: The version of a Delta or Iceberg table.
+        is_pinned: Whether the frame reads the snapshot by its version.
         listing: Files before Spark looked them up to read them; empty for an Iceberg table.
         filesystem: Where they lie.
         settings: Of Spark, by which it is read.
     """
 
-    name: str
+    request: ArtifactRequest
     frame: DataFrame
     description: SourceDescription | None
     snapshot: Snapshot | None
+    is_pinned: bool
     listing: Listing
     filesystem: FileSystem
     settings: dict[str, str | None]
+
+    @property
+    def name(self) -> str:
+        """Quoted name for messages and SQL."""
+        return self.request.sql_name
 
     def fingerprint(self, *, is_increment: bool) -> Fingerprint:
         """Tell what an artifact covers that has just been built from the frame.
@@ -73,12 +80,20 @@ class Source:
         """
         if self.description is None:
             return {"type": "none", "reason": "a view: it can change without its tables", "files": []}
+        if self.snapshot and not self.is_pinned and self._has_moved():
+            return {"type": "none", "reason": "the table was changed while the artifact was built", "files": []}
         if self.snapshot:
             table_id, version = self.snapshot.table_id, self.snapshot.version
             return {"type": "snapshot", "reason": None, "files": [], "table_id": table_id, "version": version}
         if self.description["provider"] not in FILE_PROVIDERS:
             return {"type": "none", "reason": f"a table of {self.description['provider']} has no files", "files": []}
         return fingerprint(self.listing, list_source(self.frame, self.filesystem), is_increment=is_increment)
+
+    def _has_moved(self) -> bool:
+        """Whether a table of snapshots may be another by now than it was when the source was opened."""
+        spark = self.frame.sparkSession
+        description = describe(spark, self.request, _rows(spark, self.request))
+        return (_snapshot(spark, self.name, description), description) != (self.snapshot, self.description)
 
     def uris(self) -> dict[str, str]:
         """The spelling of each file in Spark's column `_metadata.file_path`, by canonical path."""
@@ -128,9 +143,10 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
             "you need it."
         )
     snapshot = _snapshot(spark, name, description)
-    if snapshot and snapshot.version is not None:
-        frame = spark.sql(f"SELECT * FROM {name} VERSION AS OF {snapshot.version}")
-    return Source(name, frame, description, snapshot, listing, filesystem, reading_settings(spark))
+    is_pinned = False
+    if description and snapshot:
+        frame, is_pinned = _rows_of_snapshot(spark, request, description, snapshot)
+    return Source(request, frame, description, snapshot, is_pinned, listing, filesystem, reading_settings(spark))
 
 
 def _rows(spark: SparkSession, request: ArtifactRequest) -> DataFrame:
@@ -139,6 +155,19 @@ def _rows(spark: SparkSession, request: ArtifactRequest) -> DataFrame:
     if not is_path(request) and spark.catalog.tableExists(request.sql_name):
         spark.catalog.refreshTable(request.sql_name)
     return spark.table(request.sql_name)
+
+
+def _rows_of_snapshot(
+    spark: SparkSession, request: ArtifactRequest, description: SourceDescription, snapshot: Snapshot
+) -> tuple[DataFrame, bool]:
+    """The rows of a table's snapshot, in the table's columns; and whether they stay those, whatever is committed."""
+    if snapshot.version is not None:
+        frame = spark.sql(f"SELECT * FROM {request.sql_name} VERSION AS OF {snapshot.version}")
+        # Iceberg reads a snapshot in the columns that it was written with. ALTER TABLE makes no snapshot, and may have
+        # changed them since.
+        if _columns(frame) == description["schema"]:
+            return frame, True
+    return _rows(spark, request), False
 
 
 def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) -> SourceDescription:
