@@ -7,11 +7,13 @@ from typing import TypedDict
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
+from spark_joinery.jobs.builders.built import column
 from spark_joinery.jobs.reading import reading_settings, skipping_option
-from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, iceberg_snapshot
+from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, file_metadata, iceberg_snapshot
 from spark_joinery.metadata import ArtifactRequest, split_name
 from spark_joinery.metadata.identity import FILE_FORMATS
 from spark_joinery.store import FileSystem, Fingerprint, Listing, fingerprint, list_settled, list_source, path_of_uri
@@ -87,7 +89,20 @@ class Source:
             return {"type": "snapshot", "reason": None, "files": [], "table_id": table_id, "version": version}
         if self.description["provider"] not in FILE_PROVIDERS:
             return {"type": "none", "reason": f"a table of {self.description['provider']} has no files", "files": []}
+        if self.request.kind == "range_index" and self.shares_files():
+            return {"type": "none", "reason": "partitions of the table share files", "files": []}
         return fingerprint(self.listing, list_source(self.frame, self.filesystem), is_increment=is_increment)
+
+    def shares_files(self) -> bool:
+        """Whether partitions have files in common, whose rows Spark reads once for each of them.
+
+        A listing does not tell, and the catalog tells it of one partition at a time. No columns are read of the files.
+        """
+        if self.description is None or self.snapshot or not self.description["partition_columns"]:
+            return False
+        partition = F.struct(*map(column, self.description["partition_columns"]))
+        files = self.frame.groupBy(file_metadata(self.frame, "file_path"))
+        return not files.agg(F.countDistinct(partition).alias("partitions")).where("partitions > 1").isEmpty()
 
     def _has_moved(self) -> bool:
         """Whether a table of snapshots may be another by now than it was when the source was opened."""
