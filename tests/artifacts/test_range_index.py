@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from spark_joinery.jobs import refresh_artifact
+from spark_joinery.jobs import refresh_artifact, runner
 from spark_joinery.metadata import ArtifactRequest, RangeIndexSpec
 from spark_joinery.store import open_store
 
@@ -104,3 +105,55 @@ def test_timestamps_are_stored_to_the_microsecond(bench: Bench, written_as: str)
     finally:
         bench.spark.conf.unset("spark.sql.parquet.outputTimestampType")
     assert bench.loads_index()
+
+
+@pytest.fixture
+def shared(bench: Bench, tmp_path: Path) -> Bench:
+    """Of a table with one partition, whose folder a second one may be given: Spark then reads its rows twice."""
+    folder = tmp_path / "storms"
+    bench.spark.sql("DROP TABLE storms")
+    bench.spark.sql(
+        "CREATE TABLE storms (storm_id BIGINT, starts_at TIMESTAMP, ends_at TIMESTAMP, name STRING, d INT) "
+        f"USING parquet PARTITIONED BY (d) LOCATION '{folder}'"
+    )
+    bench.spark.sql("INSERT INTO storms PARTITION (d = 1) " + SPANS + " FROM range(0, 800, 1, 4)")
+    bench.age()
+    return bench
+
+
+def share(bench: Bench, tmp_path: Path) -> None:
+    bench.spark.sql(f"ALTER TABLE storms ADD PARTITION (d = 2) LOCATION '{tmp_path}/storms/d=1'")
+
+
+def test_partitions_that_share_a_folder(shared: Bench, tmp_path: Path) -> None:
+    assert shared.refresh() == "full"
+    assert shared.loads_index()
+    share(shared, tmp_path)
+    assert shared.spark.table("storms").count() == 1600
+    assert not shared.loads_index()
+    assert shared.refresh() == "unchanged"
+    request, store = ArtifactRequest.of_table("storms", SPEC), open_store(shared.spark, str(tmp_path / "other"))
+    result = refresh_artifact(shared.spark, request, store, schema=None)
+    assert result.status == "skipped"
+    assert "partitions of default.storms share files" in str(result.reason)
+    shared.spark.sql("ALTER TABLE storms DROP PARTITION (d = 2)")
+    assert shared.loads_index()
+    assert refresh_artifact(shared.spark, request, store, schema=None).rows == 800
+
+
+def test_partitions_that_come_to_share_a_folder(shared: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the index is built."""
+    build = runner._build
+
+    def share_and_build(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        share(shared, tmp_path)
+        return build(*arguments)
+
+    monkeypatch.setattr(runner, "_build", share_and_build)
+    assert shared.refresh() == "full"
+    assert not shared.loads_index()
+    shared.spark.sql("ALTER TABLE storms DROP PARTITION (d = 2)")
+    assert not shared.loads_index()
+    assert shared.refresh() == "full"
+    assert shared.loads_index()

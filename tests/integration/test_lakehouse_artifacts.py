@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from spark_joinery.jobs import RefreshResult, refresh
+from spark_joinery.jobs import RefreshResult, refresh, runner
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, HotKeys, RangeIndexSpec
 from spark_joinery.store import open_store
 
@@ -146,5 +146,71 @@ def test_new_rows_of_a_table_with_an_odd_name(lake: SparkSession, tmp_path: Path
     lake.sql(f"INSERT INTO {table} SELECT id, id FROM range(40)")
     assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 40)] * 3
     lake.sql(f"INSERT INTO {table} VALUES (41, 1)")
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "incremental", 41)] * 3
+    lake.sql(f"DROP TABLE {table}")
+
+
+@pytest.fixture
+def pair(lake: SparkSession) -> Iterator[str]:
+    """An Iceberg table of two columns of one type, whose keys do not overlap."""
+    lake.sql("CREATE TABLE ice.lake.pair (k BIGINT, ts BIGINT) USING iceberg")
+    lake.sql("INSERT INTO ice.lake.pair SELECT id, id + 200 FROM range(40)")
+    yield "ice.lake.pair"
+    lake.sql("DROP TABLE ice.lake.pair")
+
+
+def swap(lake: SparkSession, table: str) -> None:
+    for names in ("k TO t", "ts TO k", "t TO ts"):
+        lake.sql(f"ALTER TABLE {table} RENAME COLUMN {names}")
+
+
+def test_columns_that_were_changed_after_the_last_snapshot(lake: SparkSession, pair: str, tmp_path: Path) -> None:
+    """ALTER TABLE makes no snapshot, and Iceberg reads one by the columns that it was written with."""
+    assert outcomes(run(lake, pair, tmp_path)) == [("refreshed", "full", 40)] * 3
+    swap(lake, pair)
+    assert not is_used(lake, tmp_path, pair)
+    assert outcomes(run(lake, pair, tmp_path)) == [("refreshed", "full", 40)] * 3
+    assert is_used(lake, tmp_path, pair)
+    assert outcomes(run(lake, pair, tmp_path)) == [("unchanged", None, 40)] * 3
+    lake.sql(f"INSERT INTO {pair} VALUES (7, 8)")
+    assert outcomes(run(lake, pair, tmp_path)) == [("refreshed", "incremental", 41)] * 3
+    assert is_used(lake, tmp_path, pair)
+    lake.sql(f"ALTER TABLE {pair} ADD COLUMN n BIGINT")
+    request = ArtifactRequest.of_table(pair, BloomFilterSpec(keys=["n"]))
+    (result,) = refresh(lake, [request], open_store(lake, str(tmp_path)), schema=None)
+    assert (result.status, result.rows) == ("refreshed", 41), result
+
+
+@pytest.mark.parametrize("change", ["rows", "columns"])
+def test_a_table_that_changes_while_it_is_read_by_no_version(
+    lake: SparkSession, pair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    build = runner._build
+
+    def change_and_build(*arguments: object) -> object:
+        monkeypatch.undo()
+        if change == "rows":
+            lake.sql(f"INSERT INTO {pair} VALUES (7, 8)")
+        else:
+            swap(lake, pair)
+        return build(*arguments)  # type: ignore[arg-type]
+
+    swap(lake, pair)
+    monkeypatch.setattr(runner, "_build", change_and_build)
+    request, store = ArtifactRequest.of_table(pair, BloomFilterSpec(keys=["k"])), open_store(lake, str(tmp_path))
+    (result,) = refresh(lake, [request], store, schema=None)
+    assert (result.status, result.unused) == ("refreshed", "the table was changed while the artifact was built"), result
+    assert not is_used(lake, tmp_path, pair)
+    (result,) = refresh(lake, [request], store, schema=None)
+    assert (result.status, result.mode) == ("refreshed", "full")
+    assert is_used(lake, tmp_path, pair)
+
+
+def test_new_rows_of_a_delta_table_with_a_column_of_the_name_of_spark_s_own(lake: SparkSession, tmp_path: Path) -> None:
+    table = "spark_catalog.lake.metadata"
+    lake.sql(f"CREATE TABLE {table} (k BIGINT, ts INT, _metadata STRING) USING delta")
+    lake.sql(f"INSERT INTO {table} SELECT id, id, 'a' FROM range(40)")
+    assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "full", 40)] * 3
+    lake.sql(f"INSERT INTO {table} VALUES (41, 1, 'a')")
     assert outcomes(run(lake, table, tmp_path)) == [("refreshed", "incremental", 41)] * 3
     lake.sql(f"DROP TABLE {table}")

@@ -154,6 +154,19 @@ def test_rows_are_added(spark: SparkSession, tmp_path: Path) -> None:
     assert version.description["missing_below"] > first.description["missing_below"]
 
 
+def test_new_rows_of_a_key_that_was_not_counted_are_not_overlooked(spark: SparkSession, tmp_path: Path) -> None:
+    """The thousand keys with the most new rows are counted. The next one had rows before, too few to be kept."""
+    wanted = spec(4, HotKeys(min_rows=100))
+    small = spark.range(12_000).selectExpr("-id - 2 k", "id v").union(spark.range(20).selectExpr("-1L k", "id v"))
+    frequent = spark.range(40_000).selectExpr("id % 1000 k", "id v")
+    first, table = computed(tmp_path, frequent.where("id < 30000").union(small), wanted)
+    assert table.where("k < 0").isEmpty()
+    more = frequent.union(spark.range(39).selectExpr("-1L k", "id v"))
+    version, table = computed(tmp_path, more, wanted, first)
+    assert version.description["missing_below"] > 59
+    assert table.where("k < 0").isEmpty()
+
+
 def test_a_key_that_has_become_hot_is_drift(spark: SparkSession, tmp_path: Path) -> None:
     wanted = spec(4, HotKeys(min_share=0.1))
     many = spark.range(30_000).selectExpr("cast(id % 20000 AS string) k", "id v")

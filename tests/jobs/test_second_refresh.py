@@ -143,3 +143,19 @@ def test_only_new_files_are_read(spark: SparkSession, tmp_path: Path, store: Art
     os.utime(old, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     result = refresh_artifact(spark, request, store, schema=None)
     assert (result.mode, result.rows) == ("incremental", 20)
+
+
+@pytest.mark.parametrize("name", ["_metadata", "_METADATA"])
+@pytest.mark.parametrize("data_type", ["STRING", "STRUCT<file_path: STRING>"])
+def test_new_files_of_a_source_with_a_column_of_the_name_of_spark_s_own(
+    spark: SparkSession, store: ArtifactStore, name: str, data_type: str
+) -> None:
+    spark.sql(f"CREATE TABLE named (k BIGINT, {name} {data_type}) USING parquet")
+    request = ArtifactRequest.of_table("named", BloomFilterSpec(keys=["k"]))
+    try:
+        for rows, mode in ((10, "full"), (20, "incremental")):
+            spark.sql(f"INSERT INTO named SELECT id, NULL FROM range({rows - 10}, {rows})")
+            (result,) = refresh(spark, [request], store, schema=None)
+            assert (result.status, result.mode, result.rows) == ("refreshed", mode, rows), result
+    finally:
+        spark.sql("DROP TABLE named")

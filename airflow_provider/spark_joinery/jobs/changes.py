@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from spark_joinery.jobs.reading import changed_setting
-from spark_joinery.jobs.snapshots import appended
+from spark_joinery.jobs.snapshots import appended, file_metadata
 from spark_joinery.jobs.source import Source
 from spark_joinery.store import ArtifactVersion, is_proven
 
@@ -98,7 +97,8 @@ def _since_files(source: Source, version: ArtifactVersion) -> Unchanged | Append
     uris = source.uris()
     spelled = [uris[path] for path in sorted(new) if path in uris]
     # Spark reads nothing at all for a file whose name it spells in another way, so make sure that it does not
-    sample = source.frame.select("_metadata.file_path").take(1)
+    path = file_metadata(source.frame, "file_path")
+    sample = source.frame.select(path).take(1)
     if len(spelled) < len(new) or (sample and sample[0][0] not in uris.values()):
         return Rebuild("new files cannot be told from old ones by their names")
-    return Appended(source.frame.where(F.col("_metadata.file_path").isin(spelled)))
+    return Appended(source.frame.where(path.isin(spelled)))

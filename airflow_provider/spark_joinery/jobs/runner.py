@@ -150,7 +150,8 @@ def refresh_artifact(
 
     Returns:
         "refreshed"; "unchanged" if the current version covers the source as it is; "skipped" with a reason if the
-        relation does not exist yet, or no reader could ever tell whether the artifact is valid.
+        relation does not exist yet, if no reader could ever tell whether the artifact is valid, or if partitions share
+        files of which a range index would hold the rows.
 
     Raises:
         ColumnMissingError: If the relation lacks a column of the specification.
@@ -202,6 +203,9 @@ def refresh_artifact(
             change = Rebuild("it names columns in other letters than its source, so no query finds it")
     if isinstance(change, Unchanged) and base:
         outcome, version = replace(outcome, status="unchanged"), base
+    elif request.kind == "range_index" and source.shares_files():
+        reason = f"partitions of {request.sql_name} share files, and an index could not tell how often each row is read"
+        return replace(outcome, reason=reason)
     else:
         version, mode, why = _publish(source, request, store, base, change)
         # whoever asked for all rows, or for the first time, knows why all were read
@@ -309,4 +313,4 @@ def _finish(
         "built_from": base.name if base else None,
         "seconds": round(time.monotonic() - started, 3),
     }
-    return store.publish(pending, source.fingerprint(), details)
+    return store.publish(pending, source.fingerprint(is_increment=base is not None), details)

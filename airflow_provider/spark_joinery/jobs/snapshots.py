@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 
@@ -68,6 +68,19 @@ def appended(spark: SparkSession, name: str, since: str, until: Snapshot) -> Dat
     return (_appended_to_delta if until.format == "delta" else _appended_to_iceberg)(spark, name, since, until)
 
 
+def file_metadata(frame: DataFrame, name: str) -> Column:
+    """What Spark knows of the file that a row lies in.
+
+    Args:
+        frame: The rows of a table or path.
+        name: "file_path", "file_name", ...
+
+    Returns:
+        The field of Spark's own column `_metadata`, also where the relation has a column of that name.
+    """
+    return frame.metadataColumn("_metadata")[name]
+
+
 def _appended_to_delta(spark: SparkSession, name: str, since: str, until: Snapshot) -> DataFrame | None:
     commits = spark.sql(f"DESCRIBE HISTORY {name}").where(
         F.col("version").between(int(since) + 1, int(until.version or 0))
@@ -82,7 +95,7 @@ def _appended_to_delta(spark: SparkSession, name: str, since: str, until: Snapsh
     earlier, later = set(before.inputFiles()), set(after.inputFiles())
     if not earlier <= later:
         return None
-    return after.where(F.col("_metadata.file_name").isin([file.rsplit("/", 1)[-1] for file in later - earlier]))
+    return after.where(file_metadata(after, "file_name").isin([file.rsplit("/", 1)[-1] for file in later - earlier]))
 
 
 def _appended_to_iceberg(spark: SparkSession, name: str, since: str, until: Snapshot) -> DataFrame | None:

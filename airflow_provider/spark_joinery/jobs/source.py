@@ -7,11 +7,13 @@ from typing import TypedDict
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
+from spark_joinery.jobs.builders.built import column
 from spark_joinery.jobs.reading import reading_settings, skipping_option
-from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, iceberg_snapshot
+from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, file_metadata, iceberg_snapshot
 from spark_joinery.metadata import ArtifactRequest, split_name
 from spark_joinery.metadata.identity import FILE_FORMATS
 from spark_joinery.store import FileSystem, Fingerprint, Listing, fingerprint, list_settled, list_source, path_of_uri
@@ -45,33 +47,68 @@ class Source:
     """A relation, open for reading.
 
     Attributes:
-        name: Quoted name for messages and SQL.
-        frame: Its rows; those of `snapshot`, if it has one, whatever is committed later.
+        request: Names the relation.
+        frame: Its rows; those of `snapshot`, if `is_pinned`, whatever is committed later.
         description: How Spark reads it; None for a view.
         snapshot: The version of a Delta or Iceberg table.
-        listing: Files before anything was read; empty for an Iceberg table.
+        is_pinned: Whether the frame reads the snapshot by its version.
+        listing: Files before Spark looked them up to read them; empty for an Iceberg table.
         filesystem: Where they lie.
         settings: Of Spark, by which it is read.
     """
 
-    name: str
+    request: ArtifactRequest
     frame: DataFrame
     description: SourceDescription | None
     snapshot: Snapshot | None
+    is_pinned: bool
     listing: Listing
     filesystem: FileSystem
     settings: dict[str, str | None]
 
-    def fingerprint(self) -> Fingerprint:
-        """Tell what an artifact covers that has just been built from the frame."""
+    @property
+    def name(self) -> str:
+        """Quoted name for messages and SQL."""
+        return self.request.sql_name
+
+    def fingerprint(self, *, is_increment: bool) -> Fingerprint:
+        """Tell what an artifact covers that has just been built from the frame.
+
+        Args:
+            is_increment: Whether the build read no files but some of the listing.
+
+        Returns:
+            The fingerprint.
+        """
         if self.description is None:
             return {"type": "none", "reason": "a view: it can change without its tables", "files": []}
+        if self.snapshot and not self.is_pinned and self._has_moved():
+            return {"type": "none", "reason": "the table was changed while the artifact was built", "files": []}
         if self.snapshot:
             table_id, version = self.snapshot.table_id, self.snapshot.version
             return {"type": "snapshot", "reason": None, "files": [], "table_id": table_id, "version": version}
         if self.description["provider"] not in FILE_PROVIDERS:
             return {"type": "none", "reason": f"a table of {self.description['provider']} has no files", "files": []}
-        return fingerprint(self.listing, list_source(self.frame, self.filesystem))
+        if self.request.kind == "range_index" and self.shares_files():
+            return {"type": "none", "reason": "partitions of the table share files", "files": []}
+        return fingerprint(self.listing, list_source(self.frame, self.filesystem), is_increment=is_increment)
+
+    def shares_files(self) -> bool:
+        """Whether partitions have files in common, whose rows Spark reads once for each of them.
+
+        A listing does not tell, and the catalog tells it of one partition at a time. No columns are read of the files.
+        """
+        if self.description is None or self.snapshot or not self.description["partition_columns"]:
+            return False
+        partition = F.struct(*map(column, self.description["partition_columns"]))
+        files = self.frame.groupBy(file_metadata(self.frame, "file_path"))
+        return not files.agg(F.countDistinct(partition).alias("partitions")).where("partitions > 1").isEmpty()
+
+    def _has_moved(self) -> bool:
+        """Whether a table of snapshots may be another by now than it was when the source was opened."""
+        spark = self.frame.sparkSession
+        description = describe(spark, self.request, _rows(spark, self.request))
+        return (_snapshot(spark, self.name, description), description) != (self.snapshot, self.description)
 
     def uris(self) -> dict[str, str]:
         """The spelling of each file in Spark's column `_metadata.file_path`, by canonical path."""
@@ -103,10 +140,10 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
     """
     name = request.sql_name
     try:
-        # a session that has read the table before would go on with the files it found then
-        if not is_path(request) and spark.catalog.tableExists(name):
-            spark.catalog.refreshTable(name)
-        frame = spark.table(name)
+        # Spark reads a file as far as it went when Spark looked it up. Listed before that, and again after the build, a
+        # file that has changed in between is seen to differ.
+        listing = list_settled(_rows(spark, request), filesystem)
+        frame = _rows(spark, request)
         description = None if is_view(spark, request) else describe(spark, request, frame)
     except AnalysisException as error:
         if _is_missing(error, request):
@@ -121,10 +158,31 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
             "you need it."
         )
     snapshot = _snapshot(spark, name, description)
-    if snapshot and snapshot.version is not None:
-        frame = spark.sql(f"SELECT * FROM {name} VERSION AS OF {snapshot.version}")
-    listing = list_settled(frame, filesystem)
-    return Source(name, frame, description, snapshot, listing, filesystem, reading_settings(spark))
+    is_pinned = False
+    if description and snapshot:
+        frame, is_pinned = _rows_of_snapshot(spark, request, description, snapshot)
+    return Source(request, frame, description, snapshot, is_pinned, listing, filesystem, reading_settings(spark))
+
+
+def _rows(spark: SparkSession, request: ArtifactRequest) -> DataFrame:
+    """The relation's rows as they are now."""
+    # a session that has read the table before would go on with the files it found then
+    if not is_path(request) and spark.catalog.tableExists(request.sql_name):
+        spark.catalog.refreshTable(request.sql_name)
+    return spark.table(request.sql_name)
+
+
+def _rows_of_snapshot(
+    spark: SparkSession, request: ArtifactRequest, description: SourceDescription, snapshot: Snapshot
+) -> tuple[DataFrame, bool]:
+    """The rows of a table's snapshot, in the table's columns; and whether they stay those, whatever is committed."""
+    if snapshot.version is not None:
+        frame = spark.sql(f"SELECT * FROM {request.sql_name} VERSION AS OF {snapshot.version}")
+        # Iceberg reads a snapshot in the columns that it was written with. ALTER TABLE makes no snapshot, and may have
+        # changed them since.
+        if _columns(frame) == description["schema"]:
+            return frame, True
+    return _rows(spark, request), False
 
 
 def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) -> SourceDescription:
@@ -138,11 +196,7 @@ def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) ->
     Returns:
         The description to store with an artifact.
     """
-    schema = [
-        # ALTER TABLE ... ADD COLUMNS (k INT DEFAULT 1) leaves its value here, and the files as they are
-        [field.name, field.dataType.simpleString(), *filter(None, [field.metadata.get("EXISTS_DEFAULT")])]
-        for field in frame.schema
-    ]
+    schema = _columns(frame)
     if is_path(request):
         provider = split_name(request.sql_name)[0].lower()
         return {"provider": provider, "options": "", "schema": schema, "partition_columns": []}
@@ -154,6 +208,15 @@ def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) ->
         "schema": schema,
         "partition_columns": _partition_columns(rows),
     }
+
+
+def _columns(frame: DataFrame) -> list[list[str]]:
+    """The schema of a description."""
+    return [
+        # ALTER TABLE ... ADD COLUMNS (k INT DEFAULT 1) leaves its value here, and the files as they are
+        [field.name, field.dataType.simpleString(), *filter(None, [field.metadata.get("EXISTS_DEFAULT")])]
+        for field in frame.schema
+    ]
 
 
 def is_path(request: ArtifactRequest) -> bool:

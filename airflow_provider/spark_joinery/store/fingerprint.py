@@ -49,11 +49,18 @@ class Listing:
         files: Sorted by path.
         folders: All folders above them, for their permissions.
         listed_ms: When, in milliseconds since 1970.
+        absent: Canonical paths that the relation names, and at which there was no file.
     """
 
     files: list[FileStatus]
     folders: list[FileStatus]
     listed_ms: int
+    absent: frozenset[str] = frozenset()
+
+    @property
+    def paths(self) -> set[str]:
+        """Of all files that the relation may be read from."""
+        return {file.path for file in self.files} | self.absent
 
 
 def list_source(frame: DataFrame, filesystem: FileSystem) -> Listing:
@@ -71,15 +78,17 @@ def list_source(frame: DataFrame, filesystem: FileSystem) -> Listing:
     listed_ms = int(time.time() * 1000)
     wanted = {path_of_uri(uri) for uri in frame.inputFiles()}
     files: dict[str, FileStatus] = {}
+    found: set[str] = set()
     for folder in {path.rsplit("/", 1)[0] for path in wanted}:
         # a folder's listing costs one call, however many files it has
         statuses = {status.path: status for status in filesystem.list(folder)}
         for path in wanted & statuses.keys():
             below = filesystem.walk(path) if statuses[path].is_folder else [statuses[path]]
             files.update((status.path, status) for status in below)
+            found.add(path)
     ancestors = {parent for path in files for parent in _parents(path)}
     folders = [status for path in sorted(ancestors) if (status := filesystem.status(path))]
-    return Listing([files[path] for path in sorted(files)], folders, listed_ms)
+    return Listing([files[path] for path in sorted(files)], folders, listed_ms, frozenset(wanted - found))
 
 
 def list_settled(frame: DataFrame, filesystem: FileSystem, settle_ms: int = SETTLE_MS) -> Listing:
@@ -105,7 +114,9 @@ def list_settled(frame: DataFrame, filesystem: FileSystem, settle_ms: int = SETT
     return list_source(frame, filesystem)
 
 
-def fingerprint(before: Listing, after: Listing, settle_ms: int = SETTLE_MS) -> Fingerprint:
+def fingerprint(
+    before: Listing, after: Listing, settle_ms: int = SETTLE_MS, *, is_increment: bool = False
+) -> Fingerprint:
     """Tell which files an artifact covers for sure.
 
     A file counts if it was the same before and after the build, and was not written just before the first listing: a
@@ -115,11 +126,14 @@ def fingerprint(before: Listing, after: Listing, settle_ms: int = SETTLE_MS) -> 
         before: Listing before the source was read.
         after: Listing after it was read.
         settle_ms: How old a file must be, in milliseconds.
+        is_increment: Whether the build read no files but some of the first listing. Otherwise it may have read all that
+            the relation named at any time.
 
     Returns:
         The fingerprint to store with the artifact.
     """
-    if not before.files:
+    read = before.paths if is_increment else before.paths | after.paths
+    if not read:
         return {"type": "none", "reason": "the relation is not read from files", "files": []}
     unchanged = {(f.path, f.length, f.modified_ms) for f in after.files}
     files: list[SourceFile] = [
@@ -127,7 +141,7 @@ def fingerprint(before: Listing, after: Listing, settle_ms: int = SETTLE_MS) -> 
         for f in before.files
         if (f.path, f.length, f.modified_ms) in unchanged and f.modified_ms <= before.listed_ms - settle_ms
     ]
-    return {"type": "files", "reason": None, "files": files, "uncovered": len(before.files) - len(files)}
+    return {"type": "files", "reason": None, "files": files, "uncovered": len(read) - len(files)}
 
 
 def permissions_of(source: Listing, store_root: str) -> int:

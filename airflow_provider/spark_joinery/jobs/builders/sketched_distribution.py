@@ -126,7 +126,7 @@ def sketched_distribution(
             merged = _merged(read_whole(spark, base.state_path), counted, keys, sketch).persist()
             try:
                 if not counts_all:
-                    missing_below = _missing_below(merged, before, totals, hot)
+                    missing_below = _missing_below(merged, before, totals, watched, hot)
                 _write_state(merged if counts_all else merged.where(~F.col("is_newcomer")), keys, target)
             finally:
                 merged.unpersist()
@@ -164,13 +164,16 @@ def _first_pass(source: DataFrame, keys: list[str], base: ArtifactVersion | None
     )
 
 
-def _missing_below(merged: DataFrame, before: dict[str, int], totals: _Totals, hot: int) -> int:
+def _missing_below(merged: DataFrame, before: dict[str, int], totals: _Totals, watched: list[int], hot: int) -> int:
     """From how many rows on no key is missing, once rows are added to a state in which small keys are missing.
 
-    A key that was missing had fewer rows than `before` says, and has as many new ones as counted, or as overlooked.
+    A key that was missing had fewer rows than `before` says, and has as many new ones as counted, as estimated where
+    there was no room to count it, or as overlooked.
     """
+    counted = set(watched)
+    uncounted = max((rows for key, rows in totals.frequent.items() if key not in counted), default=0)
     newcomers = merged.where("is_newcomer").agg(F.max("row_count")).collect()[0][0] or 0
-    missing_below = int(before["missing_below"] + max(totals.frequent_from, newcomers))
+    missing_below = int(before["missing_below"] + max(totals.frequent_from, newcomers, uncounted))
     if missing_below > hot:
         raise DriftError(
             f"a key is hot from {hot:,} rows on, and one of up to {missing_below:,} may have been overlooked"

@@ -89,19 +89,25 @@ object Validity {
       case Files(covered) =>
         val files = source.files.get
         val now = list(files, session)
-        val read = listedBy(files)
+        val reads = readsOf(files)
+        val read = reads.toMap
         val gone = covered.keys.find(!now.contains(_)).map(path => s"$path is gone")
         val changed =
           covered.collectFirst { case (path, file) if now.get(path).exists(_ != file) => s"$path has changed since" }
         val unlisted = if (now == read) None else Some("the source's files have changed since the query listed them")
-        gone.orElse(changed).orElse(unlisted).toLeft(now.keySet -- covered.keySet)
+        // Spark reads a file once for each partition that has it, and an index was built where none was read twice
+        val shared = if (reads.size == read.size) None else Some("partitions of the source share files")
+        gone.orElse(changed).orElse(unlisted).orElse(shared).toLeft(now.keySet -- covered.keySet)
       case _ => Right(Set.empty)
     }
 
   /** A query reads the files that it listed once, even where others have come since. */
-  private def listedBy(relation: HadoopFsRelation): Map[String, (Long, Long)] =
+  private def listedBy(relation: HadoopFsRelation): Map[String, (Long, Long)] = readsOf(relation).toMap
+
+  /** The same, a file as often as the query reads it. */
+  private def readsOf(relation: HadoopFsRelation): Seq[(String, (Long, Long))] =
     relation.location.listFiles(Nil, Nil).flatMap(_.files).filter(_.getLen > 0)
-      .map(file => file.getPath.toString -> ((file.getLen, file.getModificationTime))).toMap
+      .map(file => file.getPath.toString -> ((file.getLen, file.getModificationTime)))
 
   // by relation, how long its last listing took
   private val listingMs = new ConcurrentHashMap[String, Long]()

@@ -81,6 +81,18 @@ class RangeIndexValiditySuite extends StoredRangeIndexes {
     }
   }
 
+  test("partitions that share a folder, whose files are read once for each of them") {
+    withTables("spans") {
+      sql(s"CREATE TABLE spans USING parquet PARTITIONED BY (p) AS SELECT *, 1 AS p FROM (${spans(0, 300, 3)})")
+      withStore {
+        buildIndex()()
+        checkStored()
+        sql(s"ALTER TABLE spans ADD PARTITION (p = 2) LOCATION '${locationOf("spans")}/p=1'")
+        checkUnused("partitions of the source share files")
+      }
+    }
+  }
+
   test("an index that lacks a column, or is sorted by another") {
     withSpans {
       buildIndex(columns = Seq("id", "lo", "hi"))()
