@@ -40,12 +40,11 @@ object JoinTerms extends PredicateHelper {
   case class Key(mine: Expression, theirs: Expression)
 
   /**
-   * `theirs` is at most `mine`, or at least.
-   *
-   * @param strict
-   *   and not equal to it
+   * `theirs` is at most `mine`, or at least. It may always be equal, too, whatever the condition says: Parquet's reader
+   * takes microseconds off what it is told where a file has none, and by `t < 12:00:00.000` would skip the rows of
+   * noon, which are before 12:00:00.0005.
    */
-  case class Bound(mine: Expression, theirs: Attribute, isUpper: Boolean, strict: Boolean)
+  case class Bound(mine: Expression, theirs: Attribute, isUpper: Boolean)
 
   def of(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): JoinTerms = JoinTerms(
     side,
@@ -56,27 +55,22 @@ object JoinTerms extends PredicateHelper {
             theirs.dataType) && Equalities.isCheap(mine) && Equalities.isHarmless(theirs, side) => Key(mine, theirs)
     },
     condition.toSeq.flatMap(splitConjunctivePredicates).flatMap {
-      case LessThanOrEqual(a, b) => bounds(a, b, strict = false, side, other)
-      case LessThan(a, b) => bounds(a, b, strict = true, side, other)
-      case GreaterThanOrEqual(a, b) => bounds(b, a, strict = false, side, other)
-      case GreaterThan(a, b) => bounds(b, a, strict = true, side, other)
+      case LessThanOrEqual(a, b) => bounds(a, b, side, other)
+      case LessThan(a, b) => bounds(a, b, side, other)
+      case GreaterThanOrEqual(a, b) => bounds(b, a, side, other)
+      case GreaterThan(a, b) => bounds(b, a, side, other)
       case _ => Nil
     }
   )
 
   /** Of `lower <= upper`. */
-  private def bounds(
-      lower: Expression,
-      upper: Expression,
-      strict: Boolean,
-      side: LogicalPlan,
-      other: LogicalPlan): Seq[Bound] = {
+  private def bounds(lower: Expression, upper: Expression, side: LogicalPlan, other: LogicalPlan): Seq[Bound] = {
     def bound(theirs: Expression, mine: Expression, isUpper: Boolean) = theirs match {
       case column: Attribute
           if side.outputSet.contains(column) && canEvaluate(mine, other) && mine.references.nonEmpty &&
             Equalities.isCheap(mine) && Equalities.isHarmless(column, side) && KeySummary.extremes(
               column.dataType).isDefined &&
-            mine.dataType == column.dataType => Some(Bound(mine, column, isUpper, strict))
+            mine.dataType == column.dataType => Some(Bound(mine, column, isUpper))
       case _ => None
     }
     (bound(lower, upper, isUpper = true) ++ bound(upper, lower, isUpper = false)).toSeq
@@ -98,7 +92,7 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   private val bounds: Seq[Bound] = inequalities ++ keys.flatMap {
     case Key(mine, theirs: Attribute)
         if mine.dataType == theirs.dataType && KeySummary.extremes(theirs.dataType).isDefined =>
-      Seq(Bound(mine, theirs, isUpper = false, strict = false), Bound(mine, theirs, isUpper = true, strict = false))
+      Seq(Bound(mine, theirs, isUpper = false), Bound(mine, theirs, isUpper = true))
     case _ => Nil
   }
 
@@ -148,12 +142,7 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
       val found =
         if (bound.isUpper) KeyBound(subquery, field + 1, most, name) else KeyBound(subquery, field, least, name)
       val value = if (isTold(bound.theirs)) found else Coalesce(Seq(found)) // which no reader is told of
-      (bound.isUpper, bound.strict) match {
-        case (true, false) => LessThanOrEqual(bound.theirs, value)
-        case (true, true) => LessThan(bound.theirs, value)
-        case (false, false) => GreaterThanOrEqual(bound.theirs, value)
-        case (false, true) => GreaterThan(bound.theirs, value)
-      }
+      if (bound.isUpper) LessThanOrEqual(bound.theirs, value) else GreaterThanOrEqual(bound.theirs, value)
     }
     val contained =
       if (keys.isEmpty) None
