@@ -5,8 +5,8 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
+import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.plans.{FullOuter, JoinType, LeftOuter, RightOuter}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 import io.github.sparkjoinery.expressions.HashedKey
@@ -98,12 +98,23 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
     // NULLs that an outer join adds are in no table, nor is what a key makes of them.
     def from(side: LogicalPlan, isPadded: Boolean) =
       keys.filter(key => in(side)(key) && (!isPadded || isNullOfNulls(key._1)))
-    val fromLeft = from(left, joinType == RightOuter || joinType == FullOuter)
-    val fromRight = from(right, joinType == LeftOuter || joinType == FullOuter)
+    val fromLeft = from(left, isPadded = !comesOutOfLeft(joinType))
+    val fromRight = from(right, isPadded = !comesOutOfRight(joinType))
     val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil
     val toRight = if (leftMatches) fromLeft.flatMap(other(_, equal)) else Nil
     narrowed(join, isLeft = true, down(left, fromLeft ++ toLeft)) ++
       narrowed(join, isLeft = false, down(right, fromRight ++ toRight))
+  }
+
+  /** Whether what comes out of a join's left side is always of a row there, and no NULL that the join has added. */
+  private def comesOutOfLeft(joinType: JoinType): Boolean = joinType match {
+    case _: InnerLike | LeftOuter | LeftSingle | LeftSemi | LeftAnti | _: ExistenceJoin => true
+    case _ => false
+  }
+
+  private def comesOutOfRight(joinType: JoinType): Boolean = joinType match {
+    case _: InnerLike | RightOuter => true
+    case _ => false
   }
 
   /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */
