@@ -46,8 +46,16 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
    */
   def of(side: LogicalPlan, keys: Seq[Expression]): Seq[KeySource] = down(side, keys.zipWithIndex)
 
-  private def down(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
-    case _ if keys.isEmpty => Nil
+  /**
+   * Not with keys without columns, which any table would have, even one without a row; nor with those that cost much to
+   * compute once more.
+   */
+  private def down(plan: LogicalPlan, all: Seq[(Expression, Int)]): Seq[KeySource] = {
+    val keys = all.filter { case (key, _) => key.references.nonEmpty && Equalities.isCheap(key) }
+    if (keys.isEmpty) Nil else into(plan, keys)
+  }
+
+  private def into(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
     case _ if isPartOfTable(plan) => Seq(KeySource(plan, keys))
     case Project(list, child) => down(child, resolved(keys, getAliasMap(list)))
     case aggregate: Aggregate =>
