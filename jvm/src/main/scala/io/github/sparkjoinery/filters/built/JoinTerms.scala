@@ -1,13 +1,14 @@
 package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
-import io.github.sparkjoinery.filters.Equalities
+import io.github.sparkjoinery.filters.{Equalities, KeyLineage}
 
 /**
  * What a join's condition tells of the rows of one side that match something.
@@ -112,17 +113,21 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   )
 
   /**
-   * Whether the reader of a column may be told a bound: of dates and times only Parquet's, see [[KeyBoundSubquery]].
+   * Whether the readers of a column may be told a bound. Those of formats with statistics: others skip nothing by it,
+   * but may drop rows, as JSON's does that takes the first of two values, while Spark takes the second. Of dates and
+   * times only Parquet's, see [[KeyBoundSubquery]].
    */
-  private def isTold(column: Attribute): Boolean = column.dataType match {
-    case DateType | TimestampType | TimestampNTZType =>
-      findExpressionAndTrackLineageDown(column, terms.side).exists { case (_, table) =>
-        table match {
-          case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => files.fileFormat.isInstanceOf[ParquetFileFormat]
+  private def isTold(column: Attribute): Boolean = KeyLineage.of(column, terms.side).forall { found =>
+    found.end match {
+      case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => (files.fileFormat, column.dataType) match {
+          case (_: ParquetFileFormat, _) => true
+          case (_: OrcFileFormat, DateType | TimestampType | TimestampNTZType) => false
+          case (_: OrcFileFormat, _) => true
           case _ => false
         }
-      }
-    case _ => true
+      case _: LocalRelation => true // which no reader reads
+      case _ => found.isConstant
+    }
   }
 
   /**
@@ -139,10 +144,9 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
     val compared = bounds.map { bound =>
       val (least, most) = KeySummary.extremes(bound.theirs.dataType).get
       val field = summary.fieldOf(bound.mine)
-      val found =
-        if (bound.isUpper) KeyBound(subquery, field + 1, most, name) else KeyBound(subquery, field, least, name)
-      val value = if (isTold(bound.theirs)) found else Coalesce(Seq(found)) // which no reader is told of
-      if (bound.isUpper) LessThanOrEqual(bound.theirs, value) else GreaterThanOrEqual(bound.theirs, value)
+      val told = isTold(bound.theirs)
+      if (bound.isUpper) LessThanOrEqual(bound.theirs, KeyBound(subquery, field + 1, most, name, told))
+      else GreaterThanOrEqual(bound.theirs, KeyBound(subquery, field, least, name, told))
     }
     val contained =
       if (keys.isEmpty) None
