@@ -1,12 +1,8 @@
 package io.github.sparkjoinery.filters
 
-import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LeafNode, LogicalPlan, Project}
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.planning.MayFail
 
 /** Keys of a join, and what a filter may ask of them. */
@@ -32,30 +28,9 @@ object Equalities extends PredicateHelper {
   /**
    * Whether a filter over a side's key cannot fail. It moves down as far as its columns reach, perhaps to rows that the
    * query would have dropped before it computed the key. Columns and widening casts do not fail; whatever else is left
-   * where the same rows meet it, unless it is of partition columns alone.
+   * where the same rows meet it, and what may fail where it stays behind the query's own predicates, too.
    */
-  def isHarmless(key: Expression, side: LogicalPlan): Boolean = {
-    def isChain(plan: LogicalPlan): Boolean = plan match {
-      case Project(_, child) => isChain(child)
-      case Filter(_, child) => isChain(child)
-      case leaf => leaf.isInstanceOf[LeafNode]
-    }
-    findExpressionAndTrackLineageDown(key, side) match {
-      case Some((below, table)) => HashedKey.column(below).isDefined ||
-        isChain(side) && (!MayFail(below) || !below.references.subsetOf(partitionColumns(table)))
-      case None => isChain(side)
-    }
-  }
-
-  /** Those whose values Spark tests on the driver, of partitions that the query has no other row of, too. */
-  private def partitionColumns(table: LogicalPlan): AttributeSet = {
-    val names = table match {
-      case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => files.partitionSchema.fieldNames.toSeq
-      case relation: HiveTableRelation => relation.partitionCols.map(_.name)
-      case relation: DataSourceV2Relation =>
-        relation.table.partitioning.toSeq.flatMap(_.references).map(_.fieldNames.head)
-      case _ => Nil
-    }
-    AttributeSet(table.output.filter(column => names.exists(_.equalsIgnoreCase(column.name))))
+  def isHarmless(key: Expression, side: LogicalPlan): Boolean = KeyLineage.of(key, side).forall { found =>
+    found.isColumn || found.isConstant || found.isChain && (!MayFail(found.key) || found.staysBehind)
   }
 }

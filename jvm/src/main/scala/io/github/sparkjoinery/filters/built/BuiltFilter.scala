@@ -54,9 +54,13 @@ case class BuiltFilter(keys: Expression, source: String, isSelective: Boolean) e
  *   a value that no row exceeds, where there is no bound
  * @param source
  *   what the keys are of
+ * @param isTold
+ *   whether readers of files may skip rows by it
  */
-case class KeyBound(keys: Expression, field: Int, absent: Literal, source: String) extends UnaryExpression
-  with CodegenFallback with OfRuntimeFilter {
+case class KeyBound(keys: Expression, field: Int, absent: Literal, source: String, isTold: Boolean)
+  extends UnaryExpression
+  with CodegenFallback
+  with OfRuntimeFilter {
   override def child: Expression = keys
   override def nullable: Boolean = false
   override def dataType: DataType = absent.dataType

@@ -1,13 +1,14 @@
 package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
-import io.github.sparkjoinery.filters.Equalities
+import io.github.sparkjoinery.filters.{Equalities, KeyLineage}
 
 /**
  * What a join's condition tells of the rows of one side that match something.
@@ -40,12 +41,11 @@ object JoinTerms extends PredicateHelper {
   case class Key(mine: Expression, theirs: Expression)
 
   /**
-   * `theirs` is at most `mine`, or at least.
-   *
-   * @param strict
-   *   and not equal to it
+   * `theirs` is at most `mine`, or at least. It may always be equal, too, whatever the condition says: Parquet's reader
+   * takes microseconds off what it is told where a file has none, and by `t < 12:00:00.000` would skip the rows of
+   * noon, which are before 12:00:00.0005.
    */
-  case class Bound(mine: Expression, theirs: Attribute, isUpper: Boolean, strict: Boolean)
+  case class Bound(mine: Expression, theirs: Attribute, isUpper: Boolean)
 
   def of(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): JoinTerms = JoinTerms(
     side,
@@ -56,27 +56,22 @@ object JoinTerms extends PredicateHelper {
             theirs.dataType) && Equalities.isCheap(mine) && Equalities.isHarmless(theirs, side) => Key(mine, theirs)
     },
     condition.toSeq.flatMap(splitConjunctivePredicates).flatMap {
-      case LessThanOrEqual(a, b) => bounds(a, b, strict = false, side, other)
-      case LessThan(a, b) => bounds(a, b, strict = true, side, other)
-      case GreaterThanOrEqual(a, b) => bounds(b, a, strict = false, side, other)
-      case GreaterThan(a, b) => bounds(b, a, strict = true, side, other)
+      case LessThanOrEqual(a, b) => bounds(a, b, side, other)
+      case LessThan(a, b) => bounds(a, b, side, other)
+      case GreaterThanOrEqual(a, b) => bounds(b, a, side, other)
+      case GreaterThan(a, b) => bounds(b, a, side, other)
       case _ => Nil
     }
   )
 
   /** Of `lower <= upper`. */
-  private def bounds(
-      lower: Expression,
-      upper: Expression,
-      strict: Boolean,
-      side: LogicalPlan,
-      other: LogicalPlan): Seq[Bound] = {
+  private def bounds(lower: Expression, upper: Expression, side: LogicalPlan, other: LogicalPlan): Seq[Bound] = {
     def bound(theirs: Expression, mine: Expression, isUpper: Boolean) = theirs match {
       case column: Attribute
           if side.outputSet.contains(column) && canEvaluate(mine, other) && mine.references.nonEmpty &&
             Equalities.isCheap(mine) && Equalities.isHarmless(column, side) && KeySummary.extremes(
               column.dataType).isDefined &&
-            mine.dataType == column.dataType => Some(Bound(mine, column, isUpper, strict))
+            mine.dataType == column.dataType => Some(Bound(mine, column, isUpper))
       case _ => None
     }
     (bound(lower, upper, isUpper = true) ++ bound(upper, lower, isUpper = false)).toSeq
@@ -98,7 +93,7 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   private val bounds: Seq[Bound] = inequalities ++ keys.flatMap {
     case Key(mine, theirs: Attribute)
         if mine.dataType == theirs.dataType && KeySummary.extremes(theirs.dataType).isDefined =>
-      Seq(Bound(mine, theirs, isUpper = false, strict = false), Bound(mine, theirs, isUpper = true, strict = false))
+      Seq(Bound(mine, theirs, isUpper = false), Bound(mine, theirs, isUpper = true))
     case _ => Nil
   }
 
@@ -118,17 +113,21 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   )
 
   /**
-   * Whether the reader of a column may be told a bound: of dates and times only Parquet's, see [[KeyBoundSubquery]].
+   * Whether the readers of a column may be told a bound. Those of formats with statistics: others skip nothing by it,
+   * but may drop rows, as JSON's does that takes the first of two values, while Spark takes the second. Of dates and
+   * times only Parquet's, see [[KeyBoundSubquery]].
    */
-  private def isTold(column: Attribute): Boolean = column.dataType match {
-    case DateType | TimestampType | TimestampNTZType =>
-      findExpressionAndTrackLineageDown(column, terms.side).exists { case (_, table) =>
-        table match {
-          case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => files.fileFormat.isInstanceOf[ParquetFileFormat]
+  private def isTold(column: Attribute): Boolean = KeyLineage.of(column, terms.side).forall { found =>
+    found.end match {
+      case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => (files.fileFormat, column.dataType) match {
+          case (_: ParquetFileFormat, _) => true
+          case (_: OrcFileFormat, DateType | TimestampType | TimestampNTZType) => false
+          case (_: OrcFileFormat, _) => true
           case _ => false
         }
-      }
-    case _ => true
+      case _: LocalRelation => true // which no reader reads
+      case _ => found.isConstant
+    }
   }
 
   /**
@@ -145,15 +144,9 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
     val compared = bounds.map { bound =>
       val (least, most) = KeySummary.extremes(bound.theirs.dataType).get
       val field = summary.fieldOf(bound.mine)
-      val found =
-        if (bound.isUpper) KeyBound(subquery, field + 1, most, name) else KeyBound(subquery, field, least, name)
-      val value = if (isTold(bound.theirs)) found else Coalesce(Seq(found)) // which no reader is told of
-      (bound.isUpper, bound.strict) match {
-        case (true, false) => LessThanOrEqual(bound.theirs, value)
-        case (true, true) => LessThan(bound.theirs, value)
-        case (false, false) => GreaterThanOrEqual(bound.theirs, value)
-        case (false, true) => GreaterThan(bound.theirs, value)
-      }
+      val told = isTold(bound.theirs)
+      if (bound.isUpper) LessThanOrEqual(bound.theirs, KeyBound(subquery, field + 1, most, name, told))
+      else GreaterThanOrEqual(bound.theirs, KeyBound(subquery, field, least, name, told))
     }
     val contained =
       if (keys.isEmpty) None

@@ -5,8 +5,8 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
+import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.plans.{FullOuter, JoinType, LeftOuter, RightOuter}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 import io.github.sparkjoinery.expressions.HashedKey
@@ -46,8 +46,16 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
    */
   def of(side: LogicalPlan, keys: Seq[Expression]): Seq[KeySource] = down(side, keys.zipWithIndex)
 
-  private def down(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
-    case _ if keys.isEmpty => Nil
+  /**
+   * Not with keys without columns, which any table would have, even one without a row; nor with those that cost much to
+   * compute once more.
+   */
+  private def down(plan: LogicalPlan, all: Seq[(Expression, Int)]): Seq[KeySource] = {
+    val keys = all.filter { case (key, _) => key.references.nonEmpty && Equalities.isCheap(key) }
+    if (keys.isEmpty) Nil else into(plan, keys)
+  }
+
+  private def into(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
     case _ if isPartOfTable(plan) => Seq(KeySource(plan, keys))
     case Project(list, child) => down(child, resolved(keys, getAliasMap(list)))
     case aggregate: Aggregate =>
@@ -98,12 +106,23 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
     // NULLs that an outer join adds are in no table, nor is what a key makes of them.
     def from(side: LogicalPlan, isPadded: Boolean) =
       keys.filter(key => in(side)(key) && (!isPadded || isNullOfNulls(key._1)))
-    val fromLeft = from(left, joinType == RightOuter || joinType == FullOuter)
-    val fromRight = from(right, joinType == LeftOuter || joinType == FullOuter)
+    val fromLeft = from(left, isPadded = !comesOutOfLeft(joinType))
+    val fromRight = from(right, isPadded = !comesOutOfRight(joinType))
     val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil
     val toRight = if (leftMatches) fromLeft.flatMap(other(_, equal)) else Nil
     narrowed(join, isLeft = true, down(left, fromLeft ++ toLeft)) ++
       narrowed(join, isLeft = false, down(right, fromRight ++ toRight))
+  }
+
+  /** Whether what comes out of a join's left side is always of a row there, and no NULL that the join has added. */
+  private def comesOutOfLeft(joinType: JoinType): Boolean = joinType match {
+    case _: InnerLike | LeftOuter | LeftSingle | LeftSemi | LeftAnti | _: ExistenceJoin => true
+    case _ => false
+  }
+
+  private def comesOutOfRight(joinType: JoinType): Boolean = joinType match {
+    case _: InnerLike | RightOuter => true
+    case _ => false
   }
 
   /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */

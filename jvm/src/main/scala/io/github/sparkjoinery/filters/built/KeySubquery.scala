@@ -108,8 +108,11 @@ object KeySubquery {
       _.containsPattern(PLAN_EXPRESSION)) {
       case built @ BuiltFilter(ScalarSubquery(plan, id), source, _) =>
         built.copy(keys = KeySubquery(ofPlan(plan, source), id))
-      case KeyBound(ScalarSubquery(plan, id), field, absent, source) =>
-        new KeyBoundSubquery(ofPlan(plan, source), id, field, absent)
+      case KeyBound(ScalarSubquery(plan, id), field, absent, source, isTold) =>
+        val bound = new KeyBoundSubquery(ofPlan(plan, source), id, field, absent)
+        // Readers are told what columns are compared with, not what that is inside of other terms. Before the plan is
+        // physical Spark would take such a term away.
+        if (isTold) bound else Coalesce(Seq(bound))
     }
 
     private def ofPlan(plan: BaseSubqueryExec, source: String): BaseSubqueryExec = plan match {

@@ -232,7 +232,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
           case filter: FilterExec if filter.condition.toString.contains("bound") =>
             filter.metrics("numOutputRows").value
         }
-        assert(passed == Seq(140L), plan(answer)) // of 20,000 on 2,000 days, those of 14
+        assert(passed == Seq(150L), plan(answer)) // of 20,000 on 2,000 days, those of 15
         assert(builds(answer).flatMap(_.metrics.get("keys")).map(_.value).sum == 0)
       }
     }

@@ -238,6 +238,28 @@ class ApplyBloomFiltersSuite extends StoredFilters {
       1)
   }
 
+  test("a key that may fail where predicates become joins, or in one side of a UNION") {
+    withTables("texts", "good") {
+      sql("CREATE TABLE texts USING parquet AS SELECT * FROM VALUES (1, '3', 2), (2, 'x', 2147483647) AS t(id, s, n)")
+      sql("CREATE TABLE good USING parquet AS SELECT 1 AS id")
+      def query(side: String) = s"SELECT x.* FROM ($side) x JOIN numbers n ON x.k = n.i"
+      for (predicate <- Seq(
+          "texts.id IN (SELECT id FROM good)",
+          "EXISTS (SELECT 1 FROM good WHERE good.id = texts.id)",
+          "texts.id = 7 OR EXISTS (SELECT 1 FROM good WHERE good.id = texts.id)"
+        ))
+        checkDeclined(
+          s"SELECT texts.id FROM texts JOIN numbers n ON int(texts.s) = n.i WHERE $predicate",
+          "may fail of rows")
+      checkDeclined(
+        query("SELECT n AS k FROM flights UNION ALL SELECT coalesce(n, 0) + 1 AS k FROM texts JOIN good USING (id)"),
+        "computed above a join")
+      checkFilters(query("SELECT int(s) AS k FROM texts WHERE id < 2"), 1)
+      checkFilters(query("SELECT n AS k FROM flights UNION ALL SELECT int(s) AS k FROM texts WHERE id < 2"), 2)
+      checkFilters(query("SELECT n AS k, id IN (SELECT id FROM good) AS found FROM texts"), 1)
+    }
+  }
+
   test("keys with a subquery, or a function of the user's") {
     spark.udf.register("shorten", (text: String) => if (text == null) null else text.take(3))
     checkFilters("SELECT f.id FROM flights f JOIN planes p ON shorten(f.tailnum) = p.tailnum", 0)

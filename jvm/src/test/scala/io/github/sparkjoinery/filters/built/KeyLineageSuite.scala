@@ -1,0 +1,73 @@
+package io.github.sparkjoinery.filters.built
+
+import java.sql.DriverManager
+
+/** Filters that move down to where a key comes from, and keys that may fail there. */
+class KeyLineageSuite extends BuiltFilters {
+
+  // Adaptive execution leaves out a join of which one side has no rows.
+  private val Whole = "spark.sql.adaptive.enabled" -> "false"
+
+  private def joined(side: String, key: String = "u.k"): String =
+    s"SELECT /*+ RUNTIME_FILTER(s) */ s.name, s.k FROM ($side) u JOIN (SELECT * FROM small WHERE class = 3) s ON $key = s.k"
+
+  test("a UNION is filtered where the keys of all its sides may be") {
+    withTables("bad") {
+      sql("CREATE TABLE bad USING parquet AS SELECT * FROM VALUES (0, 2147483647, 'x'), (1, 2, '13') AS t(id, n, s)")
+      val fails = "SELECT coalesce(bad.n, 0) + 1 AS k FROM bad JOIN small good ON bad.id = good.k"
+      checkBuilt(joined(s"SELECT k FROM fact UNION ALL $fails"), 0)
+      checkBuilt(joined(s"$fails UNION ALL SELECT k FROM fact"), 0)
+      checkBuilt(joined(s"SELECT k FROM fact UNION ALL SELECT k FROM fact UNION ALL ($fails)"), 0)
+      // below nothing but projections and predicates it fails where the query does
+      checkBuilt(joined("SELECT k FROM fact UNION ALL SELECT int(s) AS k FROM bad WHERE id > 0"), 2)
+      checkBuilt(joined("SELECT k FROM fact UNION ALL SELECT k FROM second"), 2)
+      checkBuilt(joined("SELECT k, count(*) FROM (SELECT k FROM fact UNION ALL SELECT k FROM second) GROUP BY k"), 2)
+      // a constant fails nowhere
+      checkBuilt(joined("SELECT k FROM fact UNION ALL SELECT 13 AS k FROM second JOIN second t USING (w)"), 2)
+    }
+  }
+
+  test("a UNION of texts, some of which an aggregate makes of 0.0 for -0.0") {
+    withTables("texts", "zeros", "zero") {
+      sql("CREATE TABLE texts USING parquet AS SELECT concat('N', id) AS k FROM range(100)")
+      sql("CREATE TABLE zeros USING parquet AS SELECT * FROM VALUES (double('-0.0')), (1.5D) AS t(a)")
+      sql("CREATE TABLE zero USING parquet AS SELECT '0.0' AS k, 1 AS one")
+      def query(union: String) =
+        s"SELECT /*+ RUNTIME_FILTER(s) */ u.k, s.one FROM ($union) u JOIN zero s ON u.k = s.k"
+      val grouped = "SELECT string(a) AS k FROM (SELECT a FROM zeros GROUP BY a)"
+      checkBuilt(query(s"SELECT k FROM texts UNION ALL $grouped"), 0)
+      checkBuilt(query(s"$grouped UNION ALL SELECT k FROM texts"), 0)
+      checkBuilt(query("SELECT k FROM texts UNION ALL SELECT string(a) AS k FROM zeros"), 2, Whole)
+    }
+  }
+
+  test("a key that may fail, of a source that leaves predicates to Spark") {
+    val url = "jdbc:derby:memory:lineage"
+    val connection = DriverManager.getConnection(s"$url;create=true")
+    try {
+      connection.createStatement().execute("CREATE TABLE texts (id INT, s VARCHAR(9))")
+      connection.createStatement().execute("INSERT INTO texts VALUES (1, '13'), (2, 'x')")
+      for (pushed <- Seq("true", "false")) {
+        spark.read.option("pushDownPredicate", pushed).jdbc(url, "texts", new java.util.Properties)
+          .createOrReplaceTempView("texts_elsewhere")
+        checkBuilt(joined("SELECT * FROM texts_elsewhere WHERE s <> 'x'", "int(u.s)"), 0)
+        checkBuilt(joined("SELECT * FROM texts_elsewhere WHERE s <> 'x'", "u.id"), 1, Whole)
+      }
+    } finally connection.close()
+  }
+
+  test("a key that may fail, behind predicates that stand before it") {
+    withTables("bad") {
+      sql("CREATE TABLE bad USING parquet AS SELECT * FROM VALUES (0, 'x'), (1, '13') AS t(id, s)")
+      checkBuilt(joined("SELECT * FROM bad WHERE id > 0", "int(u.s)"), 1)
+      checkBuilt(joined("SELECT * FROM bad WHERE id = (SELECT max(k) FROM small WHERE k < 2)", "int(u.s)"), 1)
+      checkBuilt(joined("SELECT * FROM bad WHERE id IN (SELECT k FROM small)", "int(u.s)"), 0)
+      checkBuilt(joined("SELECT * FROM bad WHERE EXISTS (SELECT 1 FROM small WHERE k = id)", "int(u.s)"), 0)
+      checkBuilt(joined("SELECT * FROM bad WHERE s = (SELECT string(max(k)) FROM small WHERE b = id)", "int(u.s)"), 0)
+      sql("CACHE TABLE kept AS SELECT * FROM bad")
+      try
+        checkBuilt(joined("SELECT * FROM kept WHERE id > 0", "int(u.s)"), 1, Whole)
+      finally sql("UNCACHE TABLE kept")
+    }
+  }
+}
