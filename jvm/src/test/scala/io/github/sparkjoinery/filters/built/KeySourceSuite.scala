@@ -25,7 +25,7 @@ class KeySourceSuite extends BuiltFilters {
     checkBuilt(joined(s"(SELECT l.name, $largest FROM small l LEFT JOIN $NoRows r ON l.b = r.k)"), 0)
     checkBuilt(joined(s"(SELECT count(*) AS c, $largest FROM $NoRows)"), 0)
     checkBuilt(
-      joined(s"(SELECT l.b, l.k + (SELECT 0 * max(k) FROM small) AS k FROM small l JOIN small r ON l.b = r.k)"),
+      joined("(SELECT l.b, l.k + (SELECT 0 * max(k) FROM small) AS k FROM small l JOIN small r ON l.b = r.k)"),
       0)
   }
 }
