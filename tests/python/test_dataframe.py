@@ -239,6 +239,20 @@ def test_tolerance_of_each_row_is_what_spark_subtracts(
         assert_same_rows(joined, plain)
 
 
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize(("order", "sign"), [("asc", 1), ("desc", -1)])
+def test_a_negative_tolerance_at_the_end_of_the_type_leaves_nothing(
+    spark: SparkSession, ansi: str, order: str, sign: int
+) -> None:
+    lefts = spark.sql(f"SELECT {sign} * 2147483640 AS t, w FROM VALUES (-5), (-8), (-2147483648), (8) AS l(w)")
+    rights = spark.sql(f"SELECT {sign} * u AS u FROM VALUES (5), (2147483640), (2147483645) AS r(u)")
+    with settings(spark, {"spark.sql.ansi.enabled": ansi}):
+        term = getattr(F.col("u"), order)()
+        joined = last_join(lefts, rights, on=F.lit(True), order_by=term, as_of="t", tolerance=F.col("w"))
+        found = {row.w: row.u for row in joined.collect()}
+    assert found == {-5: None, -8: None, -2147483648: None, 8: sign * 2147483640}
+
+
 def test_tolerance_forwards_stops_at_the_end_of_the_type(spark: SparkSession) -> None:
     lefts = spark.sql("SELECT 1 AS k, 2147483647 AS t UNION ALL SELECT 1, 2147483640")
     rights = spark.sql("SELECT 1 AS k, 2147483647 AS u")

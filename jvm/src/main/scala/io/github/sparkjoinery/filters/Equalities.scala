@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.filters
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
@@ -32,5 +34,11 @@ object Equalities extends PredicateHelper {
    */
   def isHarmless(key: Expression, side: LogicalPlan): Boolean = KeyLineage.of(key, side).forall { found =>
     found.isColumn || found.isConstant || found.isChain && (!MayFail(found.key) || found.staysBehind)
+  }
+
+  /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */
+  def isNullOfNulls(key: Expression): Boolean = {
+    val ofNulls = key.transform { case column: Attribute => Literal(null, column.dataType) }
+    Try(ofNulls.eval()).toOption.contains(null) // those that fail, or cannot be evaluated as they are, may be anything
   }
 }

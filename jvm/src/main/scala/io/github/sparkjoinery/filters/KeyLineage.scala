@@ -21,7 +21,8 @@ import io.github.sparkjoinery.planning.MayFail
  * @param above
  *   the operators between `end` and the plan, which is one of them
  */
-case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]) {
+case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]) extends PredicateHelper {
+  import KeyLineage.isOfRows
 
   /** Whether it is a column of a table, perhaps widened. */
   def isColumn: Boolean = end.isInstanceOf[LeafNode] && HashedKey.column(key).isDefined
@@ -35,21 +36,31 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
   }
 
   /**
-   * Whether a predicate over the key stays behind those of the chain, so that it meets no row which they drop. Spark
-   * moves it before functions of Python, before joins (which IN and EXISTS become), and before what the reader of
-   * another system's table leaves to Spark; and it tests values of partitions on the driver, also of partitions of
-   * which the query has no row.
+   * Whether a predicate over the key stays behind those of the chain, so that it meets no row which they drop, if they
+   * drop any. Spark moves it before functions of Python, before joins (which IN and EXISTS become), before what it
+   * leaves above a projection because it is expensive, and before what the reader of another system's table leaves to
+   * Spark; and it tests values of partitions on the driver, also of partitions of which the query has no row.
    */
-  def staysBehind: Boolean = isChain && !key.references.subsetOf(partitionColumns) && leavesOrder && !above.exists {
-    case Filter(condition, _) =>
-      condition.containsPattern(PYTHON_UDF) || SubqueryExpression.hasInOrCorrelatedExistsSubquery(condition)
+  def staysBehind: Boolean = isChain && !key.references.subsetOf(partitionColumns) && (
+    !above.exists(dropsRows) || leavesOrder && !above.exists {
+      case Filter(_, _: Project) => true
+      case Filter(condition, _) =>
+        condition.containsPattern(PYTHON_UDF) || SubqueryExpression.hasInOrCorrelatedExistsSubquery(condition)
+      case _ => false
+    })
+
+  /** Others than those with a NULL, of which the key is NULL and does not fail. */
+  private def dropsRows(operator: LogicalPlan): Boolean = operator match {
+    case Filter(condition, _) => splitConjunctivePredicates(condition).exists {
+        case IsNotNull(_: Attribute) => !Equalities.isNullOfNulls(key)
+        case _ => true
+      }
     case _ => false
   }
 
   private def leavesOrder: Boolean = end match {
     case LogicalRelation(_: HadoopFsRelation, _, _, _, _) | _: HiveTableRelation => true
-    case _: InMemoryRelation | _: LocalRelation | _: LogicalRDD | _: Range | _: OneRowRelation => true
-    case _ => false
+    case leaf => isOfRows(leaf)
   }
 
   private def partitionColumns: AttributeSet = {
@@ -63,6 +74,12 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
 }
 
 object KeyLineage extends AliasHelper {
+
+  /** Whether a plan has rows at hand, which no reader reads. */
+  def isOfRows(plan: LogicalPlan): Boolean = plan match {
+    case _: InMemoryRelation | _: LocalRelation | _: LogicalRDD | _: Range | _: OneRowRelation => true
+    case _ => false
+  }
 
   /**
    * At least one, and of a UNION those of all sides, as a predicate moves into each of them: Spark's

@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -125,8 +125,7 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
           case (_: OrcFileFormat, _) => true
           case _ => false
         }
-      case _: LocalRelation => true // which no reader reads
-      case _ => found.isConstant
+      case _ => found.isConstant || KeyLineage.isOfRows(found.end)
     }
   }
 

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.filters.built
 
-import scala.util.Try
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
@@ -105,7 +103,7 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
       pairs.collectFirst { case (mine, theirs) if mine.semanticEquals(key._1) => (theirs, key._2) }
     // NULLs that an outer join adds are in no table, nor is what a key makes of them.
     def from(side: LogicalPlan, isPadded: Boolean) =
-      keys.filter(key => in(side)(key) && (!isPadded || isNullOfNulls(key._1)))
+      keys.filter(key => in(side)(key) && (!isPadded || Equalities.isNullOfNulls(key._1)))
     val fromLeft = from(left, isPadded = !comesOutOfLeft(joinType))
     val fromRight = from(right, isPadded = !comesOutOfRight(joinType))
     val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil
@@ -123,12 +121,6 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   private def comesOutOfRight(joinType: JoinType): Boolean = joinType match {
     case _: InnerLike | RightOuter => true
     case _ => false
-  }
-
-  /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */
-  private def isNullOfNulls(key: Expression): Boolean = {
-    val ofNulls = key.transform { case column: Attribute => Literal(null, column.dataType) }
-    Try(ofNulls.eval()).toOption.contains(null) // those that fail, or cannot be evaluated as they are, may be anything
   }
 
   private def narrowed(join: LogicalPlan, isLeft: Boolean, sources: Seq[KeySource]): Seq[KeySource] =

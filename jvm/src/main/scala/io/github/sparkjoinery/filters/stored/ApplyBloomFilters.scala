@@ -25,7 +25,7 @@ import io.github.sparkjoinery.artifacts.{
   Validity
 }
 import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, MightContain, StoredFilter}
-import io.github.sparkjoinery.filters.FilteredJoin
+import io.github.sparkjoinery.filters.{FilteredJoin, KeyLineage}
 import io.github.sparkjoinery.planning.{Decision, ListOnce, MayFail}
 
 /**
@@ -224,7 +224,10 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     /** Whether the plan has the filter already, perhaps further down. */
     private def isThere(condition: Condition): Boolean = {
       val below = condition.test.hash.transform { case key: Attribute =>
-        findExpressionAndTrackLineageDown(key, condition.on).fold[Expression](key)(_._1)
+        KeyLineage.of(key, condition.on) match {
+          case Seq(found) => found.key
+          case _ => key // of a UNION, whose sides have tests of their own
+        }
       }
       condition.on.exists {
         case Filter(existing, _) => existing.exists {

@@ -3,6 +3,7 @@ package io.github.sparkjoinery.lastjoin.rules
 import org.apache.spark.sql.catalyst.analysis.SimpleAnalyzer
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
+import org.apache.spark.sql.execution.datasources.ApplyCharTypePadding
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinLeft, LastJoinRight}
@@ -27,7 +28,9 @@ private[rules] object PointInTime {
   /** The condition as Spark's analyzer leaves it, for where that does not come by any more. */
   def resolved(left: LastJoinLeft, right: LastJoinRight): Expression = {
     val condition = comparison(left, right)
-    val analyzed = SimpleAnalyzer.execute(Filter(condition, LocalRelation(condition.references.toSeq)))
+    val query = Filter(condition, LocalRelation(condition.references.toSeq))
+    // what a session's analyzer does last with comparisons, beyond that of every session
+    val analyzed = ApplyCharTypePadding(SimpleAnalyzer.execute(query))
     if (!analyzed.resolved) SimpleAnalyzer.checkAnalysis(analyzed)
     analyzed.expressions.head
   }
@@ -48,8 +51,9 @@ private[rules] object PointInTime {
       case Days(days) if days >= 0 =>
         If(LessThan(time, date(Int.MinValue + days)), date(Int.MinValue), DateSub(time, Literal(days)))
       case Days(days) => DateSub(time, Literal(days))
-      case Clamped(t, amount, min, _) =>
-        If(isBeyond(amount, LessThan(t, new Add(min, amount))), min, new Subtract(t, amount))
+      case Clamped(t, amount, min, max) =>
+        val (below, above) = (LessThan(t, new Add(min, amount)), GreaterThan(t, new Add(max, amount)))
+        limit(amount, below, min, above, new Subtract(t, amount))
       case Plain => new Subtract(time, tolerance)
     }
 
@@ -58,14 +62,27 @@ private[rules] object PointInTime {
       case Days(days) if days >= 0 =>
         If(GreaterThan(time, date(Int.MaxValue - days)), date(Int.MaxValue), DateAdd(time, Literal(days)))
       case Days(days) => DateAdd(time, Literal(days))
-      case Clamped(t, amount, _, max) =>
-        If(isBeyond(amount, GreaterThan(t, new Subtract(max, amount))), max, new Add(t, amount))
+      case Clamped(t, amount, min, max) =>
+        val (above, below) = (GreaterThan(t, new Subtract(max, amount)), LessThan(t, new Subtract(min, amount)))
+        limit(amount, above, max, below, new Add(t, amount))
       case Plain => new Add(time, tolerance)
     }
 
-  /** The end of a type is computed of amounts that lead towards it: of a negative one it would overflow itself. */
-  private def isBeyond(amount: Expression, comparison: Expression): Expression =
-    And(GreaterThanOrEqual(amount, Literal.default(amount.dataType)), comparison)
+  /**
+   * The limit that an amount leads to. A positive one stops at the end of the type; a negative one leads beyond the
+   * other end to a limit that nothing reaches, which is NULL here. Both ends are computed of amounts that lead towards
+   * them: of others they would overflow themselves.
+   */
+  private def limit(
+      amount: Expression,
+      isBeyond: Expression,
+      end: Literal,
+      isOutOfReach: Expression,
+      otherwise: Expression): Expression = {
+    val isForward = GreaterThanOrEqual(amount, Literal.default(amount.dataType))
+    val none = Literal(null, amount.dataType)
+    If(And(isForward, isBeyond), end, If(And(Not(isForward), isOutOfReach), none, otherwise))
+  }
 
   private sealed trait Shift
   private case object Plain extends Shift

@@ -155,6 +155,18 @@ class HiddenColumnsSuite extends LastJoinChecks {
       }
     }
 
+  test("CHAR of two lengths, as where the columns are shown") {
+    withTables("padded_left", "padded_right") {
+      sql("CREATE TABLE padded_left (k INT, t CHAR(3)) USING parquet")
+      sql("INSERT INTO padded_left VALUES (1, 'ab')")
+      sql("CREATE TABLE padded_right (k INT, ts CHAR(5), v INT) USING parquet")
+      sql("INSERT INTO padded_right VALUES (1, 'ab', 10)")
+      val (left, right) = (spark.table("padded_left"), spark.table("padded_right"))
+      for (fewer <- Seq(right, right.select("k", "v")); time <- Seq(col("t"), lit("ab")))
+        assert(left.lastJoin(fewer, Seq("k"), AsOf(time), col("ts")).select("v").head.get(0) == 10)
+    }
+  }
+
   private val byTime = "ORDER BY s._metadata.file_modification_time, s.ts, s.v"
 
   test("columns of an outer query") {
