@@ -89,20 +89,46 @@ class Source:
             return {"type": "snapshot", "reason": None, "files": [], "table_id": table_id, "version": version}
         if self.description["provider"] not in FILE_PROVIDERS:
             return {"type": "none", "reason": f"a table of {self.description['provider']} has no files", "files": []}
-        if self.request.kind == "range_index" and self.shares_files():
-            return {"type": "none", "reason": "partitions of the table share files", "files": []}
+        if self.request.kind == "range_index" and (reason := self._sharing()):
+            return {"type": "none", "reason": reason, "files": []}
         return fingerprint(self.listing, list_source(self.frame, self.filesystem), is_increment=is_increment)
 
     def shares_files(self) -> bool:
         """Whether partitions have files in common, whose rows Spark reads once for each of them.
 
-        A listing does not tell, and the catalog tells it of one partition at a time. No columns are read of the files.
+        The catalog tells it of one partition at a time. No columns are read of the files, and nothing at all where each
+        partition has the folder that is named after it.
         """
         if self.description is None or self.snapshot or not self.description["partition_columns"]:
+            return False
+        if self._has_folders_of_partitions_only():
             return False
         partition = F.struct(*map(column, self.description["partition_columns"]))
         files = self.frame.groupBy(file_metadata(self.frame, "file_path"))
         return not files.agg(F.countDistinct(partition).alias("partitions")).where("partitions > 1").isEmpty()
+
+    def _has_folders_of_partitions_only(self) -> bool:
+        """Whether the files lie in one folder for each partition, where Spark puts it, and nowhere else.
+
+        Their number alone would not do: Spark lists what lies below the folder of a partition, too, and does not read it.
+        """
+        assert self.description is not None
+        try:
+            rows = self.frame.sparkSession.sql(f"SHOW PARTITIONS {self.name}").collect()
+        except PySparkException:
+            return False  # the catalog does not know
+        depth = len(self.description["partition_columns"])
+        folders = [folder.rsplit("/", depth) for folder in {path.rsplit("/", 1)[0] for path in self.uris()}]
+        in_one_place = len({above for above, *_ in folders}) <= 1
+        return in_one_place and {"/".join(names) for _, *names in folders} == {row[0] for row in rows}
+
+    def _sharing(self) -> str | None:
+        """Why an index that has just been built may hold rows of files that partitions share."""
+        try:
+            return "partitions of the table share files" if self.shares_files() else None
+        except Exception as error:
+            # Spark and py4j raise whatever a table that is being changed makes them, and the index is built
+            return f"whether partitions of the table share files could not be seen: {one_line(error)}"
 
     def _has_moved(self) -> bool:
         """Whether a table of snapshots may be another by now than it was when the source was opened."""
