@@ -97,8 +97,6 @@ def _since_files(source: Source, version: ArtifactVersion) -> Unchanged | Append
     uris = source.uris()
     spelled = [uris[path] for path in sorted(new) if path in uris]
     # Spark reads nothing at all for a file whose name it spells in another way, so make sure that it does not
-    path = file_metadata(source.frame, "file_path")
-    sample = source.frame.select(path).take(1)
-    if len(spelled) < len(new) or (sample and sample[0][0] not in uris.values()):
+    if len(spelled) < len(new) or not source.spells(uris):
         return Rebuild("new files cannot be told from old ones by their names")
-    return Appended(source.frame.where(path.isin(spelled)))
+    return Appended(source.frame.where(file_metadata(source.frame, "file_path").isin(spelled)))
