@@ -203,6 +203,8 @@ def test_a_table_that_changes_while_it_is_read_by_no_version(
     assert not is_used(lake, tmp_path, pair)
     (result,) = refresh(lake, [request], store, schema=None)
     assert (result.status, result.mode) == ("refreshed", "full")
+    reasons = {"rows": "the table was changed while the artifact was built"}
+    assert result.reason == reasons.get(change, "its columns, format or options changed")
     assert is_used(lake, tmp_path, pair)
 
 

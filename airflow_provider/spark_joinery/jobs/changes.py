@@ -63,10 +63,10 @@ def changes_since(
         return Rebuild("its columns, format or options changed")
     if changed := changed_setting(version.description, source.settings):
         return Rebuild(f"what Spark reads may have changed: {changed}")
+    if before["type"] != ("snapshot" if source.snapshot else "files"):
+        return Rebuild(before["reason"] or "what it was built from is unknown")
     if source.snapshot:
         return _since_snapshot(spark, source, version)
-    if before["type"] != "files":
-        return Rebuild(before["reason"] or "its former files are unknown")
     if before.get("uncovered", 0):
         return Rebuild(f"{before['uncovered']} files changed while the last version was built")
     return _since_files(source, version)
@@ -75,7 +75,7 @@ def changes_since(
 def _since_snapshot(spark: SparkSession, source: Source, version: ArtifactVersion) -> Unchanged | Appended | Rebuild:
     snapshot, before = source.snapshot, version.fingerprint
     assert snapshot is not None
-    if before["type"] != "snapshot" or before.get("table_id") != snapshot.table_id:
+    if before.get("table_id") != snapshot.table_id:
         return Rebuild("another table has the name now")
     if before.get("version") == snapshot.version:
         return Unchanged()
