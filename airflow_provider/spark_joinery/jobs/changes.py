@@ -82,7 +82,7 @@ def _since_snapshot(spark: SparkSession, source: Source, version: ArtifactVersio
     if snapshot.version is None or before.get("version") is None:
         return Rebuild("the table was empty, or is")
     rows = appended(spark, source.name, str(before["version"]), snapshot)
-    return Rebuild("rows were not only appended") if rows is None else Appended(rows)
+    return Rebuild("rows were not only appended, or columns may have changed") if rows is None else Appended(rows)
 
 
 def _since_files(source: Source, version: ArtifactVersion) -> Unchanged | Appended | Rebuild:
