@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from spark_joinery.jobs import refresh_artifact, runner
+from spark_joinery.jobs.source import open_source
 from spark_joinery.metadata import ArtifactRequest, RangeIndexSpec
 from spark_joinery.store import open_store
 
@@ -154,6 +155,43 @@ def test_partitions_that_come_to_share_a_folder(shared: Bench, tmp_path: Path, m
     assert shared.refresh() == "full"
     assert not shared.loads_index()
     shared.spark.sql("ALTER TABLE storms DROP PARTITION (d = 2)")
+    assert not shared.loads_index()
+    assert shared.refresh() == "full"
+    assert shared.loads_index()
+
+
+def test_partitions_in_folders_of_their_own_are_not_read_to_tell(spark: SparkSession, tmp_path: Path) -> None:
+    """A scan would miss the files that are gone."""
+    spark.sql("CREATE TABLE parts (ts BIGINT, d STRING, e INT) USING parquet PARTITIONED BY (d, e)")
+    try:
+        value = "CASE id % 3 WHEN 0 THEN NULL WHEN 1 THEN 'a b:c/\u00e4%' ELSE 'x=y' END"
+        spark.sql(f"INSERT INTO parts SELECT id, {value}, id % 2 FROM range(0, 12, 1, 1)")
+        store = open_store(spark, str(tmp_path))
+        source = open_source(spark, ArtifactRequest.of_table("parts", RangeIndexSpec(point="ts")), store.filesystem)
+        assert source is not None
+        for path in source.uris():
+            Path(path.removeprefix("file:")).unlink()
+        assert not source.shares_files()
+    finally:
+        spark.sql("DROP TABLE parts")
+
+
+def test_a_file_that_vanishes_once_the_index_is_built(shared: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the table is read to tell whether its partitions share files, as one of them is without a folder."""
+    shared.spark.sql("INSERT INTO storms PARTITION (d = 2) " + SPANS + " FROM range(800, 810, 1, 1)")
+    shared.spark.sql("ALTER TABLE storms ADD PARTITION (d = 3)")
+    shared.age()
+    build = runner._build
+
+    def build_and_delete(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        built = build(*arguments)
+        shared.files()[0].unlink()
+        return built
+
+    monkeypatch.setattr(runner, "_build", build_and_delete)
+    assert shared.refresh() == "full"
+    shared.spark.catalog.refreshTable("storms")
     assert not shared.loads_index()
     assert shared.refresh() == "full"
     assert shared.loads_index()

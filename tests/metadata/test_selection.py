@@ -38,19 +38,27 @@ def test_versions_of_a_model_have_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unique_id", "resource_type", "names"),
+    ("unique_id", "version", "names"),
     [
-        ("source.shop.raw.v2", "source", ["v2"]),
-        ("model.shop.valid", "model", ["valid"]),
-        ("model.shop.v2", "model", ["v2"]),
-        ("model.shop.stg.orders", "model", ["orders", "stg.orders"]),
-        ("model.shop.stg.orders.v2", "model", ["orders", "stg.orders", "stg.orders.v2"]),
+        ("source.shop.raw.v2", "", {"v2"}),
+        ("model.shop.valid", "", {"valid"}),
+        ("model.shop.v2", "", {"v2"}),
+        ("model.shop.stg.orders", "", {"orders", "stg.orders"}),
+        ("model.shop.stg.vendors", "", {"vendors", "stg.vendors"}),
+        ("model.shop.stg.v2", "", {"v2", "stg.v2"}),
+        ("model.shop.stg.orders.v2", "2", {"orders", "stg.orders", "stg.orders.v2"}),
+        ("model.shop.stg.vendors.v1.5", "1.5", {"vendors", "stg.vendors", "stg.vendors.v1.5"}),
     ],
 )
-def test_the_name_of_a_node_is_the_end_of_its_id(unique_id: str, resource_type: Any, names: list[str]) -> None:
-    request = ArtifactRequest.of_table(
-        "lake.t", BloomFilterSpec(keys=["k"]), resource_type=resource_type, unique_id=unique_id
-    )
-    other = ArtifactRequest.of_table("lake.u", BloomFilterSpec(keys=["k"]), unique_id="source.shop.raw.u")
+def test_the_name_of_a_node_is_the_end_of_its_id(unique_id: str, version: str, names: set[str]) -> None:
+    def request_of(table: str, unique_id: str, version: str = "") -> ArtifactRequest:
+        spec = BloomFilterSpec(keys=["k"])
+        return ArtifactRequest.of_table(table, spec, unique_id=unique_id, model_version=version)
+
+    request, other = request_of("lake.t", unique_id, version), request_of("lake.u", "source.shop.raw.u")
+    assert ArtifactRequest.from_dict(request.to_dict()) == request
     for name in (unique_id, "t", "lake.t", "spark_catalog.lake.t", *names):
         assert select([request, other], [name]) == [request], name
+    for name in {"stg", "orders", "v2", "vendors", "vvendors", "5"} - names:
+        with pytest.raises(UnknownNameError):
+            select([request, other], [name])

@@ -153,7 +153,7 @@ class BatchFolder:
         Raises:
             OSError: If the disk does not say so.
         """
-        return (self.path / "cancel").exists()
+        return _exists(self.path / "cancel")
 
     @property
     def is_gone(self) -> bool:
@@ -162,7 +162,7 @@ class BatchFolder:
         Raises:
             OSError: If the disk does not say so.
         """
-        return not self.path.exists()
+        return not _exists(self.path)
 
     def log_tail(self, lines: int = 30) -> str:
         """The end of what Spark's driver has printed.
@@ -182,3 +182,12 @@ class BatchFolder:
     def remove(self) -> None:
         """Delete the folder with all that is in it; a batch that still runs ends then."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _exists(path: Path) -> bool:
+    """Whether a path exists. Newer Pythons' `Path.exists` takes every refusal of a disk for a no."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True

@@ -63,10 +63,10 @@ def changes_since(
         return Rebuild("its columns, format or options changed")
     if changed := changed_setting(version.description, source.settings):
         return Rebuild(f"what Spark reads may have changed: {changed}")
+    if before["type"] != ("snapshot" if source.snapshot else "files"):
+        return Rebuild(before["reason"] or "what it was built from is unknown")
     if source.snapshot:
         return _since_snapshot(spark, source, version)
-    if before["type"] != "files":
-        return Rebuild(before["reason"] or "its former files are unknown")
     if before.get("uncovered", 0):
         return Rebuild(f"{before['uncovered']} files changed while the last version was built")
     return _since_files(source, version)
@@ -75,14 +75,14 @@ def changes_since(
 def _since_snapshot(spark: SparkSession, source: Source, version: ArtifactVersion) -> Unchanged | Appended | Rebuild:
     snapshot, before = source.snapshot, version.fingerprint
     assert snapshot is not None
-    if before["type"] != "snapshot" or before.get("table_id") != snapshot.table_id:
+    if before.get("table_id") != snapshot.table_id:
         return Rebuild("another table has the name now")
     if before.get("version") == snapshot.version:
         return Unchanged()
     if snapshot.version is None or before.get("version") is None:
         return Rebuild("the table was empty, or is")
     rows = appended(spark, source.name, str(before["version"]), snapshot)
-    return Rebuild("rows were not only appended") if rows is None else Appended(rows)
+    return Rebuild("rows were not only appended, or columns may have changed") if rows is None else Appended(rows)
 
 
 def _since_files(source: Source, version: ArtifactVersion) -> Unchanged | Appended | Rebuild:
@@ -97,8 +97,6 @@ def _since_files(source: Source, version: ArtifactVersion) -> Unchanged | Append
     uris = source.uris()
     spelled = [uris[path] for path in sorted(new) if path in uris]
     # Spark reads nothing at all for a file whose name it spells in another way, so make sure that it does not
-    path = file_metadata(source.frame, "file_path")
-    sample = source.frame.select(path).take(1)
-    if len(spelled) < len(new) or (sample and sample[0][0] not in uris.values()):
+    if len(spelled) < len(new) or not source.spells(uris):
         return Rebuild("new files cannot be told from old ones by their names")
-    return Appended(source.frame.where(path.isin(spelled)))
+    return Appended(source.frame.where(file_metadata(source.frame, "file_path").isin(spelled)))

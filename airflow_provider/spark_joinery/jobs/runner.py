@@ -258,6 +258,7 @@ def _publish(
         except BaseException:
             _abandon(store, pending)
             raise
+    source = source.without_late_files()
     pending = store.begin(request.kind, request.relation, request.spec_hash, mode)
     try:
         built = _build(source.frame, source, request, store, pending, None)

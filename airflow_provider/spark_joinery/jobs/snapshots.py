@@ -63,7 +63,8 @@ def appended(spark: SparkSession, name: str, since: str, until: Snapshot) -> Dat
         until: The later version.
 
     Returns:
-        The rows; None if anything but appends happened in between, or if the table no longer knows.
+        The rows; None if anything but appends happened in between, if columns were changed, or if the table no longer
+        knows.
     """
     return (_appended_to_delta if until.format == "delta" else _appended_to_iceberg)(spark, name, since, until)
 
@@ -106,6 +107,20 @@ def _appended_to_iceberg(spark: SparkSession, name: str, since: str, until: Snap
         if at not in snapshots or snapshots[at]["operation"] != "append":
             return None
         at = str(snapshots[at]["parent_id"])
+    if not _have_one_schema(spark, name, since, str(until.version)):
+        return None
     read = spark.read.format("iceberg").option("start-snapshot-id", since).option("end-snapshot-id", str(until.version))
     # which Iceberg takes apart as SQL would
     return read.load(name)
+
+
+def _have_one_schema(spark: SparkSession, name: str, *snapshots: str) -> bool:
+    """Whether Iceberg wrote snapshots of a table in the same columns, which are others where only their ids differ.
+
+    A column that is dropped and added anew has the name and type that it had, and is NULL in rows of old.
+    """
+    entries = spark.sql(f"SELECT latest_snapshot_id, latest_schema_id FROM {name}.metadata_log_entries").collect()
+    # the log is kept short: of a snapshot that it does not know nothing is certain
+    schemas = {str(row["latest_snapshot_id"]): row["latest_schema_id"] for row in entries}
+    found = {schemas.get(snapshot) for snapshot in snapshots}
+    return len(found) == 1 and None not in found

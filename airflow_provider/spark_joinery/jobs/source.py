@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from pyspark.errors import AnalysisException, PySparkException
@@ -55,6 +55,7 @@ class Source:
         listing: Files before Spark looked them up to read them; empty for an Iceberg table.
         filesystem: Where they lie.
         settings: Of Spark, by which it is read.
+        left_out: Canonical paths of files that the frame passes over.
     """
 
     request: ArtifactRequest
@@ -65,6 +66,7 @@ class Source:
     listing: Listing
     filesystem: FileSystem
     settings: dict[str, str | None]
+    left_out: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -89,20 +91,66 @@ class Source:
             return {"type": "snapshot", "reason": None, "files": [], "table_id": table_id, "version": version}
         if self.description["provider"] not in FILE_PROVIDERS:
             return {"type": "none", "reason": f"a table of {self.description['provider']} has no files", "files": []}
-        if self.request.kind == "range_index" and self.shares_files():
-            return {"type": "none", "reason": "partitions of the table share files", "files": []}
-        return fingerprint(self.listing, list_source(self.frame, self.filesystem), is_increment=is_increment)
+        if self.request.kind == "range_index" and (reason := self._sharing()):
+            return {"type": "none", "reason": reason, "files": []}
+        after = list_source(self.frame, self.filesystem)
+        return fingerprint(self.listing, after, is_increment=is_increment, left_out=self.left_out)
+
+    def without_late_files(self) -> Source:
+        """Leave out the files that have come since the listing, or were away then: the next refresh finds them new.
+
+        They would be read without being covered, and nothing would ever be proven of a source that is written all the
+        time.
+
+        Returns:
+            The source to build from; this one if there are no such files, or if they cannot be told by their names.
+        """
+        listed = {file.path for file in self.listing.files}
+        if not listed or self.snapshot or not self.is_verifiable:
+            return self
+        uris = self.uris()
+        late = sorted(uris.keys() - listed)
+        if not late or not self.spells(uris):
+            return self
+        is_late = file_metadata(self.frame, "file_path").isin([uris[path] for path in late])
+        return replace(self, frame=self.frame.where(~is_late), left_out=frozenset(late))
 
     def shares_files(self) -> bool:
         """Whether partitions have files in common, whose rows Spark reads once for each of them.
 
-        A listing does not tell, and the catalog tells it of one partition at a time. No columns are read of the files.
+        The catalog tells it of one partition at a time. No columns are read of the files, and nothing at all where each
+        partition has the folder that is named after it.
         """
         if self.description is None or self.snapshot or not self.description["partition_columns"]:
+            return False
+        if self._has_folders_of_partitions_only():
             return False
         partition = F.struct(*map(column, self.description["partition_columns"]))
         files = self.frame.groupBy(file_metadata(self.frame, "file_path"))
         return not files.agg(F.countDistinct(partition).alias("partitions")).where("partitions > 1").isEmpty()
+
+    def _has_folders_of_partitions_only(self) -> bool:
+        """Whether the files lie in one folder for each partition, where Spark puts it, and nowhere else.
+
+        Their number alone would not do: Spark lists what lies below a partition's folder, too, and does not read it.
+        """
+        assert self.description is not None
+        try:
+            rows = self.frame.sparkSession.sql(f"SHOW PARTITIONS {self.name}").collect()
+        except PySparkException:
+            return False  # the catalog does not know
+        depth = len(self.description["partition_columns"])
+        folders = [folder.rsplit("/", depth) for folder in {path.rsplit("/", 1)[0] for path in self.uris()}]
+        in_one_place = len({above for above, *_ in folders}) <= 1
+        return in_one_place and {"/".join(names) for _, *names in folders} == {row[0] for row in rows}
+
+    def _sharing(self) -> str | None:
+        """Why an index that has just been built may hold rows of files that partitions share."""
+        try:
+            return "partitions of the table share files" if self.shares_files() else None
+        except Exception as error:
+            # Spark and py4j raise whatever a table that is being changed makes them, and the index is built
+            return f"whether partitions of the table share files could not be seen: {one_line(error)}"
 
     def _has_moved(self) -> bool:
         """Whether a table of snapshots may be another by now than it was when the source was opened."""
@@ -115,6 +163,11 @@ class Source:
         # inputFiles() writes file:///a, the column file:/a; both %20 for a space
         spelled = (uri.replace("file:///", "file:/", 1) for uri in self.frame.inputFiles())
         return {path_of_uri(uri): uri for uri in spelled}
+
+    def spells(self, uris: dict[str, str]) -> bool:
+        """Whether Spark's column spells the names of files as `uris` does, as far as a row shows."""
+        sample = self.frame.select(file_metadata(self.frame, "file_path")).take(1)
+        return not sample or sample[0][0] in uris.values()
 
     @property
     def is_verifiable(self) -> bool:

@@ -209,10 +209,15 @@ def _requests(unique_id: str, node: dict[str, Any], declared: Any) -> list[Artif
         meta = JoineryMeta.model_validate(declared)
     except ValidationError as error:
         raise _NodeError(*describe(error)) from None
+    version = node.get("version")
     try:
         return [
             ArtifactRequest.of_table(
-                _sql_name(node), spec, resource_type=cast("ResourceType", resource_type), unique_id=unique_id
+                _sql_name(node),
+                spec,
+                resource_type=cast("ResourceType", resource_type),
+                unique_id=unique_id,
+                model_version="" if version is None else str(version),
             )
             for spec in meta.specs()
         ]

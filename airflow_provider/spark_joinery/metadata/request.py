@@ -33,6 +33,7 @@ class ArtifactRequest:
         spec: What to compute.
         resource_type: What the relation is in dbt; a relation unknown to dbt is a source.
         unique_id: The node's id in the manifest, or "" without one.
+        model_version: "2" of a model that has versions in dbt, whose id ends in ".v2" then; else "".
     """
 
     relation: str
@@ -40,10 +41,17 @@ class ArtifactRequest:
     spec: Spec
     resource_type: ResourceType = "source"
     unique_id: str = ""
+    model_version: str = ""
 
     @classmethod
     def of_table(
-        cls, table: str, spec: Spec, *, resource_type: ResourceType = "source", unique_id: str = ""
+        cls,
+        table: str,
+        spec: Spec,
+        *,
+        resource_type: ResourceType = "source",
+        unique_id: str = "",
+        model_version: str = "",
     ) -> ArtifactRequest:
         """Ask for an artifact of a table by its name.
 
@@ -53,6 +61,7 @@ class ArtifactRequest:
             spec: What to compute.
             resource_type: What the table is in dbt.
             unique_id: The node's id in the manifest.
+            model_version: The model's version in the manifest, if it has any.
 
         Returns:
             The request.
@@ -73,7 +82,8 @@ class ArtifactRequest:
         name = parts[-1]
         # a catalog is written out only if the user did, as `parquet.` and older metastores take two parts only
         sql_parts = parts if len(parts) > 1 else (schema, name)
-        return cls(relation_identity(catalog, schema, name), quote_name(*sql_parts), spec, resource_type, unique_id)
+        relation, sql_name = relation_identity(catalog, schema, name), quote_name(*sql_parts)
+        return cls(relation, sql_name, spec, resource_type, unique_id, model_version)
 
     def in_catalog(self, current: str) -> ArtifactRequest:
         """Name the relation as the session does that reads it.
@@ -108,6 +118,7 @@ class ArtifactRequest:
             "spec": self.spec.model_dump(mode="json", exclude_none=True),
             "resource_type": self.resource_type,
             "unique_id": self.unique_id,
+            "model_version": self.model_version,
         }
 
     @classmethod
@@ -129,9 +140,8 @@ class ArtifactRequest:
         """
         of_kind = {kind: model for model, kind in KIND_OF_SPEC.items()}
         spec = cast("Spec", of_kind[document["kind"]].model_validate(document["spec"]))
-        return cls.of_table(
-            document["table"], spec, resource_type=document["resource_type"], unique_id=document["unique_id"]
-        )
+        of_node = {key: document[key] for key in ("resource_type", "unique_id", "model_version")}
+        return cls.of_table(document["table"], spec, **of_node)
 
     @property
     def kind(self) -> Kind:

@@ -10,8 +10,8 @@ from spark_joinery.metadata.identity import split_name
 from spark_joinery.metadata.models import Kind
 from spark_joinery.metadata.request import ArtifactRequest
 
-# dbt's id of a model: model.shop.orders, or model.shop.orders.v1.5 of one that has versions
-_MODEL = re.compile(r"model\.[^.]+\.(?P<name>.+?)(?:\.(?P<version>v.+))?")
+# dbt's id of a model: model.shop.orders
+_MODEL = re.compile(r"model\.[^.]+\.(?P<name>.+)")
 
 
 class UnknownNameError(JoineryError):
@@ -53,13 +53,15 @@ def select(
 
 def _names(request: ArtifactRequest) -> set[str]:
     plain = split_name(request.sql_name)[-1]
-    return {request.unique_id, *_names_in_dbt(request.unique_id), request.relation, request.sql_name, plain} - {""}
+    return {request.unique_id, *_names_in_dbt(request), request.relation, request.sql_name, plain} - {""}
 
 
-def _names_in_dbt(unique_id: str) -> set[str]:
+def _names_in_dbt(request: ArtifactRequest) -> set[str]:
     """The names of a node: all versions of a model have the model's, and one each with their version behind it."""
-    if not (model := _MODEL.fullmatch(unique_id)):
-        return {unique_id.rpartition(".")[2]}
-    name, version = model["name"], model["version"]
+    # the name of a model may end as a version does: only the manifest tells
+    version = f".v{request.model_version}" if request.model_version else ""
+    if not (model := _MODEL.fullmatch(request.unique_id.removesuffix(version))):
+        return {request.unique_id.rpartition(".")[2]}
+    name = model["name"]
     # the file of a model may have dots in its name
-    return {name, name.rpartition(".")[2], *([f"{name}.{version}"] if version else [])}
+    return {name, name.rpartition(".")[2], *([name + version] if version else [])}

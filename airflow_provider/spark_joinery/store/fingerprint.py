@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import unquote
@@ -115,7 +116,12 @@ def list_settled(frame: DataFrame, filesystem: FileSystem, settle_ms: int = SETT
 
 
 def fingerprint(
-    before: Listing, after: Listing, settle_ms: int = SETTLE_MS, *, is_increment: bool = False
+    before: Listing,
+    after: Listing,
+    settle_ms: int = SETTLE_MS,
+    *,
+    is_increment: bool = False,
+    left_out: Set[str] = frozenset(),
 ) -> Fingerprint:
     """Tell which files an artifact covers for sure.
 
@@ -128,11 +134,12 @@ def fingerprint(
         settle_ms: How old a file must be, in milliseconds.
         is_increment: Whether the build read no files but some of the first listing. Otherwise it may have read all that
             the relation named at any time.
+        left_out: Canonical paths of files that the build did not read, and that the first listing did not find.
 
     Returns:
         The fingerprint to store with the artifact.
     """
-    read = before.paths if is_increment else before.paths | after.paths
+    read = {file.path for file in before.files} if is_increment else (before.paths | after.paths) - left_out
     if not read:
         return {"type": "none", "reason": "the relation is not read from files", "files": []}
     unchanged = {(f.path, f.length, f.modified_ms) for f in after.files}
