@@ -140,8 +140,13 @@ class ArtifactRequest:
         """
         of_kind = {kind: model for model, kind in KIND_OF_SPEC.items()}
         spec = cast("Spec", of_kind[document["kind"]].model_validate(document["spec"]))
-        of_node = {key: document[key] for key in ("resource_type", "unique_id", "model_version")}
-        return cls.of_table(document["table"], spec, **of_node)
+        return cls.of_table(
+            document["table"],
+            spec,
+            resource_type=document["resource_type"],
+            unique_id=document["unique_id"],
+            model_version=document.get("model_version", ""),  # an earlier release wrote none
+        )
 
     @property
     def kind(self) -> Kind:
