@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from spark_joinery.jobs import refresh_artifact, runner
@@ -175,16 +177,22 @@ def test_a_file_rewritten_within_a_second(bench: Bench) -> None:
     bench.spark.sql("DROP TABLE same_second")
 
 
-@pytest.mark.parametrize("change", ["rewritten", "appended"])
+@pytest.mark.parametrize("change", ["rewritten", "appended", "appended by the refreshing session"])
 def test_the_source_changes_during_the_build(
     bench: Bench, dimension: str, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The real job, interrupted by a change between its listing and its publication."""
+    """The real job, interrupted by a change between its listing and its publication.
+
+    What its own session inserts, Spark may have read: whether it did is not known.
+    """
     build = runner._build
 
     def build_then_change(*arguments: object) -> object:
         built = build(*arguments)  # type: ignore[arg-type]
         if change == "appended":
+            late = pa.table({"k": [302], "name": ["late"]})
+            pq.write_table(late, bench.files(dimension)[0].parent / "late.parquet")
+        elif change == "appended by the refreshing session":
             bench.spark.sql(f"INSERT INTO {dimension} VALUES (302, 'late')")
         else:
             first = bench.files(dimension)[0]
