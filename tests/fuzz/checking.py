@@ -90,6 +90,8 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
             found = run(spark, tested_sql(capability, case), confs, limit=PATIENCE + 10 * right.seconds)
         if found.kind == "time":  # the machine may have been busy meanwhile
             found = run(spark, tested_sql(capability, case), confs, limit=2 * PATIENCE + 10 * right.seconds)
+    if found.held > right.held:
+        return Verdict(f"{found.held} bytes of execution memory are held by no query", True, found, "held memory")
     if right.kind == "data":
         if found.kind == "data" or (found.kind == "rows" and capability.may_raise_less(case)):
             return Verdict(None, compared=found.kind == "data", found=found)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
@@ -29,6 +30,8 @@ ABOUT_DATA = (
     "long overflow",
     "integer overflow",
 )
+# Tasks of a query that has ended, because it was cancelled or had rows enough, may take so many seconds to end.
+ENDS_WITHIN = 5.0
 MEMORY = ("OutOfMemory", "UNABLE_TO_ACQUIRE_MEMORY", "Unable to acquire", "not enough memory", "Can't acquire")
 
 
@@ -46,6 +49,7 @@ class Answer:
         seconds: How long it took.
         forms: Operators of Joinery that took part, and how.
         plan: The final physical plan.
+        held: Bytes of memory that tasks hold when it has ended, which is for none to hold.
     """
 
     rows: pa.Table | None = None
@@ -53,6 +57,7 @@ class Answer:
     seconds: float = 0.0
     forms: list[str] = field(default_factory=list)
     plan: str = ""
+    held: int = 0
 
     @property
     def kind(self) -> str:
@@ -117,7 +122,37 @@ def run(spark: SparkSession, sql: str, confs: Mapping[str, str], limit: float = 
     if answer.error and "SparkContext was shut down" in answer.error:
         raise ApplicationDied(answer.error)
     answer.seconds = time.monotonic() - started
+    answer.held = held_memory(spark)
     return answer
+
+
+def held_memory(spark: SparkSession) -> int:
+    """Bytes of execution memory that somebody holds although no query runs; of this JVM, not of executors elsewhere."""
+    manager = memory_manager(spark)
+    deadline = time.monotonic() + ENDS_WITHIN
+    while (held := int(manager.executionMemoryUsed())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return held
+
+
+def memory_manager(spark: SparkSession) -> Any:
+    """What gives memory to tasks.
+
+    It is read from fields, because py4j looks at all methods of the class of what it calls, and `SparkEnv` has one that
+    names a class outside of pyspark's jars.
+    """
+    context = spark.sparkContext._jsc.sc()
+    return private_field("org.apache.spark.SparkEnv", "_memoryManager").get(
+        private_field("org.apache.spark.SparkContext", "_env").get(context)
+    )
+
+
+def private_field(of: str, name: str) -> Any:
+    """A field of a class of Spark's, as Java's reflection has it."""
+    jvm: Any = SparkContext._jvm
+    found = jvm.java.lang.Class.forName(of).getDeclaredField(name)
+    found.setAccessible(True)
+    return found
 
 
 def row_texts(rows: pa.Table) -> list[tuple[str, ...]]:

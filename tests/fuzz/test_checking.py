@@ -13,7 +13,7 @@ from fuzz.cases.built_filters import BuiltFilters
 from fuzz.cases.range_join import RangeJoin
 from fuzz.checking import Verdict, check, error_class, right_answer, stock_answer
 from fuzz.data import column
-from fuzz.running import Answer, plain
+from fuzz.running import Answer, memory_manager, plain
 
 ANSI = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
 OVERFLOW = "SELECT CAST(2147483647 AS INT) + CAST(id AS INT) AS x FROM range(2)"
@@ -148,3 +148,22 @@ def test_dates_that_python_has_not_are_compared_as_numbers() -> None:
     assert plain(pa.chunked_array([lists])) == [[1683695410, None]]
     structs = pa.StructArray.from_arrays([lists], names=["x"])
     assert plain(pa.chunked_array([structs])) == [{"x": [1683695410, None]}]
+
+
+def test_memory_that_is_held_when_a_query_has_ended_is_a_difference(spark: SparkSession) -> None:
+    case: Case = {"tables": {}, "session": ANSI, "query": {}, "variant": {}}
+    capability = Told("SELECT 1 AS x", "SELECT 1 AS x")
+    right = right_answer(spark, capability, case)
+    manager, on_heap = memory_manager(spark), memory_mode(spark, "ON_HEAP")
+    manager.acquireExecutionMemory(100, -1, on_heap)
+    try:
+        assert check(spark, capability, case, right).difference == "100 bytes of execution memory are held by no query"
+    finally:
+        manager.releaseExecutionMemory(100, -1, on_heap)
+    assert check(spark, capability, case, right).difference is None
+
+
+def memory_mode(spark: SparkSession, name: str) -> Any:
+    """Spark's constant of this name."""
+    assert spark._jvm is not None
+    return spark._jvm.org.apache.spark.memory.MemoryMode.valueOf(name)
