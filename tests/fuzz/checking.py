@@ -85,7 +85,7 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
             # whether memory is enough depends on what the queries before have left in it: so for stock, too
             if found.kind != "memory":
                 break
-            if stock_answer(spark, capability, case).kind == "memory":
+            if stock_answer(spark, capability, case).kind == "memory" or not stock_shuffles(spark, capability, case):
                 return Verdict(None, compared=False, found=found)
             found = run(spark, tested_sql(capability, case), confs, limit=PATIENCE + 10 * right.seconds)
         if found.kind == "time":  # the machine may have been busy meanwhile
@@ -144,6 +144,16 @@ def stock_answer(
     confs = {**settings_of(capability, case), **(other or {}), **STOCK, **capability.meaning(case)}
     with capability.around(spark, case):
         return run(spark, in_tasks_that_fail(case, sql or capability.oracle_sql(case)), confs, limit=PATIENCE)
+
+
+def stock_shuffles(spark: SparkSession, capability: Capability, case: Case) -> bool:
+    """Whether stock Spark has the memory to shuffle a case's tables. Its answer does not say where it needs no shuffle.
+
+    Blocks in use, such as what running tasks were broadcast, may leave the first page of a shuffle no room.
+    """
+    confs = {**settings_of(capability, case), **STOCK}
+    statements = [f"SELECT /*+ REPARTITION(8, id) */ * FROM {table}" for table in case["tables"]]
+    return all(run(spark, statement, confs, limit=PATIENCE).kind != "memory" for statement in statements)
 
 
 def asked_anew(spark: SparkSession, capability: Capability, case: Case) -> Iterator[Answer]:

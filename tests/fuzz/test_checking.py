@@ -163,6 +163,16 @@ def test_memory_that_is_held_when_a_query_has_ended_is_a_difference(spark: Spark
     assert check(spark, capability, case, right).difference is None
 
 
+def test_where_stock_cannot_shuffle_a_lack_of_memory_is_no_difference(spark: SparkSession) -> None:
+    no_memory = "raise_error('Unable to acquire 64 bytes of memory, got 0')"
+    capability = Told("SELECT 1 AS x", f"SELECT {no_memory} AS x")
+    case: Case = {"tables": {"shuffled": {}}, "session": ANSI, "query": {}, "variant": {}}
+    for shown, is_different in (("id", True), (f"id + {no_memory} AS id", False)):
+        spark.sql(f"SELECT {shown} FROM range(3)").createOrReplaceTempView("shuffled")
+        verdict = check(spark, capability, case, right_answer(spark, capability, case))
+        assert (verdict.difference is not None) == is_different
+
+
 def memory_mode(spark: SparkSession, name: str) -> Any:
     """Spark's constant of this name."""
     assert spark._jvm is not None
