@@ -106,6 +106,8 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else if (!join.condition.forall(_.deterministic)) Left("the condition is not deterministic")
     else if (broadcastAlready.isDefined)
       Right(Choice(side, isBroadcast = true, "the indexed side is broadcast already"))
+    else if (Seq(join.left, join.right).exists(isBroadcastBySpark))
+      Left("Spark has broadcast a side already")
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
@@ -195,6 +197,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
   // Once broadcast, a stage's size is what it takes in memory. Judging that anew would flip the choice back.
   private def isBroadcast(plan: LogicalPlan): Boolean = modeOf(plan).exists(_.isInstanceOf[RangeIndexBroadcastMode])
 
+  /** For a join of its own, when the sides seemed too large: an index of either would have no use for that. */
   private def isBroadcastBySpark(plan: LogicalPlan): Boolean =
     modeOf(plan).exists(!_.isInstanceOf[RangeIndexBroadcastMode])
 

@@ -358,6 +358,24 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     })
   }
 
+  test("beside a side that Spark has broadcast nothing is indexed, and adaptive execution goes on to plan anew") {
+    sql(
+      "CREATE TABLE large_facts USING parquet AS SELECT id, int(id % 50) AS k, int(id) AS x FROM range(0, 20000, 1, 2)")
+    withTables("large_facts")(withConf(
+      "spark.sql.adaptive.enabled" -> "true",
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "40KB",
+      "spark.joinery.rangeJoin.maxBroadcast" -> "80KB"
+    ) {
+      val query = sql("""SELECT a.k, b.id, c.n FROM (SELECT k, max(x) AS x FROM large_facts GROUP BY k) a
+          |LEFT JOIN (SELECT id, x FROM large_facts) b ON a.x < b.x
+          |JOIN (SELECT k, count(*) AS n FROM large_facts WHERE x % 10 = 7 GROUP BY k) c ON a.k = c.k""".stripMargin)
+      assert(query.collect().nonEmpty)
+      assert(operators(query).contains("BroadcastNestedLoopJoin"), plan(query)) // by when there is a small side
+      assert(collect(plan(query)) { case join: BroadcastHashJoinExec => join }.nonEmpty, plan(query))
+    })
+  }
+
   test("a shuffled form stays one where most partitions are empty") {
     withConf(
       "spark.sql.adaptive.enabled" -> "true",

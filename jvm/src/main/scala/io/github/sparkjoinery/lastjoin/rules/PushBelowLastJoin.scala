@@ -13,6 +13,8 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoin
  *   - LIMIT, as Spark does with LEFT JOIN: what is left of the left side is shuffled, rather than all of it;
  *   - `ORDER BY left columns LIMIT n`;
  *   - a LEFT SEMI or LEFT ANTI JOIN on left columns, as Spark does with LEFT JOIN.
+ *
+ * The latter two stay above a projection that numbers rows or draws at random: of fewer rows its columns are others.
  */
 object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -27,7 +29,8 @@ object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
         limit.copy(child = sort.copy(child = withLeft(list, join, topRows)))
 
       case semi @ Join(MaybeProject(list, join), right, LeftSemiOrAnti(_), condition, _)
-          if condition.forall(isOver(_, join.left, right)) && join.outputSet.intersect(right.outputSet).isEmpty =>
+          if list.forall(_.forall(_.deterministic)) && condition.forall(isOver(_, join.left, right)) &&
+            join.outputSet.intersect(right.outputSet).isEmpty =>
         withLeft(list, join, semi.withNewChildren(Seq(join.left, right)))
     }
 
@@ -50,7 +53,7 @@ object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
   /** A sort of a LAST JOIN by left columns, and its terms over these. */
   private object TopRowsOfLeft {
     def unapply(sort: Sort): Option[(Option[Seq[NamedExpression]], LastJoin, Seq[SortOrder])] = sort.child match {
-      case MaybeProject(list, join) if sort.global =>
+      case MaybeProject(list, join) if sort.global && list.forall(_.forall(_.deterministic)) =>
         val aliases = getAliasMap(list.getOrElse(Nil))
         val order = sort.order.map(term => term.copy(replaceAlias(term.child, aliases), sameOrderExpressions = Nil))
         Option.when(order.forall(term => term.deterministic && isOver(term, join.left)))((list, join, order))

@@ -169,6 +169,16 @@ class LikeLeftJoinSuite extends LastJoinChecks {
       assert(Answers.rows(sql(ofRight)) == Answers.rows(sql(query("LEFT JOIN", "", "s.v = few.k"))))
     }
 
+  for (rest <-
+      Seq("ORDER BY f.ts DESC LIMIT 5", "LEFT SEMI JOIN few ON f.k = few.k", "LEFT ANTI JOIN few ON f.k = few.k"))
+    test(s"rows that are numbered above the join keep their numbers: $rest") {
+      val numbered = "(SELECT f.k, f.ts, s.v, monotonically_increasing_id() AS n FROM facts f LAST JOIN states s " +
+        "ORDER BY s.ts ON f.k = s.k AND s.ts <= f.ts) f"
+      val numbers = sql(s"SELECT * FROM $numbered").collect().toSet
+      val found = sql(s"SELECT f.* FROM $numbered $rest").collect()
+      assert(found.nonEmpty && found.toSet.subsetOf(numbers))
+    }
+
   for ((columns, on, rest) <- Seq(
       ("f.wide.a, s.wide.a AS sa, s.ts", "f.k = s.k AND s.ts <= f.ts", ""),
       ("f.wide.a, s.wide.a AS sa, s.ts", "f.k = s.k", ""),
