@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from spark_joinery.airflow.application import SparkApplication
 from spark_joinery.airflow.credentials import without_credentials
-from spark_joinery.airflow.hooks.spark_connection import SparkConnection
+from spark_joinery.airflow.hooks.spark_connection import SparkConnection, is_set
 from spark_joinery.airflow.pages import Pages
 from spark_joinery.airflow.reachable import ensure_reachable
 from spark_joinery.airflow.target import CONNECT_SCHEME, DEFAULT_MASTER, DeployMode, SparkTarget
@@ -135,7 +135,7 @@ class JoineryHook(BaseHook):
         :return: ``report_dir``, ``report_url`` and ``report_values`` in extra; None without the first
         """
         directory = self._extra("report_dir")
-        shows_values = self.connection.extra_dejson.get("report_values") is True
+        shows_values = is_set(self.connection.extra_dejson.get("report_values"))
         return Pages(directory, self._extra("report_url"), shows_values) if directory else None
 
     @property
