@@ -76,6 +76,8 @@ def test_secrets_in_conf_are_masked_in_logs(hook: Any, as_text: bool) -> None:
         ({}, "store", "connection 'lake': field 'Artifact store' .* is empty"),
         ({"store": ""}, "store", "connection 'lake': field 'Artifact store' .* is empty"),
         ({"conf": "{"}, "conf", "connection 'lake': \"conf\" is not JSON"),
+        ({"conf": {"spark.a": None}}, "conf", "connection 'lake': \"conf\": spark.a is null, expected a text"),
+        ({"conf": {"spark.a": ["b"]}}, "conf", "connection 'lake': \"conf\": spark.a is a list, expected a text"),
         ({"conf": [1]}, "conf", "connection 'lake': \"conf\" is a list, expected an object"),
     ],
 )

@@ -169,7 +169,7 @@ class JoineryHook(BaseHook):
         Further Spark confs.
 
         :return: from the connection's field "Spark configuration"
-        :raises AirflowFailException: if that is not a JSON object
+        :raises AirflowFailException: if that is not a JSON object of texts, numbers and truth values
         """
         conf = self.connection.extra_dejson.get("conf") or {}
         if isinstance(conf, str):  # forms of older Airflow versions hand objects over as text
@@ -185,6 +185,13 @@ class JoineryHook(BaseHook):
                 f"connection '{self.joinery_conn_id}': \"conf\" is a {type(conf).__name__}, expected an object: "
                 '{"spark.driver.memory": "2g"}'
             )
+        for key, value in conf.items():
+            if not isinstance(value, (str, int, float)):
+                found = "null" if value is None else f"a {type(value).__name__}"
+                raise AirflowFailException(
+                    f"connection '{self.joinery_conn_id}': \"conf\": {key} is {found}, expected a text, a number, true "
+                    "or false; leave out what is not to be set"
+                )
         # Spark reads "true", not "True"
         return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in conf.items()}
 
