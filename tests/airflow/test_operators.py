@@ -205,6 +205,13 @@ def test_a_kind_that_there_is_not_is_an_import_error(operator: type[Any], kinds:
     )
 
 
+def test_none_is_as_good_as_the_default(manifest: Path) -> None:
+    nothing: Any = None
+    operator = JoineryRefreshOperator(task_id="t", manifest=manifest, kinds=nothing, fail_on=nothing)
+    assert len(operator.requests()) == 4
+    assert operator.fail_on == ()
+
+
 def test_a_stage_that_there_is_not_is_an_import_error() -> None:
     says = r"'t': stage: expected 'before_models' or 'after_models', found 'before'$"
     with pytest.raises(AirflowFailException, match=says):

@@ -27,16 +27,16 @@ def named(task: BaseOperator) -> str:
     return f"{type(task).__name__} '{task.task_id}'"
 
 
-def check_kinds(task: BaseOperator, kinds: Collection[Kind]) -> None:
+def check_kinds(task: BaseOperator, kinds: Collection[Kind] | None) -> None:
     """
     Refuse kinds that there are not: nothing is of such a kind, which would be no work for ever, without a word.
 
     :param task: whose argument it is
-    :param kinds: of artifacts
+    :param kinds: of artifacts; none for all
     :raises AirflowFailException: the DAG's import error
     """
     choices = get_args(Kind)
-    if isinstance(kinds, str) or any(kind not in choices for kind in kinds):
+    if isinstance(kinds, str) or any(kind not in choices for kind in kinds or ()):
         expected = ", ".join(f"'{kind}'" for kind in choices)
         raise AirflowFailException(f"{named(task)}: kinds: expected a list of {expected}, found {kinds!r}")
 

@@ -81,8 +81,8 @@ class ApplicationOperator(BaseOperator):
         self.store = store
         self.schema = schema
         self.deferrable = deferrable
-        self.fail_on = fail_on
-        if isinstance(fail_on, str) or set(fail_on) - set(get_args(Trouble)):
+        self.fail_on = fail_on or ()
+        if isinstance(fail_on, str) or set(self.fail_on) - set(get_args(Trouble)):
             choices = ", ".join(f"'{trouble}'" for trouble in get_args(Trouble))
             raise AirflowFailException(
                 f"{type(self).__name__} '{self.task_id}': fail_on: expected a list of {choices}, found {fail_on!r}"
