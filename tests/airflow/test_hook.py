@@ -48,6 +48,15 @@ def test_directories_become_confs(hook: Any) -> None:
         hook({"extra": {"metastore_dir": "m"}}).spark_confs()
 
 
+def test_a_place_must_not_depend_on_where_a_worker_was_started(hook: Any) -> None:
+    with pytest.raises(AirflowFailException, match="\"run_dir\" is 'runs', expected an absolute path, as tasks run in"):
+        _ = hook({"extra": {"run_dir": "runs"}}).run_dir
+    with pytest.raises(AirflowFailException, match="\"warehouse_dir\" is 'w', expected an absolute path or a URI, as"):
+        hook({"extra": {"warehouse_dir": "w"}}).spark_confs()
+    lake = hook({"extra": {"run_dir": "/runs", "warehouse_dir": "s3a://bucket/w"}})
+    assert (lake.run_dir, lake.spark_confs()["spark.sql.warehouse.dir"]) == ("/runs", "s3a://bucket/w")
+
+
 def test_defaults(hook: Any) -> None:
     lake = hook({})
     assert (lake.master, lake.schema, lake.conf) == ("local[*]", "joinery", {})

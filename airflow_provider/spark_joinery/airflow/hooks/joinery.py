@@ -124,8 +124,9 @@ class JoineryHook(BaseHook):
         Directory in which workers, drivers and triggerer find the runs of each other.
 
         :return: ``run_dir`` in extra; None without it, where only the worker's own processes have to
+        :raises AirflowFailException: if it is a relative path
         """
-        return self._extra("run_dir")
+        return self._absolute("run_dir")
 
     @property
     def pages(self) -> Pages | None:
@@ -203,14 +204,9 @@ class JoineryHook(BaseHook):
         :raises AirflowFailException: if a field cannot be used
         """
         fields = {"spark.remote" if self.master.startswith(CONNECT_SCHEME) else "spark.master": self.master}
-        if metastore := self._extra("metastore_dir"):
-            if not PurePath(metastore).is_absolute():
-                raise AirflowFailException(
-                    f"connection '{self.joinery_conn_id}': \"metastore_dir\" is '{metastore}', expected an absolute "
-                    "path, as tasks run in whatever directory their worker has"
-                )
+        if metastore := self._absolute("metastore_dir"):
             fields["spark.hadoop.javax.jdo.option.ConnectionURL"] = f"jdbc:derby:;databaseName={metastore};create=true"
-        if warehouse := self._extra("warehouse_dir"):
+        if warehouse := self._absolute("warehouse_dir", or_uri=True):
             fields["spark.sql.warehouse.dir"] = warehouse
         return fields | self.conf
 
@@ -327,6 +323,23 @@ class JoineryHook(BaseHook):
         :return: None if it is absent or empty
         """
         return self.connection.extra_dejson.get(field) or None
+
+    def _absolute(self, field: str, *, or_uri: bool = False) -> str | None:
+        """
+        A directory of the connection, the same one wherever its processes were started.
+
+        :param field: key in extra
+        :param or_uri: whether it may be on another file system
+        :return: None if it is absent or empty
+        :raises AirflowFailException: if it is a relative path
+        """
+        place = self._extra(field)
+        if place is None or PurePath(place).is_absolute() or (or_uri and ":/" in place):
+            return place
+        raise AirflowFailException(
+            f"connection '{self.joinery_conn_id}': \"{field}\" is '{place}', expected an absolute path"
+            f"{' or a URI' if or_uri else ''}, as tasks run in whatever directory their worker has"
+        )
 
 
 def _existing(conn_id: str, remedy: str) -> Connection:
