@@ -181,6 +181,10 @@ def of_defaults(key: str) -> str:
 
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
     defaults = Path(folder, "spark-defaults.conf")
-    lines = defaults.read_text().splitlines() if defaults.is_file() else []
+    # as Spark reads the file: in UTF-8 whatever the locale, and a line goes on in the next by a backslash at its end,
+    # unless it is a comment
+    text = defaults.read_text(encoding="utf-8", errors="replace") if defaults.is_file() else ""
+    told = re.sub(r"^[ \t\f]*[#!].*$", "", text, flags=re.MULTILINE)
+    lines = re.sub(r"(?<!\\)\\\n[ \t\f]*", "", told).splitlines()
     entries = [re.split(r"\s*[=:\s]\s*", line.strip(), maxsplit=1) for line in lines]
     return next((entry[1] for entry in reversed(entries) if len(entry) == 2 and entry[0] == key), "")

@@ -324,6 +324,15 @@ def test_a_triggerer_elsewhere_is_told_what_it_has_to_share(tmp_path: Path) -> N
         BloomFilterOperator(task_id="t", relation="raw.t", keys=["k"]).execute_complete({}, event)
 
 
+def test_so_is_the_worker_that_goes_on(tmp_path: Path) -> None:
+    event = {"folder": str(tmp_path / "gone"), "problem": None}
+    says = (
+        r"gone cannot be read by this worker \(No such file or directory\): 'run_dir' of the Joinery connection has to"
+    )
+    with pytest.raises(AirflowException, match=says):
+        BloomFilterOperator(task_id="t", relation="raw.t", keys=["k"]).execute_complete({}, event)
+
+
 def test_a_driver_that_shows_no_life_is_lost(tmp_path: Path) -> None:
     folder = BatchFolder.create(tmp_path / "run", Batch([]))
     folder.write_progress(Progress(state="running"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -248,6 +249,33 @@ def test_a_model_whose_build_is_not_known_waits_for_all_of_dbt(manifest: Path) -
 
     dag = joinery_refresh_dag(manifest, build_models=builds)
     assert edges(dag)["some"] == edges(dag)["others"] == {"after_models.refresh", "all_refreshed"}
+
+
+@pytest.mark.parametrize("task_per", ["stage", "relation", "artifact"])
+def test_what_is_declared_twice_has_one_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task_per: TaskPer
+) -> None:
+    """Two sources may name one table, as those of two packages do, and a list may say the same twice."""
+    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path))
+    filters = [{"keys": ["k"]}, {"keys": ["k"], "fpp": 0.01}]
+    source = {
+        "resource_type": "source",
+        "relation_name": "raw.t",
+        "config": {"meta": {"joinery": {"bloom_filters": filters, "range_indexes": [{"point": "ts"}]}}},
+    }
+    document = {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
+        "nodes": {},
+        "sources": {"source.one.raw.t": source, "source.other.raw.t": source},
+    }
+    (tmp_path / "manifest.json").write_text(json.dumps(document))
+    dag = joinery_refresh_dag(tmp_path / "manifest.json", task_per=task_per)
+    tasks = [dag.get_task(task_id) for task_id in dag.task_ids if task_id.startswith("before_models.")]
+    assert len(tasks) == (2 if task_per == "artifact" else 1)
+    assert sorted(outlet.name.partition(" ")[0] for task in tasks for outlet in task.outlets) == [
+        "bloom_filter",
+        "range_index",
+    ]
 
 
 def test_without_models_everything_is_refreshed_in_one_go(manifest: Path) -> None:

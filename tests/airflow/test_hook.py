@@ -48,6 +48,15 @@ def test_directories_become_confs(hook: Any) -> None:
         hook({"extra": {"metastore_dir": "m"}}).spark_confs()
 
 
+def test_a_place_must_not_depend_on_where_a_worker_was_started(hook: Any) -> None:
+    with pytest.raises(AirflowFailException, match="\"run_dir\" is 'runs', expected an absolute path, as tasks run in"):
+        _ = hook({"extra": {"run_dir": "runs"}}).run_dir
+    with pytest.raises(AirflowFailException, match="\"warehouse_dir\" is 'w', expected an absolute path or a URI, as"):
+        hook({"extra": {"warehouse_dir": "w"}}).spark_confs()
+    lake = hook({"extra": {"run_dir": "/runs", "warehouse_dir": "s3a://bucket/w"}})
+    assert (lake.run_dir, lake.spark_confs()["spark.sql.warehouse.dir"]) == ("/runs", "s3a://bucket/w")
+
+
 def test_defaults(hook: Any) -> None:
     lake = hook({})
     assert (lake.master, lake.schema, lake.conf) == ("local[*]", "joinery", {})
@@ -76,6 +85,8 @@ def test_secrets_in_conf_are_masked_in_logs(hook: Any, as_text: bool) -> None:
         ({}, "store", "connection 'lake': field 'Artifact store' .* is empty"),
         ({"store": ""}, "store", "connection 'lake': field 'Artifact store' .* is empty"),
         ({"conf": "{"}, "conf", "connection 'lake': \"conf\" is not JSON"),
+        ({"conf": {"spark.a": None}}, "conf", "connection 'lake': \"conf\": spark.a is null, expected a text"),
+        ({"conf": {"spark.a": ["b"]}}, "conf", "connection 'lake': \"conf\": spark.a is a list, expected a text"),
         ({"conf": [1]}, "conf", "connection 'lake': \"conf\" is a list, expected an object"),
     ],
 )
@@ -166,14 +177,41 @@ def test_a_remote_among_the_settings_wins_over_the_master(hook: Any) -> None:
             },
             SparkTarget(master="sc://spark.example.org:15002/;user_id=me;token=t0k;use_ssl=true"),
         ),
+        (
+            {"conn_type": "spark_connect", "host": "h", "password": "a+b/c;d%41==", "extra": {"use_ssl": "false"}},
+            SparkTarget(master="sc://h/;token=a%2Bb%2Fc%3Bd%2541%3D%3D"),
+        ),
     ],
-    ids=["standalone", "yarn", "kubernetes", "connect"],
+    ids=["standalone", "yarn", "kubernetes", "connect", "connect, odd token"],
 )
 def test_a_connection_of_the_spark_provider_is_reused(
     hook: Any, monkeypatch: pytest.MonkeyPatch, spark: dict[str, Any], target: SparkTarget
 ) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_CLUSTER", json.dumps(spark))
     assert hook({"extra": {"spark_conn_id": "cluster"}}).target == target
+
+
+def test_pyspark_reads_the_token_of_a_connection_as_it_was_written(hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("grpc")
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    token = "a+b/c;d=%41=="
+    cluster = {"conn_type": "spark_connect", "host": "h", "login": "me@x;y", "password": token}
+    monkeypatch.setenv("AIRFLOW_CONN_CLUSTER", json.dumps(cluster))
+    address = DefaultChannelBuilder(hook({"extra": {"spark_conn_id": "cluster"}}).target.master)
+    assert (address.token, address.userId) == (token, "me@x;y")
+
+
+@pytest.mark.parametrize(
+    ("flag", "shows"),
+    [("report_values=true", True), ("report_values=True", True), ("report_values=false", False), ("x=1", False)],
+)
+def test_flags_of_a_connection_that_is_a_uri(monkeypatch: pytest.MonkeyPatch, flag: str, shows: bool) -> None:
+    """The extra of a URI holds nothing but texts."""
+    monkeypatch.setenv("AIRFLOW_CONN_LAKE", f"joinery://local/?report_dir=%2Freports&{flag}")
+    pages = JoineryHook("lake").pages
+    assert pages is not None
+    assert pages.shows_values is shows
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import UserList
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
@@ -190,6 +191,39 @@ def test_what_the_manifest_does_not_have_fails_at_once(manifest: Path, arguments
     operator = JoineryRefreshOperator(**{"task_id": "nightly", "manifest": manifest, **arguments})
     with pytest.raises(AirflowFailException, match=f"^JoineryRefreshOperator 'nightly': {says}"):
         operator.execute({})
+
+
+@pytest.mark.parametrize("operator", [JoineryRefreshOperator, ArtifactFreshnessSensor])
+@pytest.mark.parametrize("kinds", [["bloom_filters"], ["distribution", "all"], "distribution", [1]])
+def test_a_kind_that_there_is_not_is_an_import_error(operator: type[Any], kinds: Any) -> None:
+    """Nothing is of that kind: the operator would be skipped every night, and the sensor wait for nothing."""
+    with pytest.raises(AirflowFailException) as error:
+        operator(task_id="t", manifest="/m.json", kinds=kinds)
+    assert str(error.value) == (
+        f"{operator.__name__} 't': kinds: expected a list of 'distribution', 'bloom_filter', 'range_index', "
+        f"found {kinds!r}"
+    )
+
+
+def test_none_is_as_good_as_the_default(manifest: Path) -> None:
+    nothing: Any = None
+    operator = JoineryRefreshOperator(task_id="t", manifest=manifest, kinds=nothing, fail_on=nothing)
+    assert len(operator.requests()) == 4
+    assert operator.fail_on == ()
+
+
+def test_a_stage_that_there_is_not_is_an_import_error() -> None:
+    says = r"'t': stage: expected 'before_models' or 'after_models', found 'before'$"
+    with pytest.raises(AirflowFailException, match=says):
+        JoineryRefreshOperator(task_id="t", manifest="/m.json", stage="before")  # type: ignore[arg-type]
+
+
+def test_names_that_a_mapped_task_returned(manifest: Path) -> None:
+    """Airflow hands them over as a sequence of its own, which is no list."""
+    found = JoineryRefreshOperator(task_id="t", manifest=manifest, select=UserList(["raw.t"])).requests()
+    assert {request.sql_name for request in found} == {"raw.t"}
+    keys = UserList(["k"])
+    assert BloomFilterOperator(task_id="t", relation="raw.t", keys=keys).spec() == BloomFilterSpec(keys=["k"])
 
 
 @pytest.mark.parametrize("operator", [JoineryRefreshOperator, ArtifactFreshnessSensor])

@@ -182,3 +182,14 @@ def test_a_store_that_cannot_be_read_is_an_error(sensor: Any) -> None:
 def test_an_unknown_name_fails_at_once(sensor: Any) -> None:
     with pytest.raises(AirflowFailException, match=r"ArtifactFreshnessSensor 't': Nothing to refresh is named 'gone'"):
         sensor(select=["gone"]).poke({})
+
+
+def test_names_that_are_no_list_are_refused(sensor: Any) -> None:
+    with pytest.raises(AirflowFailException, match=r"^ArtifactFreshnessSensor 't': select: expected a list of names"):
+        sensor(select="raw.t").poke({})
+
+
+@pytest.mark.parametrize("age", [26, timedelta(), timedelta(hours=-1)])
+def test_an_age_that_is_none_is_an_import_error(sensor: Any, age: Any) -> None:
+    with pytest.raises(AirflowFailException, match=r"'t': max_age: expected a timedelta above 0, found "):
+        sensor(max_age=age)

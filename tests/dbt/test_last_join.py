@@ -313,6 +313,30 @@ def test_keys_of_different_numeric_types_do_not_multiply_rows(
     assert [row.v for row in spark.sql(ctes + sql).collect()] == [2]
 
 
+@pytest.mark.parametrize("lengths", [(2, 4), (4, 2)])
+def test_chars_of_different_lengths_are_equal_but_for_spaces(
+    spark: SparkSession, dbt: Dbt, lengths: tuple[int, int]
+) -> None:
+    """Spark pads the shorter one where it compares two columns, and nowhere else."""
+    left, right = (f"char_{side}_{length}" for side, length in zip("lr", lengths, strict=True))
+    for name, length in ((left, lengths[0]), (right, lengths[1])):
+        spark.sql(f"create table {SCHEMA}.{name} (k char({length}), ts int) using parquet")
+        longer = ", ('abc', 4), ('abc', 9)" if length > 3 else ""
+        spark.sql(f"insert into {SCHEMA}.{name} values ('ab', 3), ('ab', 5), ('x', 7), (null, 1){longer}")
+    columns = [{"column": "ts", "alias": "last"}]
+    for latest, condition in (
+        ({"order_by": ["ts"]}, ""),
+        ({"as_of": {"left": "ts", "right": "ts"}}, "and r.ts <= l.ts"),
+    ):
+        # a max of the matches is the last of them here
+        expected = spark.sql(f"""select l.k, l.ts, max(r.ts) as last from {SCHEMA}.{left} l
+            left join {SCHEMA}.{right} r on l.k = r.k {condition} group by l.k, l.ts""").cache()
+        assert expected.where("last is not null").count() == 3
+        for mode in MODES:
+            arguments = {"left": table(left), "right": table(right), "on": ["k"], "columns": columns, **latest}
+            assert_same_rows(spark.sql(dbt.render("last_join", mode, **arguments)), expected)
+
+
 def test_portable_refuses_keys_that_compare_only_as_strings(spark: SparkSession, dbt: Dbt) -> None:
     # '1' and '01' equal the integer 1, but not each other
     for arguments in ({"order_by": ["v"]}, {"as_of": {"left": "k", "right": "v"}}):

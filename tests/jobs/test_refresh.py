@@ -100,6 +100,18 @@ def test_a_refresh_that_changes_nothing_mends_the_view(
     assert files_of_view(spark, result.table) == files_of_version(spark, store, flights)
 
 
+def test_a_schema_that_cannot_be_one_is_told_before_anything_is_built(
+    spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore
+) -> None:
+    (result,) = refresh(spark, [flights], store, schema="my schema")
+    assert (result.status, result.retryable) == ("failed", False)
+    assert result.reason == (
+        "'my schema' cannot be the schema of the view of a distribution: expected [catalog.]schema, odd parts in "
+        "backticks."
+    )
+    assert not Path(store.root.removeprefix("file:")).exists()
+
+
 def test_a_view_that_is_as_it_should_be_is_left_alone(
     spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore
 ) -> None:

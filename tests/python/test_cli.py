@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,14 @@ def test_explain_of_bad_sql_shows_the_place_and_no_stack_trace(tmp_path: Path) -
     assert "\tat " not in done.stderr
 
 
+def test_explain_of_a_constant_that_fails(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark computes constants while it plans."""
+    monkeypatch.setattr("spark_joinery.cli.explain.spark_session", lambda confs: nullcontext(spark))
+    done = CliRunner().invoke(main, ["explain", "SELECT a.id + CAST('x' AS INT) FROM range(2) a"])
+    assert done.exit_code == 2
+    assert "Error: [CAST_INVALID_INPUT] " in done.output
+
+
 def test_explain_tells_files_from_statements(tmp_path: Path) -> None:
     path = tmp_path / "query.sql"
     path.write_text("SELECT 1")
@@ -169,6 +178,22 @@ def test_explain_tells_files_from_statements(tmp_path: Path) -> None:
         read_statement("nowhere.sql")
     with pytest.raises(InvalidArgumentError, match="no statement"):
         read_statement(" \n")
+
+
+@pytest.mark.parametrize("length", [300, 1000, 10_000])
+def test_explain_takes_a_statement_in_one_line_for_no_file(length: int) -> None:
+    """The name of a file has 255 bytes at most, and asking for a longer one is an error."""
+    statement = f"SELECT {'x' * length}"
+    assert read_statement(statement) == statement
+
+
+def test_explain_of_a_file_that_is_no_text_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "query.sql"
+    path.write_bytes("SELECT 'é'".encode("latin-1"))
+    with pytest.raises(InvalidArgumentError, match=r"query\.sql is not UTF-8 \(.*, at byte 8\): save it so\.$"):
+        read_statement(str(path))
+    path.write_text("SELECT 1", encoding="utf-8-sig")
+    assert read_statement(str(path)) == "SELECT 1"
 
 
 @pytest.mark.parametrize(

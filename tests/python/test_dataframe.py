@@ -306,6 +306,7 @@ def test_what_spark_finds_wrong_with_as_of(
         ({**AS_OF, "tolerance": True}, "tolerance must be a timedelta, a number or a Column, not bool (True)"),
         ({**AS_OF, "tolerance": -1}, "tolerance must not be negative, but is -1"),
         ({**AS_OF, "tolerance": float("nan")}, "tolerance must not be negative, but is nan"),
+        ({**AS_OF, "tolerance": Decimal("NaN")}, "tolerance must not be negative, but is Decimal('NaN')"),
         ({**AS_OF, "tolerance": -DAY}, "tolerance must not be negative, but is datetime.timedelta(days=-1)"),
         ({"on": "origin", "hint": "BROADCAST"}, "hint must be one of broadcast, merge, shuffle_hash, not str ('BROAD"),
         ({"on": 3}, "on must be a column name, a list of column names or a Column, not int (3)"),

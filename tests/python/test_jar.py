@@ -15,6 +15,7 @@ import spark_joinery
 from pyspark.sql import SparkSession
 from spark_joinery import JoineryError, JoineryWarning, configure_spark, jar, jar_path
 from spark_joinery.errors import JarNotFoundError, UnsupportedSparkError
+from spark_joinery.jar import of_defaults
 
 ROOT = Path(__file__).parents[2]
 VERSIONS = json.loads((ROOT / "jvm/spark-versions.json").read_text())
@@ -130,6 +131,14 @@ def test_spark_defaults_are_extended_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "spark-defaults.conf").write_text(defaults)
     printed = run_python(PRINT_OPTIONS, {"SPARK_CONF_DIR": str(tmp_path)})
     assert printed == f"extensions: org.example.Theirs,{OURS}"
+
+
+def test_spark_defaults_are_read_as_spark_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["# r\xe9seau \\", "spark.jars /a.jar,\\", "   /b.jar", "spark.sql.extensions=org.example.Theirs", ""]
+    (tmp_path / "spark-defaults.conf").write_bytes("\r\n".join(lines).encode("latin-1"))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert of_defaults("spark.jars") == "/a.jar,/b.jar"
+    assert of_defaults("spark.sql.extensions") == "org.example.Theirs"
 
 
 def test_settings_of_spark_submit_are_extended_not_replaced(tmp_path: Path) -> None:

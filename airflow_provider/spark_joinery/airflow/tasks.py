@@ -68,7 +68,7 @@ def refresh_group(
                     node: DAGNode = _relation_task(requests_of_it, manifest)
                 else:
                     with TaskGroup(_readable_id(requests_of_it[0])) as node:
-                        for request in requests_of_it:
+                        for request in _distinct(requests_of_it):
                             _artifact_task(request)
                 _follow(node, requests_of_it, builds, others)
     return group
@@ -137,5 +137,10 @@ def _documented(requests: list[ArtifactRequest]) -> dict[str, Any]:
     return {
         "doc_md": f"`meta.joinery` in the dbt project:\n\n```json\n{block}\n```\n",
         "inlets": [relation_asset(relation) for relation in dict.fromkeys(each.relation for each in requests)],
-        "outlets": [artifact_asset(each) for each in requests],
+        "outlets": [artifact_asset(each) for each in _distinct(requests)],
     }
+
+
+def _distinct(requests: Iterable[ArtifactRequest]) -> list[ArtifactRequest]:
+    """One request for each artifact: two nodes may name one table, and a declaration may say the same twice."""
+    return list({(each.relation, each.kind, each.spec_hash): each for each in requests}.values())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from spark_joinery.cause import refusal
 from spark_joinery.cli.options import conf_option, json_option, show_json
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import InvalidArgumentError
@@ -29,7 +30,7 @@ def explain(statement: str, confs: dict[str, str], as_json: bool) -> None:
     The statement is planned, not run. It sees the tables of the session's catalog: for Hive's, add
     --conf spark.sql.catalogImplementation=hive. The exit code is 2 if Spark refuses the statement.
     """
-    from pyspark.errors import AnalysisException, ParseException
+    from pyspark.errors import ParseException, PySparkException
 
     sql = read_statement(statement)
     with spark_session(confs) as spark:
@@ -37,8 +38,8 @@ def explain(statement: str, confs: dict[str, str], as_json: bool) -> None:
             operators = explain_sql(spark, sql)
         except ParseException as error:
             raise BadStatement(str(error).strip() + _template_hint(sql)) from error
-        except AnalysisException as error:
-            # after the message Spark appends the whole plan
+        except PySparkException as error:
+            # an error of analysis, whose message the whole plan follows; or of a constant, which planning computes
             raise BadStatement(str(error).strip().partition(";\n")[0]) from error
     if as_json:
         show_json([asdict(operator) for operator in operators])
@@ -56,16 +57,36 @@ def read_statement(argument: str) -> str:
         The statement.
 
     Raises:
-        InvalidArgumentError: It is the name of a SQL file that does not exist, or there is no statement.
+        InvalidArgumentError: It is the name of a SQL file that does not exist or cannot be read, or there is no
+            statement.
     """
-    one_line = "\n" not in argument and len(argument) < 1024  # longer than any path, and the check would fail
-    if one_line and Path(argument).is_file():
-        argument = Path(argument).read_text(encoding="utf-8")
+    one_line = "\n" not in argument
+    if one_line and _is_file(argument):
+        argument = _read(Path(argument))
     elif one_line and argument.endswith(".sql") and not any(character.isspace() for character in argument):
         raise InvalidArgumentError(f"There is no file {argument}.")
     if not argument.strip():
         raise InvalidArgumentError("There is no statement to explain.")
     return argument
+
+
+def _is_file(argument: str) -> bool:
+    try:
+        return Path(argument).is_file()
+    except OSError:
+        return False  # longer than any name of a file, as statements are
+
+
+def _read(file: Path) -> str:
+    try:
+        # some editors begin a file with a mark that is no SQL
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidArgumentError(
+            f"{file} is not UTF-8 ({error.reason}, at byte {error.start}): save it so."
+        ) from None
+    except OSError as error:
+        raise InvalidArgumentError(f"{file} cannot be read: {refusal(error)}.") from error
 
 
 def print_table(operators: list[Operator]) -> None:

@@ -135,6 +135,8 @@ def _check_tolerance(tolerance: object, as_of: object) -> None:
         )
     if isinstance(tolerance, Column):
         return
-    # not `< 0`, so that NaN is refused, too
-    if not (tolerance >= datetime.timedelta() if isinstance(tolerance, datetime.timedelta) else tolerance >= 0):
+    # not `< 0`, so that NaN is refused, too; a Decimal's refuses to be compared at all
+    is_nan = isinstance(tolerance, Decimal) and tolerance.is_nan()
+    zero = datetime.timedelta() if isinstance(tolerance, datetime.timedelta) else 0
+    if is_nan or not tolerance >= zero:  # type: ignore[operator]
         raise InvalidArgumentError(f"{_CALLER}: tolerance must not be negative, but is {tolerance!r}.")

@@ -2,7 +2,7 @@
 
 from spark_joinery.jobs.builders.built import ColumnMissingError, ColumnUnusableError
 from spark_joinery.jobs.metastore import MetastoreLockedError, ensure_metastore_free
-from spark_joinery.jobs.register import RegisterError
+from spark_joinery.jobs.register import RegisterError, SchemaNameError
 from spark_joinery.jobs.runner import RefreshResult, ViewError, refresh, refresh_artifact
 from spark_joinery.jobs.session import build_session, stop_session
 from spark_joinery.jobs.source import SourceError
@@ -13,6 +13,7 @@ __all__ = [
     "MetastoreLockedError",
     "RefreshResult",
     "RegisterError",
+    "SchemaNameError",
     "SourceError",
     "ViewError",
     "build_session",

@@ -7,12 +7,16 @@ from pyspark.sql import SparkSession
 
 from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
-from spark_joinery.metadata import ArtifactRequest, artifact_table_name, quote_name, split_name
+from spark_joinery.metadata import ArtifactRequest, RelationNameError, artifact_table_name, quote_name, split_name
 from spark_joinery.store import ArtifactVersion
 
 
 class RegisterError(JoineryError):
     """The version is in the store and in use, but its view cannot be created."""
+
+
+class SchemaNameError(JoineryError):
+    """A text that cannot be the name of the schema of views."""
 
 
 def register(
@@ -76,8 +80,23 @@ def is_registered(spark: SparkSession, request: ArtifactRequest, version: Artifa
 
 
 def view_name(request: ArtifactRequest, schema: str) -> str:
-    """The quoted name of a distribution's view."""
-    return quote_name(*split_name(schema), artifact_table_name(request))
+    """The quoted name of a distribution's view.
+
+    Args:
+        request: The request for a distribution.
+        schema: Schema of the view.
+
+    Raises:
+        SchemaNameError: If the schema has no such name.
+    """
+    try:
+        parts = split_name(schema)
+    except RelationNameError:
+        raise SchemaNameError(
+            f"'{schema}' cannot be the schema of the view of a distribution: expected [catalog.]schema, odd parts in "
+            "backticks."
+        ) from None
+    return quote_name(*parts, artifact_table_name(request))
 
 
 def _query(version: ArtifactVersion) -> str:

@@ -25,7 +25,7 @@ from spark_joinery.jobs.builders.distribution import build_distribution
 from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
 from spark_joinery.jobs.reading import reads_whole_files
-from spark_joinery.jobs.register import is_registered, register
+from spark_joinery.jobs.register import SchemaNameError, is_registered, register, view_name
 from spark_joinery.jobs.source import Source, open_source
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec
 from spark_joinery.store import (
@@ -48,7 +48,7 @@ class ViewError(JoineryError):
 
 
 # the declaration is their cause, or a table that has to be altered: the next attempt would fail like the last one
-_DECLARED_WRONG = (ColumnMissingError, ColumnUnusableError, ViewError, StoreNameError)
+_DECLARED_WRONG = (ColumnMissingError, ColumnUnusableError, SchemaNameError, StoreNameError, ViewError)
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,7 @@ def refresh_artifact(
         StoreNotReadableError: If what was published last cannot be read now, and is not proven to be damaged. It is no
             reason to build it anew, unless `full_refresh` asks for that.
         StoreNotWritableError: If the store cannot be written. The former version stays in use.
+        SchemaNameError: If `schema` cannot be the name of one.
         RegisterError: If the version is in the store, but the view cannot be created.
 
     Example:
@@ -171,6 +172,8 @@ def refresh_artifact(
     started = time.monotonic()
     request = request.in_catalog(spark.catalog.currentCatalog())
     outcome = RefreshResult(request.relation, request.kind, "skipped")
+    if schema and request.kind == "distribution":
+        view_name(request, schema)  # told before all is read, rather than after
     source = open_source(spark, request, store.filesystem)
     if source is None:
         return replace(outcome, reason=f"{request.sql_name} does not exist yet")

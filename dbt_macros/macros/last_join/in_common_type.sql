@@ -4,10 +4,25 @@
    optimizer removes all of it but the cast. #}
 {% macro in_common_type(left, join, pair) %}
   {%- set right_column = joinery.column('r', pair.right) -%}
-  {%- set right_type = joinery.type_of(join.right_types, pair.right) -%}
-  {%- if right_type and right_type == joinery.type_of(join.left_types, pair.left) -%}
+  {%- set left_type, right_type = joinery.type_of(join.left_types, pair.left), joinery.type_of(join.right_types, pair.right) -%}
+  {%- if right_type and right_type == left_type -%}
     {{ return(right_column) }}
+  {%- elif joinery.char_length(left_type) and joinery.char_length(right_type) -%}
+    {{ return(joinery.padded(right_column, joinery.char_length(left_type))) }}
   {%- endif -%}
   {%- set left_column = '(select first(' ~ joinery.column('l', pair.left) ~ ') from ' ~ left ~ ' as l where false)' -%}
   {{ return('if(true or array_contains(array(' ~ left_column ~ '), ' ~ right_column ~ '), ' ~ right_column ~ ', ' ~ left_column ~ ')') }}
+{% endmacro %}
+
+{# A right CHAR as `=` compares it with a left one of another length: without regard to the spaces at the end, which SQL knows of columns
+   only. What is longer than the left one is equal to none. #}
+{% macro padded(column, length) %}
+  {%- set bare = 'rtrim(' ~ column ~ ')' -%}
+  {{ return('if(char_length(' ~ bare ~ ') <= ' ~ length ~ ', rpad(' ~ bare ~ ', ' ~ length ~ ", ' '), " ~ column ~ ')') }}
+{% endmacro %}
+
+{# 5 of the type char(5); none of any other. #}
+{% macro char_length(type) %}
+  {%- set found = modules.re.fullmatch('char[(](\\d+)[)]', type or '') -%}
+  {{ return(found.group(1) if found else none) }}
 {% endmacro %}

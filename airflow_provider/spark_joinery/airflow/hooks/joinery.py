@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from spark_joinery.airflow.application import SparkApplication
 from spark_joinery.airflow.credentials import without_credentials
-from spark_joinery.airflow.hooks.spark_connection import SparkConnection
+from spark_joinery.airflow.hooks.spark_connection import SparkConnection, is_set
 from spark_joinery.airflow.pages import Pages
 from spark_joinery.airflow.reachable import ensure_reachable
 from spark_joinery.airflow.target import CONNECT_SCHEME, DEFAULT_MASTER, DeployMode, SparkTarget
@@ -124,8 +124,9 @@ class JoineryHook(BaseHook):
         Directory in which workers, drivers and triggerer find the runs of each other.
 
         :return: ``run_dir`` in extra; None without it, where only the worker's own processes have to
+        :raises AirflowFailException: if it is a relative path
         """
-        return self._extra("run_dir")
+        return self._absolute("run_dir")
 
     @property
     def pages(self) -> Pages | None:
@@ -135,7 +136,7 @@ class JoineryHook(BaseHook):
         :return: ``report_dir``, ``report_url`` and ``report_values`` in extra; None without the first
         """
         directory = self._extra("report_dir")
-        shows_values = self.connection.extra_dejson.get("report_values") is True
+        shows_values = is_set(self.connection.extra_dejson.get("report_values"))
         return Pages(directory, self._extra("report_url"), shows_values) if directory else None
 
     @property
@@ -169,7 +170,7 @@ class JoineryHook(BaseHook):
         Further Spark confs.
 
         :return: from the connection's field "Spark configuration"
-        :raises AirflowFailException: if that is not a JSON object
+        :raises AirflowFailException: if that is not a JSON object of texts, numbers and truth values
         """
         conf = self.connection.extra_dejson.get("conf") or {}
         if isinstance(conf, str):  # forms of older Airflow versions hand objects over as text
@@ -185,6 +186,13 @@ class JoineryHook(BaseHook):
                 f"connection '{self.joinery_conn_id}': \"conf\" is a {type(conf).__name__}, expected an object: "
                 '{"spark.driver.memory": "2g"}'
             )
+        for key, value in conf.items():
+            if not isinstance(value, (str, int, float)):
+                found = "null" if value is None else f"a {type(value).__name__}"
+                raise AirflowFailException(
+                    f"connection '{self.joinery_conn_id}': \"conf\": {key} is {found}, expected a text, a number, true "
+                    "or false; leave out what is not to be set"
+                )
         # Spark reads "true", not "True"
         return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in conf.items()}
 
@@ -196,14 +204,9 @@ class JoineryHook(BaseHook):
         :raises AirflowFailException: if a field cannot be used
         """
         fields = {"spark.remote" if self.master.startswith(CONNECT_SCHEME) else "spark.master": self.master}
-        if metastore := self._extra("metastore_dir"):
-            if not PurePath(metastore).is_absolute():
-                raise AirflowFailException(
-                    f"connection '{self.joinery_conn_id}': \"metastore_dir\" is '{metastore}', expected an absolute "
-                    "path, as tasks run in whatever directory their worker has"
-                )
+        if metastore := self._absolute("metastore_dir"):
             fields["spark.hadoop.javax.jdo.option.ConnectionURL"] = f"jdbc:derby:;databaseName={metastore};create=true"
-        if warehouse := self._extra("warehouse_dir"):
+        if warehouse := self._absolute("warehouse_dir", or_uri=True):
             fields["spark.sql.warehouse.dir"] = warehouse
         return fields | self.conf
 
@@ -320,6 +323,23 @@ class JoineryHook(BaseHook):
         :return: None if it is absent or empty
         """
         return self.connection.extra_dejson.get(field) or None
+
+    def _absolute(self, field: str, *, or_uri: bool = False) -> str | None:
+        """
+        A directory of the connection, the same one wherever its processes were started.
+
+        :param field: key in extra
+        :param or_uri: whether it may be on another file system
+        :return: None if it is absent or empty
+        :raises AirflowFailException: if it is a relative path
+        """
+        place = self._extra(field)
+        if place is None or PurePath(place).is_absolute() or (or_uri and ":/" in place):
+            return place
+        raise AirflowFailException(
+            f"connection '{self.joinery_conn_id}': \"{field}\" is '{place}', expected an absolute path"
+            f"{' or a URI' if or_uri else ''}, as tasks run in whatever directory their worker has"
+        )
 
 
 def _existing(conn_id: str, remedy: str) -> Connection:

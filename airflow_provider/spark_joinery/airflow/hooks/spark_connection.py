@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from airflow.providers.common.compat.sdk import AirflowFailException
 
@@ -64,7 +65,18 @@ def _remote(host: str, connection: Connection) -> str:
     """The address of a Connect server, with what the connection says about the user."""
     address = host if host.startswith("sc://") else f"sc://{host}"
     fields = {"user_id": connection.login, "token": connection.password}
-    if connection.extra_dejson.get("use_ssl"):
+    if is_set(connection.extra_dejson.get("use_ssl")):
         fields["use_ssl"] = "true"
-    parameters = ";".join(f"{key}={value}" for key, value in fields.items() if value)
+    # Spark takes the address apart at "=" and ";", which a token may hold, and decodes what is left
+    parameters = ";".join(f"{key}={quote(value, safe='')}" for key, value in fields.items() if value)
     return f"{address}/;{parameters}" if parameters else address
+
+
+def is_set(flag: object) -> bool:
+    """
+    Whether a flag in a connection's extra is set.
+
+    :param flag: true or false; as text, where the connection is written as a URI
+    :return: False also without the flag
+    """
+    return str(flag).lower() == "true"

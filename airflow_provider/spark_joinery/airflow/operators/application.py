@@ -26,8 +26,9 @@ from spark_joinery.airflow.hooks.joinery import JoineryHook
 from spark_joinery.airflow.links import DriverLogLink, SkewReportLink, SparkUILink
 from spark_joinery.airflow.metrics import count
 from spark_joinery.airflow.pages import task_path
-from spark_joinery.airflow.triggers.refresh import RefreshTrigger
+from spark_joinery.airflow.triggers.refresh import SHARED, RefreshTrigger
 from spark_joinery.batch import BatchFolder, Progress
+from spark_joinery.cause import refusal
 
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
@@ -80,8 +81,8 @@ class ApplicationOperator(BaseOperator):
         self.store = store
         self.schema = schema
         self.deferrable = deferrable
-        self.fail_on = fail_on
-        if isinstance(fail_on, str) or set(fail_on) - set(get_args(Trouble)):
+        self.fail_on = fail_on or ()
+        if isinstance(fail_on, str) or set(self.fail_on) - set(get_args(Trouble)):
             choices = ", ".join(f"'{trouble}'" for trouble in get_args(Trouble))
             raise AirflowFailException(
                 f"{type(self).__name__} '{self.task_id}': fail_on: expected a list of {choices}, found {fail_on!r}"
@@ -174,7 +175,13 @@ class ApplicationOperator(BaseOperator):
             driver_log = _log_of(folder)
             self._close(folder, context)
             raise AirflowException(f"{event['problem']}. The end of its log:\n{driver_log}")
-        progress = folder.progress()
+        try:
+            progress = folder.progress()
+        except OSError as error:
+            # the worker that goes on need not be the one that began
+            raise AirflowException(
+                f"{folder.path} cannot be read by this worker ({refusal(error)}): {SHARED}"
+            ) from error
         for result in progress.results:
             self._log_result(result)
         return self._ended(progress, folder, context)

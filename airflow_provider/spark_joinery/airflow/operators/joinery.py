@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, AirflowSkipException, Asset
 
 from spark_joinery.airflow.assets import SCHEME, artifact_asset
-from spark_joinery.airflow.declared import declared
 from spark_joinery.airflow.operators.application import ApplicationOperator, summary
-from spark_joinery.airflow.operators.refresh import as_list
-from spark_joinery.errors import JoineryError
-from spark_joinery.metadata import Kind, ManifestNotReadableError, Stage, UnknownNameError, select
+from spark_joinery.airflow.selection import check_kinds, named, selected
+from spark_joinery.metadata import Kind, Stage
 
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
@@ -36,6 +34,7 @@ class JoineryRefreshOperator(ApplicationOperator):
     :param kinds: kinds of artifact; default: all
     :param stage: "before_models" for sources only, "after_models" for what dbt builds only; default: both
     :param kwargs: the arguments of :class:`~spark_joinery.airflow.operators.application.ApplicationOperator`
+    :raises AirflowFailException: while the DAG is parsed, if ``kinds`` or ``stage`` cannot be used
     """
 
     template_fields: Sequence[str] = ("manifest", "select", *ApplicationOperator.template_fields)
@@ -55,6 +54,10 @@ class JoineryRefreshOperator(ApplicationOperator):
         self.select = select
         self.kinds = kinds
         self.stage = stage
+        check_kinds(self, kinds)
+        if stage not in (None, *get_args(Stage)):
+            choices = " or ".join(f"'{choice}'" for choice in get_args(Stage))
+            raise AirflowFailException(f"{named(self)}: stage: expected {choices}, found {stage!r}")
 
     def requests(self) -> list[ArtifactRequest]:
         """
@@ -64,25 +67,10 @@ class JoineryRefreshOperator(ApplicationOperator):
         :raises AirflowException: if the manifest cannot be read now
         :raises AirflowFailException: if the manifest cannot be used, or a name in ``select`` is unknown
         """
-        names = as_list(self.select)
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise AirflowFailException(
-                f"{type(self).__name__} '{self.task_id}': select: expected a list of names, found {self.select!r}"
-            )
-        try:
-            selected = select(declared(self.manifest), names, self.kinds)
-        except ManifestNotReadableError as error:
-            raise AirflowException(f"{type(self).__name__} '{self.task_id}': {error}") from error
-        except JoineryError as error:
-            raise AirflowFailException(f"{type(self).__name__} '{self.task_id}': {error}{self._hint(error)}") from error
-        requests = [request for request in selected if self.stage in (None, request.stage)]
+        found = selected(self, self.manifest, self.select, self.kinds)
+        requests = [request for request in found if self.stage in (None, request.stage)]
         self._name_what_is_gone(requests)
         return requests
-
-    def _hint(self, error: JoineryError) -> str:
-        if not isinstance(error, UnknownNameError):
-            return ""
-        return f" {self.manifest} is read when the task runs: it may have changed since the DAG was parsed."
 
     def _name_what_is_gone(self, requests: list[ArtifactRequest]) -> None:
         """Say which outlets of a task of the nightly DAG are not refreshed, though there will be events of them."""

@@ -113,10 +113,12 @@ def as_list(value: Sequence[str]) -> list[str]:
     """
     Take column names as a DAG file may write them.
 
-    :param value: a list or tuple; a text is no sequence of columns, and is left for the specification to refuse
+    :param value: a list, a tuple, or what a mapped task returned, which is neither; a text is no sequence of columns,
+        and is left for the specification to refuse
     :return: a list
     """
-    return list(value) if isinstance(value, tuple) else value  # type: ignore[return-value]
+    is_listing = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+    return list(value) if is_listing else value  # type: ignore[return-value]
 
 
 def _problems(error: ValidationError, skip_late: bool = False) -> list[str]:

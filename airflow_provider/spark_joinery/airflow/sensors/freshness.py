@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, BaseSensorOperator, conf
 
 from spark_joinery.airflow.credentials import without_credentials
-from spark_joinery.airflow.declared import declared
 from spark_joinery.airflow.freshness import ArtifactKey, problems_of
 from spark_joinery.airflow.hooks.joinery import JoineryHook
-from spark_joinery.airflow.operators.refresh import as_list
+from spark_joinery.airflow.selection import check_kinds, named, selected
 from spark_joinery.airflow.triggers.freshness import FreshnessTrigger
-from spark_joinery.errors import JoineryError
-from spark_joinery.metadata import Kind, ManifestNotReadableError, select
+from spark_joinery.metadata import Kind
 
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
@@ -37,6 +35,7 @@ class ArtifactFreshnessSensor(BaseSensorOperator):
     :param joinery_conn_id: connection of type ``joinery`` with the artifact store
     :param store: directory of the artifact store, in place of the connection's (templated)
     :param deferrable: wait in the triggerer
+    :raises AirflowFailException: while the DAG is parsed, if ``kinds`` or ``max_age`` cannot be used
     """
 
     template_fields: Sequence[str] = ("manifest", "select", "store")
@@ -62,6 +61,9 @@ class ArtifactFreshnessSensor(BaseSensorOperator):
         self.joinery_conn_id = joinery_conn_id
         self.store = store
         self.deferrable = deferrable
+        check_kinds(self, kinds)
+        if max_age is not None and not (isinstance(max_age, timedelta) and max_age > timedelta()):
+            raise AirflowFailException(f"{named(self)}: max_age: expected a timedelta above 0, found {max_age!r}")
 
     def execute(self, context: Context) -> Any:
         """
@@ -121,12 +123,7 @@ class ArtifactFreshnessSensor(BaseSensorOperator):
         :raises AirflowException: if the manifest cannot be read now
         :raises AirflowFailException: if the manifest, or a name in ``select``, cannot be used
         """
-        try:
-            requests = select(declared(self.manifest), as_list(self.select), self.kinds)
-        except ManifestNotReadableError as error:
-            raise AirflowException(f"{type(self).__name__} '{self.task_id}': {error}") from error
-        except JoineryError as error:
-            raise AirflowFailException(f"{type(self).__name__} '{self.task_id}': {error}") from error
+        requests = selected(self, self.manifest, self.select, self.kinds)
         return [ArtifactKey.of(request) for request in requests]
 
     def _store(self) -> str:

@@ -64,7 +64,7 @@ class RefreshTrigger(BaseTrigger):
             try:
                 latest, has_ended = await asyncio.to_thread(_look, folder)
             except OSError as error:
-                yield self._event(f"{folder.path} cannot be read by the triggerer ({refusal(error)}): {_SHARED}")
+                yield self._event(f"{folder.path} cannot be read by the triggerer ({refusal(error)}): {SHARED}")
                 return
             if has_ended:
                 yield self._event(None)
@@ -92,7 +92,7 @@ class RefreshTrigger(BaseTrigger):
 # the program looks for a cancellation twice a second
 _CANCEL_S = 5.0
 _CANCEL_POLL_S = 0.1
-_SHARED = "'run_dir' of the Joinery connection has to be a directory that workers, drivers and triggerers share"
+SHARED = "'run_dir' of the Joinery connection has to be a directory that workers, drivers and triggerers share"
 
 
 def _look(folder: BatchFolder) -> tuple[float, bool]:

@@ -1,0 +1,69 @@
+"""What an operator or a sensor is asked for of all that a manifest declares."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, get_args
+
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException
+
+from spark_joinery.airflow.declared import declared
+from spark_joinery.airflow.operators.refresh import as_list
+from spark_joinery.errors import JoineryError
+from spark_joinery.metadata import ArtifactRequest, Kind, ManifestNotReadableError, UnknownNameError, select
+
+if TYPE_CHECKING:
+    from airflow.providers.common.compat.sdk import BaseOperator
+
+
+def named(task: BaseOperator) -> str:
+    """
+    Name an operator or sensor, as its errors begin.
+
+    :param task: the operator
+    :return: class and task id
+    """
+    return f"{type(task).__name__} '{task.task_id}'"
+
+
+def check_kinds(task: BaseOperator, kinds: Collection[Kind] | None) -> None:
+    """
+    Refuse kinds that there are not: nothing is of such a kind, which would be no work for ever, without a word.
+
+    :param task: whose argument it is
+    :param kinds: of artifacts; none for all
+    :raises AirflowFailException: the DAG's import error
+    """
+    choices = get_args(Kind)
+    if isinstance(kinds, str) or any(kind not in choices for kind in kinds or ()):
+        expected = ", ".join(f"'{kind}'" for kind in choices)
+        raise AirflowFailException(f"{named(task)}: kinds: expected a list of {expected}, found {kinds!r}")
+
+
+def selected(
+    task: BaseOperator, manifest: str | PathLike[str], names: Sequence[str], kinds: Collection[Kind]
+) -> list[ArtifactRequest]:
+    """
+    Read a selection of what a manifest declares.
+
+    :param task: who asks
+    :param manifest: path or URI
+    :param names: of relations, see :func:`spark_joinery.metadata.select`; none for all
+    :param kinds: of artifacts; none for all
+    :return: the requests of the manifest as it is now
+    :raises AirflowException: if the manifest cannot be read now
+    :raises AirflowFailException: if the manifest cannot be used, or a name is none, or unknown
+    """
+    listed = as_list(names)
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+        raise AirflowFailException(f"{named(task)}: select: expected a list of names, found {names!r}")
+    try:
+        return select(declared(manifest), listed, kinds)
+    except ManifestNotReadableError as error:
+        raise AirflowException(f"{named(task)}: {error}") from error
+    except UnknownNameError as error:
+        hint = f"{manifest} is read when the task runs: it may have changed since the DAG was parsed."
+        raise AirflowFailException(f"{named(task)}: {error} {hint}") from error
+    except JoineryError as error:
+        raise AirflowFailException(f"{named(task)}: {error}") from error
