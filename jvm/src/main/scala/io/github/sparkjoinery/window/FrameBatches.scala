@@ -180,7 +180,7 @@ private[window] final class ColumnBatches(
     isComplete = false
   }
 
-  /** Gives the memory back, until the next partition. */
+  /** Gives the memory back, until the next partition if there is one. */
   def giveUp(): Unit = columns.free()
 
   override protected def find(): Boolean = {

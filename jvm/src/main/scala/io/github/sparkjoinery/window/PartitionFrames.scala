@@ -50,7 +50,7 @@ private[window] final class PartitionFrames(
     count = 0
     while (!isEnd && (batches == null || !advance())) {
       isEnd = !rows.nextPartition()
-      if (!isEnd) begin()
+      if (isEnd) byColumns.giveUp() else begin()
     }
     if (!isEnd) {
       count = batches.count

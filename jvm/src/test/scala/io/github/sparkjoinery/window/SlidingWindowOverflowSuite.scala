@@ -3,6 +3,7 @@ package io.github.sparkjoinery.window
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.WindowExpression
+import org.apache.spark.sql.joinery.ScarceMemory
 
 import io.github.sparkjoinery.window.program.{Bound, FunctionProgram, WindowCompiler}
 import io.github.sparkjoinery.{Answers, Pairwise}
@@ -131,6 +132,24 @@ class SlidingWindowOverflowSuite extends WindowChecks {
       }
     }
   }
+
+  for (cores <- Seq(1, 100000000 /* no memory for columns */ ))
+    test(s"a few numbers near the end of their type, far from each other, $cores cores") {
+      withConf(Settings :+ "spark.sql.ansi.enabled" -> "false" :+ CompiledExpressions: _*) {
+        sql("""SELECT id, k, if(is_large, 9223372036854775000L, id % 1000) AS v, if(is_large, 1.7e308D, id % 8) AS x,
+              |  if(is_large, repeat('9', 38), string(id % 1000)) :: DECIMAL(38, 0) AS n
+              |FROM (SELECT int(id) AS id, int(id % 2) AS k, id % 1900 = 700 AS is_large FROM range(0, 6000, 1, 1))""".stripMargin)
+          .localCheckpoint().createOrReplaceTempView("t")
+        val columns =
+          for (function <- Seq("try_sum(v)", "avg(v)", "sum(x)", "sum(n)", "avg(n)", "max(v)");
+            frame <- Seq(
+              "ROWS BETWEEN 30 PRECEDING AND CURRENT ROW",
+              "ROWS BETWEEN 40 FOLLOWING AND 70 FOLLOWING",
+              "RANGE BETWEEN 90 PRECEDING AND 20 PRECEDING"))
+            yield s"$function OVER (PARTITION BY k ORDER BY id $frame)"
+        ScarceMemory.withShareOf(cores)(checkWindows(columns, "FROM t"))
+      }
+    }
 
   test("growing frames are added to, row by row, whatever else the window has") {
     val plan = sql("SELECT id, stddev(v) OVER w, sum(v) OVER w, sum(v) OVER (ORDER BY id ROWS 3 PRECEDING) " +

@@ -231,6 +231,28 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
+  for (wholeStage <- Seq("true", "false"))
+    test(s"what one window takes is free for those above it once it has given its rows, generated code $wholeStage") {
+      def window(order: String, from: String) = s"""(SELECT *, max(v) OVER (PARTITION BY k ORDER BY $order, id
+        ROWS BETWEEN 30 PRECEDING AND CURRENT ROW) AS m${order.hashCode.abs} FROM $from)"""
+      spark.udf.register("held", (id: Int) => { HeldMemory.look(); id })
+      withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
+        val few = window("o", "t")
+        val many =
+          Seq("o", "v", "o + v", "o - v", "v - o").foldLeft("t")((from, order) => window(order.replace(" ", ""), from))
+        try {
+          val Seq(one, five) = Seq(few, many).map { from =>
+            HeldMemory.most.set(0)
+            sql(s"SELECT held(id), * FROM $from").collect()
+            HeldMemory.most.get
+          }
+          assert(
+            one > 0 && five < 2 * one,
+            s"$five bytes are held while the last of five windows gives its rows, $one of one")
+        } finally sql("DROP TEMPORARY FUNCTION held")
+      }
+    }
+
   test("memory is back after a query that is not read to its end") {
     withConf(Settings ++ SmallBuffer: _*) {
       for (bytes <- Seq(None, Some(0))) assert(sql(s"${query("k", bytes)} LIMIT 3").collect().length == 3)
@@ -244,6 +266,12 @@ class SpilledWindowSuite extends WindowChecks {
       assert(spillSize(plenty) == 0)
     }
   }
+}
+
+/** What a task holds while it computes its result. */
+private object HeldMemory {
+  val most = new AtomicLong
+  def look(): Unit = most.accumulateAndGet(ScarceMemory.acquired, math.max(_, _))
 }
 
 /** How many files the JVM has open. */

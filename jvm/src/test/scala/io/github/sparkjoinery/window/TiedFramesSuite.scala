@@ -14,7 +14,10 @@ import io.github.sparkjoinery.window.kernels._
 import io.github.sparkjoinery.window.program.FilteredFunction
 import io.github.sparkjoinery.window.rows.RowCursor
 
-/** Sums over a RANGE frame that many rows share, which are computed anew for each frame because they may overflow. */
+/**
+ * Sums that are computed anew for each frame because they may overflow: once where many rows share a RANGE frame, and
+ * only as long as a frame holds what is so large.
+ */
 class TiedFramesSuite extends WindowChecks {
 
   private val Rows = 5000
@@ -22,21 +25,27 @@ class TiedFramesSuite extends WindowChecks {
   private def sum = new Sum(CountedValue(value))
   private val row = UnsafeProjection.create(Array[DataType](LongType))(InternalRow(7L))
 
-  /** Frames of two thirds of the rows each, one after the other: so each row is in two of them. */
-  private def compute(kernel: Kernel): Unit = {
+  /** @param frame of a row: the first in it, and the one after the last */
+  private def compute(kernel: Kernel, rows: Int)(frame: Int => (Int, Int)): Unit = {
     kernel.clear()
     CountedValue.calls.set(0)
     val (los, his) = (new Array[Int](FrameBatches.Rows), new Array[Int](FrameBatches.Rows))
-    for (first <- 0 until Rows by FrameBatches.Rows) {
-      val count = math.min(FrameBatches.Rows, Rows - first)
+    for (first <- 0 until rows by FrameBatches.Rows) {
+      val count = math.min(FrameBatches.Rows, rows - first)
       for (k <- 0 until count) {
-        val third = (first + k) * 3 / Rows
-        los(k) = math.max(third - 1, 0) * Rows / 3
-        his(k) = (third + 1) * Rows / 3
+        val (lo, hi) = frame(first + k)
+        los(k) = lo
+        his(k) = hi
       }
       kernel.compute(first, count, los, his)
       assert(kernel.computed == count)
     }
+  }
+
+  /** Frames of two thirds of the rows each, one after the other: so each row is in two of them. */
+  private def compute(kernel: Kernel): Unit = compute(kernel, Rows) { row =>
+    val third = row * 3 / Rows
+    (math.max(third - 1, 0) * Rows / 3, (third + 1) * Rows / 3)
   }
 
   private def checkCalls(): Unit = {
@@ -45,30 +54,62 @@ class TiedFramesSuite extends WindowChecks {
   }
 
   test("checked sums of integers: each frame is added up once") {
-    val columns = new Columns(1, new DriverBuildMemory(Long.MaxValue), Long.MaxValue)
-    for (_ <- 0 until Rows) { assert(columns.hasRoom); columns.add(large, 0) }
+    // The sum of a frame's is all but too large.
+    val columns = columnOf(Rows)(_ => Long.MaxValue / (Rows - Rows / 3 + 1))
     val (sums, averages) =
       (new NumberColumn(FrameBatches.Rows, LongType), new NumberColumn(FrameBatches.Rows, DoubleType))
     compute(new LongSums(columns, 0, null, sums, averages, new CheckedSum(sum, value, columns, 0)))
     checkCalls()
   }
 
-  // The sum of a frame's is all but too large.
-  private def large =
-    UnsafeProjection.create(Array[DataType](LongType))(InternalRow(Long.MaxValue / (Rows - Rows / 3 + 1)))
+  private def columnOf(rows: Int)(value: Int => Long): Columns = {
+    val columns = new Columns(1, new DriverBuildMemory(Long.MaxValue), Long.MaxValue)
+    val toUnsafe = UnsafeProjection.create(Array[DataType](LongType))
+    for (row <- 0 until rows) { assert(columns.hasRoom); columns.add(toUnsafe(InternalRow(value(row))), 0) }
+    columns
+  }
 
   test("functions that are merged: each frame is added up once") {
     val merging = new Merging(Seq(FilteredFunction(sum, None)), Seq(value), mergeable = true)
     val results = Array.fill(FrameBatches.Rows)(merging.newResult())
     val guard = new OverflowGuard(1) {
       override def skipTo(row: Int): Unit = ()
-      override def look(until: Int): Unit = see(1)
+      override protected def look(until: Int): Unit = see(1)
     }
     val cursor: RowCursor = () => row
     compute(new MergedFunctions(merging, _ => cursor, results, Array(guard)))
     checkCalls()
     assert(results(0).getLong(0) == 7L * (Rows - Rows / 3)) // of the last batch, in the last frame
   }
+
+  private val (many, frame) = (20 * FrameBatches.Rows, 100)
+
+  test("a number out of the ordinary: sums of integers are checked around it, not far behind it") {
+    val columns = columnOf(many)(row => if (row == 0) Long.MinValue else 1)
+    val sums = new NumberColumn(FrameBatches.Rows, LongType)
+    compute(new LongSums(columns, 0, null, sums, null, new CheckedSum(sum, value, columns, 0)), many)(last)
+    val calls = CountedValue.calls.get
+    assert(calls >= frame * frame / 2 && calls <= 3 * 2 * frame * frame)
+    assert(sums.getLong(0) == frame) // of the last batch
+  }
+
+  test("a number out of the ordinary: functions are merged again in the batches behind it") {
+    val merging = new Merging(Seq(FilteredFunction(sum, None)), Seq(value), mergeable = true)
+    val results = Array.fill(FrameBatches.Rows)(merging.newResult())
+    val guard = new OverflowGuard(1000) {
+      private var looked = 0
+      override def skipTo(row: Int): Unit = ()
+      override protected def look(until: Int): Unit =
+        while (looked < until) { see(if (looked == 3 * FrameBatches.Rows) 1000 else 1); looked += 1 }
+    }
+    val cursor: RowCursor = () => row
+    compute(new MergedFunctions(merging, _ => cursor, results, Array(guard)), many)(last)
+    val calls = CountedValue.calls.get
+    assert(calls >= FrameBatches.Rows * frame && calls <= 3 * (2 * FrameBatches.Rows * frame + 3 * many))
+    assert(results(0).getLong(0) == 7L * frame)
+  }
+
+  private def last(row: Int): (Int, Int) = (math.max(row + 1 - frame, 0), row + 1)
 
   test("large sums and averages over ties") {
     // All on one day: added up anew for each row, that would be billions of additions.

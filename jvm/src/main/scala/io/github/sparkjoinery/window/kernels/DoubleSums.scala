@@ -19,11 +19,11 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
   private val suffix = new Array[Double](TwoStacks.Chunk)
   private var totals = new Array[Double](4)
   private var back = 0.0
-  private var largest = 0.0 // finite, of the rows so far
+  private val largest = new LargestInFrame // finite
 
   private val shared = new SharedFrame(sum, avg)
 
-  override def clear(): Unit = { super.clear(); counts.clear(); largest = 0; shared.clear() }
+  override def clear(): Unit = { super.clear(); counts.clear(); largest.clear(); shared.clear() }
 
   override def skipTo(lo: Int): Unit = { super.skipTo(lo); counts.skipTo(lo) }
 
@@ -36,7 +36,7 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
       val value = longBitsToDouble(values(i - base))
       back += value
       val size = math.abs(value)
-      if (size > largest && size <= Double.MaxValue) largest = size
+      if (size <= Double.MaxValue) largest.see(size)
       i += 1
     }
   }
@@ -68,7 +68,7 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
       if (avg != null) avg.setNull(at)
     } else {
       // Where a part of the sum might become infinite, the order of additions decides whether it does: Spark's order.
-      val result = if (largest * count > DoubleSums.Limit) added(lo, hi)
+      val result = if (largest.of(lo, hi) * count > DoubleSums.Limit) added(lo, hi)
       else if (place < 0) back
       else if (rest < 0) suffix(place) + back
       else suffix(place) + totals(rest) + back

@@ -25,10 +25,10 @@ private[window] final class LongSums(
   private var removed = 0
   private var counted = 0
   private var total = 0L
-  private var largest = 0.0 // of the rows so far
+  private val largest = new LargestInFrame
   private val shared = new SharedFrame(count, sum, avg)
 
-  override def clear(): Unit = { added = 0; removed = 0; counted = 0; total = 0; largest = 0; shared.clear() }
+  override def clear(): Unit = { added = 0; removed = 0; counted = 0; total = 0; largest.clear(); shared.clear() }
 
   override def skipTo(lo: Int): Unit = { added = lo; removed = lo }
 
@@ -42,8 +42,7 @@ private[window] final class LongSums(
           val value = values(added - base)
           total += value
           counted += 1
-          val size = math.abs(value.toDouble)
-          if (size > largest) largest = size
+          largest.see(math.abs(value.toDouble))
         }
         added += 1
       }
@@ -58,7 +57,7 @@ private[window] final class LongSums(
   }
 
   private def output(at: Int, lo: Int, hi: Int): Unit = {
-    val mayOverflow = largest * counted >= LongSums.Limit
+    val mayOverflow = largest.of(lo, hi) * counted >= LongSums.Limit
     if (count != null) count.setLong(at, counted)
     if (sum != null) {
       if (counted == 0) sum.setNull(at)

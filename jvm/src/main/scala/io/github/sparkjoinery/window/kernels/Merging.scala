@@ -56,7 +56,7 @@ private[window] final class MergedFunctions(
   private val inputs = new Array[UnsafeRow](TwoStacks.Chunk)
   private val back = functions.newBuffer()
   private val merged = functions.newBuffer()
-  private var inOrder = false // some part of a sum might overflow: from now on each frame as Spark computes it
+  private var inOrder = false // some part of a sum might overflow: each frame as Spark computes it
 
   // Of frames in order, of which rows that tie share one: the last of the batch before, then those of the batch.
   private lazy val ofFrames = Array.fill(results.length + 1)(functions.newBuffer())
@@ -64,22 +64,29 @@ private[window] final class MergedFunctions(
   private val frameOf = new Array[Int](results.length) // by row of the batch
 
   override def clear(): Unit = {
+    startFrom(0)
+    begins(0) = -1
+    guards.foreach(_.clear())
+  }
+
+  /** With frames that begin at this row, or after it. */
+  private def startFrom(row: Int): Unit = {
     super.clear()
+    super.skipTo(row)
     entering = new ForwardRows(cursor)
     totalled = new ForwardRows(cursor)
     leaving = new ForwardRows(cursor)
     inOrder = false
-    begins(0) = -1
-    guards.foreach(_.clear())
   }
 
   override def skipTo(lo: Int): Unit = { super.skipTo(lo); guards.foreach(_.skipTo(lo)) }
 
   override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
     var k = 0
+    if (inOrder && !mayOverflow(los(0), his(0))) startFrom(los(0))
     while (k < count && !inOrder) {
       computed = k
-      inOrder = mayOverflow(los(k), his(k))
+      inOrder = mayOverflow(keptFrom(los(k)), his(k))
       if (!inOrder) { step(k, los(k), his(k)); k += 1 }
     }
     computed = k
@@ -88,11 +95,7 @@ private[window] final class MergedFunctions(
 
   private def mayOverflow(lo: Int, hi: Int): Boolean = {
     var (found, i) = (false, 0)
-    while (i < guards.length) {
-      guards(i).look(hi)
-      found |= guards(i).mayOverflow(hi - keptFrom(lo))
-      i += 1
-    }
+    while (i < guards.length) { found |= guards(i).mayOverflow(lo, hi); i += 1 }
     found
   }
 

@@ -9,22 +9,23 @@ import io.github.sparkjoinery.window.frames.{Columns, ForwardColumns}
  *   of the sum
  */
 private[window] abstract class OverflowGuard(limit: Double) {
-  private var largest = 0.0
+  private val largest = new LargestInFrame
 
-  def clear(): Unit = largest = 0
+  def clear(): Unit = largest.clear()
 
   /** Rows before this one are in no frame. */
   def skipTo(row: Int): Unit
 
   /** At rows that are new, until this one. */
-  def look(until: Int): Unit
+  protected def look(until: Int): Unit
 
-  protected final def see(value: Double): Unit = {
-    val size = math.abs(value)
-    if (size > largest) largest = size // not so NaN, after which all is NaN in any order
+  protected final def see(value: Double): Unit = largest.see(math.abs(value)) // NaN makes all NaN, in any order
+
+  /** Of the rows of [lo, hi), both of which only grow. */
+  final def mayOverflow(lo: Int, hi: Int): Boolean = {
+    look(hi)
+    largest.of(lo, hi) * (hi - lo) >= limit * OverflowGuard.Margin
   }
-
-  final def mayOverflow(rows: Int): Boolean = largest * rows >= limit * OverflowGuard.Margin
 }
 
 private[kernels] object OverflowGuard {
@@ -39,7 +40,7 @@ private[window] final class ColumnGuard(columns: Columns, input: Int, limit: Dou
 
   override def skipTo(row: Int): Unit = looked = row
 
-  override def look(until: Int): Unit = {
+  override protected def look(until: Int): Unit = {
     looked = math.max(looked, columns.base)
     val (values, nulls, base) = (columns.values(input), columns.nulls(input), columns.base)
     while (looked < until) {
@@ -58,7 +59,7 @@ private[window] final class ForwardGuard(columns: ForwardColumns, input: Int, li
 
   override def skipTo(row: Int): Unit = looked = row
 
-  override def look(until: Int): Unit = while (looked < until) {
+  override protected def look(until: Int): Unit = while (looked < until) {
     columns.moveTo(looked)
     if (!columns.isNullAt(input)) see(java.lang.Double.longBitsToDouble(columns.value(input)))
     looked += 1

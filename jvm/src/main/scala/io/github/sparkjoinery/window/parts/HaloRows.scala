@@ -143,6 +143,8 @@ private[window] final class HaloRows(
     val wanted = math.min(math.max(count - inserted, 0), kept.length)
     kept.indices.foreach(i => if (i < wanted) insert(kept(i)) else passed(kept(i)))
     inserted += wanted
+    rows = HaloRows.NoRows
+    times = Array.emptyLongArray
     size = 0
   }
 }
@@ -169,6 +171,9 @@ private[window] final class HaloMemory(memory: BuildMemory, limit: Long) {
     if (granted) used += bytes
     granted
   }
+
+  /** No rows are held any more, nor will be. */
+  def end(): Unit = memory.release(memory.acquired)
 
   /** All rows go elsewhere; nothing is granted any more. */
   def handover(): Handover = {

@@ -124,6 +124,7 @@ private[window] final class PartRows(
       val rows = of(row)
       if ((if (areBefore) rows.before else rows.after).takes(row)) take(row)
     }
+    ofHalos.end()
   }
 
   /** Which rows of a partition are the part's own, not halo. */

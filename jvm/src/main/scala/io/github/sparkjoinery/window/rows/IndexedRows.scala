@@ -27,7 +27,7 @@ private[window] final class IndexedRows(
     limit: Long,
     tiesByBytes: Boolean) extends PartitionRows {
   private val memory = TaskBuildMemory()
-  private val pages = new RowPages(memory)
+  private var pages = new RowPages(memory)
   private var keyIndex = if (keys.isEmpty) null else new RowKeyIndex(keys.length, memory)
   private val keyOf = if (keys.isEmpty) null else UnsafeProjection.create(keys, output)
   private val keyScratch = new UnsafeRow(keys.length)
@@ -157,7 +157,9 @@ private[window] final class IndexedRows(
 
   override def nextPartition(): Boolean = {
     place += 1
-    place < starts.length - 1
+    val isThere = place < starts.length - 1
+    if (!isThere) free()
+    isThere
   }
 
   override def size: Int = starts(place + 1) - starts(place)
@@ -180,6 +182,14 @@ private[window] final class IndexedRows(
   // Written only, and not private, so that neither the compiler nor the JVM leaves out the reads that it adds up.
   private[window] var touched = 0L
 
+  private def free(): Unit = {
+    pages = null
+    keyIndex = null
+    addresses = null
+    memory.release(memory.acquired)
+  }
+
+  // When a task ends early its memory is given back anyway, and others may still be reading.
   override def close(): Unit = ()
 }
 

@@ -5,7 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 /** The input of a task, partition of the window after partition, each in its order. */
 private[window] trait PartitionRows {
 
-  /** Goes on to the next partition. Its rows are read by cursors, which are good until the partition after it. */
+  /**
+   * Goes on to the next partition. Its rows are read by cursors, which are good until the partition after it. After the
+   * last, what they took is free for the operators above.
+   */
   def nextPartition(): Boolean
 
   /** How many rows the partition has. */
@@ -14,7 +17,7 @@ private[window] trait PartitionRows {
   /** Reads the rows of the partition from a row on. */
   def cursor(from: Int): RowCursor
 
-  /** Frees memory; also called when the task ends early. */
+  /** When the task ends, be it early. */
   def close(): Unit
 }
 

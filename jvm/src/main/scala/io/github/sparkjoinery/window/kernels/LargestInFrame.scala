@@ -1,0 +1,31 @@
+package io.github.sparkjoinery.window.kernels
+
+/**
+ * The largest of some sizes among the rows of a moving frame, or of a few rows before it: a row counts until the frame
+ * has left it, and for at most a frame's length more. So one that is out of the ordinary, such as the greatest number
+ * in place of an unknown one, says nothing of the frames far behind it.
+ * {{{
+ *             lo     boundary       hi
+ *   ----------[---------|-----------)----
+ *   ------ older -------)-- newer --)
+ * }}}
+ */
+private[kernels] final class LargestInFrame {
+  private var older, newer = 0.0
+  private var boundary = 0
+
+  def clear(): Unit = { older = 0; newer = 0; boundary = 0 }
+
+  /** Of a row that is new. NaN is no size. */
+  def see(size: Double): Unit = if (size > newer) newer = size
+
+  /** The same once the frame is [lo, hi), and all rows before `hi` have been seen. */
+  def of(lo: Int, hi: Int): Double = {
+    if (lo >= boundary) {
+      older = newer
+      newer = 0
+      boundary = hi
+    }
+    math.max(older, newer)
+  }
+}
