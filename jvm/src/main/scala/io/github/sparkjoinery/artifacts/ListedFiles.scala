@@ -3,7 +3,7 @@ package io.github.sparkjoinery.artifacts
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BoundReference, Expression, Predicate}
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{FileIndex, FilePruningRunner, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -21,13 +21,16 @@ class ListedFiles private (val index: FileIndex) extends FileIndex {
   /** Lists the files, if that has not been done. */
   def list(): Unit = directories
 
-  override def listFiles(partitions: Seq[Expression], data: Seq[Expression]): Seq[PartitionDirectory] =
+  /** Those that conditions about partitions, and about `_metadata`, leave. */
+  override def listFiles(partitions: Seq[Expression], data: Seq[Expression]): Seq[PartitionDirectory] = {
+    val files = new FilePruningRunner(data)
     partitions.reduceOption(And).fold(directories) { condition =>
       val passes = Predicate.createInterpreted(condition.transform { case column: Attribute =>
         BoundReference(partitionSchema.fieldNames.indexOf(column.name), column.dataType, nullable = true)
       })
       directories.filter(directory => passes.eval(directory.values))
-    }
+    }.map(files.prune)
+  }
   override def rootPaths: Seq[Path] = index.rootPaths
   override def inputFiles: Array[String] = directories.flatMap(_.files).map(_.getPath.toUri.toString).toArray
   override def refresh(): Unit = ()

@@ -27,13 +27,31 @@ object Equalities extends PredicateHelper {
     case _ => false
   }
 
+  // A CASE of some dozen branches.
+  private val MostTerms = 200
+
+  /**
+   * Whether a key may be computed where its columns come from. One that names a column of a projection twice, which
+   * names one of the next twice, and so on, doubles with each of them: Spark leaves those apart, but would follow a
+   * predicate through all.
+   */
+  def isShort(key: Expression): Boolean = {
+    var terms = 0
+    !key.exists { _ =>
+      terms += 1
+      terms > MostTerms
+    }
+  }
+
   /**
    * Whether a filter over a side's key cannot fail. It moves down as far as its columns reach, perhaps to rows that the
    * query would have dropped before it computed the key. Columns and widening casts do not fail; whatever else is left
-   * where the same rows meet it, and what may fail where it stays behind the query's own predicates, too.
+   * where the same rows meet it, and what may fail where it stays behind the query's own predicates, too. None is moved
+   * to where a function of the user's, Python's for example, would be computed twice for each row.
    */
   def isHarmless(key: Expression, side: LogicalPlan): Boolean = KeyLineage.of(key, side).forall { found =>
-    found.isColumn || found.isConstant || found.isChain && (!MayFail(found.key) || found.staysBehind)
+    found.isColumn || found.isConstant ||
+    found.isChain && isCheap(found.key) && (!MayFail(found.key) || found.staysBehind)
   }
 
   /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */

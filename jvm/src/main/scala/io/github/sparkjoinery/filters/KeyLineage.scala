@@ -39,9 +39,10 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
    * Whether a predicate over the key stays behind those of the chain, so that it meets no row which they drop, if they
    * drop any. Spark moves it before functions of Python, before joins (which IN and EXISTS become), before what it
    * leaves above a projection because it is expensive, and before what the reader of another system's table leaves to
-   * Spark; and it tests values of partitions on the driver, also of partitions of which the query has no row.
+   * Spark; and it tests values of partitions, and what `_metadata` tells of files, on the driver, also of those of
+   * which the query has no row.
    */
-  def staysBehind: Boolean = isChain && !key.references.subsetOf(partitionColumns) && (
+  def staysBehind: Boolean = isChain && !key.references.subsetOf(ofWholeFiles) && (
     !above.exists(dropsRows) || leavesOrder && !above.exists {
       case Filter(_, _: Project) => true
       case Filter(condition, _) =>
@@ -63,13 +64,16 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
     case leaf => isOfRows(leaf)
   }
 
-  private def partitionColumns: AttributeSet = {
-    val names = end match {
+  /** Columns that have one value in all rows of a file. */
+  private def ofWholeFiles: AttributeSet = {
+    val partitionColumns = end match {
       case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => files.partitionSchema.fieldNames.toSeq
       case relation: HiveTableRelation => relation.partitionCols.map(_.name)
       case _ => Nil
     }
-    AttributeSet(end.output.filter(column => names.exists(_.equalsIgnoreCase(column.name))))
+    AttributeSet(end.output.filter(column =>
+      FileSourceMetadataAttribute.isValid(column.metadata) ||
+        partitionColumns.exists(_.equalsIgnoreCase(column.name))))
   }
 }
 
@@ -83,11 +87,13 @@ object KeyLineage extends AliasHelper {
 
   /**
    * At least one, and of a UNION those of all sides, as a predicate moves into each of them: Spark's
-   * `findExpressionAndTrackLineageDown` follows the first side alone.
+   * `findExpressionAndTrackLineageDown` follows the first side alone. A key is not followed into a projection that
+   * makes it long, and so gets no predicate if it is no column.
    */
   def of(key: Expression, plan: LogicalPlan): Seq[KeyLineage] = {
     def below(key: Expression, child: LogicalPlan): Seq[KeyLineage] =
-      if (key.references.subsetOf(child.outputSet)) of(key, child).map(found => found.copy(above = plan +: found.above))
+      if (key.references.subsetOf(child.outputSet) && Equalities.isShort(key))
+        of(key, child).map(found => found.copy(above = plan +: found.above))
       else Seq(KeyLineage(key, plan, Nil))
     plan match {
       case Project(list, child) => below(replaceAlias(key, getAliasMap(list)), child)

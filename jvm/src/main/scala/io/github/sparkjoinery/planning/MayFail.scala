@@ -17,6 +17,7 @@ object MayFail {
   private def isSafe(expression: Expression): Boolean = expression match {
     case _: Attribute | _: Literal | _: BinaryComparison | _: In | _: InSet => true
     case _: And | _: Or | _: Not | _: IsNull | _: IsNotNull | _: Coalesce | _: If | _: CaseWhen => true
+    case _: GetStructField => true
     case _: DateAdd | _: DateSub | _: DateDiff => true // they wrap around
     // not those of dates to timestamps, of which there are fewer days
     case cast: Cast => cast.child.dataType.isInstanceOf[NumericType] && cast.dataType.isInstanceOf[NumericType] &&

@@ -132,7 +132,8 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
     }
 
   private def resolved(keys: Seq[(Expression, Int)], aliases: AttributeMap[Alias]): Seq[(Expression, Int)] =
-    keys.map { case (key, place) => (replaceAlias(key, aliases), place) }.filter(_._1.deterministic)
+    keys.map { case (key, place) => (replaceAlias(key, aliases), place) }
+      .filter { case (key, _) => key.deterministic && Equalities.isShort(key) }
 
   private def isPartOfTable(plan: LogicalPlan): Boolean = plan match {
     case Project(_, child) => isPartOfTable(child)

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.filters.built
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
-import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
+import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, SparkPlan}
 
 import io.github.sparkjoinery.artifacts.ListedFiles
 import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
@@ -121,6 +121,23 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       }.flatten
       val Seq(first, others @ _*) = locations(optimized)
       assert(first.isInstanceOf[ListedFiles] && others.nonEmpty && others.forall(_ eq first), optimized)
+    }
+  }
+
+  test("of what is listed once no files are read that a condition about them leaves out") {
+    withTables("three_files") {
+      sql("CREATE TABLE three_files USING parquet AS SELECT /*+ REPARTITION(3) */ k FROM small")
+      val one = sql("SELECT min(_metadata.file_name) FROM three_files").head().getString(0)
+      val answer = checkBuilt(
+        s"""SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f
+          JOIN (SELECT k FROM three_files WHERE _metadata.file_name = '$one') s ON f.k = s.k""",
+        1
+      )
+      val read = collectWithSubqueries(plan(answer)) {
+        case scan: FileSourceScanExec if scan.tableIdentifier.exists(_.table == "three_files") =>
+          scan.metrics("numFiles").value
+      }
+      assert(read.nonEmpty && read.forall(_ == 1), read)
     }
   }
 

@@ -41,6 +41,21 @@ class KeyLineageSuite extends BuiltFilters {
     }
   }
 
+  test("a key that doubles with each projection") {
+    def doubled(rows: String) = (1 to 7).foldLeft(rows) { case (below, i) =>
+      s"SELECT id, if(x > $i, x, x + 1) AS x FROM ($below)"
+    }
+    checkBuilt(joined(doubled("SELECT id, coalesce(k, 0) AS x FROM fact"), "u.x"), 0)
+    val source = doubled("SELECT /*+ REPARTITION(2) */ id, coalesce(k, 0) AS x FROM fact")
+    checkBuilt(s"SELECT /*+ RUNTIME_FILTER(u) */ u.id, s.name FROM ($source) u JOIN small s ON u.x = s.k", 0)
+  }
+
+  test("a key that a function of the user's makes in a projection is not made a second time") {
+    spark.udf.register("next_of", (k: Int) => k + 1)
+    checkBuilt(joined("SELECT coalesce(next_of(k), 0) AS x FROM fact", "u.x"), 0)
+    checkBuilt(joined("SELECT coalesce(k + 1, 0) AS x FROM fact", "u.x"), 1)
+  }
+
   test("a key that may fail, of a source that leaves predicates to Spark") {
     val url = "jdbc:derby:memory:lineage"
     val connection = DriverManager.getConnection(s"$url;create=true")

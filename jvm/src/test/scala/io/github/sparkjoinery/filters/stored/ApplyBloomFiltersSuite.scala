@@ -260,6 +260,22 @@ class ApplyBloomFiltersSuite extends StoredFilters {
     }
   }
 
+  test("a key of what is known of whole files") {
+    withTables("two_files") {
+      sql("CREATE TABLE two_files (id INT, s STRING) USING parquet")
+      sql("INSERT INTO two_files VALUES (1, '13')")
+      sql("INSERT INTO two_files SELECT 0, array_join(transform(sequence(1, 20), i -> sha2(string(i), 256)), '')")
+      val dropped = sql("SELECT _metadata.file_size FROM two_files WHERE id = 0").head().getLong(0)
+      // never NULL, or Spark itself would ask the files whether it is
+      val computed = s"coalesce(int(1 DIV (_metadata.file_size - $dropped)), 0)"
+      def query(key: String) =
+        s"SELECT x.k FROM (SELECT $key AS k FROM two_files WHERE id > 0) x JOIN numbers n ON x.k = n.i"
+      checkDeclined(query(s"$computed + 13"), "may fail of rows")
+      checkFilters(query(s"$computed + id"), 1)
+      checkFilters(query("_metadata.file_size"), 1, "spark.sql.adaptive.enabled" -> "false")
+    }
+  }
+
   test("keys with a subquery, or a function of the user's") {
     spark.udf.register("shorten", (text: String) => if (text == null) null else text.take(3))
     checkFilters("SELECT f.id FROM flights f JOIN planes p ON shorten(f.tailnum) = p.tailnum", 0)
