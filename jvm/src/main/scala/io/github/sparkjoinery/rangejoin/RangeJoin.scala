@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.rangejoin
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -126,6 +128,23 @@ private[rangejoin] class RangeSearch(
     var place = reader.next()
     while (place >= 0 && residual != null && !residual.eval(pair.withRight(reader.row(place)))) place = reader.next()
     place
+  }
+
+  /**
+   * Whether there is a match. A candidate for which the condition fails counts only where no other is one: Spark ends
+   * at the first match, in an order of its own.
+   */
+  def hasMatch(): Boolean = {
+    var failure: Throwable = null
+    var isFound = false
+    var place = reader.next()
+    while (!isFound && place >= 0) {
+      try isFound = residual == null || residual.eval(pair.withRight(reader.row(place)))
+      catch { case NonFatal(error) => if (failure == null) failure = error }
+      if (!isFound) place = reader.next()
+    }
+    if (!isFound && failure != null) throw failure
+    isFound
   }
 
   def row(place: Int): InternalRow = reader.row(place)

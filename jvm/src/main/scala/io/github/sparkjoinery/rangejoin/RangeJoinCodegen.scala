@@ -95,8 +95,8 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
   }
 
   private def existenceCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
-    val (place, matched, found) = (ctx.freshName("place"), ctx.freshName("matched"), ctx.freshName("found"))
-    val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
+    val found = ctx.freshName("found")
+    val search = untilFound(ctx, streamedVars, reader, found)
     val output = s"${metricTerm(ctx, "numOutputRows")}.add(1);"
     val given = joinType match {
       case LeftSemi => s"if ($found) {\n$output\n${consume(ctx, streamedVars)}\n}"
@@ -107,12 +107,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
     }
     s"""
        |boolean $found = false;
-       |int $place = 0;
-       |while (!$found && ($place = $reader.next()) >= 0) {
-       |  UnsafeRow $matched = $reader.row($place);
-       |  $condition
-       |  $found = true;
-       |}
+       |$search
        |$given
        |""".stripMargin
   }

@@ -28,7 +28,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
 
   private def hasMatch(row: InternalRow): Boolean = {
     begin(row)
-    val found = search.next() >= 0
+    val found = search.hasMatch()
     candidates += search.candidates()
     found
   }

@@ -5,6 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.execution.CodegenSupport
 
+import io.github.sparkjoinery.execution.MatchedColumns
+import io.github.sparkjoinery.planning.MayFail
+
 /** Generated code that finds the matches of a streamed row: keys, bounds and condition are evaluated on variables. */
 private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSupport {
 
@@ -97,6 +100,49 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
          |if (${passes.isNull} || !${passes.value}) continue;
          |""".stripMargin
     }.getOrElse("")
+
+  /**
+   * Code that looks for a match until there is one. A candidate for which the condition fails counts only where no
+   * other is one: Spark ends at the first match, in an order of its own.
+   *
+   * @param found
+   *   the name of a variable: whether there is a match
+   * @param onFound
+   *   code
+   */
+  protected def untilFound(
+      ctx: CodegenContext,
+      streamedVars: Seq[ExprCode],
+      reader: String,
+      found: String,
+      onFound: String = ""): String = {
+    val Seq(place, matched, failure, error) = Seq("place", "matched", "failure", "error").map(ctx.freshName)
+    val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
+    def search(condition: String): String =
+      s"""
+         |int $place = 0;
+         |while (!$found && ($place = $reader.next()) >= 0) {
+         |  UnsafeRow $matched = $reader.row($place);
+         |  $condition
+         |  $found = true;
+         |  $onFound
+         |}
+         |""".stripMargin
+    if (!terms.residual.exists(MayFail(_))) search(condition)
+    else
+      s"""
+         |Exception $failure = null;
+         |${search(s"""
+                      |try {
+                      |  $condition
+                      |} catch (Exception $error) {
+                      |  if ($failure == null) $failure = $error;
+                      |  continue;
+                      |}
+                      |""".stripMargin)}
+         |if (!$found && $failure != null) org.apache.spark.unsafe.Platform.throwException($failure);
+         |""".stripMargin
+  }
 
   protected def sided(streamedVars: Seq[ExprCode], indexedVars: Seq[ExprCode]): Seq[ExprCode] =
     if (indexedSide == BuildRight) streamedVars ++ indexedVars else indexedVars ++ streamedVars

@@ -114,13 +114,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
       s"""
          |$begun
          |boolean $exists = $task.isFound();
-         |int $place = 0;
-         |while (!$exists && ($place = $reader.next()) >= 0) {
-         |  UnsafeRow $matched = $reader.row($place);
-         |  $condition
-         |  $exists = true;
-         |  $task.find();
-         |}
+         |${untilFound(ctx, streamedVars, reader, exists, s"$task.find();")}
          |$candidates
          |$task.close();
          |if ($isGiven) {

@@ -58,7 +58,7 @@ private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeT
 
   private def ofStreamed(): InternalRow = {
     val hadMatch = task.isFound
-    if (!hadMatch && search.next() >= 0) task.find()
+    if (!hadMatch && search.hasMatch()) task.find()
     task.close()
     joinType match {
       case LeftSemi => if (task.isFound) task.row else null

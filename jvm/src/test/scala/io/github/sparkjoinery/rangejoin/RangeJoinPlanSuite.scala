@@ -261,6 +261,26 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       }
   }
 
+  test(
+    "where one match is enough, another row's error counts only without one, as in Spark, which ends at the first",
+    OnDefaultLine) {
+    for {
+      conf <- Seq(Generated, Interpreted)
+      (limit, operator) <- Seq("1g" -> Broadcast, "1" -> Shuffled)
+      select <- Seq(
+        "SELECT /*+ RANGE_JOIN(b) */ a.x FROM a LEFT SEMI JOIN b ON",
+        "SELECT /*+ RANGE_JOIN(b) */ a.x FROM a LEFT ANTI JOIN b ON")
+      // in whichever order Spark looks at the rows of the key, the first is a match
+      others <- Seq("(1, 5), (1, -2147483648), (1, 6)", "(1, 500), (1, -2147483648), (1, 600)")
+    } withConf(conf :+ ("spark.joinery.rangeJoin.maxBroadcast" -> limit) :+ ("spark.sql.ansi.enabled" -> "true"): _*) {
+      checkRangeJoin(
+        s"WITH a AS (SELECT * FROM VALUES (1, 1) AS a(k, x)), b AS (SELECT * FROM VALUES $others AS b(k, x)) " +
+          s"$select a.k = b.k AND abs(b.x - a.x) < 10",
+        operator
+      )
+    }
+  }
+
   test("a second query over the same side reuses its index") {
     val query = sql(
       """SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi
