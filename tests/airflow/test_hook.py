@@ -215,6 +215,20 @@ def test_flags_of_a_connection_that_is_a_uri(monkeypatch: pytest.MonkeyPatch, fl
 
 
 @pytest.mark.parametrize(
+    ("flag", "address"),
+    [(flag, "sc://h/;use_ssl=true") for flag in (True, 1, "1", "yes", "True")]
+    + [(flag, "sc://h") for flag in (False, 0, "0", "no", "", None)],
+)
+def test_words_that_people_have_for_a_flag(
+    hook: Any, monkeypatch: pytest.MonkeyPatch, flag: object, address: str
+) -> None:
+    """Whoever has asked for TLS in another word than "true" must not go without."""
+    cluster = {"conn_type": "spark_connect", "host": "h", "extra": {"use_ssl": flag}}
+    monkeypatch.setenv("AIRFLOW_CONN_CLUSTER", json.dumps(cluster))
+    assert hook({"extra": {"spark_conn_id": "cluster"}}).target.master == address
+
+
+@pytest.mark.parametrize(
     ("spark", "says"),
     [
         ({"conn_type": "http", "host": "h"}, "connection 'cluster' is of type 'http', expected 'spark'"),

@@ -212,6 +212,14 @@ def test_none_is_as_good_as_the_default(manifest: Path) -> None:
     assert operator.fail_on == ()
 
 
+@pytest.mark.parametrize("operator", [JoineryRefreshOperator, ArtifactFreshnessSensor])
+def test_kinds_that_can_be_read_once_only_are_an_import_error(operator: type[Any]) -> None:
+    """Nor is what another task is to return, as `kinds` is no template."""
+    for kinds in (iter(["distribution"]), BloomFilterOperator(task_id="b", relation="raw.t", keys=["k"]).output, 1):
+        with pytest.raises(AirflowFailException, match="'t': kinds: expected a list of 'distribution', "):
+            operator(task_id="t", manifest="/m.json", kinds=kinds)
+
+
 def test_a_stage_that_there_is_not_is_an_import_error() -> None:
     says = r"'t': stage: expected 'before_models' or 'after_models', found 'before'$"
     with pytest.raises(AirflowFailException, match=says):
@@ -222,6 +230,7 @@ def test_names_that_a_mapped_task_returned(manifest: Path) -> None:
     """Airflow hands them over as a sequence of its own, which is no list."""
     found = JoineryRefreshOperator(task_id="t", manifest=manifest, select=UserList(["raw.t"])).requests()
     assert {request.sql_name for request in found} == {"raw.t"}
+    assert JoineryRefreshOperator(task_id="t", manifest=manifest, select={"raw.t"}).requests() == found  # type: ignore
     keys = UserList(["k"])
     assert BloomFilterOperator(task_id="t", relation="raw.t", keys=keys).spec() == BloomFilterSpec(keys=["k"])
 

@@ -189,6 +189,10 @@ def test_names_that_are_no_list_are_refused(sensor: Any) -> None:
         sensor(select="raw.t").poke({})
 
 
+def test_names_may_be_a_set(sensor: Any) -> None:
+    assert sensor(select={"raw.t"}).keys() == sensor(select=["raw.t"]).keys() != []
+
+
 @pytest.mark.parametrize("age", [26, timedelta(), timedelta(hours=-1)])
 def test_an_age_that_is_none_is_an_import_error(sensor: Any, age: Any) -> None:
     with pytest.raises(AirflowFailException, match=r"'t': max_age: expected a timedelta above 0, found "):

@@ -99,7 +99,7 @@ _CONNECTION_FIELDS: dict[str, Any] = {
     },
     "run_dir": {
         "label": "Directory for runs",
-        "description": "Shared by workers, drivers and triggerers; needed to defer, and for drivers in the cluster",
+        "description": "Absolute path, shared by workers, drivers, triggerers; to defer, or for drivers in clusters",
         "schema": {"type": ["string", "null"]},
     },
     "report_dir": {

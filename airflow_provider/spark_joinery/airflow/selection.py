@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from os import PathLike
 from typing import TYPE_CHECKING, get_args
 
@@ -36,13 +36,15 @@ def check_kinds(task: BaseOperator, kinds: Collection[Kind] | None) -> None:
     :raises AirflowFailException: the DAG's import error
     """
     choices = get_args(Kind)
-    if isinstance(kinds, str) or any(kind not in choices for kind in kinds or ()):
+    # of an iterator there would be nothing left for the selection
+    is_listing = kinds is None or (isinstance(kinds, Collection) and not isinstance(kinds, str))
+    if not is_listing or any(kind not in choices for kind in kinds or ()):
         expected = ", ".join(f"'{kind}'" for kind in choices)
         raise AirflowFailException(f"{named(task)}: kinds: expected a list of {expected}, found {kinds!r}")
 
 
 def selected(
-    task: BaseOperator, manifest: str | PathLike[str], names: Sequence[str], kinds: Collection[Kind]
+    task: BaseOperator, manifest: str | PathLike[str], names: Sequence[str] | Set[str], kinds: Collection[Kind]
 ) -> list[ArtifactRequest]:
     """
     Read a selection of what a manifest declares.
@@ -55,7 +57,8 @@ def selected(
     :raises AirflowException: if the manifest cannot be read now
     :raises AirflowFailException: if the manifest cannot be used, or a name is none, or unknown
     """
-    listed = as_list(names)
+    # of columns the order counts, of these names it does not
+    listed = list(names) if isinstance(names, Set) else as_list(names)
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise AirflowFailException(f"{named(task)}: select: expected a list of names, found {names!r}")
     try:

@@ -76,7 +76,7 @@ def is_set(flag: object) -> bool:
     """
     Whether a flag in a connection's extra is set.
 
-    :param flag: true or false; as text, where the connection is written as a URI
+    :param flag: true or false; as text, where the connection is written as a URI, in the words that people have for it
     :return: False also without the flag
     """
-    return str(flag).lower() == "true"
+    return str(flag).strip().lower() in ("true", "t", "1", "yes", "y", "on")

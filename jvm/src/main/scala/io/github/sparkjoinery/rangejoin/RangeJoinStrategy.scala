@@ -83,7 +83,13 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
 
   private case class Choice(side: BuildSide, isBroadcast: Boolean, why: String)
 
-  private def choose(join: Join, conditions: RangeConditions): Either[String, Choice] = {
+  /** That Spark has broadcast a side is said last: of a join that is Spark's anyway, it would hide why. */
+  private def choose(join: Join, conditions: RangeConditions): Either[String, Choice] =
+    wanted(join, conditions).filterOrElse(
+      choice => isBroadcast(sideOf(join, choice.side)) || !Seq(join.left, join.right).exists(isBroadcastBySpark),
+      "Spark has broadcast a side already")
+
+  private def wanted(join: Join, conditions: RangeConditions): Either[String, Choice] = {
     val hints = Seq(BuildLeft -> join.hint.leftHint, BuildRight -> join.hint.rightHint)
     val hasKeys = conditions.leftKeys.nonEmpty
     val safe = Seq(BuildRight, BuildLeft).filterNot(readsOtherRowsBeside(join, _))
@@ -106,8 +112,6 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else if (!join.condition.forall(_.deterministic)) Left("the condition is not deterministic")
     else if (broadcastAlready.isDefined)
       Right(Choice(side, isBroadcast = true, "the indexed side is broadcast already"))
-    else if (Seq(join.left, join.right).exists(isBroadcastBySpark))
-      Left("Spark has broadcast a side already")
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")

@@ -4,6 +4,7 @@ import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ReusedExc
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
 
+import io.github.sparkjoinery.planning.Decision
 import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
 
 /** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
@@ -393,6 +394,23 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       assert(query.collect().nonEmpty)
       assert(operators(query).contains("BroadcastNestedLoopJoin"), plan(query)) // by when there is a small side
       assert(collect(plan(query)) { case join: BroadcastHashJoinExec => join }.nonEmpty, plan(query))
+    })
+  }
+
+  test("why a join is Spark's is said as before when Spark has broadcast a side, and plans anew") {
+    sql("CREATE TABLE large_facts USING parquet AS SELECT int(id % 50) AS k, int(id) AS x FROM range(0, 20000, 1, 2)")
+    withTables("large_facts")(withConf(
+      "spark.sql.adaptive.enabled" -> "true",
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "40KB"
+    ) {
+      val query = sql("""SELECT /*+ BROADCAST(s) */ e.k, s.lo, c.n
+          |FROM large_facts e JOIN (SELECT k, count(*) AS n FROM large_facts WHERE x < 500 GROUP BY k) c ON e.k = c.k
+          |JOIN spans s ON e.k = s.k AND e.x > s.lo""".stripMargin)
+      assert(query.collect().nonEmpty)
+      val joins = collect(plan(query)) { case join: BroadcastHashJoinExec => join }
+      assert(joins.length == 2, plan(query))
+      assert(joins.flatMap(Decision.of(_)).exists(_.contains("open at one end")), joins.map(Decision.of(_)))
     })
   }
 
