@@ -73,7 +73,7 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
   }
 
   /** All operators give one of the candidates for each left row, and the same one. */
-  private def check(query: LastJoinQuery, modes: Seq[Seq[(String, String)]], leftRows: Int): Unit = {
+  private def check(query: LastJoinQuery, modes: Seq[Seq[(String, String)]], leftRows: Int, rightRows: Int): Unit = {
     val candidates = asOracle(Answers.rowsById(sql(query.candidates)))
     val answers =
       for ((hint, operator) <- LastJoinForms; mode <- modes) yield withConf(mode: _*) {
@@ -84,7 +84,9 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
         rows.foreach { case (id, found) => assert(candidates(id).contains(found.head), shown) }
         if (query.terms.exists(_.column == "r.id")) assert(candidates.values.forall(_.size == 1), shown)
         val operators = this.operators(joined)
-        assert(operators.contains(operator) || operators == Seq("LocalTableScan"), shown) // an empty left side
+        // Spark computes a side without rows, or of a single one, while it plans, and drops a join with no rows.
+        val isDropped = leftRows == 0 || rightRows <= 1
+        assert(operators.contains(operator) || isDropped && !operators.exists(_.endsWith("LastJoin")), shown)
         rows
       }
     assert(answers.distinct.size == 1, s"$query: operators or modes differ in the row they choose among ties")
@@ -95,7 +97,7 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
       case (left, right, query, mode1, mode2, partitions) =>
         view("l", left, partitions)
         view("r", right, partitions)
-        check(query, Seq(mode1, mode2), left.size)
+        check(query, Seq(mode1, mode2), left.size, right.size)
     }
   }
 
@@ -106,11 +108,18 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
         Seq(Nil -> one, one -> Nil, Nil -> Nil, one -> one, nulls -> nulls, one -> nulls, nulls -> one)) {
       view("l", left, 2)
       view("r", right, 2)
-      for (on <- Seq("l.k = r.k", "l.k <=> r.k", "r.o <= l.o", "l.k = r.k AND r.o <= l.o AND r.v <= l.v")) {
+      for (on <- Seq(
+          "l.k = r.k",
+          "l.k <=> r.k",
+          "r.o <= l.o",
+          "l.k = r.k AND r.v > 1",
+          "l.k = r.k AND r.o <= l.o AND r.v <= l.v")) {
         check(
           LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), on),
           Seq(Seq("spark.sql.adaptive.enabled" -> "true")),
-          left.size)
+          left.size,
+          right.size
+        )
       }
     }
   }
@@ -171,7 +180,8 @@ class LastJoinSuite extends LastJoinChecks with ScalaCheckPropertyChecks {
           Seq(OrderTerm("r.o", one("suffix")), OrderTerm("r.id", "DESC")),
           s"l.k = r.k AND ${one("on")}"),
         Seq(mode :+ ("spark.sql.adaptive.enabled" -> "false")),
-        3
+        leftRows = 3,
+        rightRows = 5
       )
     }
   }
