@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 
 from fuzz.capability import Capability, Case
-from fuzz.running import Answer, run
+from fuzz.running import Answer, memory_state, run
 from fuzz.settings import Settings
 
 # Stock Spark, by the plainest way that there is.
@@ -116,7 +116,10 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
     # where stock takes too long under these settings, too, there is no answer to be expected
     if found.kind == "time" and stock_answer(spark, capability, case).kind == "time":
         return Verdict(None, compared=False, found=found)
-    return Verdict(f"{found.kind} error where stock has {right.kind}: {found.error}", True, found, signature(found))
+    state = f" ({memory_state(spark)})" if found.kind == "memory" else ""
+    return Verdict(
+        f"{found.kind} error where stock has {right.kind}{state}: {found.error}", True, found, signature(found)
+    )
 
 
 def settings_of(capability: Capability, case: Case) -> Settings:

@@ -135,6 +135,14 @@ def held_memory(spark: SparkSession) -> int:
     return held
 
 
+def memory_state(spark: SparkSession) -> str:
+    """Who has the memory that tasks of this JVM may be given."""
+    manager = memory_manager(spark)
+    pools = (manager.onHeapExecutionMemoryPool(), manager.onHeapStorageMemoryPool())
+    execution, storage = (f"{pool.memoryUsed()} of {pool.poolSize()} bytes" for pool in pools)
+    return f"afterwards execution has {execution}, storage {storage}"
+
+
 def memory_manager(spark: SparkSession) -> Any:
     """What gives memory to tasks.
 

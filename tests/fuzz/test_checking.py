@@ -170,6 +170,7 @@ def test_where_stock_cannot_shuffle_a_lack_of_memory_is_no_difference(spark: Spa
     for shown, is_different in (("id", True), (f"id + {no_memory} AS id", False)):
         spark.sql(f"SELECT {shown} FROM range(3)").createOrReplaceTempView("shuffled")
         verdict = check(spark, capability, case, right_answer(spark, capability, case))
+        assert ("afterwards execution has 0 of " in (verdict.difference or "")) == is_different
         assert (verdict.difference is not None) == is_different
 
 
