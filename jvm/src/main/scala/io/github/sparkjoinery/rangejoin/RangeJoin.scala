@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.rangejoin
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -97,6 +95,7 @@ private[rangejoin] class RangeSearch(
   private val rowKey = UnsafeProjection.create(terms.streamedKeys, streamed)
   private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed)).orNull
   private val pair = new JoinedRow
+  private val errors = new FirstError
 
   def begin(row: InternalRow): Unit = {
     pair.withLeft(row)
@@ -130,20 +129,17 @@ private[rangejoin] class RangeSearch(
     place
   }
 
-  /**
-   * Whether there is a match. A candidate for which the condition fails counts only where no other is one: Spark ends
-   * at the first match, in an order of its own.
-   */
+  /** Whether there is a match; see [[FirstError]]. */
   def hasMatch(): Boolean = {
-    var failure: Throwable = null
+    errors.clear()
     var isFound = false
     var place = reader.next()
     while (!isFound && place >= 0) {
       try isFound = residual == null || residual.eval(pair.withRight(reader.row(place)))
-      catch { case NonFatal(error) => if (failure == null) failure = error }
+      catch { case error: Throwable => errors.defer(error) }
       if (!isFound) place = reader.next()
     }
-    if (!isFound && failure != null) throw failure
+    if (!isFound) errors.raise()
     isFound
   }
 

@@ -102,8 +102,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     }.getOrElse("")
 
   /**
-   * Code that looks for a match until there is one. A candidate for which the condition fails counts only where no
-   * other is one: Spark ends at the first match, in an order of its own.
+   * Code that looks for a match until there is one; see [[FirstError]].
    *
    * @param found
    *   the name of a variable: whether there is a match
@@ -116,7 +115,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
       reader: String,
       found: String,
       onFound: String = ""): String = {
-    val Seq(place, matched, failure, error) = Seq("place", "matched", "failure", "error").map(ctx.freshName)
+    val Seq(place, matched, error) = Seq("place", "matched", "error").map(ctx.freshName)
     val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
     def search(condition: String): String =
       s"""
@@ -129,19 +128,24 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
          |}
          |""".stripMargin
     if (!terms.residual.exists(MayFail(_))) search(condition)
-    else
+    else {
+      val ofErrors = classOf[FirstError].getName
+      val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
+      val deferring =
+        s"""
+           |try {
+           |  $condition
+           |} catch (Throwable $error) {
+           |  $errors.defer($error);
+           |  continue;
+           |}
+           |""".stripMargin
       s"""
-         |Exception $failure = null;
-         |${search(s"""
-                      |try {
-                      |  $condition
-                      |} catch (Exception $error) {
-                      |  if ($failure == null) $failure = $error;
-                      |  continue;
-                      |}
-                      |""".stripMargin)}
-         |if (!$found && $failure != null) org.apache.spark.unsafe.Platform.throwException($failure);
+         |$errors.clear();
+         |${search(deferring)}
+         |if (!$found) $errors.raise();
          |""".stripMargin
+    }
   }
 
   protected def sided(streamedVars: Seq[ExprCode], indexedVars: Seq[ExprCode]): Seq[ExprCode] =

@@ -53,7 +53,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
 
   // operators
 
-  test("where Kryo has to know each class beforehand, no right side is broadcast") {
+  test("where Kryo has to know each class beforehand, no right side is broadcast", OnDefaultLine) {
     val reason = "spark.kryo.registrationRequired forbids to broadcast"
     withKryoRegistration {
       for (hint <- Seq("", "/*+ BROADCAST(w) */", "/*+ SHUFFLE_HASH(w) */"))
@@ -120,7 +120,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
     }
   }
 
-  test("hints on an alias of the right side decide, for each operator") {
+  test("hints on an alias of the right side decide, for each operator", OnDefaultLine) {
     for ((hint, threshold, operator, reason) <- Seq(
         ("BROADCAST(w)", "-1", "BroadcastLastJoin", "hint"),
         ("MERGE(w)", "10MB", "SortMergeLastJoin", "hint"),

@@ -282,6 +282,17 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     }
   }
 
+  test("a row whose own bound fails is not tried with all rows that it could meet", OnDefaultLine) {
+    val errors = new FirstError
+    val first = new ArithmeticException("first")
+    errors.defer(first)
+    for (_ <- 1 to 998) errors.defer(new ArithmeticException("another"))
+    assert(intercept[ArithmeticException](errors.defer(new ArithmeticException("last"))) eq first)
+    errors.clear()
+    errors.raise()
+    intercept[InterruptedException](errors.defer(new InterruptedException))
+  }
+
   test("a second query over the same side reuses its index") {
     val query = sql(
       """SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi
@@ -320,7 +331,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       }
   }
 
-  test("where indexed rows are kept, and the code that is generated proves too long to be used") {
+  test("where indexed rows are kept, and the code that is generated proves too long to be used", OnDefaultLine) {
     for (join <- Seq("LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "FULL JOIN"))
       withConf(Generated :+ ("spark.sql.codegen.hugeMethodLimit" -> "1"): _*) {
         val rows =
@@ -329,7 +340,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       }
   }
 
-  test("an expression that Spark generates no code for is evaluated on rows, whichever rows are kept") {
+  test("an expression that Spark generates no code for is evaluated on rows, whichever rows are kept", OnDefaultLine) {
     val (inCondition, inBound, inKey) = (
       "e.x BETWEEN s.lo AND s.hi AND size(map_filter(map(e.id, s.id), (a, b) -> (a + b) % 3 = 0)) > 0",
       "zip_with(array(e.x), array(0), (a, b) -> a + b)[0] BETWEEN s.lo AND s.hi",

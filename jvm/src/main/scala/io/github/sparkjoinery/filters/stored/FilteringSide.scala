@@ -44,7 +44,8 @@ case class FilteringSide(
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
     } else if (!columns.forall(name =>
         keys.exists { case (column, key) => source.nameOf(column) == name && Equalities.isHarmless(key, other) })) {
-      Left("the other side's key is computed above a join, or may fail of rows that the query drops")
+      Left(
+        "the other side's key is long, computed above a join or by a function of the user's, or may fail of rows that the query drops")
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")
     } else {

@@ -65,7 +65,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
-  test("of what an outer join makes of NULLs, or an aggregate of -0.0, no table has all keys") {
+  test("of what an outer join makes of NULLs, or an aggregate of -0.0, no table has all keys", OnDefaultLine) {
     withTables("zeros", "texts") {
       sql("CREATE TABLE zeros USING parquet AS SELECT double('-0.0') AS a, map(2, 'b', 1, 'a') AS m")
       sql("CREATE TABLE texts USING parquet AS SELECT concat(id, '.0') AS k FROM range(100)")
@@ -93,7 +93,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
-  test("two listings of one folder are two sources of keys") {
+  test("two listings of one folder are two sources of keys", OnDefaultLine) {
     val folder = java.nio.file.Files.createTempDirectory("listed").resolve("data").toString
     def write(from: Int, to: Int) =
       spark.range(from, to).selectExpr("int(id) AS k", "id AS c", "id AS d").write.mode("append").parquet(folder)
@@ -141,7 +141,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
-  test("an aggregate that would fail of a part of a key's rows gets all of them or none") {
+  test("an aggregate that would fail of a part of a key's rows gets all of them or none", OnDefaultLine) {
     withTables("parts") {
       // 20,000 rows that match, so that the test pauses, between rows that match nothing
       sql("""CREATE TABLE parts USING parquet AS SELECT
@@ -327,7 +327,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     }
   }
 
-  test("partitioned tables, and formats without statistics") {
+  test("partitioned tables, and formats without statistics", OnDefaultLine) {
     for ((format, partitions) <- Seq("parquet" -> "PARTITIONED BY (class)", "orc" -> "", "json" -> "", "csv" -> "")) {
       withTables("other") {
         sql(s"CREATE TABLE other USING $format $partitions AS SELECT k, name, day, class FROM small")

@@ -95,7 +95,7 @@ class FilterShuffledRowsSuite extends BuiltFilters {
     check(query, 0, "spark.joinery.runtimeFilter.enabled" -> "false")
   }
 
-  test("no small side to filter, too many keys, and sides that have dropped nothing") {
+  test("no small side to filter, too many keys, and sides that have dropped nothing", OnDefaultLine) {
     val query = s"SELECT f.id, s.name FROM fact f JOIN ${few()} s ON f.k = s.k"
     check(query, 0, "spark.joinery.runtimeFilter.applicationSideMinSize" -> "1g")
     check(query, 0, "spark.joinery.runtimeFilter.maxKeys" -> "19")
