@@ -73,6 +73,7 @@ SLOW = {
     "filters.stored.StoredWhereSuite": 25,
     "rangejoin.RangeJoinTermsSuite": 25,
     "rangejoin.index.RangeIndexSuite": 25,
+    "rangejoin.FailingConditionsSuite": 15,
     "filters.stored.AddedKeysSuite": 25,
     "rangejoin.ShuffledRangeCodegenSuite": 24,
     "lastjoin.SpilledMergeSuite": 22,

@@ -1,0 +1,81 @@
+package io.github.sparkjoinery.rangejoin
+
+import io.github.sparkjoinery.Pairwise
+
+/** Where a condition fails for some rows or pairs: an error where stock Spark has one, and none where it has rows. */
+class FailingConditionsSuite extends EventsAndSpans {
+
+  test("differences that overflow are found, or fail, as in Spark") {
+    val ints = IntsWithEnds
+    val longs = Seq("-9223372036854775808", "-9223372036854775807", "-5", "0", "5", "9223372036854775807")
+      .map(n => s"(bigint('$n'))").mkString(", ")
+    val (values, codes) =
+      (Map("ints" -> ints, "longs" -> longs), Map("generated" -> Generated, "interpreted" -> Interpreted))
+    for (chosen <- Pairwise.cases(
+        "values" -> values.keys.toSeq.sorted,
+        "code" -> codes.keys.toSeq.sorted,
+        "spark.sql.ansi.enabled" -> Seq("false", "true"),
+        "hint" -> Seq("BROADCAST(a)", "BROADCAST(b)"),
+        "condition" -> Seq(
+          "a.x - b.x BETWEEN -20 AND 20",
+          "abs(a.x - b.x) < 10",
+          "a.x - b.x > 100",
+          "b.x - a.x <= -2147483000",
+          "abs(a.x - b.x) <= -1",
+          "a.x - b.x < 2147483647 AND a.x - b.x >= -2147483648"
+        )
+      )) withConf(codes(chosen("code")) :+ ("spark.sql.ansi.enabled" -> chosen("spark.sql.ansi.enabled")): _*) {
+      val side = values(chosen("values"))
+      checkRangeJoin(
+        s"SELECT /*+ ${chosen("hint")} */ * FROM VALUES $side AS a(x) JOIN VALUES $side AS b(x) ON ${chosen("condition")}")
+    }
+    // Too large, and the sides change their parts: what was a point of one term is an interval of two.
+    for {
+      maxBroadcast <- Seq("1", "1GB")
+      hint <- Seq("BROADCAST(a)", "BROADCAST(b)")
+      condition <- Seq("a.x - b.x < 100 AND a.y - b.x > -100", "b.x - a.x < 100 AND b.x >= a.y")
+    } withConf("spark.joinery.rangeJoin.maxBroadcast" -> maxBroadcast, "spark.sql.ansi.enabled" -> "false")(
+      checkRangeJoin(
+        s"SELECT /*+ $hint */ * FROM (SELECT l.x, r.x AS y FROM VALUES $ints AS l(x), VALUES $ints AS r(x)) a LEFT JOIN VALUES $ints AS b(x) ON $condition"))
+  }
+
+  test("a bound that fails is an error where the join of stock Spark has one") {
+    val overflow =
+      "SELECT e.id, s.id AS sid FROM (SELECT id, if(id = 3, 2147483647, x) AS x FROM events) e JOIN spans s ON "
+    for (ansi <- Seq("true", "false"); conf <- Seq(Generated, Interpreted))
+      withConf(conf :+ ("spark.sql.ansi.enabled" -> ansi): _*) {
+        checkRangeJoin(overflow + "e.x + 1 BETWEEN s.lo AND s.hi")
+        checkRangeJoin(overflow + "e.id <> 3 AND e.x + 1 BETWEEN s.lo AND s.hi")
+        checkRangeJoin(overflow + "s.lo < e.x AND s.id <> 39 AND e.x < s.hi * 100000000")
+      }
+  }
+
+  test("where one match is enough, another row's error counts only without one, as in Spark, which ends at the first") {
+    for {
+      conf <- Seq(Generated, Interpreted)
+      (limit, operator) <- Seq("1g" -> Broadcast, "1" -> Shuffled)
+      select <- Seq(
+        "SELECT /*+ RANGE_JOIN(b) */ a.x FROM a LEFT SEMI JOIN b ON",
+        "SELECT /*+ RANGE_JOIN(b) */ a.x FROM a LEFT ANTI JOIN b ON")
+      // in whichever order Spark looks at the rows of the key, the first is a match
+      others <- Seq("(1, 5), (1, -2147483648), (1, 6)", "(1, 500), (1, -2147483648), (1, 600)")
+    } withConf(conf :+ ("spark.joinery.rangeJoin.maxBroadcast" -> limit) :+ ("spark.sql.ansi.enabled" -> "true"): _*) {
+      checkRangeJoin(
+        s"WITH a AS (SELECT * FROM VALUES (1, 1) AS a(k, x)), b AS (SELECT * FROM VALUES $others AS b(k, x)) " +
+          s"$select a.k = b.k AND abs(b.x - a.x) < 10",
+        operator
+      )
+    }
+  }
+
+  test("a row whose own bound fails is not tried with all rows that it could meet") {
+    val errors = new FirstError
+    val first = new ArithmeticException("first")
+    errors.defer(first)
+    for (_ <- 1 to 998) errors.defer(new ArithmeticException("another"))
+    assert(intercept[ArithmeticException](errors.defer(new ArithmeticException("last"))) eq first)
+    errors.clear()
+    errors.raise()
+    intercept[InterruptedException](errors.defer(new InterruptedException))
+  }
+}
