@@ -43,14 +43,44 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
     class FilesAndFolders(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = PurePosixPath(nodeid.partition("::")[0])
-            return str(file.parent if file.parent.name in TOGETHER else file)
+            return together(nodeid)
 
     return FilesAndFolders(config, log)
 
 
+def together(nodeid: str) -> str:
+    """The file of a test, or the folder if its files share what takes long to set up."""
+    file = PurePosixPath(nodeid.partition("::")[0])
+    return str(file.parent if file.parent.name in TOGETHER else file)
+
+
+class SettingsEndWithTheirTests:
+    """What tests set in the shared session does not reach those after them: dbt-spark, for one, switches ANSI off.
+
+    Args:
+        session: The session, new.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self.settings = session.conf.getAll
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+        """Restore the settings after the last test of a file or folder and the end of its fixtures."""
+        yield
+        if nextitem is None or together(nextitem.nodeid) == together(item.nodeid):
+            return
+        settings = self.session.conf.getAll
+        for key in settings.keys() - self.settings.keys():
+            self.session.conf.unset(key)
+        for key, value in self.settings.items():
+            if settings.get(key) != value:
+                self.session.conf.set(key, value)
+
+
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[SparkSession]:
     """A classic session with the jar, without Hive; its tables live below pytest's temporary folder."""
     from pyspark.sql import SparkSession
     from spark_joinery import configure_spark
@@ -59,5 +89,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     warehouse = str(tmp_path_factory.mktemp("warehouse"))
     builder = SparkSession.builder.appName("joinery-tests").config("spark.sql.warehouse.dir", warehouse)
     session = configure_spark(builder.config(map=SETTINGS)).getOrCreate()
+    restoring = SettingsEndWithTheirTests(session)
+    pytestconfig.pluginmanager.register(restoring)
     yield session
+    pytestconfig.pluginmanager.unregister(restoring)
     session.stop()
