@@ -63,7 +63,7 @@ class SettingsEndWithTheirTests:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
-        self.settings = session.conf.getAll
+        self.settings: dict[str, str] = dict(session.conf.getAll)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
@@ -71,7 +71,7 @@ class SettingsEndWithTheirTests:
         yield
         if nextitem is None or together(nextitem.nodeid) == together(item.nodeid):
             return
-        settings = self.session.conf.getAll
+        settings: dict[str, str] = dict(self.session.conf.getAll)
         for key in settings.keys() - self.settings.keys():
             self.session.conf.unset(key)
         for key, value in self.settings.items():
