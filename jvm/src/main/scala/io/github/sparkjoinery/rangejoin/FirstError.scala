@@ -5,11 +5,15 @@ import scala.util.control.NonFatal
 import org.apache.spark.TaskContext
 
 /**
- * Of a streamed row for which one match is enough: the first error of its candidates. It counts only where no other
- * candidate is a match, because Spark ends at the first match, in an order of its own. One for each task; not for
- * several threads.
+ * Of a row for which one match is enough: the first error of its candidates. It counts only where no other candidate is
+ * a match, because Spark ends at the first match, in an order of its own. One for each task; not for several threads.
+ *
+ * @param most
+ *   errors that are waited with
  */
-private[rangejoin] final class FirstError {
+private[rangejoin] final class FirstError(most: Int) {
+  def this() = this(FirstError.Most)
+
   private var first: Throwable = _
   private var count = 0
 
@@ -17,7 +21,7 @@ private[rangejoin] final class FirstError {
   def clear(): Unit = { first = null; count = 0 }
 
   /**
-   * The condition fails for a candidate. Where it fails for so many, it is likely to be about the streamed row alone,
+   * The condition fails for a candidate. Where it fails for so many, it is likely to be about the searched row alone,
    * and no other candidate a match; nor is anything tried after an error that is not about rows.
    */
   def defer(error: Throwable): Unit = {
@@ -25,11 +29,14 @@ private[rangejoin] final class FirstError {
     if (!NonFatal(error) || task != null && task.isInterrupted()) throw error
     if (first == null) first = error
     count += 1
-    if (count == FirstError.Most) throw first
+    if (count == most) throw first
   }
 
   /** No candidate is a match. */
   def raise(): Unit = if (first != null) throw first
+
+  /** The error, if there is one. */
+  def get: Option[Throwable] = Option(first)
 }
 
 private object FirstError {

@@ -57,10 +57,10 @@ private class PairsExec(join: BroadcastRangeJoinExec, streamed: SparkPlan)
   override lazy val metrics = join.metrics
 }
 
-/** The places of the index whose rows have a match among a partition's rows, as the bits of `java.util.BitSet`. */
+/** The places of the index whose rows have a match among a partition's rows: [[MatchedPlaces]]. */
 private class MatchedPlacesExec(join: BroadcastRangeJoinExec, streamed: SparkPlan) extends PairsExec(join, streamed) {
   private val places = AttributeReference("places", BinaryType, nullable = false)()
-  private var bits = "" // in generated code
+  private var found = "" // in generated code
 
   // Where pairs are found as well, these probes are not counted again.
   override lazy val metrics = if (join.rangeJoin.givesPairs) searchMetrics else join.metrics
@@ -71,17 +71,16 @@ private class MatchedPlacesExec(join: BroadcastRangeJoinExec, streamed: SparkPla
     val (counted, shipped) = (join.rangeJoin.copy(metrics = metrics), searchable)
     this.streamed.execute().mapPartitions { rows =>
       val found = counted.task(shipped.value.index).mark(rows)
-      val bits = new java.util.BitSet(found.capacity)
-      found.iterator.foreach(bits.set)
-      Iterator(UnsafeProjection.create(Array[DataType](BinaryType))(InternalRow(bits.toByteArray)))
+      Iterator(UnsafeProjection.create(Array[DataType](BinaryType))(InternalRow(found.toBytes)))
     }
   }
 
   /** All rows are searched for before the one row is given out. */
   override def doProduce(ctx: CodegenContext): String = {
-    val (isDone, mark, found) =
-      (ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "isDone"), ctx.freshName("mark"), ctx.freshName("found"))
-    bits = ctx.addMutableState(classOf[java.util.BitSet].getName, "bits", name => s"$name = new java.util.BitSet();")
+    val (isDone, mark, bytes) =
+      (ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "isDone"), ctx.freshName("mark"), ctx.freshName("bytes"))
+    val places = classOf[MatchedPlaces].getName
+    found = ctx.addMutableState(places, "found", name => s"$name = new $places();")
     val function = ctx.addNewFunction(
       mark,
       s"""
@@ -93,22 +92,12 @@ private class MatchedPlacesExec(join: BroadcastRangeJoinExec, streamed: SparkPla
        |if (!$isDone) {
        |  $isDone = true;
        |  $function();
-       |  byte[] $found = $bits.toByteArray();
-       |  ${consume(ctx, Seq(ExprCode(FalseLiteral, JavaCode.variable(found, BinaryType))))}
+       |  byte[] $bytes = $found.toBytes();
+       |  ${consume(ctx, Seq(ExprCode(FalseLiteral, JavaCode.variable(bytes, BinaryType))))}
        |}
        |""".stripMargin
   }
 
-  override protected def matchesCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
-    val (place, matched) = (ctx.freshName("place"), ctx.freshName("matched"))
-    s"""
-       |int $place = 0;
-       |while (($place = $reader.next()) >= 0) {
-       |  if ($bits.get($place)) continue;
-       |  UnsafeRow $matched = $reader.row($place);
-       |  ${conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))}
-       |  $bits.set($place);
-       |}
-       |""".stripMargin
-  }
+  override protected def matchesCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String =
+    markMatches(ctx, streamedVars, reader, found)
 }

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, SearchableRelation}
 
@@ -62,13 +61,11 @@ private[rangejoin] case class RangeJoin(
    * match.
    *
    * @param places
-   *   of those that have one, see [[MatchedPlacesExec]]
+   *   what each partition knows of it, see [[MatchedPlacesExec]]
    */
   def indexedRows(places: RDD[InternalRow], relation: Broadcast[SearchableRelation]): RDD[InternalRow] =
     places.map(_.getBinary(0)).coalesce(1, shuffle = true).mapPartitions { ofPartitions =>
-      val all = new BitSet(relation.value.index.numRows)
-      ofPartitions.foreach(java.util.BitSet.valueOf(_).stream.forEach(place => all.set(place)))
-      task(relation.value.index).indexedRows(all)
+      task(relation.value.index).indexedRows(MatchedPlaces.ofAll(ofPartitions))
     }
 }
 
@@ -122,25 +119,42 @@ private[rangejoin] class RangeSearch(
     true
   }
 
+  private def isMatch(place: Int): Boolean = residual == null || residual.eval(pair.withRight(reader.row(place)))
+
   /** The place of the next match, or -1. */
   def next(): Int = {
     var place = reader.next()
-    while (place >= 0 && residual != null && !residual.eval(pair.withRight(reader.row(place)))) place = reader.next()
+    while (place >= 0 && !isMatch(place)) place = reader.next()
     place
   }
 
-  /** Whether there is a match; see [[FirstError]]. */
-  def hasMatch(): Boolean = {
+  /**
+   * Whether there is a match.
+   *
+   * @param missed
+   *   what to do if there is none, with the error of the candidates, if there is one
+   */
+  def hasMatch(missed: FirstError => Unit = _.raise()): Boolean = {
     errors.clear()
     var isFound = false
     var place = reader.next()
     while (!isFound && place >= 0) {
-      try isFound = residual == null || residual.eval(pair.withRight(reader.row(place)))
+      try isFound = isMatch(place)
       catch { case error: Throwable => errors.defer(error) }
       if (!isFound) place = reader.next()
     }
-    if (!isFound) errors.raise()
+    if (!isFound) missed(errors)
     isFound
+  }
+
+  /** Marks all matches. */
+  def mark(places: MarkedPlaces): Unit = {
+    var place = reader.next()
+    while (place >= 0) {
+      try if (!places.isMarked(place) && isMatch(place)) places.mark(place)
+      catch { case error: Throwable => places.defer(place, error) }
+      place = reader.next()
+    }
   }
 
   def row(place: Int): InternalRow = reader.row(place)

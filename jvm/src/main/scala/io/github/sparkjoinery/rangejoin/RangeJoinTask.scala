@@ -1,10 +1,11 @@
 package io.github.sparkjoinery.rangejoin
 
+import java.util.BitSet
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans._
-import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.rangejoin.index.RangeIndex
 
@@ -70,15 +71,11 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
   }
 
   /** The places of indexed rows that have a match among these. */
-  def mark(rows: Iterator[InternalRow]): BitSet = {
-    val places = new BitSet(index.numRows)
+  def mark(rows: Iterator[InternalRow]): MatchedPlaces = {
+    val places = new MatchedPlaces
     rows.foreach { row =>
       begin(row)
-      var place = search.next()
-      while (place >= 0) {
-        places.set(place)
-        place = search.next()
-      }
+      search.mark(places)
       candidates += search.candidates()
     }
     places

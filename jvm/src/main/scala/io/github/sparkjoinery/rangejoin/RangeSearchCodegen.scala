@@ -108,14 +108,17 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
    *   the name of a variable: whether there is a match
    * @param onFound
    *   code
+   * @param onMissed
+   *   code, for the name of the [[FirstError]], where there may be one
    */
   protected def untilFound(
       ctx: CodegenContext,
       streamedVars: Seq[ExprCode],
       reader: String,
       found: String,
-      onFound: String = ""): String = {
-    val Seq(place, matched, error) = Seq("place", "matched", "error").map(ctx.freshName)
+      onFound: String = "",
+      onMissed: String => String = errors => s"$errors.raise();"): String = {
+    val Seq(place, matched) = Seq("place", "matched").map(ctx.freshName)
     val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
     def search(condition: String): String =
       s"""
@@ -131,21 +134,50 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     else {
       val ofErrors = classOf[FirstError].getName
       val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
-      val deferring =
-        s"""
-           |try {
-           |  $condition
-           |} catch (Throwable $error) {
-           |  $errors.defer($error);
-           |  continue;
-           |}
-           |""".stripMargin
       s"""
          |$errors.clear();
-         |${search(deferring)}
-         |if (!$found) $errors.raise();
+         |${search(deferring(ctx, condition, error => s"$errors.defer($error);"))}
+         |if (!$found) ${onMissed(errors)}
          |""".stripMargin
     }
+  }
+
+  /**
+   * Code that marks all matches.
+   *
+   * @param places
+   *   the name of the [[MarkedPlaces]]
+   */
+  protected def markMatches(
+      ctx: CodegenContext,
+      streamedVars: Seq[ExprCode],
+      reader: String,
+      places: String): String = {
+    val Seq(place, matched) = Seq("place", "matched").map(ctx.freshName)
+    val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
+    s"""
+       |int $place = 0;
+       |while (($place = $reader.next()) >= 0) {
+       |  if ($places.isMarked($place)) continue;
+       |  UnsafeRow $matched = $reader.row($place);
+       |  ${if (terms.residual.exists(MayFail(_))) deferring(ctx, condition, e => s"$places.defer($place, $e);")
+      else condition}
+       |  $places.mark($place);
+       |}
+       |""".stripMargin
+  }
+
+  /** The code of a condition, with an error deferred, after which it is left by `continue`. */
+  private def deferring(ctx: CodegenContext, condition: String, onError: String => String): String = {
+    val error = ctx.freshName("error")
+    s"""
+       |try {
+       |  $condition
+       |} catch (Throwable $error) {
+       |  ${onError(error)}
+       |  continue;
+       |}
+       |""".stripMargin
   }
 
   protected def sided(streamedVars: Seq[ExprCode], indexedVars: Seq[ExprCode]): Seq[ExprCode] =

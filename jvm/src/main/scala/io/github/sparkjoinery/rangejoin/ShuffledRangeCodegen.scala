@@ -114,7 +114,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
       s"""
          |$begun
          |boolean $exists = $task.isFound();
-         |${untilFound(ctx, streamedVars, reader, exists, s"$task.find();")}
+         |${untilFound(ctx, streamedVars, reader, exists, s"$task.find();", errors => s"$task.miss($errors);")}
          |$candidates
          |$task.close();
          |if ($isGiven) {
@@ -153,18 +153,13 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
     def ofIndexed: String = {
       val mark = s"""
          |$begun
-         |int $place = 0;
-         |while (($place = $reader.next()) >= 0) {
-         |  UnsafeRow $matched = $reader.row($place);
-         |  $condition
-         |  $task.mark($place);
-         |}
+         |${markMatches(ctx, streamedVars, reader, task)}
          |$candidates
          |""".stripMargin
       val (exists, vars) = joinType match {
         case _: ExistenceJoin =>
           val exists = ctx.freshName("exists")
-          (s"boolean $exists = $task.isMarked();", indexedVars :+ flag(exists))
+          (s"boolean $exists = $task.isMatched();", indexedVars :+ flag(exists))
         case _ => ("", indexedVars)
       }
       s"""

@@ -47,18 +47,14 @@ private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeT
   }
 
   private def mark(): InternalRow = {
-    var place = search.next()
-    while (place >= 0) {
-      task.mark(place)
-      place = search.next()
-    }
+    search.mark(task)
     task.close()
     null
   }
 
   private def ofStreamed(): InternalRow = {
     val hadMatch = task.isFound
-    if (!hadMatch && search.hasMatch()) task.find()
+    if (!hadMatch && search.hasMatch(task.miss)) task.find()
     task.close()
     joinType match {
       case LeftSemi => if (task.isFound) task.row else null
@@ -74,7 +70,7 @@ private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeT
       null
     } else joinType match {
       case LeftSemi | LeftAnti => row
-      case _: ExistenceJoin => output.flagged(row, task.isMarked)
+      case _: ExistenceJoin => output.flagged(row, task.isMatched)
       case _ => output.unmatchedIndexed(row)
     }
   }

@@ -37,12 +37,13 @@ private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeL
 private[rangejoin] class ShuffledRangeTask(
     streamedRows: Iterator[InternalRow],
     indexedRows: Iterator[InternalRow],
-    tasks: ShuffledRangeTasks) {
+    tasks: ShuffledRangeTasks) extends MarkedPlaces {
   import tasks._
   import tasks.join._
 
   private var index: RangeIndex = _
   private var matched: BitSet = _ // places of the part that have a match; null: nobody asks
+  private var errors = new ErrorsOfRows // of the places of the part; or else of the streamed rows, of all parts
   private var isLastPart = false
   private var place = -1 // of the indexed row at hand
   private var number = -1 // of the streamed row at hand, among those that are kept
@@ -85,6 +86,7 @@ private[rangejoin] class ShuffledRangeTask(
       row = null
       if (givesOutIndexed && !isTurnOfIndexed) {
         isTurnOfIndexed = true
+        errors.raiseBut(matched)
         place = -1
         return true
       }
@@ -122,8 +124,22 @@ private[rangejoin] class ShuffledRangeTask(
     if (found != null) found.set(number)
   }
 
-  /** The indexed row of a place has a match. */
-  def mark(place: Int): Unit = matched.set(place)
+  /**
+   * The streamed row at hand has no match in the part.
+   *
+   * @param error
+   *   of its candidates there, if there is one
+   */
+  def miss(error: FirstError): Unit = {
+    if (isLastPart) {
+      error.raise()
+      errors.raise(number)
+    } else error.get.foreach(errors.defer(number, _))
+  }
+
+  override def isMarked(place: Int): Boolean = matched.get(place)
+  override def mark(place: Int): Unit = matched.set(place)
+  override def defer(place: Int, error: Throwable): Unit = errors.defer(place, error)
 
   /** Whether nothing is left to be searched for the row at hand after this part. */
   def isLast: Boolean = isLastPart
@@ -145,7 +161,7 @@ private[rangejoin] class ShuffledRangeTask(
   }
 
   /** Whether the indexed row that was given out last has a match. */
-  def isMarked: Boolean = matched.get(place)
+  def isMatched: Boolean = matched.get(place)
 
   private def nextPart(): Unit = {
     index = null
@@ -153,7 +169,10 @@ private[rangejoin] class ShuffledRangeTask(
     index = parts.next()
     reader = terms.reader(index)
     isLastPart = !parts.hasNext
-    if (givesOutIndexed) matched = new BitSet(index.numRows)
+    if (givesOutIndexed) {
+      matched = new BitSet(index.numRows)
+      errors = new ErrorsOfRows
+    }
     metrics("indexParts") += 1
     metrics("indexRows") += index.numRows
     metrics("indexSize") += index.estimatedSize

@@ -1,6 +1,8 @@
 package io.github.sparkjoinery.rangejoin
 
-import io.github.sparkjoinery.Pairwise
+import org.apache.spark.util.collection.BitSet
+
+import io.github.sparkjoinery.{OnDefaultLine, Pairwise}
 
 /** Where a condition fails for some rows or pairs: an error where stock Spark has one, and none where it has rows. */
 class FailingConditionsSuite extends EventsAndSpans {
@@ -66,6 +68,67 @@ class FailingConditionsSuite extends EventsAndSpans {
         operator
       )
     }
+  }
+
+  test(
+    "so it is where the rows that are kept are the indexed ones, and one after the other part of an index is read",
+    OnDefaultLine) {
+    for {
+      code <- Seq(Generated, Interpreted)
+      operator <- Seq(Broadcast, Shuffled)
+      indexed <- Seq("a", "b")
+      chosen <- Pairwise.cases(
+        "part" -> Seq("1g", "1"),
+        "query" -> Seq(
+          "SELECT @ a.x FROM a LEFT SEMI JOIN b ON #",
+          "SELECT @ a.x FROM a LEFT ANTI JOIN b ON #",
+          "SELECT @ a.x FROM a WHERE a.x = 0 OR EXISTS (SELECT * FROM b WHERE #)"
+        ),
+        // the first and the last of three partitions, in whichever order Spark looks at them, beside one of failing pairs
+        "matches" -> Seq("(1, 5), (1, 6)", "(1, 500), (1, 600)", "(1, 500), (1, 5)")
+      )
+    } withConf(
+      code ++ Seq(
+        "spark.joinery.rangeJoin.maxBroadcast" -> (if (operator == Broadcast) "1g" else "1"),
+        "spark.joinery.rangeJoin.maxIndexPart" -> chosen("part"),
+        "spark.sql.leafNodeDefaultParallelism" -> "3",
+        "spark.sql.ansi.enabled" -> "true"
+      ): _*) {
+      val others = chosen("matches")
+      val more = Seq.fill(8)("(2, 0)").mkString(", ") // the other side is the larger one
+      val (left, right) = if (indexed == "a") ("", s", $more") else (s"$more, ", "")
+      val hint = if (operator == Broadcast) s"BROADCAST($indexed)" else s"RANGE_JOIN($indexed)"
+      val (query, _) = checkedRangeJoin(
+        s"WITH a AS (SELECT * FROM VALUES $left(1, 1), (1, 2) AS a(k, x)), " +
+          s"b AS (SELECT * FROM VALUES $others$right, (1, -2147483648), (1, -2147483648)$right, $others$right AS b(k, x)) " +
+          chosen("query").replace("@", s"/*+ $hint */").replace("#", "a.k = b.k AND abs(b.x - a.x) < 10"),
+        operator
+      )
+      val side = if (indexed == "a") "BuildLeft" else "BuildRight"
+      assert(planned(query).exists(_.toString.contains(s"$side indexed")), s"$indexed: ${query.queryExecution}")
+    }
+  }
+
+  test("an error of a row counts until the row has a match") {
+    val errors = new ErrorsOfRows
+    val matched = new BitSet(4)
+    errors.raiseBut(matched)
+    errors.defer(2, new ArithmeticException("first"))
+    errors.defer(3, new ArithmeticException("second"))
+    matched.set(2)
+    errors.raise(1)
+    assert(intercept[ArithmeticException](errors.raiseBut(matched)).getMessage == "first")
+    assert(intercept[ArithmeticException](errors.raise(3)).getMessage == "first")
+    matched.set(3)
+    errors.raiseBut(matched)
+    intercept[InterruptedException](errors.defer(1, new InterruptedException))
+    spark.range(1).count() // with a serializer of the session
+    val places = new MatchedPlaces
+    val error = new ArithmeticException("not to be sent") { val own = new Object }
+    places.defer(7, error)
+    assert(intercept[ArithmeticException](places.toBytes) eq error)
+    places.mark(7)
+    assert(MatchedPlaces.ofAll(Iterator(places.toBytes)).stream.toArray.toSeq == Seq(7))
   }
 
   test("a row whose own bound fails is not tried with all rows that it could meet") {

@@ -1,0 +1,33 @@
+package io.github.sparkjoinery.rangejoin
+
+import org.apache.spark.util.collection.BitSet
+
+/**
+ * Which rows have a candidate for which the condition fails, where it is known only later whether they have a match,
+ * next to which no error counts; see [[FirstError]]. Of the errors it keeps the first, in whose place those of all
+ * others are raised. One for each task, or part of a task; not for several threads.
+ */
+private[rangejoin] final class ErrorsOfRows {
+  private val numbers = new java.util.BitSet
+  private val first = new FirstError(ErrorsOfRows.Most)
+
+  /** The condition fails for a candidate of a row. */
+  def defer(number: Int, error: Throwable): Unit = {
+    first.defer(error)
+    numbers.set(number)
+  }
+
+  /** A row has no match. */
+  def raise(number: Int): Unit = if (numbers.get(number)) first.raise()
+
+  /** It is known of all rows whether they have a match. */
+  def raiseBut(matched: BitSet): Unit = numbers.stream.forEach(number => if (!matched.get(number)) first.raise())
+
+  /** The rows, and the error. */
+  def found: Option[(java.util.BitSet, Throwable)] = first.get.map((numbers, _))
+}
+
+private object ErrorsOfRows {
+  // They are those of many rows; to make an error takes microseconds, and all of these take seconds.
+  val Most = 100000
+}
