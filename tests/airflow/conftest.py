@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -133,3 +134,24 @@ def dbt_command(project: Path, command: str) -> list[str]:
     folders = ["--project-dir", str(project), "--profiles-dir", str(project)]
     code = "import sys; from dbt.cli.main import cli; cli(sys.argv[1:])"
     return [sys.executable, "-c", code, command, *folders, "--no-send-anonymous-usage-stats", "--quiet"]
+
+
+@pytest.fixture
+def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A manifest with a source and a model."""
+    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "home"))
+    meta = {"meta": {"joinery": {"bloom_filters": [{"keys": ["k"]}], "range_indexes": [{"point": "t"}]}}}
+    document = {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
+        "nodes": {
+            "model.shop.busy": {
+                "resource_type": "model",
+                "relation_name": "marts.busy",
+                "config": {"materialized": "table", **meta},
+            }
+        },
+        "sources": {"source.shop.raw.t": {"resource_type": "source", "relation_name": "raw.t", "config": meta}},
+    }
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(document))
+    return path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +11,7 @@ from support.dbt_project import SCHEMA, Dbt, MacroError, table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.dbt
+pytestmark = [pytest.mark.dbt, pytest.mark.usefixtures("last_join_sides")]
 MODES = ["portable", "extension"]
 RIGHT_COLUMNS = ["ts", "version", "select", "we`ird"]
 
@@ -129,21 +128,6 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-# Several right sides: what each is given, ON over l and r, ORDER BY that puts the wanted row first.
-AS_OF: dict[str, Any] = {"as_of": {"left": "ts", "right": "ts"}, "order_by": ["ts", "version"]}
-STRICT: dict[str, Any] = {
-    "as_of": {"left": "ts", "right": "ts", "strict": True, "tolerance": 9},
-    "order_by": ["ts", {"column": "version", "direction": "desc"}],
-}
-LATEST: dict[str, Any] = {"as_of": None, "order_by": ["version"]}
-TOWN: dict[str, Any] = {"on": [{"left": "city", "right": "town"}], **AS_OF}
-SEVERAL = {
-    "as of": (AS_OF, "l.`a b` = r.`a b` and r.ts <= l.ts", "r.ts desc, r.version desc"),
-    "strict": (STRICT, "l.`a b` = r.`a b` and r.ts < l.ts and r.ts >= l.ts - 9", "r.ts desc, r.version"),
-    "latest": (LATEST, "l.`a b` = r.`a b`", "r.version desc"),
-    "town": (TOWN, "l.city = r.town and r.ts <= l.ts", "r.ts desc, r.version desc"),
-}
-
 # Slowly changing and bitemporal right sides, whose intervals overlap: the last of those that hold
 VALIDITY: list[tuple[str, dict[str, Any], str, str]] = [
     (
@@ -184,37 +168,6 @@ VALIDITY: list[tuple[str, dict[str, Any], str, str]] = [
         "r.ts desc, r.known desc, r.version desc",
     ),
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tables(spark: SparkSession, dbt: Dbt) -> None:
-    """Left rows (every third twice), right rows, and an empty table of each kind."""
-    pick = random.Random(20261)
-
-    def maybe(value: Any) -> Any:
-        return None if pick.random() < 0.1 else value
-
-    left = [(maybe(pick.randint(1, 5)), maybe(pick.choice("xy")), maybe(pick.randint(0, 30))) for _ in range(60)]
-    left += left[::3]
-    right = [
-        (
-            maybe(pick.randint(1, 5)),
-            maybe(pick.choice("xy")),
-            maybe(pick.randint(0, 30)),
-            version,
-            maybe("s"),
-            maybe(pick.randint(0, 3)),
-        )
-        for version in pick.sample(range(90), 90)
-    ]
-    right += [(1, "x", 5, 100, None, None), (2, None, None, 101, None, None)]
-    left_schema = "`a b` int, city string, ts int"
-    right_schema = "`a b` int, town string, ts int, version int, `select` string, `we``ird` int"
-    for suffix, lefts, rights in (("", left, right), ("_empty", [], [])):
-        numbered = [(n, *row) for n, row in enumerate(lefts)]
-        spark.createDataFrame(numbered, f"n int, {left_schema}").write.saveAsTable(f"{SCHEMA}.numbered{suffix}")
-        spark.createDataFrame(lefts, left_schema).write.saveAsTable(f"{SCHEMA}.left{suffix}")
-        spark.createDataFrame(rights, right_schema).write.saveAsTable(f"{SCHEMA}.right{suffix}")
 
 
 def every_pair(condition: str, order: str, left: str = "numbered", right: str = "right") -> str:
@@ -374,77 +327,6 @@ def test_extension_sql_always_has_a_left_alias(dbt: Dbt) -> None:
     )
 
 
-def several(*names: str) -> tuple[list[dict[str, Any]], str]:
-    """Right sides as the argument `right`, and the plain SQL: each one's best match per numbered left row, joined."""
-    rights, joined, columns = [], f"{SCHEMA}.numbered l0", ""
-    for i, name in enumerate(names, start=1):
-        given, condition, order = SEVERAL[name]
-        rights.append({"relation": table("right"), "prefix": f"s{i}_", "columns": ["version", "we`ird"], **given})
-        best = f"""(select l.n, r.version, r.`we``ird`, row_number() over (partition by l.n order by {order}) as rank
-            from {SCHEMA}.numbered l join {SCHEMA}.right r on {condition}) b{i}"""
-        joined += f" left join {best} on l0.n = b{i}.n and b{i}.rank = 1"
-        columns += f", b{i}.version as s{i}_version, b{i}.`we``ird` as `s{i}_we``ird`"
-    return rights, f"select l0.`a b`, l0.city, l0.ts{columns} from {joined}"
-
-
-@pytest.mark.parametrize(
-    ("names", "passes"),
-    [
-        (("as of", "as of"), 1),
-        (("as of", "strict", "as of"), 1),
-        (("strict", "latest"), 2),
-        (("latest", "as of", "town", "strict"), 4),
-        (("town", "as of", "strict"), 2),
-    ],
-    ids=lambda value: " + ".join(value) if isinstance(value, tuple) else None,
-)
-def test_several_right_sides(spark: SparkSession, dbt: Dbt, names: tuple[str, ...], passes: int) -> None:
-    rights, plain = several(*names)
-    expected = spark.sql(plain).cache()
-    for mode in MODES:
-        sql = dbt.render("last_join", mode, left=table("left"), right=rights, on=["a b"])
-        if mode == "extension":
-            assert sql.count("last join") == len(names)
-        else:
-            assert sql.count("__joinery_left is not null") + sql.count("last_first = 1") == passes
-        assert_same_rows(spark.sql(sql), expected)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_several_right_sides_may_be_empty_or_ctes(spark: SparkSession, dbt: Dbt, mode: str) -> None:
-    rights, plain = several("as of", "strict")
-    ctes = f"with l as (select * from {SCHEMA}.left), r as (select * from {SCHEMA}.right) "
-    sql = dbt.render("last_join", mode, left="l", right=[{**right, "relation": "r"} for right in rights], on=["a b"])
-    assert_same_rows(spark.sql(f"{ctes}, joined as ({sql}) select * from joined"), spark.sql(plain))
-    rights[0]["relation"] = table("right_empty")
-    sql = dbt.render("last_join", mode, left=table("left"), right=rights, on=["a b"])
-    without_first = spark.sql(plain).selectExpr(
-        "`a b`", "city", "ts", "int(null) as s1_version", "int(null) as `s1_we``ird`", "s2_version", "`s2_we``ird`"
-    )
-    assert_same_rows(spark.sql(sql), without_first)
-    assert spark.sql(dbt.render("last_join", mode, left=table("left_empty"), right=rights, on=["a b"])).count() == 0
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_several_right_sides_come_after_ctes_of_the_model(spark: SparkSession, dbt: Dbt, mode: str) -> None:
-    rights, plain = several("strict", "latest", "town")
-    ctes = f"with l as (select * from {SCHEMA}.left), r as (select * from {SCHEMA}.right)"
-    sql = dbt.render("last_join", mode, left="l", right=[{**right, "relation": "r"} for right in rights], on=["a b"])
-    assert_same_rows(spark.sql(f"{ctes}\n{sql}"), spark.sql(plain))
-    assert spark.sql(f"{ctes}\n{sql}").columns == spark.sql(plain).columns
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_right_sides_with_keys_of_several_types_do_not_share_a_type(spark: SparkSession, dbt: Dbt, mode: str) -> None:
-    # in one union all keys would be doubles, in which 2^53 and 2^53 + 1 are one
-    spark.sql(f"create or replace view {SCHEMA}.big as select 9007199254740993L as k, 5 as t")
-    for name, number in (("exact", "9007199254740992L"), ("rough", "9007199254740992D")):
-        spark.sql(f"create or replace view {SCHEMA}.{name} as select {number} as k, 1 as u, '{name}' as v")
-    rights = [{"relation": table(name), "columns": ["v"], "prefix": name} for name in ("exact", "rough")]
-    sql = dbt.render("last_join", mode, left=table("big"), right=rights, on=["k"], as_of={"left": "t", "right": "u"})
-    assert [tuple(row) for row in spark.sql(sql).collect()] == [(9007199254740993, 5, None, "rough")]
-
-
 @pytest.mark.parametrize("case", VALIDITY, ids=[case[0] for case in VALIDITY])
 def test_validity_and_knowledge(spark: SparkSession, dbt: Dbt, case: tuple[Any, ...]) -> None:
     _, arguments, condition, order = case
@@ -481,9 +363,3 @@ def test_a_prefix_serves_default_columns_and_spares_aliases(spark: SparkSession,
     assert spark.sql(dbt.render("last_join", columns=columns, **given)).columns[3:] == ["r_ts", "v"]
     names = ["r_town", "r_ts", "r_version", "r_select", "r_we`ird"]
     assert spark.sql(dbt.render("last_join", **given)).columns[3:] == names
-
-
-def test_with_the_jar_types_are_not_asked_for(dbt: Dbt) -> None:
-    rights, _ = several("as of", "latest")
-    dbt.render("last_join", "extension", left=table("left"), right=rights, on=["a b"])
-    assert dbt.queries == ["show functions like 'joinery_version'", "select version(), joinery_version()"]

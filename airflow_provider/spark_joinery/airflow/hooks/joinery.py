@@ -13,6 +13,7 @@ from typing_extensions import Self
 
 from spark_joinery.airflow.application import SparkApplication
 from spark_joinery.airflow.credentials import without_credentials
+from spark_joinery.airflow.hooks.jvm import end_jvm, jvm_runs
 from spark_joinery.airflow.hooks.spark_connection import SparkConnection, is_set
 from spark_joinery.airflow.pages import Pages
 from spark_joinery.airflow.reachable import ensure_reachable
@@ -254,7 +255,7 @@ class JoineryHook(BaseHook):
             # local, because the scheduler and the web server read this module without needing Spark
             from spark_joinery.jobs.session import build_session
 
-            self._owns_jvm = not _jvm_runs()
+            self._owns_jvm = not jvm_runs()
             self._spark = build_session("joinery", self.spark_confs())
         return self._spark
 
@@ -277,7 +278,7 @@ class JoineryHook(BaseHook):
                 from spark_joinery.jobs.session import stop_session
 
                 stop_session(spark)
-            _end_jvm()
+            end_jvm()
 
     def __enter__(self) -> Self:
         return self
@@ -371,34 +372,3 @@ def _ensure_metastore_free(confs: Mapping[str, str]) -> None:
     except ModuleNotFoundError:
         return  # a worker without pyspark runs another installation of Spark, which finds out by itself
     ensure_metastore_of(confs)
-
-
-def _jvm_runs() -> bool:
-    """
-    Look for a JVM in this process.
-
-    :return: whether pyspark has started one, for whomever
-    """
-    from pyspark import SparkContext
-
-    return SparkContext._gateway is not None
-
-
-def _end_jvm() -> None:
-    """
-    End the JVM of this process.
-
-    ``SparkSession.stop`` leaves it running, and with it the lock of the embedded metastore; pyspark has no public way.
-    Its launcher ends, and stops the application, when its standard input does.
-    """
-    from pyspark import SparkContext
-
-    gateway = SparkContext._gateway
-    if gateway is None:
-        return
-    SparkContext._gateway = SparkContext._jvm = None
-    gateway.shutdown()
-    process = getattr(gateway, "proc", None)
-    if process is not None:
-        process.stdin.close()
-        process.wait(timeout=60)
