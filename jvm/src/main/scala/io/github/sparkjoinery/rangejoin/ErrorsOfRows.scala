@@ -4,8 +4,8 @@ import org.apache.spark.util.collection.BitSet
 
 /**
  * Which rows have a candidate for which the condition fails, where it is known only later whether they have a match,
- * next to which no error counts; see [[FirstError]]. Of the errors it keeps the first, in whose place those of all
- * others are raised. One for each task, or part of a task; not for several threads.
+ * next to which no error counts; see [[FirstError]]. It keeps the first error, which is raised in the place of all
+ * others. One for each task, or part of a task; not for several threads.
  */
 private[rangejoin] final class ErrorsOfRows {
   private val numbers = new java.util.BitSet
@@ -16,6 +16,13 @@ private[rangejoin] final class ErrorsOfRows {
     first.defer(error)
     numbers.set(number)
   }
+
+  /** The condition fails for some of a row's candidates. */
+  def defer(number: Int, errors: FirstError): Unit =
+    for (error <- errors.get) {
+      first.defer(error, errors.count)
+      numbers.set(number)
+    }
 
   /** A row has no match. */
   def raise(number: Int): Unit = if (numbers.get(number)) first.raise()
@@ -28,6 +35,6 @@ private[rangejoin] final class ErrorsOfRows {
 }
 
 private object ErrorsOfRows {
-  // They are those of many rows; to make an error takes microseconds, and all of these take seconds.
+  // To make an error takes microseconds, and all of these take seconds.
   val Most = 100000
 }

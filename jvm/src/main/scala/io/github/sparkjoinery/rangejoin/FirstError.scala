@@ -5,31 +5,35 @@ import scala.util.control.NonFatal
 import org.apache.spark.TaskContext
 
 /**
- * Of a row for which one match is enough: the first error of its candidates. It counts only where no other candidate is
- * a match, because Spark ends at the first match, in an order of its own. One for each task; not for several threads.
+ * The first error of candidates where one match is enough. It counts only where no other candidate is a match, because
+ * Spark ends at the first match, in an order of its own. One for each task; not for several threads.
  *
  * @param most
  *   errors that are waited with
  */
 private[rangejoin] final class FirstError(most: Int) {
-  def this() = this(FirstError.Most)
+  def this() = this(FirstError.MostOfRow)
 
   private var first: Throwable = _
-  private var count = 0
+  private var number = 0
 
-  /** With a row that has none yet. */
-  def clear(): Unit = { first = null; count = 0 }
+  def clear(): Unit = { first = null; number = 0 }
 
   /**
-   * The condition fails for a candidate. Where it fails for so many, it is likely to be about the searched row alone,
-   * and no other candidate a match; nor is anything tried after an error that is not about rows.
+   * The condition fails for a candidate. Where it fails for so many, no other is likely to be a match; nor is anything
+   * tried after an error that is not about rows.
    */
   def defer(error: Throwable): Unit = {
     val task = TaskContext.get()
     if (!NonFatal(error) || task != null && task.isInterrupted()) throw error
+    defer(error, 1)
+  }
+
+  /** As many errors. */
+  def defer(error: Throwable, more: Int): Unit = {
     if (first == null) first = error
-    count += 1
-    if (count == most) throw first
+    number += more
+    if (number >= most) throw first
   }
 
   /** No candidate is a match. */
@@ -37,8 +41,11 @@ private[rangejoin] final class FirstError(most: Int) {
 
   /** The error, if there is one. */
   def get: Option[Throwable] = Option(first)
+
+  /** How many there were. */
+  def count: Int = number
 }
 
 private object FirstError {
-  val Most = 1000
+  val MostOfRow = 1000
 }

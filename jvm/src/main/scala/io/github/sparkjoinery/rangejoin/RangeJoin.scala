@@ -61,7 +61,7 @@ private[rangejoin] case class RangeJoin(
    * match.
    *
    * @param places
-   *   what each partition knows of it, see [[MatchedPlacesExec]]
+   *   what each partition knows of it: [[MatchedPlaces]]
    */
   def indexedRows(places: RDD[InternalRow], relation: Broadcast[SearchableRelation]): RDD[InternalRow] =
     places.map(_.getBinary(0)).coalesce(1, shuffle = true).mapPartitions { ofPartitions =>
@@ -148,7 +148,7 @@ private[rangejoin] class RangeSearch(
   }
 
   /** Marks all matches. */
-  def mark(places: MarkedPlaces): Unit = {
+  def mark(places: PlacesToMark): Unit = {
     var place = reader.next()
     while (place >= 0) {
       try if (!places.isMarked(place) && isMatch(place)) places.mark(place)

@@ -146,7 +146,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
    * Code that marks all matches.
    *
    * @param places
-   *   the name of the [[MarkedPlaces]]
+   *   the name of the [[PlacesToMark]]
    */
   protected def markMatches(
       ctx: CodegenContext,

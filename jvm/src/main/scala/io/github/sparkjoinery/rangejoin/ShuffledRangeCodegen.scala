@@ -159,7 +159,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
       val (exists, vars) = joinType match {
         case _: ExistenceJoin =>
           val exists = ctx.freshName("exists")
-          (s"boolean $exists = $task.isMatched();", indexedVars :+ flag(exists))
+          (s"boolean $exists = $task.isIndexedMatched();", indexedVars :+ flag(exists))
         case _ => ("", indexedVars)
       }
       s"""

@@ -70,7 +70,7 @@ private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeT
       null
     } else joinType match {
       case LeftSemi | LeftAnti => row
-      case _: ExistenceJoin => output.flagged(row, task.isMatched)
+      case _: ExistenceJoin => output.flagged(row, task.isIndexedMatched)
       case _ => output.unmatchedIndexed(row)
     }
   }

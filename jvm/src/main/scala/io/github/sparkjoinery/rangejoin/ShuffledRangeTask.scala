@@ -37,7 +37,7 @@ private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeL
 private[rangejoin] class ShuffledRangeTask(
     streamedRows: Iterator[InternalRow],
     indexedRows: Iterator[InternalRow],
-    tasks: ShuffledRangeTasks) extends MarkedPlaces {
+    tasks: ShuffledRangeTasks) extends PlacesToMark {
   import tasks._
   import tasks.join._
 
@@ -131,10 +131,11 @@ private[rangejoin] class ShuffledRangeTask(
    *   of its candidates there, if there is one
    */
   def miss(error: FirstError): Unit = {
-    if (isLastPart) {
+    if (!isLastPart) errors.defer(number, error)
+    else {
       error.raise()
-      errors.raise(number)
-    } else error.get.foreach(errors.defer(number, _))
+      if (kept != null) errors.raise(number)
+    }
   }
 
   override def isMarked(place: Int): Boolean = matched.get(place)
@@ -161,7 +162,7 @@ private[rangejoin] class ShuffledRangeTask(
   }
 
   /** Whether the indexed row that was given out last has a match. */
-  def isMatched: Boolean = matched.get(place)
+  def isIndexedMatched: Boolean = matched.get(place)
 
   private def nextPart(): Unit = {
     index = null

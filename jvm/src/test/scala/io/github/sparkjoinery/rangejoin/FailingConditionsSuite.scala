@@ -1,5 +1,6 @@
 package io.github.sparkjoinery.rangejoin
 
+import org.apache.spark.SparkException
 import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.{OnDefaultLine, Pairwise}
@@ -70,15 +71,12 @@ class FailingConditionsSuite extends EventsAndSpans {
     }
   }
 
-  test(
-    "so it is where the rows that are kept are the indexed ones, and one after the other part of an index is read",
-    OnDefaultLine) {
+  test("so it is where the rows that are kept are the indexed ones", OnDefaultLine) {
     for {
       code <- Seq(Generated, Interpreted)
       operator <- Seq(Broadcast, Shuffled)
       indexed <- Seq("a", "b")
       chosen <- Pairwise.cases(
-        "part" -> Seq("1g", "1"),
         "query" -> Seq(
           "SELECT @ a.x FROM a LEFT SEMI JOIN b ON #",
           "SELECT @ a.x FROM a LEFT ANTI JOIN b ON #",
@@ -90,7 +88,6 @@ class FailingConditionsSuite extends EventsAndSpans {
     } withConf(
       code ++ Seq(
         "spark.joinery.rangeJoin.maxBroadcast" -> (if (operator == Broadcast) "1g" else "1"),
-        "spark.joinery.rangeJoin.maxIndexPart" -> chosen("part"),
         "spark.sql.leafNodeDefaultParallelism" -> "3",
         "spark.sql.ansi.enabled" -> "true"
       ): _*) {
@@ -106,6 +103,45 @@ class FailingConditionsSuite extends EventsAndSpans {
       )
       val side = if (indexed == "a") "BuildLeft" else "BuildRight"
       assert(planned(query).exists(_.toString.contains(s"$side indexed")), s"$indexed: ${query.queryExecution}")
+    }
+  }
+
+  test("so it is where an index is built in parts, and the match is in a later one", OnDefaultLine) {
+    // the rows of key 1 of the indexed side are in several parts; the other side is large enough not to be indexed
+    val sides = Map(
+      "a" -> ("range(400)", "id % 1 + 1", "range(0, 2000, 1, 1)", "if(id % 300 = 0, 1, 2)", "900"),
+      "b" -> ("range(200)", "id % 100", "range(0, 500, 1, 1)", "id % 1 + 1", "400")
+    )
+    for {
+      (code, i) <- Seq(Generated, Interpreted).zipWithIndex
+      (operator, j) <- Seq(Broadcast, Shuffled).zipWithIndex
+      (indexed, k) <- Seq("a", "b").zipWithIndex
+      (select, l) <- Seq(
+        "SELECT @ a.x FROM a LEFT SEMI JOIN b ON #",
+        "SELECT @ a.x FROM a LEFT ANTI JOIN b ON #",
+        "SELECT @ a.x FROM a WHERE a.x = 0 OR EXISTS (SELECT * FROM b WHERE #)"
+      ).zipWithIndex
+      if l < 2 || operator == Shuffled && indexed == "a" // no hint is about a subquery
+      other <- if ((i + j + k + l) % 2 == 0 || Pairwise.isSoak) Seq("5", "500") else Seq("5") // a match, or none
+    } withConf(
+      code ++ Seq(
+        "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+        "spark.joinery.rangeJoin.maxIndexPart" -> "1",
+        "spark.sql.ansi.enabled" -> "true"): _*) {
+      val (ofA, keyOfA, ofB, keyOfB, failing) = sides(indexed)
+      val hint = if (operator == Broadcast) s"BROADCAST($indexed)" else s"RANGE_JOIN($indexed)"
+      val text =
+        s"WITH a AS (SELECT int($keyOfA) AS k, int(id % 1) AS x FROM $ofA), " +
+          s"b AS (SELECT int($keyOfB) AS k, if(id < $failing, -2147483648, $other) AS x FROM $ofB) " +
+          select.replace("@", s"/*+ $hint */").replace("#", "a.k = b.k AND abs(b.x - a.x) < 10")
+      val (query, _) = checkedRangeJoin(text, operator)
+      val side = if (indexed == "a") "BuildLeft" else "BuildRight"
+      assert(planned(query).exists(_.toString.contains(s"$side indexed")), plan(query))
+      if (other == "5") {
+        query.collect()
+        val metrics = collectFirst(plan(query)) { case join: RangeJoinExec => join }.get.metrics
+        assert(metrics("indexParts").value > 2, plan(query))
+      }
     }
   }
 
@@ -126,7 +162,11 @@ class FailingConditionsSuite extends EventsAndSpans {
     val places = new MatchedPlaces
     val error = new ArithmeticException("not to be sent") { val own = new Object }
     places.defer(7, error)
-    assert(intercept[ArithmeticException](places.toBytes) eq error)
+    val sent = places.toBytes
+    assert(intercept[SparkException](MatchedPlaces.ofAll(Iterator(sent))).getMessage == error.toString)
+    val others = new MatchedPlaces
+    others.mark(7)
+    assert(MatchedPlaces.ofAll(Iterator(sent, others.toBytes)).stream.toArray.toSeq == Seq(7))
     places.mark(7)
     assert(MatchedPlaces.ofAll(Iterator(places.toBytes)).stream.toArray.toSeq == Seq(7))
   }
