@@ -56,7 +56,7 @@ SLOW = {
     "window.SlidingWindowPlanSuite": 40,
     "lastjoin.AsOfJoinSuite": 37,
     "rangejoin.SkewedRangeJoinSuite": 36,
-    "artifacts.ArtifactStoreSuite": 35,
+    "artifacts.ArtifactStoreSuite": 25,
     "window.SpilledWindowSuite": 35,
     "window.SkewedWindowEdgesSuite": 20,
     "window.TiedFramesSuite": 20,
