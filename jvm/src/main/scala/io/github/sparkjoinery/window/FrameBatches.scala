@@ -27,8 +27,12 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   protected val kernels: Kernels
   protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds
 
-  protected lazy val frames: Array[Frame] =
-    program.frames.toArray.zipWithIndex.map { case (frame, i) => new Frame(frame, i) }
+  private var made: Array[Frame] = _ // no lazy value: it is read for each row
+
+  protected final def frames: Array[Frame] = {
+    if (made == null) made = program.frames.toArray.zipWithIndex.map { case (frame, i) => new Frame(frame, i) }
+    made
+  }
   final lazy val results: ResultRow = { frames; new ResultRow(kernels.resultColumns) }
 
   /** The first row of the present batch, and how many rows it has. */
@@ -98,6 +102,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   protected final def nextToFind: Int = if (passed < start) passed else first
 
   private def reach(row: Int, isComplete: Boolean): Boolean = {
+    val frames = this.frames
     var found = true
     var i = 0
     while (found && i < frames.length) { found = frames(i).bounds.reach(row, isComplete); i += 1 }
@@ -109,6 +114,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   }
 
   private def compute(): Unit = {
+    val frames = this.frames
     var i = 0
     while (i < frames.length) {
       val functions = frames(i).functions

@@ -111,6 +111,25 @@ class TiedFramesSuite extends WindowChecks {
 
   private def last(row: Int): (Int, Int) = (math.max(row + 1 - frame, 0), row + 1)
 
+  test("large and small numbers in turn, over ties that are longer than a batch") {
+    sql("""SELECT id, int(id / 1100) AS day, if(int(id / 1100) % 3 = 1, 4611686018427387904L + id, id % 7 - 3) AS v,
+          |  if(int(id / 1100) % 4 = 1, if(id % 2 = 0, 1.2e308D, -1.2e308D), id / 3D) AS x
+          |FROM range(0, 8800, 1, 4)""".stripMargin).createOrReplaceTempView("turns")
+    withConf("spark.sql.adaptive.enabled" -> "false", "spark.sql.ansi.enabled" -> "false") {
+      val functions = Seq("count(v)", "try_sum(v)", "sum(v)", "avg(v)", "max(x)")
+      val frames = Seq(
+        "ORDER BY day RANGE BETWEEN 1 PRECEDING AND CURRENT ROW",
+        "ORDER BY day RANGE BETWEEN 4 PRECEDING AND 3 PRECEDING",
+        "ORDER BY id ROWS BETWEEN 100 PRECEDING AND CURRENT ROW"
+      )
+      val columns = for (frame <- frames; function <- functions) yield s"$function OVER ($frame)"
+      checkWindow(s"SELECT id, ${columns.zipWithIndex.map { case (c, i) => s"$c AS f$i" }.mkString(", ")} FROM turns")
+      val doubles = for (frame <- frames.take(2); function <- Seq("sum(x)", "avg(x)")) yield s"$function OVER ($frame)"
+      val rounded = doubles.zipWithIndex.map { case (c, i) => s"string(float(round($c / 1e4, 3))) AS f$i" }
+      checkWindow(s"SELECT id, ${rounded.mkString(", ")} FROM turns WHERE day % 4 <> 1 OR id % 2 = 0")
+    }
+  }
+
   test("large sums and averages over ties") {
     // All on one day: added up anew for each row, that would be billions of additions.
     sql("""SELECT id, 0 AS k, int(id / 25000) AS day, 1700000000000000000 + id AS ns,

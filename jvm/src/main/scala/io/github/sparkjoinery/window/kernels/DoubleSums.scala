@@ -36,7 +36,7 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
       val value = longBitsToDouble(values(i - base))
       back += value
       val size = math.abs(value)
-      if (size <= Double.MaxValue) largest.see(size)
+      if (size > DoubleSums.Small && size <= Double.MaxValue) largest.see(size)
       i += 1
     }
   }
@@ -58,17 +58,26 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
     while (i >= from) { sum += longBitsToDouble(values(i - base)); suffix(i - from) = sum; i -= 1 }
   }
 
-  override protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit =
-    if (!shared.fills(at, lo, hi)) outputOf(at, place, rest, lo, hi)
-
-  private def outputOf(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit = {
+  override protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit = {
     val count = counts.move(lo, hi)
+    // Where a part of the sum might become infinite, the order of additions decides whether it does: Spark's order.
+    val mayOverflow = largest.of(lo, hi) * count > DoubleSums.Limit
+    if (!mayOverflow || !shared.fills(at, lo, hi)) outputOf(at, place, rest, lo, hi, count, mayOverflow)
+  }
+
+  private def outputOf(
+      at: Int,
+      place: Int,
+      rest: Int,
+      lo: Int,
+      hi: Int,
+      count: Int,
+      mayOverflow: Boolean): Unit = {
     if (count == 0) {
       if (sum != null) sum.setNull(at)
       if (avg != null) avg.setNull(at)
     } else {
-      // Where a part of the sum might become infinite, the order of additions decides whether it does: Spark's order.
-      val result = if (largest.of(lo, hi) * count > DoubleSums.Limit) added(lo, hi)
+      val result = if (mayOverflow) added(lo, hi)
       else if (place < 0) back
       else if (rest < 0) suffix(place) + back
       else suffix(place) + totals(rest) + back
@@ -88,4 +97,5 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
 
 private[kernels] object DoubleSums {
   private val Limit = Double.MaxValue / 2
+  private val Small = 1e290 // as many of these as a partition has rows stay below the limit
 }

@@ -13,19 +13,23 @@ package io.github.sparkjoinery.window.kernels
 private[kernels] final class LargestInFrame {
   private var older, newer = 0.0
   private var boundary = 0
+  private var isAny = false
 
-  def clear(): Unit = { older = 0; newer = 0; boundary = 0 }
+  def clear(): Unit = { older = 0; newer = 0; boundary = 0; isAny = false }
 
   /** Of a row that is new. NaN is no size. */
-  def see(size: Double): Unit = if (size > newer) newer = size
+  def see(size: Double): Unit = if (size > newer) { newer = size; isAny = true }
 
-  /** The same once the frame is [lo, hi), and all rows before `hi` have been seen. */
-  def of(lo: Int, hi: Int): Double = {
+  /** The same once the frame is [lo, hi), and all rows before `hi` have been seen; 0: there was none. */
+  def of(lo: Int, hi: Int): Double = if (isAny) ofSome(lo, hi) else 0
+
+  private def ofSome(lo: Int, hi: Int): Double = {
     if (lo >= boundary) {
       older = newer
       newer = 0
       boundary = hi
+      isAny = older > 0
     }
-    math.max(older, newer)
+    if (older > newer) older else newer
   }
 }

@@ -42,7 +42,8 @@ private[window] final class LongSums(
           val value = values(added - base)
           total += value
           counted += 1
-          largest.see(math.abs(value.toDouble))
+          if (value != value.toInt)
+            largest.see(math.abs(value.toDouble)) // as many ints as there are rows never overflow
         }
         added += 1
       }
@@ -50,14 +51,14 @@ private[window] final class LongSums(
         if (!nulls(removed - base)) { total -= values(removed - base); counted -= 1 }
         removed += 1
       }
-      if (!shared.fills(k, los(k), his(k))) output(k, los(k), his(k))
+      val mayOverflow = largest.of(los(k), his(k)) * counted >= LongSums.Limit
+      if (!mayOverflow || !shared.fills(k, los(k), his(k))) output(k, los(k), his(k), mayOverflow)
       k += 1
     }
     computed = k
   }
 
-  private def output(at: Int, lo: Int, hi: Int): Unit = {
-    val mayOverflow = largest.of(lo, hi) * counted >= LongSums.Limit
+  private def output(at: Int, lo: Int, hi: Int, mayOverflow: Boolean): Unit = {
     if (count != null) count.setLong(at, counted)
     if (sum != null) {
       if (counted == 0) sum.setNull(at)
