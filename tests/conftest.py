@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -71,12 +72,14 @@ class SettingsEndWithTheirTests:
         yield
         if nextitem is None or together(nextitem.nodeid) == together(item.nodeid):
             return
+        from pyspark.errors import AnalysisException
+
         settings: dict[str, str] = dict(self.session.conf.getAll)
-        for key in settings.keys() - self.settings.keys():
-            self.session.conf.unset(key)
-        for key, value in self.settings.items():
-            if settings.get(key) != value:
-                self.session.conf.set(key, value)
+        for key in settings.keys() | self.settings.keys():
+            before = self.settings.get(key)
+            if settings.get(key) != before:
+                with suppress(AnalysisException):  # it is one of the application's, which a builder has put there
+                    self.session.conf.unset(key) if before is None else self.session.conf.set(key, before)
 
 
 @pytest.fixture(scope="session")

@@ -279,7 +279,9 @@ def test_a_task_that_is_killed_ends_its_spark(lake: Path) -> None:
 
 
 def test_a_jvm_that_is_killed_fails_the_task_and_leaves_nothing(lake: Path) -> None:
-    application = JoineryHook("lake").start([], full_refresh=False)
+    # with work to do, or it may be done before it is killed
+    requests = [ArtifactRequest.of_table(f"parquet.`{lake}/source`", BloomFilterSpec(keys=["k"], fpp=0.4))]
+    application = JoineryHook("lake").start(requests, full_refresh=False)
     application.wait_until_alive()
     (java,) = [pid for pid, line in processes() if "SparkSubmit" in line and str(application.folder.path) in line]
     os.kill(java, signal.SIGKILL)
