@@ -111,8 +111,8 @@ def test_where_stock_raises_only_sometimes_rows_are_compared(spark: SparkSession
 
 
 def test_a_semi_join_by_a_hint_looks_at_rows_behind_its_match(spark: SparkSession) -> None:
-    # the first row of r matches, and the second, for which a condition fails, is looked at where l is broadcast only
-    # and, as no range is asked for, by Spark itself
+    # The first row of r matches; the second, for which a condition fails, is looked at only where l is broadcast. Both
+    # run in Spark's nested loop, as the condition is no range: Joinery's range join would not count that error.
     semi = (
         "SELECT {}l.id FROM VALUES (1, 65, 2) l(id, s, e) LEFT SEMI JOIN "
         "VALUES (0, 72), (int(-2147483648), 99) r(s, e) ON l.s <> r.e AND l.e <> -r.s"
