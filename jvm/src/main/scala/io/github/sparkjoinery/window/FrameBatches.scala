@@ -33,6 +33,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
     if (made == null) made = program.frames.toArray.zipWithIndex.map { case (frame, i) => new Frame(frame, i) }
     made
   }
+  private lazy val areByNumber = frames.forall(_.bounds.areByNumber)
   final lazy val results: ResultRow = { frames; new ResultRow(kernels.resultColumns) }
 
   /** The first row of the present batch, and how many rows it has. */
@@ -77,9 +78,23 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   protected final def isAtEnd: Boolean = first >= end
 
   /** As far as rows are there, and up to the first row that has none because of an error. */
-  protected final def findFrames(loaded: Int, isComplete: Boolean): Unit = {
-    var found = passed == start || pass(loaded, isComplete)
-    while (found && count < FrameBatches.Rows && first + count < math.min(loaded, end)) {
+  protected final def findFrames(loaded: Int, isComplete: Boolean): Unit =
+    if (passed == start || pass(loaded, isComplete)) {
+      val until = math.min(loaded, end)
+      if (areByNumber) findByNumber(until, isComplete) else findOneByOne(until, isComplete)
+    }
+
+  private def findByNumber(until: Int, isComplete: Boolean): Unit = {
+    val row = first + count
+    val most = math.max(math.min(FrameBatches.Rows - count, until - row), 0)
+    val rows = frames.foldLeft(most)((rows, frame) => math.min(rows, frame.bounds.reachable(row, isComplete)))
+    frames.foreach(_.bounds.recordAll(row, count, rows))
+    count += rows
+  }
+
+  private def findOneByOne(until: Int, isComplete: Boolean): Unit = {
+    var found = true
+    while (found && count < FrameBatches.Rows && first + count < until) {
       try found = reach(first + count, isComplete)
       catch { case NonFatal(error) => if (count == 0) throw error else found = false } // it will come again
       if (found) count += 1

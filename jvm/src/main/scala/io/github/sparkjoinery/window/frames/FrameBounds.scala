@@ -68,6 +68,35 @@ private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: In
     his(at) = hi
   }
 
+  /** Whether frames are found by the numbers of rows alone: then they are, many at a time. */
+  val areByNumber: Boolean = Seq(lower, upper).forall {
+    case Bound.Unbounded | Bound.Rows(_) => true
+    case Bound.Range(_, _, _) | Bound.Peers(_) => false
+  }
+
+  /** Of rows from one on, how many have an end that [[reach]] would find; by number only. */
+  def reachable(row: Int, complete: Boolean): Int = upper match {
+    case _ if complete => loaded - row
+    case Bound.Rows(offset) => math.max(math.min(loaded.toLong - offset - row, loaded.toLong - row), 0L).toInt
+    case _ => 0
+  }
+
+  /** The same as [[reach]] and [[record]] of rows from one on, whose ends are reachable; by number only. */
+  def recordAll(row: Int, at: Int, count: Int): Unit = if (count > 0) {
+    val all = loaded.toLong
+    val (first, last) = (FrameBounds.offset(lower, -FrameBounds.Far), FrameBounds.offset(upper, FrameBounds.Far))
+    var k = 0
+    while (k < count) {
+      val end = math.max(math.min(row + k + last + 1, all), 0L)
+      his(at + k) = end.toInt
+      los(at + k) = math.max(math.min(row + k + first, end), 0L).toInt
+      k += 1
+    }
+    lo = los(at + count - 1)
+    hi = his(at + count - 1)
+    recordedHi = hi
+  }
+
   protected final def compare(
       range: Bound.Range,
       isNull: Boolean,
@@ -78,6 +107,15 @@ private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: In
     else if (isNull && boundIsNull) 0
     else if (isNull == range.nullsFirst) -1
     else 1
+}
+
+private object FrameBounds {
+  private val Far = 1L << 32 // more rows than a partition has
+
+  private def offset(bound: Bound, unbounded: Long): Long = bound match {
+    case Bound.Rows(offset) => offset
+    case _ => unbounded
+  }
 }
 
 /**

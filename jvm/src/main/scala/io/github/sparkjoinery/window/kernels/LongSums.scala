@@ -34,10 +34,13 @@ private[window] final class LongSums(
 
   override def compute(first: Int, rows: Int, los: Array[Int], his: Array[Int]): Unit = {
     val (values, nulls, base) = (columns.values(input), columns.nulls(input), columns.base)
+    var (added, removed, counted, total) = (this.added, this.removed, this.counted, this.total) // kept in registers
     var k = 0
     while (k < rows) {
       computed = k
-      while (added < his(k)) {
+      val lo = los(k)
+      val hi = his(k)
+      while (added < hi) {
         if (!nulls(added - base)) {
           val value = values(added - base)
           total += value
@@ -47,28 +50,30 @@ private[window] final class LongSums(
         }
         added += 1
       }
-      while (removed < los(k)) {
+      while (removed < lo) {
         if (!nulls(removed - base)) { total -= values(removed - base); counted -= 1 }
         removed += 1
       }
-      val mayOverflow = largest.of(los(k), his(k)) * counted >= LongSums.Limit
-      if (!mayOverflow || !shared.fills(k, los(k), his(k))) output(k, los(k), his(k), mayOverflow)
+      if (largest.of(lo, hi) * counted >= LongSums.Limit) {
+        if (!shared.fills(k, lo, hi)) outputLarge(k, lo, hi, counted, total)
+      } else output(k, counted, total)
       k += 1
     }
     computed = k
+    this.added = added; this.removed = removed; this.counted = counted; this.total = total
   }
 
-  private def output(at: Int, lo: Int, hi: Int, mayOverflow: Boolean): Unit = {
+  private def output(at: Int, counted: Int, total: Long): Unit = {
     if (count != null) count.setLong(at, counted)
-    if (sum != null) {
-      if (counted == 0) sum.setNull(at)
-      else if (mayOverflow && checked != null) checked.into(sum, at, lo, hi)
-      else sum.setLong(at, total)
-    }
-    if (avg != null) {
-      if (counted == 0) avg.setNull(at)
-      else avg.setDouble(at, (if (mayOverflow) asDoubles(lo, hi) else total.toDouble) / counted)
-    }
+    if (sum != null) { if (counted == 0) sum.setNull(at) else sum.setLong(at, total) }
+    if (avg != null) { if (counted == 0) avg.setNull(at) else avg.setDouble(at, total.toDouble / counted) }
+  }
+
+  /** Of a frame with a value, where a part of the sum might overflow. */
+  private def outputLarge(at: Int, lo: Int, hi: Int, counted: Int, total: Long): Unit = {
+    if (count != null) count.setLong(at, counted)
+    if (sum != null) { if (checked != null) checked.into(sum, at, lo, hi) else sum.setLong(at, total) }
+    if (avg != null) avg.setDouble(at, asDoubles(lo, hi) / counted)
   }
 
   private def asDoubles(lo: Int, hi: Int): Double = {
