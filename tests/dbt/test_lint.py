@@ -14,6 +14,9 @@ UNALIASED = {
     "by_two_expressions": "select {{ 1 }} from {{ ref('flights') }} last join {{ ref('weather') }} on 1 = {{ 1 }}",
     "quoted": "select * from `my air`.`fli``ghts` last join weather order by at on a = b",
     "later": "select * from a as l join b last join c on l.x = c.x",
+    "behind_a_comma": "select * from a as l, b last join c on l.x = c.x",
+    "function": "select * from range(abs(-9)) last join weather on id = origin",
+    "subquery": "select * from (select count(*) as n from flights where (abs(a)) in (1, 2)) last join weather on n = origin",
     "behind_a_comment": "select * from flights /* all */ -- of them\n last join weather using (origin)",
 }
 FINE = {
@@ -25,6 +28,9 @@ FINE = {
         "select * from {{ ref('flights') }} as l last join {{ ref('weather') }} as w on l.origin <= {{ var('e', 1) }} "
         "last join {{ ref('weather') }} as p on l.origin = p.origin"
     ),
+    "aliased_subquery": "select * from (select 1 as x, (2) as y) as l last join c on l.x in (c.x, c.y)",
+    "aliased_function": "select * from a as l, range(3) as b last join c on l.x = c.x",
+    "behind_a_list": "select * from a as l join b on l.x in (b.x, b.y) last join c on (l.x, l.y) = (c.x, c.y)",
     "commented": "select 1 -- from flights last join weather\n /* from a last join b */ {# from a last join b #}",
     "other_words": "select last, lasting from joined last_joined join last on true",
     "by_macro": "{{ joinery.last_join(ref('flights'), ref('weather'), ['origin'], columns=['origin'], prefix='w_') }}",

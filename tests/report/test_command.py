@@ -45,15 +45,18 @@ def joinery(folder: Path, *commands: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_pages_are_written_and_nothing_else(store: ArtifactStore, tmp_path: Path) -> None:
+def test_pages_are_written_and_nothing_else(
+    store: ArtifactStore, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     shown = joinery(
         tmp_path,
         f"--store {store.root} --select flights",
         f"--store {store.root} --redact --output redacted.html",
-        f"--store {tmp_path}/nothing --output empty.html",
+        f"--store {tmp_path_factory.mktemp('store')} --output empty.html",
         f"--store {store.root} --select fights",
         "",
         "--store nosuchfs://box/store",
+        f"--store {tmp_path}/mistyped",
     )
     names = ["joinery-report.html", "redacted.html", "empty.html"]
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(names)
@@ -68,8 +71,9 @@ def test_pages_are_written_and_nothing_else(store: ArtifactStore, tmp_path: Path
     assert f"Error: Nothing in {store.root} is named 'fights'." in shown
     assert "Error: No artifact store is named: give --store, or set spark.joinery.store." in shown
     assert "Error: The artifact store cannot be used: UnsupportedFileSystemException: No FileSystem for scheme" in shown
+    assert f"Error: file:{tmp_path}/mistyped does not exist; `joinery refresh` creates it." in shown
     assert [line for line in shown.splitlines() if line.startswith("exit code")] == [
-        f"exit code {code}" for code in (0, 0, 0, 2, 2, 2)
+        f"exit code {code}" for code in (0, 0, 0, 2, 2, 2, 2)
     ]
 
     # what shows values of the source is for its owner alone

@@ -82,14 +82,27 @@ def opened_store(store: str | None, confs: dict[str, str], *, with_tables: bool 
     with ExitStack() as stack:
         try:
             opened = OpenedStore(store, confs, with_tables, stack)
-            status = opened.store.filesystem.status(opened.store.root)
-            if status is None or not status.is_folder:
-                raise JoineryError(f"{opened.store.root} does not exist; `joinery refresh` creates it.")
+            require_folder(opened.store)
             yield opened
         except JoineryError as error:
             raise CannotStartError(str(error)) from error
         except OSError as error:
             raise CannotStartError(f"The artifact store cannot be used: {one_line(error)}") from error
+
+
+def require_folder(store: ArtifactStore) -> None:
+    """Tell a store that is not there from an empty one: its name may be mistyped.
+
+    Args:
+        store: The store.
+
+    Raises:
+        JoineryError: If its root is no folder.
+        OSError: If it cannot be asked for.
+    """
+    status = store.filesystem.status(store.root)
+    if status is None or not status.is_folder:
+        raise JoineryError(f"{store.root} does not exist; `joinery refresh` creates it.")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from spark_joinery.cause import one_line, refusal
+from spark_joinery.cli.opened_store import require_folder
 from spark_joinery.cli.options import CannotStartError, conf_option, select_option, store_option, warehouse_option
 from spark_joinery.cli.session import QUIET, local_confs
 from spark_joinery.errors import JoineryError
@@ -89,7 +90,9 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
             settings = settings | {CATALOG: "in-memory", "spark.sql.warehouse.dir": scratch}
         spark = build_session("joinery report", {**settings, **confs})
         try:
-            found = read_report(spark, open_store(spark, store), names)
+            opened = open_store(spark, store)
+            require_folder(opened)
+            found = read_report(spark, opened, names)
         except OSError as error:
             raise StoreError(f"The artifact store cannot be used: {one_line(error)}") from error
         finally:

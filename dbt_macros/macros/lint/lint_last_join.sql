@@ -12,10 +12,13 @@
   {%- endfor -%}
 {% endmacro %}
 
-{# Whether SQL, with Jinja or without, says FROM or JOIN, a name, and LAST JOIN. Comments do not count. #}
+{# Whether SQL, with Jinja or without, says FROM, JOIN or a comma, then a table, a table function or a subquery, and LAST JOIN. Comments
+   do not count. Parentheses are followed three levels deep. #}
 {% macro has_unaliased_last_join(sql) %}
   {%- if 'last' not in sql | lower -%}{{ return(false) }}{%- endif -%}
   {%- set code = modules.re.sub('(?s)[{]#.*?#[}]|/[*].*?[*]/|--[^\\n]*', ' ', sql) -%}
   {%- set name = '(?:[{][{](?:(?![}][}]).)*[}][}]|(?:`(?:[^`]|``)+`|\\w+)(?:[.](?:`(?:[^`]|``)+`|\\w+))*)' -%}
-  {{ return(modules.re.search('(?is)\\b(?:from|join)\\s+' ~ name ~ '\\s+last\\s+join\\b', code) is not none) }}
+  {%- set parentheses = '[(](?:[^()]|[(](?:[^()]|[(][^()]*[)])*[)])*[)]' -%}
+  {%- set side = '(?:' ~ name ~ '(?:\\s*' ~ parentheses ~ '\\s*|\\s+)|' ~ parentheses ~ '\\s*)' -%}
+  {{ return(modules.re.search('(?is)(?:\\b(?:from|join)\\b|,)\\s*' ~ side ~ 'last\\s+join\\b', code) is not none) }}
 {% endmacro %}
