@@ -16,7 +16,7 @@ UNALIASED = {
     "later": "select * from a as l join b last join c on l.x = c.x",
     "behind_a_comma": "select * from a as l, b last join c on l.x = c.x",
     "function": "select * from range(abs(-9)) last join weather on id = origin",
-    "subquery": "select * from (select count(*) as n from flights where (abs(a)) in (1, 2)) last join weather on n = origin",
+    "subquery": "select * from (select max(a) as n from flights where (abs(a)) in (1, 2)) last join weather on n = b",
     "behind_a_comment": "select * from flights /* all */ -- of them\n last join weather using (origin)",
 }
 FINE = {
