@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Window, WindowGroupLimit}
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanHelper, ExchangeQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
@@ -49,7 +49,7 @@ class StageLinks extends QueryExecutionListener with AdaptiveSparkPlanHelper {
     }.isDefined
 
   private def hasNoMoreRows(link: LogicalPlan): Boolean = link match {
-    case _: Aggregate | _: LastRowPerKey | _: Window => true
+    case _: Aggregate | _: LastRowPerKey | _: Window | _: WindowGroupLimit => true
     case _ => false
   }
 }

@@ -39,24 +39,41 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
    * Whether a predicate over the key stays behind those of the chain, so that it meets no row which they drop, if they
    * drop any. Spark moves it before functions of Python, before joins (which IN and EXISTS become), before what it
    * leaves above a projection because it is expensive, and before what the reader of another system's table leaves to
-   * Spark; and it tests values of partitions, and what `_metadata` tells of files, on the driver, also of those of
-   * which the query has no row.
+   * Spark; generated code asks last of all whether something is not NULL ([[isAskedLast]]); and Spark tests values of
+   * partitions, and what `_metadata` tells of files, on the driver, also of those of which the query has no row.
    */
   def staysBehind: Boolean = isChain && !key.references.subsetOf(ofWholeFiles) && (
     !above.exists(dropsRows) || leavesOrder && !above.exists {
       case Filter(_, _: Project) => true
       case Filter(condition, _) =>
-        condition.containsPattern(PYTHON_UDF) || SubqueryExpression.hasInOrCorrelatedExistsSubquery(condition)
+        condition.containsPattern(PYTHON_UDF) || SubqueryExpression.hasInOrCorrelatedExistsSubquery(condition) ||
+        isAskedLast(splitConjunctivePredicates(condition))
       case _ => false
     })
 
-  /** Others than those with a NULL, of which the key is NULL and does not fail. */
+  /** Others than those with a NULL in the key's only column, of which the key is NULL and does not fail. */
   private def dropsRows(operator: LogicalPlan): Boolean = operator match {
     case Filter(condition, _) => splitConjunctivePredicates(condition).exists {
-        case IsNotNull(_: Attribute) => !Equalities.isNullOfNulls(key)
+        case IsNotNull(column: Attribute) if key.references.forall(_.semanticEquals(column)) =>
+          !Equalities.isNullOfNulls(key)
+        case IsNotNull(same) => !same.semanticEquals(key)
         case _ => true
       }
     case _ => false
+  }
+
+  /**
+   * Whether one of these predicates is a NOT NULL that is tested after all others: none of them, and not the key, has
+   * the column. Spark's generated code tests a column for NULL where it is first used.
+   */
+  private def isAskedLast(predicates: Seq[Expression]): Boolean = {
+    val (notNull, others) = predicates.partition(_.isInstanceOf[IsNotNull])
+    val used = key.references ++ AttributeSet(others.flatMap(_.references))
+    notNull.exists {
+      case IsNotNull(column: Attribute) => !used.contains(column)
+      case IsNotNull(other) => !other.semanticEquals(key)
+      case _ => true
+    }
   }
 
   private def leavesOrder: Boolean = end match {

@@ -17,9 +17,15 @@ object PinnedTable {
     case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => isListed(files.location)
     // A version, such as a snapshot of Iceberg, can be compared. What a MERGE is about to replace has none.
     case relation: DataSourceV2Relation => TableSnapshot.versionOf(relation.table).isDefined
-    case cached: InMemoryRelation => cached.cacheBuilder.isCachedColumnBuffersLoaded
+    case cached: InMemoryRelation => isKept(cached)
     case _: LocalRelation | _: Range => true
     case _ => false
+  }
+
+  /** What is cached in memory alone may have found no room there, or be evicted: then it is computed anew. */
+  private def isKept(cached: InMemoryRelation): Boolean = {
+    val cache = cached.cacheBuilder
+    cache.isCachedColumnBuffersLoaded && (cache.storageLevel.useDisk || Repeatable.ofOneOperator(cache.logicalPlan))
   }
 
   /** An index that lists files may be listed anew; a query with filters reads one listing of it ([[ListOnce]]). */

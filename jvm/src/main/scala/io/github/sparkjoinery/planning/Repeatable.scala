@@ -39,27 +39,41 @@ object Repeatable {
 
   /**
    * Whether an operator that reads a plan twice has the same rows both times. What was shuffled for it is not shuffled
-   * again, but may come in another order. Spark takes the rows of an RDD for the same, too, when a task runs again.
+   * again, but may come in another order. The functions of an RDD may do anything, until it is checkpointed.
    */
-  def ofOneOperator(plan: LogicalPlan): Boolean = plan.deterministic && !plan.exists {
-    case stage: LogicalQueryStage => !ofOneOperator(stage.logicalPlan)
-    case aggregate: Aggregate => !aggregate.groupingExpressions.forall(isOneValue) ||
-      !aggregate.aggregateExpressions.forall(_.collect { case AggregateExpression(function, _, _, _, _) =>
-        function
-      }.forall(isInAnyOrder))
-    case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: Join | _: Sort | _: RepartitionOperation => false
-    case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: RowsOfChild => false
-    case _: LogicalRDD | _: InMemoryRelation => false
-    case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => false
-    case scan: DataSourceV2ScanRelation => !PinnedTable.is(scan.relation)
-    case other => other.children.nonEmpty || !PinnedTable.is(other)
+  def ofOneOperator(plan: LogicalPlan): Boolean = isInAnyOrder(plan) {
+    case rows: LogicalRDD => rows.rdd.isCheckpointed
+    case _: InMemoryRelation => true
+    case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => true
+    case scan: DataSourceV2ScanRelation => PinnedTable.is(scan.relation)
+    case leaf => PinnedTable.is(leaf)
   }
 
+  /**
+   * Whether a stage whose output is lost has the same rows again, as far as its operators decide, in whichever order
+   * the tables give theirs. Sums of floating-point numbers may differ in their last digits.
+   */
+  def ofSameTables(plan: LogicalPlan): Boolean = isInAnyOrder(plan, rounds = true)(_ => true)
+
+  private def isInAnyOrder(plan: LogicalPlan, rounds: Boolean = false)(isRepeatable: LogicalPlan => Boolean): Boolean =
+    plan.deterministic && !plan.exists {
+      case stage: LogicalQueryStage => !isInAnyOrder(stage.logicalPlan, rounds)(isRepeatable)
+      case aggregate: Aggregate => !aggregate.groupingExpressions.forall(isOneValue) ||
+        !aggregate.aggregateExpressions.forall(_.collect { case AggregateExpression(function, _, _, _, _) =>
+          function
+        }.forall(isInAnyOrder(_, rounds)))
+      case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: Join | _: Sort | _: RepartitionOperation => false
+      case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: RowsOfChild => false
+      case other => other.children.nonEmpty || !isRepeatable(other)
+    }
+
   /** Whether it does not matter in which order an aggregate function has its values. */
-  private def isInAnyOrder(function: AggregateFunction): Boolean = function match {
+  private def isInAnyOrder(function: AggregateFunction, rounds: Boolean): Boolean = function match {
     case _: Count => true
     case _: Min | _: Max => isOneValue(function)
-    case _: Sum | _: Average => !function.children.map(_.dataType).exists(t => t == FloatType || t == DoubleType)
+    case _: CentralMomentAgg => rounds
+    case _: Sum | _: Average =>
+      rounds || !function.children.map(_.dataType).exists(t => t == FloatType || t == DoubleType)
     case _ => false
   }
 

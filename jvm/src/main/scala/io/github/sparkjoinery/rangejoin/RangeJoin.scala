@@ -96,6 +96,11 @@ private[rangejoin] class RangeSearch(
 
   def begin(row: InternalRow): Unit = {
     pair.withLeft(row)
+    if (reader.isEmpty) reader.none() // without computing keys, as Spark's joins
+    else search(row)
+  }
+
+  private def search(row: InternalRow): Unit = {
     val found = fields(row)
     val key =
       if (longKey.isDefined) { if (found.isNullAt(0)) -1 else reader.numberOf(found.getLong(0)) }

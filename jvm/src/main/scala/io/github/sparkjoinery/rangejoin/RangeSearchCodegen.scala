@@ -70,15 +70,21 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
            |}
            |""".stripMargin
     }
+    val searchKey =
+      s"""
+         |${key.code}
+         |if (!$keyIsNull) {
+         |  int $number = $reader.numberOf(${key.value});
+         |  if ($number >= 0) {
+         |    $search
+         |  }
+         |}
+         |""".stripMargin
+    // Spark's joins do not compute keys beside a side without rows.
+    val mayFail = terms.streamedKeys.exists(MayFail(_))
     s"""
        |$reader.none();
-       |${key.code}
-       |if (!$keyIsNull) {
-       |  int $number = $reader.numberOf(${key.value});
-       |  if ($number >= 0) {
-       |    $search
-       |  }
-       |}
+       |${if (mayFail) s"if (!$reader.isEmpty()) {\n$searchKey\n}" else searchKey}
        |""".stripMargin
   }
 

@@ -53,6 +53,16 @@ class FailingConditionsSuite extends EventsAndSpans {
       }
   }
 
+  test("a key that fails is not computed beside an index without rows, as in Spark") {
+    for {
+      conf <- Seq(Generated, Interpreted)
+      join <- Seq("JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+    } withConf(conf ++ Seq("spark.sql.ansi.enabled" -> "true", "spark.sql.adaptive.enabled" -> "false"): _*) {
+      checkRangeJoin(s"""SELECT /*+ BROADCAST(s) */ e.id FROM events e $join (SELECT * FROM spans WHERE id < 0) s
+        |ON coalesce(1 / (e.id % 3), 0) = s.k AND e.x BETWEEN s.lo AND s.hi""".stripMargin)
+    }
+  }
+
   test("where one match is enough, another row's error counts only without one, as in Spark, which ends at the first") {
     for {
       conf <- Seq(Generated, Interpreted)

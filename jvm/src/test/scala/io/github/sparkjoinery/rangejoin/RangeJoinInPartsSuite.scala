@@ -120,6 +120,20 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
     }
   }
 
+  test("cut into parts, beside a column that a side has twice") {
+    val events = "(SELECT x, x, id FROM events) e"
+    val spans = "(SELECT lo AS rlo, hi AS rhi, k, k FROM spans) s"
+    val range = "e.x BETWEEN s.rlo AND s.rhi"
+    withConf(Interpreted ++ Seq(
+      "spark.joinery.rangeJoin.maxBroadcast" -> "1",
+      "spark.sql.shuffle.partitions" -> "5"): _*) {
+      for (join <- Joins)
+        checkRangeJoin(s"SELECT * FROM $events $join $spans ON $range".replace("e.x", "e.id"), Shuffled)
+      for (join <- Joins)
+        checkRangeJoin(s"SELECT * FROM $spans $join $events ON $range".replace("e.x", "e.id"), Shuffled)
+    }
+  }
+
   test("differences are cut into parts, and those that may overflow are in all") {
     val ints = IntsWithEnds
     withConf(Interpreted ++ Seq(

@@ -51,6 +51,19 @@ class RangeJoinOnceSuite extends RangeJoinChecks {
       }
     }
 
+  test("an outer join does not read an RDD twice, which may have other rows each time") {
+    val drawn =
+      spark.sparkContext.range(0, 20000, 1, 2).map(id => (id, id % 3, ThreadLocalRandom.current.nextInt(1000000)))
+    spark.createDataFrame(drawn).toDF("id", "k", "x").createOrReplaceTempView("of_rdd")
+    for (adaptive <- Seq("true", "false")) withConf("spark.sql.adaptive.enabled" -> adaptive) {
+      for (hint <- Seq("", "/*+ BROADCAST(l) */")) {
+        val plan =
+          checkWhole(s"SELECT $hint lid, x FROM l LEFT JOIN of_rdd r ON l.k = r.k AND r.x BETWEEN l.lo AND l.hi")
+        assert(plan.contains("RangeJoin LeftOuter") && !plan.contains("BuildLeft"), plan)
+      }
+    }
+  }
+
   test("a side that has the same rows again is read twice where that is cheaper") {
     for (adaptive <- Seq("true", "false")) withConf("spark.sql.adaptive.enabled" -> adaptive) {
       val (query, _) = checkedRangeJoin("SELECT lid, x, n FROM l LEFT JOIN counted r ON r.x BETWEEN l.lo AND l.hi")

@@ -2,10 +2,9 @@ package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.DecimalType
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
 import io.github.sparkjoinery.filters.{Equalities, KeyLineage}
@@ -113,16 +112,16 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   )
 
   /**
-   * Whether the readers of a column may be told a bound. Those of formats with statistics: others skip nothing by it,
-   * but may drop rows, as JSON's does that takes the first of two values, while Spark takes the second. Of dates and
-   * times only Parquet's, see [[KeyBoundSubquery]].
+   * Whether the readers of a column may be told a bound: Parquet's may. Others skip nothing by it, but may drop rows,
+   * as JSON's does that takes the first of two values, while Spark takes the second; or fail, as ORC's does where a
+   * file's column is of another type than the table's. Of a decimal that is narrower in a file Parquet's reader cuts
+   * the bound off, and skips what is within.
    */
   private def isTold(column: Attribute): Boolean = KeyLineage.of(column, terms.side).forall { found =>
     found.end match {
       case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => (files.fileFormat, column.dataType) match {
+          case (_: ParquetFileFormat, _: DecimalType) => false
           case (_: ParquetFileFormat, _) => true
-          case (_: OrcFileFormat, DateType | TimestampType | TimestampNTZType) => false
-          case (_: OrcFileFormat, _) => true
           case _ => false
         }
       case _ => found.isConstant || KeyLineage.isOfRows(found.end)

@@ -13,7 +13,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
 import io.github.sparkjoinery.filters.built.{BuiltFilter, KeySubquery, KeySubqueryExec}
-import io.github.sparkjoinery.planning.MatchesRightRows
+import io.github.sparkjoinery.planning.{MatchesRightRows, Repeatable}
 
 /**
  * Where both sides of a join are shuffled, and one has turned out to have few rows, drops rows of the other that match
@@ -27,7 +27,8 @@ import io.github.sparkjoinery.planning.MatchesRightRows
  *                                    +- ShuffleQueryStage 1
  * }}}
  * It needs no estimate, and trusts any source: its keys are of the very rows that are joined, which have been shuffled
- * already and are read once more. For intermediate results, that is, which no filter could be built of before.
+ * already and are read once more. For intermediate results, that is, which no filter could be built of before. What
+ * draws lots, or takes rows in the order in which they come, is left alone: a stage that is lost is computed anew.
  */
 object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
@@ -84,7 +85,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       case (Some(mine), Some(theirs)) => hashed(mine, theirs)
       case _ => None
     }
-    if pairs.nonEmpty
+    if pairs.nonEmpty && isSettled(other.stage)
     hash = HashedKey.hash(pairs.map(_._2))
     if !isTested(side.stage, hash)
   } yield {
@@ -97,6 +98,9 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       BuiltFilter(KeySubquery(subquery, id), source, isSelective = false),
       pauses = !side.mayFailOfParts)
   }
+
+  /** Whether it has the same keys again where an executor that is lost takes a part of it along. */
+  private def isSettled(stage: ShuffleQueryStageExec): Boolean = stage.logicalLink.exists(Repeatable.ofSameTables)
 
   private def hashed(mine: Expression, theirs: Expression): Option[(Expression, Expression)] =
     if (HashedKey.typeOf(mine.dataType) == HashedKey.typeOf(theirs.dataType))

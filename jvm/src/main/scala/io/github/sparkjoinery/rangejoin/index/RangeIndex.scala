@@ -112,6 +112,9 @@ private[index] object RangeIndex {
 
 /** One task's view of an index, and its search at hand; a row is good until the next is asked for. */
 final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower: Boolean) {
+
+  /** Whether there is no key to be found. */
+  val isEmpty: Boolean = index.firsts.length == 1
   import RangeIndexReader._
 
   private val row = new UnsafeRow(index.numFields)

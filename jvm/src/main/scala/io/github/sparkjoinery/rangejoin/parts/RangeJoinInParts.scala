@@ -54,14 +54,21 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
         if (keepsCopies(joinType, right, isLeft = false))
           Some(unmatched(right, left, JoinHint(join.hint.rightHint, join.hint.leftHint)))
         else None
-      if (ofLeft.isEmpty && ofRight.isEmpty) pairs else Union(Seq(pairs) ++ ofLeft ++ ofRight)
+      if (ofLeft.isEmpty && ofRight.isEmpty) pairs(join.output)
+      else {
+        val all = Union(Seq(pairs(once)) ++ ofLeft ++ ofRight)
+        if (once.length == join.output.length) all else Project(join.output, all)
+      }
   }
 
+  /** What the plans give out that are put together: a union has no column twice, a side of the join may have. */
+  private lazy val once = join.output.distinct
+
   /** The pairs, each once, and the rows without one that have one part. */
-  private def pairs: LogicalPlan = {
+  private def pairs(output: Seq[Attribute]): LogicalPlan = {
     val (leftParts, rightParts) = (left.inParts(cuts, parts), right.inParts(cuts, parts))
-    val once = for (a <- leftParts.isFirst; b <- rightParts.isFirst) yield Or(a, b)
-    val condition = (EqualTo(leftParts.part, rightParts.part) +: join.condition.toSeq) ++ once
+    val givenOnce = for (a <- leftParts.isFirst; b <- rightParts.isFirst) yield Or(a, b)
+    val condition = (EqualTo(leftParts.part, rightParts.part) +: join.condition.toSeq) ++ givenOnce
     val joinType =
       if (!isOuter(join.joinType)) join.joinType
       else outer(
@@ -70,7 +77,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
     val inParts =
       join.copy(leftParts.relation, rightParts.relation, joinType, condition = condition.reduceOption(And))
     inParts.copyTagsFrom(join) // with what was decided about it before
-    Project(join.output, inParts)
+    Project(output, inParts)
   }
 
   private def outer(keepsLeft: Boolean, keepsRight: Boolean): JoinType =
@@ -80,7 +87,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
   private def unmatched(side: SideInParts, other: SideInParts, hint: JoinHint): LogicalPlan = {
     val rows = together(side, other, hint, LeftAnti)
     Project(
-      join.output.map(column =>
+      once.map(column =>
         if (rows.outputSet.contains(column)) column
         else Alias(Literal.create(null, column.dataType), column.name)(column.exprId)),
       rows)

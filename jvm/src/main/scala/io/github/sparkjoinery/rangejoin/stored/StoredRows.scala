@@ -22,6 +22,8 @@ import io.github.sparkjoinery.artifacts.{ArtifactVersion, RangeIndexVersion}
  *   of the version's data, in the order in which they are sorted among each other
  * @param count
  *   rows in them
+ * @param schema
+ *   of the columns that are read
  * @param columns
  *   of the side, over the columns that are read
  * @param predicate
@@ -30,13 +32,17 @@ import io.github.sparkjoinery.artifacts.{ArtifactVersion, RangeIndexVersion}
 private[stored] case class StoredRows(
     files: Seq[PartitionedFile],
     count: Long,
+    schema: StructType,
     columns: Seq[Expression],
     predicate: Option[Expression],
     read: PartitionedFile => Iterator[InternalRow]) {
 
-  /** What rows are read, and how: the same for sides of the same rows. */
+  /**
+   * What rows are read, and how: the same for sides of the same rows. Expressions alone do not say it, as they number
+   * the columns that are read, which are others for each side.
+   */
   def key: Seq[Any] =
-    Seq(files.map(_.filePath), columns.map(_.canonicalized), predicate.map(_.canonicalized))
+    Seq(files.map(_.filePath), schema, columns.map(_.canonicalized), predicate.map(_.canonicalized))
 
   /**
    * Gives the side's rows of a file, in the file's order; a row is good until the next.
@@ -102,6 +108,7 @@ private[stored] object StoredRows {
         PartitionedFile(InternalRow.empty, SparkPath.fromPath(path), 0, file.length, fileSize = file.length)
       },
       version.count("rows"),
+      schema,
       BindReferences.bindReferences(side, readColumns),
       predicate.map(BindReferences.bindReference(_, readColumns)),
       reader(schema, session)

@@ -29,7 +29,11 @@ class KeyBoundsSuite extends BuiltFilters {
   }
 
   for ((format, told) <-
-      Seq("parquet" -> Set("k", "day"), "orc" -> Set("k"), "json" -> Set.empty[String], "csv" -> Set.empty[String]))
+      Seq(
+        "parquet" -> Set("k", "day"),
+        "orc" -> Set.empty[String],
+        "json" -> Set.empty[String],
+        "csv" -> Set.empty[String]))
     test(s"the reader of $format is told bounds of: ${told.mkString(", ")}") {
       withTables("other") {
         sql(s"CREATE TABLE other USING $format AS SELECT k, day, name FROM small")
@@ -42,6 +46,34 @@ class KeyBoundsSuite extends BuiltFilters {
         }
       }
     }
+
+  test("decimals that are narrower in a file than in the table") {
+    val folder = Files.createTempDirectory("decimals")
+    for ((precision, i) <- Seq(9, 18).zipWithIndex)
+      sql(s"SELECT CAST(id AS DECIMAL($precision, 2)) AS d, id AS v FROM range($i, 12, 2, 1)").write.parquet(
+        s"$folder/p=$i")
+    spark.read.option("mergeSchema", "true").parquet(folder.toString).createOrReplaceTempView("decimals")
+    withTables("wide") {
+      sql(
+        "CREATE TABLE wide USING parquet AS SELECT CAST(c AS DECIMAL(18, 2)) AS d, 'n' AS name FROM VALUES (6), (7), (42949672.98) AS t(c)")
+      for (timeout <- Seq("0", "30s")) checkBuilt(
+        "SELECT /*+ RUNTIME_FILTER(w) */ t.v FROM decimals t JOIN wide w ON t.d = w.d WHERE w.name = 'n'",
+        1,
+        "spark.joinery.runtimeFilter.buildTimeout" -> timeout
+      )
+    }
+  }
+
+  test("files of ORC with a column of another type than the table's") {
+    withTables("written", "read") {
+      sql("CREATE TABLE written USING orc AS SELECT string(id) AS k, id AS v FROM range(100)")
+      val folder = spark.table("written").inputFiles.head.replaceAll("/[^/]*$", "")
+      sql(s"CREATE TABLE read (k BIGINT, v BIGINT) USING orc LOCATION '$folder'")
+      checkBuilt(
+        "SELECT /*+ RUNTIME_FILTER(s) */ r.v FROM read r JOIN (SELECT bigint(k) AS k FROM small WHERE name = 'N5') s ON r.k = s.k",
+        1)
+    }
+  }
 
   test("a reader of JSON would take the first of two values, and skip by it") {
     val folder = Files.createTempDirectory("twice")

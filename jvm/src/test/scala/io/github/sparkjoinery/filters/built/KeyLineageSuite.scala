@@ -73,6 +73,24 @@ class KeyLineageSuite extends BuiltFilters {
     } finally connection.close()
   }
 
+  test("a key that may fail, beside a NOT NULL that Spark tests last") {
+    withTables("bad") {
+      sql("CREATE TABLE bad USING parquet AS SELECT * FROM VALUES (NULL, NULL, 'x'), (1, 2, '13') AS t(id, n, s)")
+      checkBuilt(joined("SELECT * FROM bad WHERE id IS NOT NULL", "int(u.s)"), 0)
+      checkBuilt(joined("SELECT * FROM bad WHERE try_cast(s AS INT) IS NOT NULL", "int(u.s)"), 0)
+      checkBuilt(joined("SELECT t.* FROM bad t JOIN small n ON t.id = n.k", "int(u.s)"), 0)
+      checkBuilt(
+        joined(
+          "SELECT s FROM (SELECT s, if(s RLIKE '^[0-9]+$', 1, NULL) AS ok FROM bad) WHERE ok IS NOT NULL",
+          "int(u.s)"),
+        0)
+      checkBuilt(joined("SELECT * FROM bad WHERE id > 0", "int(u.s)"), 1)
+      sql("CACHE TABLE kept_bad AS SELECT * FROM bad")
+      try checkBuilt(joined("SELECT * FROM kept_bad WHERE id IS NOT NULL", "int(u.s)"), 0)
+      finally sql("UNCACHE TABLE kept_bad")
+    }
+  }
+
   test("a key that may fail, behind predicates that stand before it") {
     withTables("bad") {
       sql("CREATE TABLE bad USING parquet AS SELECT * FROM VALUES (0, 'x'), (1, '13') AS t(id, s)")

@@ -127,6 +127,24 @@ class StoredRangeIndexSuite extends StoredRangeIndexes {
     }
   }
 
+  test("two sides of one query that read other columns of it load it each for themselves") {
+    val query =
+      "SELECT e.id, s.{column} AS n FROM events e JOIN spans s ON e.x BETWEEN s.lo AND {end} WHERE {condition}"
+    def of(column: String = "id", end: String = "s.hi", condition: String = "true") =
+      query.replace("{column}", column).replace("{end}", end).replace("{condition}", condition)
+    val exists = "EXISTS (SELECT 1 FROM spans s WHERE e.x BETWEEN s.lo AND s.hi AND s.{column} = 1)"
+    for (adaptive <- Seq("true", "false")) withConf("spark.sql.adaptive.enabled" -> adaptive) {
+      checkStored(s"${of(column = "id")} UNION ALL ${of(column = "k")}")
+      checkStored(s"${of()} UNION ALL ${of(end = "s.lo + s.k")} UNION ALL ${of(end = "s.lo + s.id")}")
+      checkStored(s"${of(condition = "s.id < 3")} UNION ALL ${of(condition = "s.k < 3")}")
+      checkStored(
+        s"SELECT e.id FROM events e WHERE ${exists.replace("{column}", "k")} AND NOT ${exists.replace("{column}", "id")}")
+      checkStored(
+        "SELECT e.id, s.k, t.id AS n FROM (SELECT * FROM events WHERE id < 50) e JOIN spans s ON e.x BETWEEN s.lo AND s.hi " +
+          "JOIN spans t ON e.x BETWEEN t.lo AND t.hi")
+    }
+  }
+
   test("an executor has the index once it has what was broadcast, whatever the serializer") {
     val side = planned(sql(Join)).collectFirst { case side: StoredRangeSideExec => side }.get
     def bound(name: String) = BoundReference(side.output.indexWhere(_.name == name), IntegerType, nullable = true)
