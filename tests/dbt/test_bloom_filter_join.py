@@ -74,3 +74,11 @@ def test_a_cte_and_default_columns(spark: SparkSession, dbt: Dbt) -> None:
     assert found.columns == ["tail", "id", "day", "seats"]
     assert found.count() > 0
     assert_operator(found, "joinery_might_contain")
+
+
+def test_a_where_may_end_in_a_comment(spark: SparkSession, dbt: Dbt) -> None:
+    sides = {"left": table("legs"), "right": table("fleet"), "on": ["tail"]}
+    for mode in ("portable", "extension"):
+        found = spark.sql(dbt.render("bloom_filter_join", mode, where="seats = 2 -- few", **sides))
+        expected = spark.sql(dbt.render("bloom_filter_join", mode, where="seats = 2", **sides))
+        assert_same_rows(found, expected)

@@ -243,6 +243,15 @@ def test_what_cannot_be_split_is_the_plain_window(spark: SparkSession, dbt: Dbt,
         assert_same_rows(spark.sql(sql), spark.sql(expected))
 
 
+@pytest.mark.parametrize("mode", ["portable", "extension"])
+def test_an_expression_may_end_in_a_comment(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    frame = {"type": "rows", "preceding": 3}
+    arguments = {"relation": table("events"), "partition_by": ["k"], "order_by": ["t", "id"], "frame": frame}
+    commented = [{**each, "expression": f"{each['expression']} -- of a window"} for each in ROWS]
+    found = spark.sql(dbt.render("skew_window", mode, expressions=commented, **arguments))
+    assert_same_rows(found, spark.sql(plain(ROWS, window("t, id", {**frame, "following": 0}))))
+
+
 def test_extension_renders_the_plain_window(spark: SparkSession, dbt: Dbt) -> None:
     frame = {"type": "rows", "preceding": 3, "following": 0}
     arguments = {"relation": table("events"), "partition_by": ["k"], "order_by": ["t", "id"], "frame": frame}

@@ -186,7 +186,16 @@ def test_nulls_and_rows_outside_where_are_left_out(spark: SparkSession, tmp_path
     assert passing(frame, "cast(k AS bigint), l", version, blocks) == [True, False, False, False]
 
 
-@pytest.mark.parametrize("where", ["current_flag = 'Y'", "status = 'now' /* rand() */", "CURRENT_FLAG = 'Y' -- today"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "current_flag = 'Y'",
+        "status = 'now' /* rand() */",
+        "CURRENT_FLAG = 'Y' -- today",
+        "status = 'now' or status = '(select 1)'",
+        "exists(array(status), s -> s = 'now')",
+    ],
+)
 def test_innocent_words_in_where(spark: SparkSession, tmp_path: Path, where: str) -> None:
     frame = spark.createDataFrame([(1, "Y", "now"), (2, "N", "then")], "k int, current_flag string, status string")
     version, blocks = built(tmp_path, frame, where=where)
@@ -208,6 +217,13 @@ def test_without_any_key_nothing_passes(spark: SparkSession, tmp_path: Path) -> 
         ("k string collate UTF8_LCASE", {}, ColumnUnusableError, r"collate UTF8_LCASE cannot be in a bloom filter"),
         ("k int", {"where": "x = 1"}, ColumnUnusableError, r"`where: x = 1` is no predicate on it: .*x"),
         ("k int", {"where": "k + 1"}, ColumnUnusableError, r"is no predicate on it"),
+        ("k int", {"where": "k = = 1"}, ColumnUnusableError, r"is no predicate on it: .*Syntax error at or near '='"),
+        ("k int", {"where": "k = 1) or (k = 2"}, ColumnUnusableError, r"is no predicate on it: .*near '\)'"),
+        ("k int", {"where": "k = 1 and"}, ColumnUnusableError, r"takes its end for a name, as after AS"),
+        ("k int", {"where": "(k = 1) AS one -- a name"}, ColumnUnusableError, r"takes its end for a name, as after AS"),
+        ("k int", {"where": "k > (select 0)"}, ColumnUnusableError, r"asks another relation, by a subquery"),
+        ("k int", {"where": "k in (values 1)"}, ColumnUnusableError, r"asks another relation, by a subquery"),
+        ("k int", {"where": "exists (select 1 where k = 1)"}, ColumnUnusableError, r"by a subquery"),
         (
             "d date",
             {"keys": ["d"], "where": "d = current_date()"},

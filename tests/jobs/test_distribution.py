@@ -246,6 +246,15 @@ def test_several_keys_with_odd_names(spark: SparkSession, tmp_path: Path) -> Non
     assert rows == [(1, "x", 1, True, [7]), (1, None, 2, True, [5])]
 
 
+@pytest.mark.parametrize("order", ["int", "string"])
+def test_keys_may_be_called_what_a_job_calls_them(spark: SparkSession, tmp_path: Path, order: str) -> None:
+    frame = spark.createDataFrame([(1, "x", 7), (1, "x", 8)], "key1 int, key0 string, value int")
+    wanted = spec(keys=("key1", "key0"), order="value")
+    _, table = computed(tmp_path, frame.withColumn("value", frame.value.cast(order)), wanted)
+    assert table.columns[:2] == ["key1", "key0"]
+    assert [tuple(row)[:3] for row in table.collect()] == [(1, "x", 2)]
+
+
 def test_small_relations_have_no_hot_keys_by_default() -> None:
     assert hot_from(336_776, None) == 100_000
     assert hot_from(50_000_000, None) == 500_000

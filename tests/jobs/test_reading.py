@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 from pyspark.sql import SparkSession
 from spark_joinery.jobs import refresh, refresh_artifact, runner
-from spark_joinery.jobs.reading import SKIPPING, changed_setting, listed_settings, reading_settings
+from spark_joinery.jobs.reading import (
+    SKIPPING,
+    changed_setting,
+    listed_settings,
+    reading_settings,
+    reads_whole_files,
+)
+from spark_joinery.jobs.source import open_source
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, RangeIndexSpec, Spec
-from spark_joinery.store import ArtifactStore
+from spark_joinery.store import ArtifactStore, HadoopFileSystem
 
 SPECS: list[Spec] = [
     BloomFilterSpec(keys=["k"]),
@@ -71,6 +80,67 @@ def test_no_file_is_passed_over(
         (result,) = refresh(spark, [ArtifactRequest.of_table(f"parquet.`{source}`", spec)], store, schema=None)
         assert spark.conf.get(f"spark.sql.files.{skipping}") == "true"
     assert result.status == "failed", result
+
+
+@pytest.mark.parametrize("of_user", ["true", "false", None])
+def test_jobs_at_once_in_one_session_give_it_its_settings_back(spark: SparkSession, of_user: str | None) -> None:
+    """The one that begins last must not take the settings of the first for the user's, nor lose its own to it."""
+    key = "spark.sql.files.ignoreCorruptFiles"
+    first_has_begun, second_has_begun = Event(), Event()
+
+    @reads_whole_files
+    def first(spark: SparkSession) -> str | None:
+        first_has_begun.set()
+        second_has_begun.wait(60)
+        return spark.conf.get(key)
+
+    @reads_whole_files
+    def second(spark: SparkSession, of_first: Callable[[], str | None]) -> tuple[str | None, str | None]:
+        second_has_begun.set()
+        return of_first(), spark.conf.get(key)
+
+    # the same session of the JVM by another object of Python, as `DataFrame.sparkSession` may be
+    same = SparkSession(spark.sparkContext, spark._jsparkSession)  # type: ignore[arg-type]
+    other = spark.newSession()
+    other.conf.set(key, "true")
+    with settings(spark, **({key: of_user} if of_user else {})), ThreadPoolExecutor(1) as threads:
+        running = threads.submit(first, spark)
+        first_has_begun.wait(60)
+        # the first ends while the second still runs
+        assert second(same, running.result) == ("false", "false")
+        assert spark.conf.get(key, None) == of_user
+    assert other.conf.get(key) == "true"
+
+
+def test_a_build_leaves_no_setting_behind(spark: SparkSession, store: ArtifactStore, source: Path) -> None:
+    keys = ("spark.sql.objectHashAggregate.sortBased.fallbackThreshold", "spark.sql.parquet.outputTimestampType")
+    request = ArtifactRequest.of_table(f"parquet.`{source}`", DistributionSpec(partition_by=["k"], order_by="t"))
+    untouched = spark.newSession()
+    before = [untouched.conf.get(key, None) for key in keys]
+    assert refresh_artifact(untouched, request, store, schema=None).status == "refreshed"
+    assert [untouched.conf.get(key, None) for key in keys] == before
+
+
+@pytest.mark.parametrize("is_table", [True, False])
+def test_a_source_is_read_whole_whatever_the_session_says_meanwhile(
+    spark: SparkSession, source: Path, is_table: bool
+) -> None:
+    """Somebody else may set the session's setting while a job runs; what he reads himself is his business."""
+    file = sorted(source.glob("*.parquet"))[1]
+    spark.sql(f"CREATE TABLE damaged (k BIGINT, t TIMESTAMP) USING parquet LOCATION '{source}'")
+    name = "damaged" if is_table else f"parquet.`{source}`"
+    request = ArtifactRequest.of_table(name, BloomFilterSpec(keys=["k"]))
+    try:
+        opened = open_source(spark, request, HadoopFileSystem.of_session(spark))
+        assert opened is not None
+        file.write_bytes(b"PAR1 no longer")
+        file.with_name(f".{file.name}.crc").unlink()
+        with settings(spark, **{"spark.sql.files.ignoreCorruptFiles": "true"}):
+            with pytest.raises(Exception, match="FAILED_READ_FILE"):
+                opened.frame.select("k").collect()
+            assert spark.table(name).select("k").count() == 40
+    finally:
+        spark.sql("DROP TABLE damaged")
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: type(spec).__name__)

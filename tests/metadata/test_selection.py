@@ -62,3 +62,12 @@ def test_the_name_of_a_node_is_the_end_of_its_id(unique_id: str, version: str, n
     for name in {"stg", "orders", "v2", "vendors", "vvendors", "5"} - names:
         with pytest.raises(UnknownNameError):
             select([request, other], [name])
+
+
+@pytest.mark.parametrize("names", [[""], [" "], [","], ["", " , "]])
+def test_names_that_are_none_do_not_mean_everything(names: list[str]) -> None:
+    """A variable of a shell or a DAG that is not set would refresh the whole project."""
+    request = ArtifactRequest.of_table("lake.t", BloomFilterSpec(keys=["k"]))
+    with pytest.raises(UnknownNameError, match="names nothing; without a selection everything is taken"):
+        select([request], names)
+    assert select([request], []) == select([request], ["t", ""]) == [request]

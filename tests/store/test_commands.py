@@ -17,7 +17,7 @@ from spark_joinery.cli import main, opened_store
 from spark_joinery.cli.show import examine
 from spark_joinery.jobs import refresh_artifact
 from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec, DistributionSpec, RangeIndexSpec, Spec
-from spark_joinery.store import ArrowFileSystem, ArtifactStore, Fingerprint, Limits, list_artifacts
+from spark_joinery.store import ArrowFileSystem, ArtifactStore, Fingerprint, Limits, is_named, list_artifacts
 
 FLIGHTS = ArtifactRequest.of_table("raw.flights", DistributionSpec(partition_by=["carrier"], order_by="departs_at"))
 
@@ -105,6 +105,32 @@ def test_list(store: ArtifactStore, tmp_path: Path) -> None:
     data.unlink()
     assert run("list", store, code=1)[0]["version"] is None
     assert "damaged: version" in shown("list", store, code=1)
+
+
+@pytest.mark.parametrize(
+    ("relation", "name", "named"),
+    [
+        ("file:/data/flights.csv", "csv", False),
+        ("s3a://bucket/t.planes", "planes", False),
+        ("file:/data/a.b", "`file:/data/a`.b", False),
+        ("file:/data/flights", "/data/flights/", True),
+        ("file:/data/flights", "parquet.`/data/flights`", True),
+        ("file:/data/flights", "CSV.`file:///data/flights`", True),
+        ("file:/data/flights", "raw.`/data/flights`", False),
+        ("file:/data/flights", "data/flights", False),
+        ("s3a://bucket/t", "delta.`s3a://bucket/t`", True),
+        ("spark_catalog.raw.`a b`", "a b", True),
+        ("spark_catalog.raw.`a b`", "A b", True),
+        ("spark_catalog.raw.`a b`", "raw.`a b`", True),
+        ("spark_catalog.raw.`a b`", "b", False),
+        ("spark_catalog.raw.flights", "", False),
+        ("ice.raw.Flights", "flights", False),
+        ("spark_catalog.raw.`x:/y.csv`", "csv", False),
+        ("spark_catalog.raw.`x:/y.csv`", "x:/y.csv", True),
+    ],
+)
+def test_by_which_names_a_relation_goes(relation: str, name: str, named: bool) -> None:
+    assert is_named(relation, name) is named
 
 
 def test_a_store_that_is_not_there(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import re
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from spark_joinery.cli import main
 from spark_joinery.store import ArtifactStore, FileSystem, Limits, vacuum
 from support.store_worker import ARTIFACT, FILES, current, publish
 
@@ -126,3 +129,85 @@ def test_what_a_newer_release_wrote_is_not_vacuumed(store: ArtifactStore, tmp_pa
     publish(store, "next")
     left = {path.name for path in (folder / "versions").iterdir()}
     assert left >= set(names[:3]) if newer == "version.json" else len(left) == 1
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, filesystem: FileSystem, name: str) -> None:
+    """Have a file system refuse to read a file for a while, as a busy object store does."""
+    read = type(filesystem).read
+
+    def refusing(self: FileSystem, path: str, *most: int) -> bytes:
+        if path.endswith(name):
+            raise OSError("503 Slow Down")
+        return read(self, path, *most)
+
+    monkeypatch.setattr(type(filesystem), "read", refusing)
+
+
+def publish_later_what_began_first(store: ArtifactStore) -> str:
+    """Publish a version, then another one whose name is older; returns its name, which is the current one."""
+    slow = store.begin(*ARTIFACT)
+    publish(store, "quick")
+    store.filesystem.make_folder(slow.data_path, 0o700)
+    store.filesystem._write(f"{slow.path}/{FILES[0]}", b"slow")
+    return store.publish(slow, {"type": "none", "reason": "test", "files": []}).name
+
+
+def age(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        os.utime(path, (1, 1))
+
+
+def test_a_pointer_that_cannot_be_read_now_costs_nothing(
+    store: ArtifactStore, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is in use is not known then, and must not be taken for what nobody needs."""
+    name = publish_later_what_began_first(store)
+    folder = tmp_path.joinpath("store", *ARTIFACT)
+    age(tmp_path / "store")
+    store.limits = Limits(keep=1, grace_s=0, abandoned_after_s=0)
+    with monkeypatch.context() as busy:
+        refuse(busy, store.filesystem, "_current.json")
+        for declared in (None, []):
+            result = vacuum(store, declared=declared)
+            assert result.removals == []
+            assert "503 Slow Down" in result.failed[f"file:{folder}"]
+        if way == "arrow":
+            done = CliRunner().invoke(main, ["vacuum", "--store", store.root, "--keep", "1", "--older-than", "0s"])
+            assert (done.exit_code, "503 Slow Down" in done.output) == (1, True), done.output
+    assert store.current(*ARTIFACT).version is not None
+    assert (folder / "versions" / name / "version.json").exists()
+    with monkeypatch.context() as busy, caplog.at_level(logging.WARNING):
+        refuse(busy, store.filesystem, "_current.json")
+        publish(store, "next")
+    assert "could not be cleaned" in caplog.text
+    assert current(store) == {"content": "next", "reason": None}
+
+
+def test_what_replaces_a_damaged_version_stays_while_it_cannot_be_read(
+    store: ArtifactStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [publish(store, f"content {n}") for n in range(3)]
+    folder = tmp_path.joinpath("store", *ARTIFACT)
+    (folder / "versions" / names[2] / FILES[0]).unlink()
+    age(tmp_path / "store")
+    store.limits = Limits(keep=1, grace_s=0)
+    with monkeypatch.context() as busy:
+        refuse(busy, store.filesystem, f"{names[1]}/version.json")
+        vacuum(store)
+    assert current(store)["content"] == "content 1"
+    vacuum(store)
+    assert current(store)["content"] == "content 1"
+
+
+def test_what_a_newer_release_wrote_stays_while_it_cannot_be_read(
+    store: ArtifactStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = publish(store, "old")
+    folder = tmp_path.joinpath("store", *ARTIFACT)
+    path = folder / "versions" / name / "version.json"
+    path.write_text(re.sub('"format_version": .', '"format_version": 9', path.read_text()))
+    age(tmp_path / "store")
+    store.limits = Limits(grace_s=0, abandoned_after_s=0)
+    refuse(monkeypatch, store.filesystem, "version.json")
+    assert "503 Slow Down" in vacuum(store, declared=[]).failed[f"file:{folder}"]
+    assert path.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
 import sys
 import time
@@ -64,6 +65,18 @@ def test_they_see_the_same(both: tuple[FileSystem, FileSystem], tree: Path) -> N
     walked = [status.path for status in arrow.walk(root.rsplit("/", 1)[0])]
     assert walked == [status.path for status in hadoop.walk(root.rsplit("/", 1)[0])]
     assert len(walked) == 2 * (len(NAMES) - 2)
+
+
+def test_files_are_hidden_as_spark_hides_them(spark: SparkSession, filesystem: FileSystem, tmp_path: Path) -> None:
+    rows = spark.range(4).selectExpr("id", "id % 2 AS _k")
+    rows.coalesce(1).write.partitionBy("_k").parquet(str(tmp_path / "source"))
+    shutil.copy(next((tmp_path / "source").rglob("*.parquet")), tmp_path / "file")
+    for name in ("_hidden", ".k=1", "_k=1/_x", "_k=1/.x", "_k=1/half.parquet._COPYING_"):
+        (tmp_path / "source" / name).parent.mkdir(exist_ok=True)
+        shutil.copy(tmp_path / "file", tmp_path / "source" / name)
+    read = {path_of_uri(uri) for uri in spark.read.parquet(str(tmp_path / "source")).inputFiles()}
+    assert {file.path for file in filesystem.walk(f"file:{tmp_path}/source")} == read
+    assert len(read) == 2
 
 
 def test_arrow_renames_nothing_local_for_another_file_system(tmp_path: Path) -> None:

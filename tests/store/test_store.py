@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import stat
 import time
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from spark_joinery.store import (
     FileSystem,
     Fingerprint,
     Limits,
+    StoreError,
     StoreNotWritableError,
     open_store,
 )
@@ -221,6 +223,20 @@ def test_other_file_systems_take_the_same_way(spark: SparkSession, tmp_path: Pat
 def test_a_store_has_to_be_named(spark: SparkSession) -> None:
     with pytest.raises(JoineryError, match=r"give --store, or set spark\.joinery\.store"):
         open_store(spark)
+
+
+@pytest.mark.parametrize("character", ["[", "]", "{", "}", "\\"])
+def test_a_name_that_spark_takes_for_a_pattern_is_refused(
+    spark: SparkSession, filesystem: FileSystem, tmp_path: Path, character: str
+) -> None:
+    """What Spark writes there it would not find again."""
+    root = f"{tmp_path}/a{character}b/store"
+    message = f"a{re.escape(character)}b/store.* has a {re.escape(character)} in its path.*Name another folder"
+    with pytest.raises(StoreError, match=message):
+        ArtifactStore(root, filesystem)
+    with pytest.raises(StoreError, match=message):
+        open_store(spark, root)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_refresh_that_spark_still_writes_to_is_not_abandoned(

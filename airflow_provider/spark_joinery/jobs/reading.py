@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrameReader, SparkSession
+
+from spark_joinery.jobs.held_settings import held_settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,19 +76,6 @@ _LOSSLESS = {
 }
 
 
-@contextmanager
-def _lossless(spark: SparkSession) -> Iterator[None]:
-    """Have Spark fail at files that it cannot read, instead of passing over them, and store values as they are."""
-    before = {key: spark.conf.get(key) for key in _LOSSLESS}
-    try:
-        for key, value in _LOSSLESS.items():
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, was in before.items():
-            spark.conf.set(key, str(was))
-
-
 def reads_whole_files(
     job: Callable[Concatenate[SparkSession, P], R],
 ) -> Callable[Concatenate[SparkSession, P], R]:
@@ -99,15 +87,30 @@ def reads_whole_files(
         job: The job.
 
     Returns:
-        The same job. The session has its own settings back when it is done.
+        The same job. The session has its own settings back when it is done, and with it all others that run.
     """
 
     @functools.wraps(job)
     def whole(spark: SparkSession, /, *arguments: P.args, **named: P.kwargs) -> R:
-        with _lossless(spark):
+        with held_settings(spark, _LOSSLESS):
             return job(spark, *arguments, **named)
 
     return whole
+
+
+def strict_reader(spark: SparkSession) -> DataFrameReader:
+    """Make a reader that fails at files that it cannot read, whatever the session says while the rows are read.
+
+    Args:
+        spark: A session.
+
+    Returns:
+        The reader, for relations of files that have no such option of their own.
+    """
+    reader = spark.read
+    for name in SKIPPING:
+        reader = reader.option(name, "false")
+    return reader
 
 
 def skipping_option(options: str) -> str | None:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from spark_joinery.cause import one_line
 from spark_joinery.errors import JoineryError
 from spark_joinery.jobs.builders.built import column
-from spark_joinery.jobs.reading import reading_settings, skipping_option
+from spark_joinery.jobs.reading import reading_settings, skipping_option, strict_reader
 from spark_joinery.jobs.snapshots import Snapshot, delta_snapshot, file_metadata, iceberg_snapshot
 from spark_joinery.metadata import ArtifactRequest, split_name
 from spark_joinery.metadata.identity import FILE_FORMATS
@@ -210,6 +210,9 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
             f"what an artifact of it covers. Take the option from the table, and set spark.sql.files.{skipping} where "
             "you need it."
         )
+    if description and description["provider"] in FILE_PROVIDERS and not is_path(request):
+        # not before it is known that the table has no such option, as Spark refuses a table that has another value
+        frame = strict_reader(spark).table(name)
     snapshot = _snapshot(spark, name, description)
     is_pinned = False
     if description and snapshot:
@@ -219,8 +222,11 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
 
 def _rows(spark: SparkSession, request: ArtifactRequest) -> DataFrame:
     """The relation's rows as they are now."""
+    if is_path(request):
+        is_of_files = split_name(request.sql_name)[0].lower() in FILE_PROVIDERS
+        return (strict_reader(spark) if is_of_files else spark.read).table(request.sql_name)
     # a session that has read the table before would go on with the files it found then
-    if not is_path(request) and spark.catalog.tableExists(request.sql_name):
+    if spark.catalog.tableExists(request.sql_name):
         spark.catalog.refreshTable(request.sql_name)
     return spark.table(request.sql_name)
 

@@ -33,17 +33,22 @@ def select(
         The requests whose relation is named, in their order; none if there are only others of these kinds.
 
     Raises:
-        UnknownNameError: If a name fits no request.
+        UnknownNameError: If a name fits no request, or the strings hold no name at all: a variable that is not set is
+            no wish for everything.
 
     Example:
         >>> select(manifest.requests, ["flights", "source.shop.raw.orders"])
     """
+    texts = list(names)
     known = {name for request in requests for name in _names(request)}
     # a name may hold spaces and commas itself
-    wanted = [name for text in names for name in ([text] if text in known else text.replace(",", " ").split())]
+    wanted = [name for text in texts for name in ([text] if text in known else text.replace(",", " ").split())]
     of_kinds = [request for request in requests if not kinds or request.kind in kinds]
-    if not wanted:
+    if not texts:
         return of_kinds
+    if not wanted:
+        given = " ".join(f"'{text}'" for text in texts)
+        raise UnknownNameError(f"The selection {given} names nothing; without a selection everything is taken.")
     unknown = [name for name in wanted if name not in known]
     if unknown:
         ids = ", ".join(sorted({request.unique_id or request.relation for request in requests}))

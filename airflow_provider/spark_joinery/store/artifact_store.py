@@ -6,6 +6,7 @@ import getpass
 import hashlib
 import json
 import logging
+import re
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,13 +24,16 @@ from spark_joinery.store.fingerprint import Fingerprint
 from spark_joinery.store.formats import CURRENT_FORMAT_VERSION, FORMAT_VERSION
 from spark_joinery.store.lookup import find_current
 from spark_joinery.store.retention import Limits, remove, superfluous
-from spark_joinery.store.verify import Verify, files_of
+from spark_joinery.store.verify import UnreadableError, Verify, files_of
 from spark_joinery.store.version import ArtifactVersion, Lookup, PendingVersion
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
+
+# Of the signs of Hadoop's patterns for paths those that do not stand for themselves, too, as * and ? do.
+_PATTERN = re.compile(r"[\[\]{}\\]")
 
 
 @dataclass
@@ -40,6 +44,9 @@ class ArtifactStore:
         root: Folder or URI; created with mode 0700 by the first refresh.
         filesystem: How to reach it, see `open_store`.
         limits: What each publication leaves of earlier ones.
+
+    Raises:
+        StoreError: If the root's name is one that Spark would take for a pattern.
 
     Example:
         >>> store = open_store(spark, "s3a://warehouse/joinery")
@@ -52,6 +59,12 @@ class ArtifactStore:
 
     def __post_init__(self) -> None:
         self.root = self.filesystem.qualify(self.root).rstrip("/")
+        if pattern := _PATTERN.search(self.root):
+            raise StoreError(
+                f"The artifact store {self.root} has a {pattern[0]} in its path: Spark takes that for a pattern, and "
+                "would not find what it has written there. Name another folder with --store or spark.joinery.store, "
+                "without any of [ ] { } and \\."
+            )
 
     def current(self, kind: str, relation: str, spec_hash: str, verify: Verify = "checksum") -> Lookup:
         """Find the version to use, with all its files verified.
@@ -174,7 +187,7 @@ class ArtifactStore:
             now_ms = current.modified_ms
             removals = superfluous(self.filesystem, published.folder, now_ms, self.limits, whole=published.name)
             remove(self.filesystem, list(removals))
-        except OSError as error:
+        except (OSError, UnreadableError) as error:
             log.warning("%s could not be cleaned: %s", published.folder, error)
 
     @contextmanager
@@ -201,7 +214,8 @@ def open_store(spark: SparkSession, root: str | None = None) -> ArtifactStore:
         The store. Nothing is created before the first refresh.
 
     Raises:
-        StoreError: If there are no file systems of its scheme; over Connect also if it is out of reach.
+        StoreError: If there are no file systems of its scheme, or Spark would take its name for a pattern; over Connect
+            also if it is out of reach.
         JoineryError: If no root is given at all; over Connect also if pyarrow is missing.
 
     Example:

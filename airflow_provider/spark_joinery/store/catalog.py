@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import get_args
 
 from spark_joinery.metadata import RelationNameError, path_identity, quote_name, split_name
-from spark_joinery.metadata.identity import SESSION_CATALOG
+from spark_joinery.metadata.identity import FILE_FORMATS, SESSION_CATALOG
 from spark_joinery.metadata.models import Kind
 from spark_joinery.store import layout
 from spark_joinery.store.artifact_store import ArtifactStore
@@ -17,6 +18,8 @@ from spark_joinery.store.verify import DamagedError, read_version
 
 # Other folders of the root are none of ours, or those of a newer release.
 KINDS: tuple[str, ...] = get_args(Kind)
+# Identities of paths begin with a scheme; those of tables have such a part in backticks.
+_PATH = re.compile(r"[a-z][a-z0-9+.-]*:/")
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ def is_named(relation: str, name: str) -> bool:
 
     Args:
         relation: Identity of the relation.
-        name: `table`, `schema.table`, `catalog.schema.table`; or a path or URI.
+        name: `table`, `schema.table`, `catalog.schema.table`, or the table's own name without backticks, whatever is in
+            it; or a path or URI, also as in SQL: "parquet.`/data/flights`".
 
     Example:
         >>> is_named("spark_catalog.raw.flights", "Flights")
@@ -68,15 +72,28 @@ def is_named(relation: str, name: str) -> bool:
     """
     if name == relation:
         return True
+    if _PATH.match(relation):
+        return _path_named(name) == relation
     try:
-        if "/" in name:
-            return path_identity(name) == relation
         parts = split_name(relation)
+        if parts[-1] in (name, name.lower()):
+            return True
         wanted = split_name(name)
     except RelationNameError:
         return False
     tail = parts[-len(wanted) :]
     return tail in (wanted, tuple(part.lower() for part in wanted))
+
+
+def _path_named(name: str) -> str | None:
+    """The identity of a path as a user writes it, alone or after its format; None if it is none."""
+    with suppress(RelationNameError):
+        match split_name(name):
+            case (file_format, path) if file_format.lower() in FILE_FORMATS:
+                name = path
+    with suppress(RelationNameError):
+        return path_identity(name)
+    return None
 
 
 def may_be(declared: str, relation: str) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from spark_joinery.store import layout
 from spark_joinery.store.filesystem import FileStatus, FileSystem
 from spark_joinery.store.lookup import complete_versions, find_current, newest_first, read_pointer
-from spark_joinery.store.verify import DamagedError, UnknownFormatError, read_version
+from spark_joinery.store.verify import DamagedError, UnknownFormatError, UnreadableError, read_version
 
 log = logging.getLogger(__name__)
 
@@ -66,12 +67,19 @@ def superfluous(
 
     Yields:
         What to remove.
+
+    Raises:
+        UnreadableError: If the file system does not tell now which version is in use.
+        OSError: If it does not tell what there is.
     """
     pointer = filesystem.status(f"{folder}/{layout.CURRENT}")
     try:
         published = read_pointer(filesystem, folder)[0] if pointer else None
     except UnknownFormatError:
         return
+    except UnreadableError:
+        # it may well name a version, which would look like one that was replaced
+        raise
     except DamagedError:
         published = None
     complete = complete_versions(filesystem, folder)
@@ -123,7 +131,11 @@ def _replaced(
     spare = [name for name in usable[kept:] if is_old(name)]
     if spare and whole != published:
         in_use = find_current(filesystem, folder).version
-        spare = [name for name in spare if in_use is None or name != in_use.name]
+        if in_use is None:
+            spare = []
+        elif in_use.name in usable:
+            # what is newer than it, and is not damaged, could not be read just now: it may be in use in a moment
+            spare = [name for name in spare if usable.index(name) > usable.index(in_use.name)]
     spare = [name for name in spare if _problem(filesystem, folder, name) is not UnknownFormatError]
     for version in _own_versions(filesystem, folder):
         if version.name in spare:
@@ -202,15 +214,24 @@ def is_foreign(filesystem: FileSystem, folder: str) -> bool:
     Args:
         filesystem: Where the store lies.
         folder: Folder of the artifact.
+
+    Raises:
+        UnreadableError: If the file system does not tell now.
     """
-    try:
-        read_pointer(filesystem, folder)
-    except UnknownFormatError:
-        return True
-    except DamagedError:
-        pass
-    names = complete_versions(filesystem, folder)
-    return any(_problem(filesystem, folder, name) is UnknownFormatError for name in names)
+
+    def is_unknown(read: Callable[[], object]) -> bool:
+        try:
+            read()
+        except UnreadableError:
+            raise
+        except DamagedError as problem:
+            return isinstance(problem, UnknownFormatError)
+        return False
+
+    return is_unknown(lambda: read_pointer(filesystem, folder)) or any(
+        is_unknown(partial(read_version, filesystem, folder, name, verify="length"))
+        for name in complete_versions(filesystem, folder)
+    )
 
 
 def _problem(filesystem: FileSystem, folder: str, name: str) -> type[DamagedError] | None:

@@ -21,6 +21,7 @@ from spark_joinery.store.retention import (
     size_of,
     superfluous,
 )
+from spark_joinery.store.verify import UnreadableError
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def vacuum(
                 if wanted
                 else _undeclared(filesystem, artifact, now_ms, limits)
             )
-        except OSError as error:
+        except (OSError, UnreadableError) as error:
             # one artifact out of reach is no reason to leave the others as they are
             failed[artifact.folder] = str(error)
             continue

@@ -1,4 +1,4 @@
-{# The SQL for a side of the join, with the predicate that makes its keys few. #}
+{# The SQL for a side of the join, with the predicate that makes its keys few; that may end in a comment, which the line ends. #}
 {% macro read_filtering_side(argument, value, where) %}
   {%- set relation = joinery.read_relation('bloom_filter_join', argument, value) -%}
   {%- if where is none -%}
@@ -6,5 +6,5 @@
   {%- elif where is not string or not where | trim -%}
     {%- do joinery.fail('bloom_filter_join', 'where', "must be a predicate as SQL text, but is " ~ joinery.shown(where)) -%}
   {%- endif -%}
-  {{ return('(select * from ' ~ relation ~ ' where ' ~ where ~ ')') }}
+  {{ return('(select * from ' ~ relation ~ ' where ' ~ where ~ '\n)') }}
 {% endmacro %}

@@ -1,9 +1,10 @@
-{# The window as one would write it; for the jar with a hint, if there is one. #}
+{# The window as one would write it; for the jar with a hint, if there is one. An expression may end in a comment, which the line ends. #}
 {% macro plain_window(window, hint='') %}
 select{{ hint }}
   *
   {%- for item in window.expressions %},
-  {{ item.expression }} over w as {{ joinery.quoted(item.name) }}
+  {{ item.expression }}
+    over w as {{ joinery.quoted(item.name) }}
   {%- endfor %}
 from {{ window.relation }}
 window w as ({{ joinery.window_sql(window, window.key_columns) }})

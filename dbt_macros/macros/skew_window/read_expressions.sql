@@ -1,4 +1,4 @@
-{# `expressions` as a list of {name, expression}: the one argument that holds SQL, an aggregate that OVER can follow. #}
+{# `expressions` as a list of {name, expression}: this argument holds SQL, an aggregate that OVER can follow. #}
 {% macro read_expressions(expressions) %}
   {%- do joinery.check_list('skew_window', 'expressions', expressions) -%}
   {%- for item in expressions -%}

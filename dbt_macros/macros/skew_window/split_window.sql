@@ -1,14 +1,16 @@
 {# The five steps for a skewed window: boundaries for each hot key (split_boundaries), PART_ID by broadcast join (split_tagged),
    halo rows copied to the parts whose frames need them as EXPANDED_ROW (split_expanded_*), the window by keys and PART_ID, and
    the copies dropped. A row's part is decided once, in one pass, and what a part needs is counted in the rows themselves:
-   boundaries that are stale, foreign or different on each evaluation change the balance, never a result. #}
+   boundaries that are stale, foreign or different on each evaluation change the balance, never a result. An expression may end in a
+   comment, which the line ends. #}
 {% macro split_window(window, boundaries) %}
 select * except (__joinery_part_id, __joinery_expanded_row)
 from (
   select
     *
     {%- for item in window.expressions %},
-    {{ item.expression }} over w as {{ joinery.quoted(item.name) }}
+    {{ item.expression }}
+      over w as {{ joinery.quoted(item.name) }}
     {%- endfor %}
   from (
     {{ joinery.split_expanded_rows(window, boundaries) if window.frame.type == 'rows'

@@ -2,5 +2,6 @@ select
   l.*,
   r.`seats` as `seats`
 from `air`.`flights` as l
-inner join (select * from `air`.`planes` where manufacturer = 'CESSNA') as r
+inner join (select * from `air`.`planes` where manufacturer = 'CESSNA'
+) as r
   on l.`tailnum` = r.`tailnum`

@@ -2,7 +2,8 @@ select * except (__joinery_part_id, __joinery_expanded_row)
 from (
   select
     *,
-    avg(dep_delay) over w as `average_delay`
+    avg(dep_delay)
+      over w as `average_delay`
   from (
     select * except (__joinery_part), __joinery_part <> __joinery_part_id as __joinery_expanded_row
     from (

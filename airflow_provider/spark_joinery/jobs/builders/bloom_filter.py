@@ -16,10 +16,11 @@ import math
 from functools import reduce
 from operator import add
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_joinery.cause import one_line
 from spark_joinery.jobs.builders.built import Built, ColumnUnusableError, DriftError, column, resolve
 from spark_joinery.jobs.builders.distinct import RELATIVE_ERROR, as_field, distinct_sketch
 from spark_joinery.jobs.builders.hashing import hashable, hashed_type, is_hashable
@@ -196,7 +197,26 @@ def _predicate(frame: DataFrame, where: str, relation: str) -> Column:
     try:
         frame.where(where).schema  # noqa: B018
     except AnalysisException as error:
-        raise ColumnUnusableError(
-            f"{relation}: `where: {where}` is no predicate on it: {str(error).splitlines()[0]}"
-        ) from error
+        raise ColumnUnusableError(f"{relation}: `where: {where}` is no predicate on it: {one_line(error)}") from error
+    if problem := _problem_with_rows_alone(frame, where):
+        raise ColumnUnusableError(f"{relation}: `where: {where}` {problem}; expected a predicate on the row alone.")
     return F.expr(where)
+
+
+def _problem_with_rows_alone(frame: DataFrame, where: str) -> str | None:
+    """Why a predicate that Spark accepts is none of a row's own values, or not the one that is meant; None if it is.
+
+    Spark's analyzer is asked, over Spark Connect too: it allows no name in parentheses, and no subquery in a lambda.
+    """
+    # on a line of its own, as the predicate may end in a comment
+    try:
+        frame.where(f"({where}\n)").schema  # noqa: B018
+    except ParseException:
+        return "is not complete: Spark takes its end for a name, as after AS"
+    try:
+        frame.where(f"exists(array(1), __joinery_row -> ({where}\n))").schema  # noqa: B018
+    except AnalysisException as error:
+        # what else a lambda may not hold, such as a function in Python, does no harm here
+        if error.getCondition() == "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.HIGHER_ORDER_FUNCTION":
+            return "asks another relation, by a subquery, which may change while this one stays"
+    return None

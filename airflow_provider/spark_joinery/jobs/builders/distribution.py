@@ -80,7 +80,9 @@ def build_distribution(
     if base:
         raise DriftError(_EXACT)
     with exact_distribution(source, keys, spec) as distribution:
-        distribution.table.withColumnsRenamed(named).write.parquet(target.data_path)
+        # all at once: renamed one after another, a key that is called key0 would meet the one that still is
+        renamed = (F.col(name).alias(named.get(name, name)) for name in distribution.table.columns)
+        distribution.table.select(*renamed).write.parquet(target.data_path)
     return Built(
         distribution.rows,
         keys=distribution.keys,

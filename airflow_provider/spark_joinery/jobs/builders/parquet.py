@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
 from spark_joinery.errors import JoineryError
+from spark_joinery.jobs.reading import strict_reader
 
 
 class LostRowsError(JoineryError):
@@ -25,8 +26,7 @@ def read_whole(spark: SparkSession, *paths: str) -> DataFrame:
     Returns:
         Their rows.
     """
-    strict = spark.read.option("ignoreMissingFiles", "false").option("ignoreCorruptFiles", "false")
-    return strict.parquet(*paths)
+    return strict_reader(spark).parquet(*paths)
 
 
 def write_counted(frame: DataFrame, path: str, totals: Mapping[str, Column]) -> dict[str, int]:

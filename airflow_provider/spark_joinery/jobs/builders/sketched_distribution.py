@@ -13,8 +13,6 @@ rows gives the table of the whole, or a `DriftError` where a key has become hot 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -27,6 +25,7 @@ from spark_joinery.jobs.builders.hashing import hashable
 from spark_joinery.jobs.builders.hot_keys import hot_from
 from spark_joinery.jobs.builders.order_sketch import OrderSketch
 from spark_joinery.jobs.builders.parquet import read_whole
+from spark_joinery.jobs.held_settings import held_settings
 from spark_joinery.metadata import DistributionSpec
 from spark_joinery.store import ArtifactVersion, PendingVersion
 
@@ -40,7 +39,8 @@ _FREQUENT_ITEMS_ERROR = 3.5 / (1 << 14)
 # Keys with a share of this of what makes a key hot are watched, too: they may be hot tomorrow.
 _WATCHED = 0.25
 _STATE = ("h", "row_count", "null_count", "sketch")
-_FALLBACK = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
+# Spark sorts all rows once a task meets 128 keys, its limit for sketches and the like.
+_MANY_GROUPS = {"spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(2 * _ALL_KEYS)}
 
 
 class TooManyHotKeysError(Exception):
@@ -98,7 +98,7 @@ def sketched_distribution(
         DriftError: If `base` does not know enough of a key.
     """
     spark, keys = source.sparkSession, list(names)
-    with _many_groups(spark):
+    with held_settings(spark, _MANY_GROUPS):
         totals = _first_pass(source, keys, base)
         if totals.nans:
             raise TooManyHotKeysError("the order column holds NaN")
@@ -275,14 +275,3 @@ def _write_table(
 
 def _hash(source: DataFrame, keys: list[str]) -> Column:
     return F.xxhash64(*(hashable(F.col(key), source.schema[key].dataType) for key in keys))
-
-
-@contextmanager
-def _many_groups(spark: SparkSession) -> Iterator[None]:
-    """Keep Spark from sorting all rows once a task meets 128 keys, its limit for sketches and the like."""
-    former = spark.conf.get(_FALLBACK) or "128"
-    spark.conf.set(_FALLBACK, 2 * _ALL_KEYS)
-    try:
-        yield
-    finally:
-        spark.conf.set(_FALLBACK, former)

@@ -70,7 +70,7 @@ class FileSystem(ABC):
     def walk(self, folder: str) -> Iterator[FileStatus]:
         """Yield all files below a folder, hidden ones left out as Spark does."""
         for status in self.list(folder):
-            if status.name.startswith(("_", ".")):
+            if _is_hidden(status.name):
                 continue
             if status.is_folder:
                 yield from self.walk(status.path)
@@ -145,6 +145,12 @@ class FileSystem(ABC):
     @abstractmethod
     def _rename_over(self, source: str, target: str) -> None:
         """Rename a file; one that has the name already is replaced in the same step."""
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether Spark reads no file or folder of a name: `_k=1` is a partition."""
+    is_marked = name.startswith("_") and "=" not in name
+    return is_marked or name.startswith(".") or name.endswith("._COPYING_")
 
 
 def local_mode(path: str) -> int | None:

@@ -48,10 +48,16 @@ object Equalities extends PredicateHelper {
    * query would have dropped before it computed the key. Columns and widening casts do not fail; whatever else is left
    * where the same rows meet it, and what may fail where it stays behind the query's own predicates, too. None is moved
    * to where a function of the user's, Python's for example, would be computed twice for each row.
+   *
+   * @param beside
+   *   keys that are in the same filter
    */
-  def isHarmless(key: Expression, side: LogicalPlan): Boolean = KeyLineage.of(key, side).forall { found =>
-    found.isColumn || found.isConstant ||
-    found.isChain && isCheap(found.key) && (!MayFail(found.key) || found.staysBehind)
+  def isHarmless(key: Expression, side: LogicalPlan, beside: Seq[Expression] = Nil): Boolean = {
+    lazy val columns = AttributeSet(beside.flatMap(KeyLineage.of(_, side)).flatMap(_.key.references))
+    KeyLineage.of(key, side).forall { found =>
+      found.isColumn || found.isConstant ||
+      found.isChain && isCheap(found.key) && (!MayFail(found.key) || found.staysBehind(columns))
+    }
   }
 
   /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */

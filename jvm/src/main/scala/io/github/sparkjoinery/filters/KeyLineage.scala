@@ -41,13 +41,16 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
    * leaves above a projection because it is expensive, and before what the reader of another system's table leaves to
    * Spark; generated code asks last of all whether something is not NULL ([[isAskedLast]]); and Spark tests values of
    * partitions, and what `_metadata` tells of files, on the driver, also of those of which the query has no row.
+   *
+   * @param beside
+   *   columns that the predicate tests beside the key
    */
-  def staysBehind: Boolean = isChain && !key.references.subsetOf(ofWholeFiles) && (
+  def staysBehind(beside: AttributeSet): Boolean = isChain && !key.references.subsetOf(ofWholeFiles) && (
     !above.exists(dropsRows) || leavesOrder && !above.exists {
       case Filter(_, _: Project) => true
       case Filter(condition, _) =>
         condition.containsPattern(PYTHON_UDF) || SubqueryExpression.hasInOrCorrelatedExistsSubquery(condition) ||
-        isAskedLast(splitConjunctivePredicates(condition))
+        isAskedLast(splitConjunctivePredicates(condition), beside)
       case _ => false
     })
 
@@ -63,12 +66,12 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
   }
 
   /**
-   * Whether one of these predicates is a NOT NULL that is tested after all others: none of them, and not the key, has
-   * the column. Spark's generated code tests a column for NULL where it is first used.
+   * Whether one of these predicates is a NOT NULL that is tested after all others: none of them, and no key, has the
+   * column. Spark's generated code tests a column for NULL where it is first used.
    */
-  private def isAskedLast(predicates: Seq[Expression]): Boolean = {
+  private def isAskedLast(predicates: Seq[Expression], beside: AttributeSet): Boolean = {
     val (notNull, others) = predicates.partition(_.isInstanceOf[IsNotNull])
-    val used = key.references ++ AttributeSet(others.flatMap(_.references))
+    val used = key.references ++ beside ++ AttributeSet(others.flatMap(_.references))
     notNull.exists {
       case IsNotNull(column: Attribute) => !used.contains(column)
       case IsNotNull(other) => !other.semanticEquals(key)

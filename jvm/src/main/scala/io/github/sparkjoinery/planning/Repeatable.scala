@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.planning
 
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Expression, SparkPartitionID, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
@@ -50,22 +50,33 @@ object Repeatable {
   }
 
   /**
-   * Whether a stage whose output is lost has the same rows again, as far as its operators decide, in whichever order
-   * the tables give theirs. Sums of floating-point numbers may differ in their last digits.
+   * Whether a stage of which a part is lost has the same rows again, as far as its operators decide, in whichever order
+   * the tables give theirs. Sums of floating-point numbers may differ in their last digits; numbers of tasks do not.
    */
-  def ofSameTables(plan: LogicalPlan): Boolean = isInAnyOrder(plan, rounds = true)(_ => true)
+  def ofSameTables(plan: LogicalPlan): Boolean = isInAnyOrder(plan, isAgain = true)(_ => true)
 
-  private def isInAnyOrder(plan: LogicalPlan, rounds: Boolean = false)(isRepeatable: LogicalPlan => Boolean): Boolean =
-    plan.deterministic && !plan.exists {
-      case stage: LogicalQueryStage => !isInAnyOrder(stage.logicalPlan, rounds)(isRepeatable)
+  /**
+   * @param isAgain
+   *   the same tasks run again; else others, of another job
+   */
+  private def isInAnyOrder(plan: LogicalPlan, isAgain: Boolean = false)(isRepeatable: LogicalPlan => Boolean): Boolean =
+    !plan.exists {
+      case other if !other.expressions.forall(isSettled(_, isAgain)) => true
+      case stage: LogicalQueryStage => !isInAnyOrder(stage.logicalPlan, isAgain)(isRepeatable)
       case aggregate: Aggregate => !aggregate.groupingExpressions.forall(isOneValue) ||
         !aggregate.aggregateExpressions.forall(_.collect { case AggregateExpression(function, _, _, _, _) =>
           function
-        }.forall(isInAnyOrder(_, rounds)))
+        }.forall(isInAnyOrder(_, isAgain)))
       case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: Join | _: Sort | _: RepartitionOperation => false
       case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: RowsOfChild => false
       case other => other.children.nonEmpty || !isRepeatable(other)
     }
+
+  private def isSettled(expression: Expression, isAgain: Boolean): Boolean = expression match {
+    case _ if expression.deterministic => true
+    case _: SparkPartitionID => isAgain
+    case _ => !expression.children.forall(_.deterministic) && expression.children.forall(isSettled(_, isAgain))
+  }
 
   /** Whether it does not matter in which order an aggregate function has its values. */
   private def isInAnyOrder(function: AggregateFunction, rounds: Boolean): Boolean = function match {

@@ -49,11 +49,14 @@ object JoinTerms extends PredicateHelper {
   def of(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): JoinTerms = JoinTerms(
     side,
     other,
-    Equalities.of(condition, other, side).collect {
-      case (mine, theirs)
-          if HashedKey.typeOf(mine.dataType).isDefined && HashedKey.typeOf(mine.dataType) == HashedKey.typeOf(
-            theirs.dataType) && Equalities.isCheap(mine) && Equalities.isHarmless(theirs, side) => Key(mine, theirs)
-    },
+    harmless(
+      Equalities.of(condition, other, side).collect {
+        case (mine, theirs)
+            if HashedKey.typeOf(mine.dataType).isDefined && HashedKey.typeOf(mine.dataType) == HashedKey.typeOf(
+              theirs.dataType) && Equalities.isCheap(mine) => Key(mine, theirs)
+      },
+      side
+    ),
     condition.toSeq.flatMap(splitConjunctivePredicates).flatMap {
       case LessThanOrEqual(a, b) => bounds(a, b, side, other)
       case LessThan(a, b) => bounds(a, b, side, other)
@@ -62,6 +65,12 @@ object JoinTerms extends PredicateHelper {
       case _ => Nil
     }
   )
+
+  /** Those keys of one filter that cannot fail, also without the others. */
+  private[built] def harmless(keys: Seq[Key], side: LogicalPlan): Seq[Key] = {
+    val found = keys.filter(key => Equalities.isHarmless(key.theirs, side, keys.map(_.theirs)))
+    if (found.length == keys.length) found else harmless(found, side)
+  }
 
   /** Of `lower <= upper`. */
   private def bounds(lower: Expression, upper: Expression, side: LogicalPlan, other: LogicalPlan): Seq[Bound] = {
@@ -83,7 +92,9 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
 
   private def found(place: Int): Option[Expression] = source.keys.collectFirst { case (key, `place`) => key }
 
-  val keys: Seq[Key] = terms.keys.zipWithIndex.flatMap { case (key, i) => found(i).map(mine => key.copy(mine = mine)) }
+  val keys: Seq[Key] = harmless(
+    terms.keys.zipWithIndex.flatMap { case (key, i) => found(i).map(mine => key.copy(mine = mine)) },
+    terms.side)
 
   private val inequalities: Seq[Bound] = terms.bounds.zipWithIndex.flatMap { case (bound, i) =>
     found(terms.keys.length + i).map(mine => bound.copy(mine = mine))

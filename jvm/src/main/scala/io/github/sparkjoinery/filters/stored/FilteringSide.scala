@@ -43,7 +43,9 @@ case class FilteringSide(
     if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
     } else if (!columns.forall(name =>
-        keys.exists { case (column, key) => source.nameOf(column) == name && Equalities.isHarmless(key, other) })) {
+        keys.exists { case (column, key) =>
+          source.nameOf(column) == name && Equalities.isHarmless(key, other, found.flatten.map(_.theirs))
+        })) {
       Left(
         "the other side's key is long, computed above a join or by a function of the user's, or may fail of rows that the query drops")
     } else if (columns.exists(source.partitionColumns)) {

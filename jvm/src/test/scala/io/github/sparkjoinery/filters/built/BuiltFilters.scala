@@ -33,6 +33,12 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
     super.afterAll()
   }
 
+  /** Makes a view of a table's rows of which no filter can be built before they are shuffled. */
+  protected def hide(table: String): Unit = {
+    val rows = spark.table(table)
+    spark.createDataFrame(rows.rdd, rows.schema).createOrReplaceTempView(s"hidden_$table")
+  }
+
   /** The answer without filters, however Spark comes to it. */
   protected def unfiltered(query: String): Seq[String] =
     withConf(Plain ++ Interpreted :+ Off: _*)(Answers.rows(sql(query)))

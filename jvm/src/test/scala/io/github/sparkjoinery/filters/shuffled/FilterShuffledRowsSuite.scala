@@ -16,12 +16,6 @@ class FilterShuffledRowsSuite extends BuiltFilters {
     Seq("small", "second").foreach(hide)
   }
 
-  /** Makes a view of a table's rows of which no filter can be built before they are shuffled. */
-  private def hide(table: String): Unit = {
-    val rows = spark.table(table)
-    spark.createDataFrame(rows.rdd, rows.schema).createOrReplaceTempView(s"hidden_$table")
-  }
-
   private def few(columns: String = "*"): String = s"(SELECT $columns FROM hidden_small WHERE b % 20 = 3)"
 
   /** Filters between a shuffle and what sorts or looks up its rows. */
