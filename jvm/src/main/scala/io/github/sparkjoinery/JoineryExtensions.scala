@@ -16,7 +16,7 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin, WaitForOwnRightSide}
 import io.github.sparkjoinery.parser.JoineryParser
-import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReportRule}
+import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReportRule, OneExecutionOfCuts}
 import io.github.sparkjoinery.rangejoin.{
   DistributeRangeJoin,
   RangeJoinStrategy,
@@ -81,6 +81,8 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWind
  * Whatever the operators: [[OneFilePerTask]] makes one partition more of 200, so that a task writes one file instead of
  * one for each.
  *
+ * Joins that are cut into parts: [[OneExecutionOfCuts]] sees to it that both sides have the same cuts.
+ *
  * Below, each capability has a section, with its rules in the order in which they run.
  */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
@@ -138,6 +140,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     // whatever the operators
     extensions.injectQueryStagePrepRule(_ => OneFilePerTask)
     extensions.injectColumnar(_ => OneFilePerTask.WithoutAdaptiveExecution)
+    extensions.injectColumnar(_ => OneExecutionOfCuts.WithoutAdaptiveExecution)
     extensions.injectColumnar(_ => CodegenBoundaries)
     extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
     extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)

@@ -27,7 +27,7 @@ case class PartsByQuantiles(partitions: Int) {
 
   /**
    * The cuts between the parts, at quantiles, as a scalar subquery. They decide how evenly the work is spread, never
-   * what is found.
+   * what is found, as long as all places have the same: see [[OneExecutionOfCuts]].
    *
    * @param number
    *   over the relation: a long
