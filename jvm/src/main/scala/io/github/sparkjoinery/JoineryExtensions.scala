@@ -43,7 +43,7 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWind
  *      [[NestedFieldsOfLastJoin]]; then, once filters are where they belong, [[InferFiltersOfLastJoin]] and
  *      [[DistributeLastJoin]];
  *   1. optimizer, and adaptive execution: [[EmptyRightSide]] leaves out keys that may fail where nothing is on the
- *      right;
+ *      right, and [[EmptyLeftSide]] the whole join where nothing is on the left;
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution;
  *   1. adaptive execution: [[WaitForOwnRightSide]] sees to it that a right side which is measured first is run once;
@@ -109,6 +109,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectOptimizerRule(_ => NestedFieldsOfLastJoin)
     extensions.injectPreCBORule(_ => InferFiltersOfLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
+    extensions.injectRuntimeOptimizerRule(_ => EmptyLeftSide)
     extensions.injectRuntimeOptimizerRule(_ => EmptyRightSide)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)

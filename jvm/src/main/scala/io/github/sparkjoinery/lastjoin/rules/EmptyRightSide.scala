@@ -1,11 +1,10 @@
 package io.github.sparkjoinery.lastjoin.rules
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
-import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms, LastRowPerKey}
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms}
 import io.github.sparkjoinery.planning.MayFail
 
 /**
@@ -19,18 +18,11 @@ object EmptyRightSide extends Rule[LogicalPlan] {
 
   /** The left side with NULLs in place of right columns. */
   def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
-    case join: LastJoin if isEmpty(join.right) && LastJoinTerms.of(join).leftKeys.exists(MayFail(_)) =>
+    case join: LastJoin if EmptySide.is(join.right) && LastJoinTerms.of(join).leftKeys.exists(MayFail(_)) =>
       val nulls = join.output.drop(join.left.output.length).map { column =>
         Alias(Literal(null, column.dataType), column.name)(column.exprId, column.qualifier, Some(column.metadata))
       }
       Some(Project(join.left.output ++ nulls, join.left))
     case _ => None
-  }
-
-  private def isEmpty(right: LogicalPlan): Boolean = right match {
-    case local: LocalRelation => local.data.isEmpty && !local.isStreaming
-    case stage: LogicalQueryStage => stage.isMaterialized && stage.stats.rowCount.contains(BigInt(0))
-    case _: Project | _: Filter | _: LastRowPerKey => isEmpty(right.children.head)
-    case _ => false
   }
 }

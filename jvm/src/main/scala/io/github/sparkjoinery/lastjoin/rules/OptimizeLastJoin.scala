@@ -13,7 +13,8 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms, LastRow
  * A filter above over right columns stays: it decides on the row found, not on the rows to choose from.
  *
  * Where ON is nothing but equalities, the right side is reduced to the last row of each key. And a LAST JOIN of which
- * no right column is used is dropped: it neither adds nor removes rows.
+ * no right column is used is dropped: it neither adds nor removes rows. So is one with an empty side, where that may
+ * spare the query an error.
  */
 object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -24,6 +25,8 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
         val pushedJoin = join.copy(left = Filter(pushed.reduce(And), join.left))
         pushedJoin.copyTagsFrom(join) // the rule's result gets the filter's
         kept.reduceOption(And).map(Filter(_, pushedJoin)).getOrElse(pushedJoin)
+
+      case EmptyLeftSide(nothing) => nothing
 
       case EmptyRightSide(left) => left
 

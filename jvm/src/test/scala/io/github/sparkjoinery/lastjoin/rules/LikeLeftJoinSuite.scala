@@ -215,6 +215,33 @@ class LikeLeftJoinSuite extends LastJoinChecks {
       }
     }
 
+  for (adaptive <- Seq("false", "true"); hint <- Seq("BROADCAST", "SHUFFLE_HASH", "MERGE"))
+    test(s"keys and other terms that would fail, beside an empty left side: $hint, adaptive $adaptive") {
+      withConf("spark.sql.adaptive.enabled" -> adaptive, "spark.sql.ansi.enabled" -> "true") {
+        for (from <- Seq("WHERE false", "LIMIT 0");
+          on <- Seq("f.ts = 100 div (s.ts - 7)", "f.k = s.k AND 1 div (s.ts - 7) > 0")) {
+          def query(join: String, order: String) =
+            s"SELECT /*+ $hint(s) */ f.id, s.v FROM (SELECT * FROM facts $from) f $join JOIN states s $order ON $on"
+          val left = sql(query("LEFT", ""))
+          assert(left.collect().isEmpty)
+          for (order <- Seq("ORDER BY s.ts", "")) {
+            val last = sql(query("LAST", order))
+            assert(last.schema == left.schema)
+            assert(last.collect().isEmpty, s"$from $on $order")
+          }
+        }
+      }
+    }
+
+  test("an empty left side, as adaptive execution finds: no join") {
+    val query = "SELECT /*+ MERGE(s) */ f.id, s.v FROM facts f LAST JOIN states s ORDER BY s.ts ON f.k = s.k"
+    withConf("spark.sql.adaptive.enabled" -> "true") {
+      val joined = sql(s"$query AND s.ts <= f.ts WHERE f.id < 0")
+      assert(joined.collect().isEmpty)
+      assert(!operators(joined).exists(_.endsWith("LastJoin")), plan(joined))
+    }
+  }
+
   test("ORDER BY a metadata column, which is in no list") {
     sql("CREATE TABLE filed (k INT, v STRING) USING parquet")
     for (v <- Seq("a", "b", "c")) {
