@@ -98,7 +98,7 @@ object Monotone {
   }
 
   /** Whether local time runs as evenly as time itself. */
-  private def evenly(dataType: DataType, zone: Option[String]): Boolean =
+  def evenly(dataType: DataType, zone: Option[String]): Boolean =
     dataType == TimestampNTZType ||
       zone.exists(id => Try(DateTimeUtils.getZoneId(id).getRules.isFixedOffset).getOrElse(false))
 }

@@ -2,11 +2,10 @@ package io.github.sparkjoinery.lastjoin.rules
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.lastjoin.logical.AsOfComparison
+import io.github.sparkjoinery.planning.Monotone
 
 /**
  * What Joinery makes of Spark's own logical as-of join, from `DataFrame._joinAsOf` or pandas-on-Spark's `merge_asof`.
@@ -30,8 +29,8 @@ object SparkAsOfJoin extends PredicateHelper {
       Left("an as-of join on a condition with a subquery, an outer column or a Python function")
     } else if (SubExprUtils.hasOuterReferences(join.left) || SubExprUtils.hasOuterReferences(join.right)) {
       Left("an as-of join with a side that refers to an outer query")
-    } else if (sides.exists(known => isLocalTime(known.left.dataType))) {
-      Left(s"an as-of join by TIMESTAMPs in ${SQLConf.get.sessionLocalTimeZone}, whose clocks are set back: " +
+    } else if (zoneOfLocalTime(join.orderExpression).isDefined) {
+      Left(s"an as-of join by TIMESTAMPs in ${zoneOfLocalTime(join.orderExpression).get}, whose clocks are set back: " +
         "Spark compares local times")
     } else {
       sides.filter(known => isMeasured(known.left) && isMeasured(known.right))
@@ -45,9 +44,14 @@ object SparkAsOfJoin extends PredicateHelper {
     case _ => false
   }
 
-  /** Differences of TIMESTAMPs are of local times: where an hour comes twice, a later row may seem further away. */
-  private def isLocalTime(dataType: DataType): Boolean =
-    dataType == TimestampType && !DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone).getRules.isFixedOffset
+  /**
+   * Differences of TIMESTAMPs are of local times: where an hour comes twice, a later row may seem further away. The
+   * time zone is the one that the difference has, of when the join was analyzed; the session may have another by now.
+   */
+  private def zoneOfLocalTime(order: Expression): Option[String] = order.collectFirst {
+    case difference: SubtractTimestamps if !Monotone.evenly(difference.left.dataType, difference.timeZoneId) =>
+      difference.timeZoneId.getOrElse("no time zone")
+  }
 
   /**
    * Spark takes the row of the least difference; where differences exist, that is the order of the values themselves.

@@ -145,6 +145,30 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
     }
   }
 
+  test("timestamps are compared as in the time zone in which the join was analyzed") {
+    views(
+      "late" -> "SELECT 1 AS id, TIMESTAMP'2024-11-03T06:30:00Z' AS t",
+      "early" -> """SELECT * FROM VALUES (1, TIMESTAMP'2024-11-03T05:30:00Z'), (2, TIMESTAMP'2024-11-03T06:10:00Z')
+                   |AS t(rid, t)""".stripMargin
+    )
+    def analyzed(zone: String): DataFrame = withConf("spark.sql.session.timeZone" -> zone) {
+      val (l, r) = (spark.table("late"), spark.table("early"))
+      SparkAsOf.join(l, r, l("t"), r("t"), Nil).select("id", "rid")
+    }
+    for ((before, after) <- Seq("America/New_York" -> "UTC", "UTC" -> "America/New_York")) {
+      def answer: Seq[String] = {
+        val joined = analyzed(before)
+        withConf("spark.sql.session.timeZone" -> after)(Answers.rows(joined))
+      }
+      val theirs = withConf("spark.joinery.asofJoin.enabled" -> "false")(answer)
+      assert(theirs == Seq(if (before == "UTC") "(1, 2)" else "(1, 1)"))
+      assert(answer == theirs, s"$before, then $after")
+      val joined = analyzed(before)
+      val chosen = withConf("spark.sql.session.timeZone" -> after)(operators(joined))
+      assert(chosen.contains("BroadcastLastJoin") == (before == "UTC"), chosen)
+    }
+  }
+
   test("left to Spark: strings, which it takes by the difference of their numbers") {
     withConf("spark.sql.ansi.enabled" -> "false") {
       val joined = SparkAsOf.join(left, right, left("t").cast("string"), right("t").cast("string"), Seq("k"))
