@@ -59,6 +59,7 @@ SLOW = {
     "artifacts.ArtifactStoreSuite": 25,
     "window.SpilledWindowSuite": 35,
     "window.SkewedWindowEdgesSuite": 20,
+    "window.ChangedSettingsSuite": 30,
     "window.TiedFramesSuite": 20,
     "lastjoin.SkewSplitSuite": 33,
     "lastjoin.LastJoinSelfJoinSuite": 32,

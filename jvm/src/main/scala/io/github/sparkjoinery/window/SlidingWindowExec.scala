@@ -23,7 +23,7 @@ import io.github.sparkjoinery.window.parts.{
   WindowCuts,
   WindowPartsExec
 }
-import io.github.sparkjoinery.window.program.WindowPrograms
+import io.github.sparkjoinery.window.program.{BoundSettings, ShippedPrograms}
 
 /**
  * Window functions in constant amortised time per row, whatever the frame. Takes the place of both Spark's window
@@ -100,21 +100,22 @@ case class SlidingWindowExec(
 
   /** @param tasks that there are */
   private def newTask(tasks: Int): WindowTaskFactory = {
-    val (keys, parts) = cuts match {
-      case None => (partitionSpec, None)
+    val (keys, parts, isCut) = cuts match {
+      case None => (partitionSpec, None, false)
       case Some(cut: CutAtWrite) =>
         val written = WindowPartsExec.behind(child).fold(cut)(_.cuts)
         report(written.hotKeys.values.map(_.cuts))
         val parts = written.taskParts
-        if (parts.isEmpty) (partitionSpec, None)
-        else (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)))
+        if (parts.isEmpty) (partitionSpec, None, false)
+        else (partitionSpec :+ cut.part, Some((cut.termsOfParts, (_: Int) => parts)), true)
       case Some(cut: CutAtRead) =>
         val parts = partsOfReaders(cut, tasks)
-        (partitionSpec, Some((cut.terms, parts(_))))
+        (partitionSpec, Some((cut.terms, parts(_))), parts.exists(_.exists(_.hot.nonEmpty)))
       case Some(other) => throw SparkException.internalError(s"a window cut by $other")
     }
+    val settings = cuts.filter(_ => isCut).fold(BoundSettings.ofTasks)(_.terms.settings)
     WindowTaskFactory(
-      WindowPrograms.of(orderSpec, functions),
+      ShippedPrograms(orderSpec, functions, settings, areFixed = isCut),
       keys,
       orderSpec,
       child.output,

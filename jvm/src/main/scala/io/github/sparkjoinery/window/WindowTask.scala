@@ -9,7 +9,7 @@ import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
 import io.github.sparkjoinery.execution.rows.TotalOrder
 import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.parts.{PartRows, SplitTerms, TaskParts}
-import io.github.sparkjoinery.window.program.WindowPrograms
+import io.github.sparkjoinery.window.program.{ShippedPrograms, WindowPrograms}
 import io.github.sparkjoinery.window.rows.{IndexedRows, PartitionRows, SortedRows}
 
 /**
@@ -99,7 +99,7 @@ private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetr
  *   what a task computes, by its number
  */
 case class WindowTaskFactory private[window] (
-    programs: WindowPrograms,
+    programs: ShippedPrograms,
     keys: Seq[Expression],
     order: Seq[SortOrder],
     output: Seq[Attribute],
@@ -107,7 +107,7 @@ case class WindowTaskFactory private[window] (
     parts: Option[(SplitTerms, Int => Option[TaskParts])]) {
   def create(task: Int): WindowTask =
     new WindowTask(
-      programs,
+      programs.ofTask,
       keys,
       order,
       output,

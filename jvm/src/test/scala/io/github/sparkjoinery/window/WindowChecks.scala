@@ -34,7 +34,7 @@ trait WindowChecks extends LastJoinChecks {
   protected def isSliding(query: DataFrame): Boolean = planned(query).exists(_.nodeName == Operator)
 
   /** Rows by their unique first column, or the class of the error. */
-  private def outcome(query: DataFrame): Either[String, Map[Any, Row]] = Try(query.collect()) match {
+  protected def outcome(query: DataFrame): Either[String, Map[Any, Row]] = Try(query.collect()) match {
     case Success(rows) =>
       val byId = rows.map(row => row.get(0) -> row).toMap
       assert(byId.size == rows.length, "rows were repeated")

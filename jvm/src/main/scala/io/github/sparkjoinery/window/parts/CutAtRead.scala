@@ -22,14 +22,19 @@ private[window] class CutAtRead(
 
   @transient private lazy val known = mutable.Map.empty[Map[Int, Int], Map[Int, Map[Long, KeyCuts]]]
 
+  /** Once for a plan, whose stages may run again. */
+  @transient private lazy val mayCut = terms.hold
+
   /**
    * @param parts
    *   how many there are to be of each partition
    * @return
-   *   by partition, the cuts of its hot keys by their hash
+   *   by partition, the cuts of its hot keys by their hash; no keys where the query runs under settings that the terms
+   *   do not hold for
    */
   def of(parts: Map[Int, Int]): Map[Int, Map[Long, KeyCuts]] = synchronized {
-    known.getOrElseUpdate(
+    if (!mayCut) parts.map { case (partition, _) => partition -> Map.empty[Long, KeyCuts] }
+    else known.getOrElseUpdate(
       parts, {
         val fromStore = parts.keys.flatMap(partition =>
           stored.flatMap(_.partitions.get(partition)).map(times => partition -> Sample(times, wraps = false))).toMap

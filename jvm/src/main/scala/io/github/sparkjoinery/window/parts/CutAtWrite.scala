@@ -45,8 +45,13 @@ private[window] final class CutAtWrite private (
   /** The terms of a task behind the shuffle, to which each part of a key is a key. */
   val termsOfParts: SplitTerms = terms.copy(keys = terms.keys :+ part, hash = part)
 
-  /** By hash, those that have cuts and those that have not. */
-  @transient lazy val hotKeys: Map[Long, HotKeyParts] = {
+  /**
+   * By hash, those that have cuts and those that have not. None where the query runs under settings that the terms do
+   * not hold for. Who sends rows and who computes behind the shuffle ask here, so this is decided once for a plan.
+   */
+  @transient lazy val hotKeys: Map[Long, HotKeyParts] = if (terms.hold) findHotKeys() else Map.empty
+
+  private def findHotKeys(): Map[Long, HotKeyParts] = {
     val known = stored.fold(sample())(_.sample)
     val wanted = parts.orElse(CutAtWrite.worthwhileParts(child, terms, known))
     val cuts = wanted.toSeq.flatMap(

@@ -4,13 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
-import org.apache.spark.sql.catalyst.util.{DateTimeUtils, UnsafeRowUtils}
-import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
-import io.github.sparkjoinery.window.program.{RangeBound, SortKey}
+import io.github.sparkjoinery.window.program.{BoundSettings, RangeBound, SortKey}
 
 /**
  * What a part of a hot key needs beside its own rows, for all frames of a window: its halo.
@@ -29,6 +28,10 @@ import io.github.sparkjoinery.window.program.{RangeBound, SortKey}
  *   how far each bound is from its row's time if arithmetic does not wrap around; None where it cannot
  * @param carries
  *   whether a frame begins with the partition, so that something is carried into each part
+ * @param countsDays
+ *   whether a bound is some days from its row's in local time
+ * @param settings
+ *   that the bounds are made under
  */
 private[window] case class SplitTerms(
     keys: Seq[Expression],
@@ -38,9 +41,25 @@ private[window] case class SplitTerms(
     rowsAfter: Int,
     bounds: Seq[Expression],
     shifts: Seq[Option[Long]],
-    carries: Boolean) {
+    carries: Boolean,
+    countsDays: Boolean,
+    settings: BoundSettings) {
 
   @transient lazy val time: SortKey = SortKey(order.head) // asked for each row
+
+  /**
+   * On the driver, before keys are cut: whether the tasks of the query that runs will have these bounds. Else a frame
+   * may hold rows that no halo has.
+   */
+  def hold: Boolean = {
+    val ofTasks = BoundSettings.ofTasks
+    (!countsDays || ofTasks.daysAreEqual) && (!mayOverflow || ofTasks.isAnsi == settings.isAnsi)
+  }
+
+  private def mayOverflow: Boolean = bounds.nonEmpty && (order.head.dataType match {
+    case ByteType | ShortType | IntegerType | LongType => true
+    case _ => false
+  })
 
   /** By the places of the columns: the same for equal terms over two copies of a plan. */
   def normalized(columns: Seq[Attribute]): SplitTerms = {
@@ -63,18 +82,30 @@ private[window] object SplitTerms {
       val offsets = rows.flatMap(frame => Seq(frame.lower, frame.upper)).collect {
         case bound if !bound.isInstanceOf[SpecialFrameBoundary] => bound.eval().asInstanceOf[Int]
       }
-      val bounds = ranges.flatMap(frame => Seq(frame.lower, frame.upper)).collect {
-        case bound if !bound.isInstanceOf[SpecialFrameBoundary] =>
-          OrderedLong(TryEval(RangeBound.of(order.head, bound).get), order.head.direction == Descending) -> shift(
-            order.head.dataType,
-            bound)
+      val distances = ranges.flatMap(frame => Seq(frame.lower, frame.upper)).filterNot(
+        _.isInstanceOf[SpecialFrameBoundary])
+      val bounds = distances.map { bound =>
+        OrderedLong(TryEval(RangeBound.of(order.head, bound).get), order.head.direction == Descending) -> shift(
+          order.head.dataType,
+          bound)
       }.distinctBy(_._1.canonicalized)
       val (before, after) = ((0L +: offsets.map(-_.toLong)).max, (0 +: offsets).max)
       if (math.max(before, after) > MostHaloRows) Left(s"a frame reaches more than $MostHaloRows rows beyond its row")
       else {
         val hash = new XxHash64(if (keys.isEmpty) Seq(Literal(0)) else keys)
         val carries = functions.exists(frameOf(_).lower == UnboundedPreceding)
-        Right(SplitTerms(keys, hash, order, before.toInt, after, bounds.map(_._1), bounds.map(_._2), carries))
+        Right(SplitTerms(
+          keys,
+          hash,
+          order,
+          before.toInt,
+          after,
+          bounds.map(_._1),
+          bounds.map(_._2),
+          carries,
+          distances.exists(countsDays(order.head.dataType, _)),
+          BoundSettings.now
+        ))
       }
     }
 
@@ -145,8 +176,7 @@ private[window] object SplitTerms {
    * far from an infinite value is NaN, the greatest.
    */
   private def isMonotone(dataType: DataType, offset: Expression): Boolean = {
-    def daysAreEqual = dataType == TimestampNTZType ||
-      DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone).getRules.isFixedOffset
+    def isEven = !countsDays(dataType, offset) || BoundSettings.now.daysAreEqual
     (dataType, offset.eval()) match {
       case (DateType | ByteType | ShortType | IntegerType | LongType, _) =>
         true // unless it wraps around, which a sample tells
@@ -154,10 +184,17 @@ private[window] object SplitTerms {
       case (DoubleType, by: Double) => !by.isNaN && !by.isInfinite
       case (_: DecimalType | FloatType | DoubleType, _) => true
       case (TimestampType | TimestampNTZType, interval: CalendarInterval) =>
-        interval.months == 0 && (interval.days == 0 || daysAreEqual)
-      case (TimestampType | TimestampNTZType, micros: Long) => // the least long has no absolute value
-        micros > -MICROS_PER_DAY && micros < MICROS_PER_DAY || daysAreEqual
+        interval.months == 0 && isEven
+      case (TimestampType | TimestampNTZType, _: Long) => isEven
       case _ => false
     }
   }
+
+  /** Whether a bound moves local time, which clocks show, and not only the instant. */
+  private def countsDays(dataType: DataType, offset: Expression): Boolean =
+    dataType == TimestampType && (offset.eval() match {
+      case interval: CalendarInterval => interval.days != 0
+      case micros: Long => micros <= -MICROS_PER_DAY || micros >= MICROS_PER_DAY // the least has no absolute value
+      case _ => false
+    })
 }
