@@ -8,29 +8,17 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.connector.catalog._
-import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.read._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import io.github.sparkjoinery.ReadOnlyCatalog
 
 /**
  * A catalog whose only table has the times from 0 to 19999. Each read has them in another order, and in other
  * partitions, as a database gives them without ORDER BY; and no read equals another, so that Spark reuses none.
  */
-class RestlessCatalog extends TableCatalog {
-  private var catalog: String = _
-  override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = catalog = name
-  override def name: String = catalog
-
-  override def listTables(namespace: Array[String]): Array[Identifier] = Array.empty
-  override def loadTable(identifier: Identifier): Table = new RestlessTable(identifier.name)
-  private def unsupported = throw new UnsupportedOperationException
-  override def createTable(i: Identifier, s: StructType, p: Array[Transform], m: util.Map[String, String]): Table =
-    unsupported
-  override def alterTable(identifier: Identifier, changes: TableChange*): Table = unsupported
-  override def dropTable(identifier: Identifier): Boolean = unsupported
-  override def renameTable(from: Identifier, to: Identifier): Unit = unsupported
-}
+class RestlessCatalog extends ReadOnlyCatalog(new RestlessTable(_))
 
 class RestlessTable(override val name: String) extends Table with SupportsRead {
   override def schema(): StructType = new StructType().add("t", LongType, nullable = false)

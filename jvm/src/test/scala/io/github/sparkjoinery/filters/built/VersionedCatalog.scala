@@ -7,30 +7,18 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.connector.catalog._
-import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.read._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import io.github.sparkjoinery.ReadOnlyCatalog
 
 /**
  * A catalog of tables of the new kind of source: `pinned`, which has one version; `unknown`, which does not tell it;
  * and `moves_after_n`, of which the n-th scan and those after it are of later versions. Version n has the keys n, n +
  * 1, ... n + 19.
  */
-class VersionedCatalog extends TableCatalog {
-  private var catalog: String = _
-  override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = catalog = name
-  override def name: String = catalog
-
-  override def listTables(namespace: Array[String]): Array[Identifier] = Array.empty
-  override def loadTable(identifier: Identifier): Table = new VersionedTable(identifier.name)
-  private def unsupported = throw new UnsupportedOperationException
-  override def createTable(i: Identifier, s: StructType, p: Array[Transform], m: util.Map[String, String]): Table =
-    unsupported
-  override def alterTable(identifier: Identifier, changes: TableChange*): Table = unsupported
-  override def dropTable(identifier: Identifier): Boolean = unsupported
-  override def renameTable(from: Identifier, to: Identifier): Unit = unsupported
-}
+class VersionedCatalog extends ReadOnlyCatalog(new VersionedTable(_))
 
 class VersionedTable(override val name: String) extends Table with SupportsRead {
   private val scans = new AtomicInteger
