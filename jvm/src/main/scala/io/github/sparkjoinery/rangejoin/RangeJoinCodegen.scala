@@ -38,19 +38,13 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
       name => s"$name = $ownTerms.reader(((${classOf[SearchableRelation].getName}) $broadcast.value()).index());",
       forceInline = true
     )
-    val search =
-      s"""
-         |${evaluateSearched(streamedVars)}
-         |${metricTerm(ctx, "probes")}.add(1);
-         |${beginCode(ctx, streamedVars, reader)}
-         |${matchesCode(ctx, streamedVars, reader)}
-         |${metricTerm(ctx, "candidates")}.add($reader.candidates());
-         |""".stripMargin
-    joinType match {
-      // Nothing comes out beside an empty index, so that columns that may fail are not computed, as in Spark's joins.
-      case _: InnerLike | LeftSemi => s"if (!$reader.isEmpty()) {\n$search\n}"
-      case _ => search
-    }
+    s"""
+       |${evaluateSearched(streamedVars)}
+       |${metricTerm(ctx, "probes")}.add(1);
+       |${beginCode(ctx, streamedVars, reader)}
+       |${matchesCode(ctx, streamedVars, reader)}
+       |${metricTerm(ctx, "candidates")}.add($reader.candidates());
+       |""".stripMargin
   }
 
   /** Code that does what is to be done for the matches of a streamed row. */
