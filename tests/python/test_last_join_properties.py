@@ -65,7 +65,7 @@ def check(spark: SparkSession, query: Query, right: Answers) -> None:
     with settings(spark, query.settings):
         joined = spark.sql(query.sql)
         rows = joined.collect()
-        # No operator runs where nothing is on the left, nor, for keys that may fail, where nothing is left on the right.
+        # Where the left side is empty no operator runs; nor, for keys that may fail, where the right side is.
         if rows and (query.case["key"] != "expression" or any(row.right_id is not None for row in rows)):
             assert_operator(joined, query.operator)
     assert sorted(row.id for row in rows) == sorted(right), query
