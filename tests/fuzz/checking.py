@@ -117,9 +117,8 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
     if found.kind == "time" and stock_answer(spark, capability, case).kind == "time":
         return Verdict(None, compared=False, found=found)
     state = f" ({memory_state(spark)})" if found.kind == "memory" else ""
-    return Verdict(
-        f"{found.kind} error where stock has {right.kind}{state}: {found.error}", True, found, signature(found)
-    )
+    told = f"{found.kind} error where stock has {right.kind}{state}: {telling(found)}"
+    return Verdict(told, True, found, signature(found))
 
 
 def settings_of(capability: Capability, case: Case) -> Settings:
@@ -186,6 +185,13 @@ def error_class(answer: Answer) -> str:
     # the first line of an error of py4j's names an object, another one each time
     causes = CAUSE.findall(answer.error or "")
     return str(causes[-1]) if causes else first_line(answer)
+
+
+def telling(answer: Answer) -> str:
+    """An error and what caused it first: what py4j puts between them is the way through the driver."""
+    text = answer.error or ""
+    _, cause, stack = text.rpartition("\nCaused by: ")
+    return f"{first_line(answer)}{cause}{stack}" if cause else text
 
 
 def first_line(answer: Answer) -> str:

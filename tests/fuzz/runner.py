@@ -206,7 +206,7 @@ class Application:
                     return
         self.has_ended = True
         self.log.seek(0)
-        yield {"event": "died", "reason": f"{reason}\n{self.log.read()[-3000:]}"}
+        yield {"event": "died", "reason": f"{reason}\n{self.log.read()[-1800:]}"}  # pages show 2,000 characters
 
     def _read(self) -> None:
         assert self.process.stdout is not None

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from fuzz.capability import Case
 from fuzz.cases.built_filters import BuiltFilters
 from fuzz.cases.range_join import RangeJoin
-from fuzz.checking import Verdict, check, error_class, right_answer, stock_answer
+from fuzz.checking import Verdict, check, error_class, right_answer, stock_answer, telling
 from fuzz.data import column
 from fuzz.running import Answer, memory_manager, plain
 
@@ -179,3 +179,11 @@ def memory_mode(spark: SparkSession, name: str) -> Any:
     """Spark's constant of this name."""
     assert spark._jvm is not None
     return spark._jvm.org.apache.spark.memory.MemoryMode.valueOf(name)
+
+
+def test_a_difference_tells_where_an_error_began() -> None:
+    text = (
+        "Py4JJavaError: o1\n: A: x\n\tat the.Driver\nCaused by: B: y\n\tat its.Scheduler\nCaused by: C: z\n\tat a.Task"
+    )
+    assert telling(Answer(error=text)) == "Py4JJavaError: o1\nCaused by: C: z\n\tat a.Task"
+    assert telling(Answer(error="[PARSE_ERROR] x\ny")) == "[PARSE_ERROR] x\ny"
