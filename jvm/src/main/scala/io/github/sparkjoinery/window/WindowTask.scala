@@ -4,7 +4,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
+import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort, SpillingSorts}
 
 import io.github.sparkjoinery.execution.rows.TotalOrder
 import io.github.sparkjoinery.window.frames.ResultRow
@@ -26,8 +26,9 @@ final class WindowTask private[window] (
     metrics: WindowMetrics,
     ofParts: Option[(TaskParts, SplitTerms)]) {
 
+  private val sorts = new SpillingSorts(metrics.spillSize)
   private val part = ofParts.map { case (parts, terms) =>
-    new PartRows(parts, terms, programs.byColumns, output, metrics.spillSize, take)
+    new PartRows(parts, terms, programs.byColumns, output, sorts, take)
   }.orNull
   private var indexed =
     if (keys.forall(key => IndexedRows.isKey(key.dataType)))
@@ -76,7 +77,7 @@ final class WindowTask private[window] (
     if (sort == null) {
       val terms = keys.map(SortOrder(_, Ascending)) ++ order
       val sorted = if (terms.isEmpty) Seq(SortOrder(Literal(0), Ascending)) else terms
-      sort = new SpillingSort(sorted, output, metrics.spillSize, if (part == null) null else TotalOrder(sorted, output))
+      sort = new SpillingSort(sorted, output, sorts, if (part == null) null else TotalOrder(sorted, output))
     }
     sort
   }

@@ -24,6 +24,7 @@ class SpilledWindowSuite extends WindowChecks {
   override protected def beforeAll(): Unit = {
     spark.udf.register("scarce", (value: Int, left: Int) => { ScarceMemory.take(left); value })
     spark.udf.register("starved", (value: Int) => { ScarceMemory.takeForGood(); value })
+    spark.udf.register("modest", (value: Int, left: Int) => { ScarceMemory.takeForGood(left); value })
     sql(s"""SELECT int(id) AS id, if(id % 9 = 0, NULL, int(id % 7)) AS k, if(id % 11 = 0, NULL, int(hash(id) % 500)) AS o, int(id % 91) AS v,
            |concat('s', id % 13) AS s FROM range(0, $Rows, 1, 2)""".stripMargin).localCheckpoint().createOrReplaceTempView(
       "t")
@@ -32,6 +33,7 @@ class SpilledWindowSuite extends WindowChecks {
   override protected def afterAll(): Unit = {
     sql("DROP TEMPORARY FUNCTION scarce")
     sql("DROP TEMPORARY FUNCTION starved")
+    sql("DROP TEMPORARY FUNCTION modest")
     super.afterAll()
   }
 
@@ -141,6 +143,46 @@ class SpilledWindowSuite extends WindowChecks {
       }
     }
   }
+
+  // As where an executor has so many cores: a task has little more than its share.
+  private val Cores = 1000
+  private def ofTask: Int = (Runtime.getRuntime.maxMemory * 0.5 / Cores).toInt
+
+  for (wholeStage <- Seq("true", "false"))
+    test(s"windows above each other in a task of little memory, generated code $wholeStage") {
+      val orders = Seq("o", "v", "o + v", "o - v", "v - o")
+      def text(v: String, rows: Int, length: Int) = orders.zipWithIndex.foldLeft(
+        s"(SELECT id, k, o, $v AS v, repeat(s, $length) AS s FROM (SELECT /*+ REPARTITION(1, k) */ * FROM t WHERE id < $rows))") {
+        case (from, (order, i)) =>
+          s"""(SELECT *, max(v) OVER (PARTITION BY k ORDER BY $order, id
+        ROWS BETWEEN 30 PRECEDING AND CURRENT ROW) AS m$i FROM $from)"""
+      }
+      withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
+        // few rows fit, or those of one window, or of two
+        for ((rows, length) <- Seq(Rows -> 8, Rows -> 14, Rows -> 20, Rows / 10 -> 1000)) {
+          val answer = stockRows(s"SELECT * FROM ${text("v", rows, length)}")
+          val query = sql(s"SELECT * FROM ${text(s"modest(v, $ofTask)", rows, length)}")
+          ScarceMemory.withShareOf(Cores)(assert(Answers.rows(query) == answer))
+          assert(collect(plan(query)) { case window: SlidingWindowExec => window }.length == orders.length)
+        }
+      }
+    }
+
+  for (wholeStage <- Seq("true", "false"))
+    test(s"hot keys are cut before the shuffle in a task of little memory, generated code $wholeStage") {
+      withConf(
+        Settings ++ Seq("spark.sql.shuffle.partitions" -> "4", "spark.sql.codegen.wholeStage" -> wholeStage): _*) {
+        val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 3000 PRECEDING AND 2000 FOLLOWING"
+        val columns = s"sum(v) OVER ($frame) AS a, min(s) OVER ($frame) AS b"
+        def from(v: String) = s"(SELECT id, if(id % 5 = 1, 1, 0) AS k, o, $v AS v, repeat(s, 50) AS s FROM t)"
+        val answer = onStockWindows(Answers.rows(sql(s"SELECT id, $columns FROM ${from("v")}")))
+        ScarceMemory.withShareOf(Cores)(for (left <- Seq(ofTask, 2 * ofTask); parts <- Seq(2, 64)) {
+          val query = sql(s"SELECT /*+ SKEW_WINDOW($parts) */ id, $columns FROM ${from(s"modest(v, $left)")}")
+          assert(Answers.rows(query) == answer)
+          assert(partsOf(query) > 0, plan(query))
+        })
+      }
+    }
 
   test("a window without a key is cut before the shuffle with no memory at all") {
     withConf(Settings :+ "spark.sql.shuffle.partitions" -> "4": _*) {

@@ -3,8 +3,7 @@ package io.github.sparkjoinery.window.parts
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{DeclarativeAggregate, Sum}
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort, TaskBuildMemory}
+import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort, SpillingSorts, TaskBuildMemory}
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, LongType}
 
 import io.github.sparkjoinery.execution.rows.LongKeyIndex
@@ -18,7 +17,7 @@ private[window] final class Carried(
     terms: SplitTerms,
     output: Seq[Attribute],
     memory: TaskBuildMemory,
-    spillSize: SQLMetric) {
+    sorts: SpillingSorts) {
   private val functions: Seq[FilteredFunction] = frame.functions.collect { case FunctionProgram.Growing(function, _) =>
     function
   }
@@ -54,7 +53,7 @@ private[window] final class Carried(
     private def add(time: Long): Unit = {
       val known = if (others == null && memory.acquired <= limit) index.add(time) else index.find(time)
       if (known < 0) {
-        if (others == null) others = new SpillingSort(Seq(SortOrder(column, Ascending)), Seq(column), spillSize)
+        if (others == null) others = new SpillingSort(Seq(SortOrder(column, Ascending)), Seq(column), sorts)
         single.setLong(0, time)
         others.insert(rowOf(single))
       }

@@ -4,8 +4,7 @@ import java.util
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.{DriverBuildMemory, ExecutionMemory, TaskBuildMemory}
+import org.apache.spark.sql.joinery.{DriverBuildMemory, ExecutionMemory, SpillingSorts, TaskBuildMemory}
 
 import io.github.sparkjoinery.execution.rows.{LongKeyIndex, TotalOrder}
 import io.github.sparkjoinery.window.program.WindowProgram
@@ -31,8 +30,8 @@ private[window] case class KeyPart(number: Int, cuts: KeyCuts)
  *
  * Rows with equal order values are told apart by their bytes, so that all parts agree on one order of theirs.
  *
- * @param spillSize
- *   is told what was spilled, in bytes
+ * @param sorts
+ *   of the operator, in this task
  * @param insert
  *   takes a row that is needed
  */
@@ -41,7 +40,7 @@ private[window] final class PartRows(
     terms: SplitTerms,
     program: WindowProgram,
     output: Seq[Attribute],
-    spillSize: SQLMetric,
+    sorts: SpillingSorts,
     insert: UnsafeRow => Unit) {
   private val hashAndTimeOf = UnsafeProjection.create(Seq(terms.time.word, terms.hash), output)
   private val keyOf = if (terms.keys.isEmpty) null else UnsafeProjection.create(terms.keys, output)
@@ -95,7 +94,7 @@ private[window] final class PartRows(
 
   private def spill(): Unit = {
     val handover = ofHalos.handover()
-    spilled = new SpilledHalos(terms, output, spillSize)
+    spilled = new SpilledHalos(terms, output, sorts)
     hotKeys.values.forEach { rows =>
       handover.gave(rows.before.drain(spilled.add(_, isBefore = true)))
       handover.gave(rows.after.drain(spilled.add(_, isBefore = false)))
@@ -148,7 +147,7 @@ private[window] final class PartRows(
   /** What one hot key has outside of the part. */
   private final class HotKeyRows {
     val carried: Map[Int, Carried] = program.frames.zipWithIndex.collect {
-      case (frame, i) if frame.isGrowing => i -> new Carried(frame, terms, output, memory, spillSize)
+      case (frame, i) if frame.isGrowing => i -> new Carried(frame, terms, output, memory, sorts)
     }.toMap
     private val whole = carried.filter { case (i, _) => program.frames(i).isWhole }.values.toArray
     private val all = carried.values.toArray

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.{DriverBuildMemory, ExecutionMemory, TaskBuildMemory}
+import org.apache.spark.sql.joinery.{DriverBuildMemory, ExecutionMemory, SpillingSorts, TaskBuildMemory}
 
 import io.github.sparkjoinery.execution.rows.{LongKeyIndex, TotalOrder}
 
@@ -90,7 +90,7 @@ final class PartSender private[window] (
 
   private def spill(): Unit = {
     val handover = memory.handover()
-    spilled = new SpilledHalos(terms, output, spillSize)
+    spilled = new SpilledHalos(terms, output, new SpillingSorts(spillSize))
     for (hash <- hot; edges <- hash.keys.values.asScala;
       (halos, isBefore) <- Seq(edges.first -> false, edges.last -> true))
       halos.foreach(halo => handover.gave(halo.drain(toDisk(_, isBefore))))

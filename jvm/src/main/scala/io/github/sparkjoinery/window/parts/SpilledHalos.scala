@@ -1,16 +1,15 @@
 package io.github.sparkjoinery.window.parts
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.SpillingSort
+import org.apache.spark.sql.joinery.{SpillingSort, SpillingSorts}
 
 import io.github.sparkjoinery.execution.rows.TotalOrder
 
 /** Rows of halos that there is no memory for: sorted by key, and nearest first; spilled, as Spark's sort does. */
-private[window] final class SpilledHalos(terms: SplitTerms, output: Seq[Attribute], spillSize: SQLMetric) {
+private[window] final class SpilledHalos(terms: SplitTerms, output: Seq[Attribute], sorts: SpillingSorts) {
   private val order = terms.keys.map(SortOrder(_, Ascending)) ++ terms.order
   private def newSort(reversed: Boolean) =
-    new SpillingSort(order, output, spillSize, TotalOrder(order, output), reversed)
+    new SpillingSort(order, output, sorts, TotalOrder(order, output), reversed)
   private val befores = newSort(reversed = true)
   private val afters = newSort(reversed = false)
   private val keyOf = UnsafeProjection.create(terms.keys, output)
@@ -31,7 +30,7 @@ private[window] final class SpilledHalos(terms: SplitTerms, output: Seq[Attribut
   def rows(areBefore: Boolean): Iterator[(Int, UnsafeRow)] = {
     var key: UnsafeRow = null
     var number = 0
-    (if (areBefore) befores else afters).sorted().map { case row: UnsafeRow =>
+    (if (areBefore) befores else afters).sorted().map { row =>
       val here = keyOf(row)
       if (key != here) {
         number += 1

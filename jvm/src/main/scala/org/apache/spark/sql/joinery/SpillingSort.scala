@@ -2,12 +2,11 @@ package org.apache.spark.sql.joinery
 
 import java.util.Comparator
 
-import org.apache.spark.memory.SparkOutOfMemoryError
+import org.apache.spark.memory.{MemoryConsumer, SparkOutOfMemoryError}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
+import org.apache.spark.sql.execution.SortPrefixUtils
+import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExternalSorter, UnsafeSorterIterator}
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
@@ -18,53 +17,48 @@ import org.apache.spark.{SparkEnv, TaskContext}
  *   not empty
  * @param output
  *   columns of the rows
- * @param spillSize
- *   is told what was spilled, in bytes
+ * @param sorts
+ *   of the operator, in this task
  * @param total
  *   a total order of the rows that begins with `order`; null: rows that `order` leaves equal come in any order
  * @param reversed
  *   whether the last come first
  */
-class SpillingSort(
+final class SpillingSort(
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    spillSize: SQLMetric,
+    sorts: SpillingSorts,
     total: Comparator[UnsafeRow] = null,
     reversed: Boolean = false) {
-  private val metrics = TaskContext.get().taskMetrics()
-  private val spilledBefore = metrics.memoryBytesSpilled
-  private var isEmpty = true
-  private lazy val sorter = { // which takes memory before its first row
-    val forwards: Ordering[InternalRow] =
-      if (total != null) Ordering.comparatorToOrdering(total).on(_.asInstanceOf[UnsafeRow])
-      else RowOrdering.create(order, output)
-    val ordering = if (reversed) forwards.reverse else forwards
-    val first = BindReferences.bindReference(if (reversed) SpillingSort.reverse(order.head) else order.head, output)
-    val prefix = SortPrefix(first)
-    val prefixOf = UnsafeProjection.create(Seq(prefix))
-    val computer = new UnsafeExternalRowSorter.PrefixComputer {
-      private val result = new UnsafeExternalRowSorter.PrefixComputer.Prefix
-      override def computePrefix(row: InternalRow): UnsafeExternalRowSorter.PrefixComputer.Prefix = {
-        val computed = prefixOf(row)
-        result.isNull = computed.isNullAt(0)
-        result.value = if (result.isNull) prefix.nullValue else computed.getLong(0)
-        result
-      }
-    }
-    UnsafeExternalRowSorter.create(
-      DataTypeUtils.fromAttributes(output),
-      ordering,
+  private var sorter: UnsafeExternalSorter = _ // which takes memory before its first row
+
+  private val first =
+    BindReferences.bindReference(if (reversed) SpillingSort.reverse(order.head) else order.head, output)
+  private val prefix = SortPrefix(first)
+  private val prefixOf = UnsafeProjection.create(Seq(prefix))
+
+  private def newSorter(): UnsafeExternalSorter = {
+    val forwards: Comparator[UnsafeRow] =
+      if (total != null) total else { val rows = RowOrdering.create(order, output); rows.compare(_, _) }
+    val ordering = if (reversed) forwards.reversed() else forwards
+    ExternalSorter.create(
+      () => new SpillingSort.OfRows(ordering, output.length),
       SortPrefixUtils.getPrefixComparator(first),
-      computer,
-      SparkEnv.get.memoryManager.pageSizeBytes,
+      SpillingSort.pageBytes,
       total == null && order.length == 1 && SortPrefixUtils.canSortFullyWithPrefix(first)
     )
   }
 
   /** Fails where there is no memory for the row even once all others are spilled. */
   def insert(row: UnsafeRow): Unit = {
-    sorter.insertRow(row)
-    isEmpty = false
+    if (sorter == null) {
+      sorter = newSorter()
+      sorts.begin(this)
+    }
+    val computed = prefixOf(row)
+    val isNull = computed.isNullAt(0)
+    val word = if (isNull) prefix.nullValue else computed.getLong(0)
+    sorter.insertRecord(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, word, isNull)
   }
 
   /** @return false if there is no memory for the row, which is not taken then; what was taken before stays */
@@ -74,13 +68,21 @@ class SpillingSort(
       true
     } catch { case _: SparkOutOfMemoryError => false }
 
+  /** Bytes in memory. */
+  private[joinery] def held: Long = if (sorter == null) 0 else sorter.getUsed
+
+  /** Spills. @return how many bytes are free by it; none where who asks is this one */
+  private[joinery] def giveTo(trigger: MemoryConsumer): Long =
+    if (sorter == null || (trigger eq sorter)) 0 else sorter.spill(Long.MaxValue, sorter)
+
   /** @return the rows in order; each good until the next is asked for */
-  def sorted(): Iterator[InternalRow] = if (isEmpty) Iterator.empty
+  def sorted(): Iterator[UnsafeRow] = if (sorter == null) Iterator.empty
   else {
-    val rows = sorter.sort()
-    spillSize += metrics.memoryBytesSpilled - spilledBefore
-    metrics.incPeakExecutionMemory(sorter.getPeakMemoryUsage)
-    rows
+    sorts.end(this) // from here on it gives others memory by itself
+    val rows = sorter.getSortedIterator
+    sorts.spillSize += sorter.getSpillSize
+    TaskContext.get().taskMetrics().incPeakExecutionMemory(sorter.getPeakMemoryUsedBytes)
+    new SpillingSort.Rows(rows, output.length, sorter.cleanupResources)
   }
 }
 
@@ -90,4 +92,34 @@ private object SpillingSort {
     nullOrdering = if (term.nullOrdering == NullsFirst) NullsLast else NullsFirst,
     sameOrderExpressions = Nil
   )
+
+  /** So small that several sorts of a task find room where memory is scarce. */
+  private def pageBytes: Long =
+    math.min(SparkEnv.get.memoryManager.pageSizeBytes, math.max(ExecutionMemory.shareOfTask / 16, LeastPage))
+
+  private val LeastPage = 64L << 10
+
+  private final class OfRows(order: Comparator[UnsafeRow], numFields: Int) extends RecordComparator {
+    private val (left, right) = (new UnsafeRow(numFields), new UnsafeRow(numFields))
+    override def compare(a: Any, aAt: Long, aLength: Int, b: Any, bAt: Long, bLength: Int): Int = {
+      left.pointTo(a, aAt, aLength)
+      right.pointTo(b, bAt, bLength)
+      order.compare(left, right)
+    }
+  }
+
+  private final class Rows(rows: UnsafeSorterIterator, numFields: Int, free: () => Unit) extends Iterator[UnsafeRow] {
+    private val row = new UnsafeRow(numFields)
+    override def hasNext: Boolean = rows.hasNext
+    override def next(): UnsafeRow = {
+      rows.loadNext()
+      row.pointTo(rows.getBaseObject, rows.getBaseOffset, rows.getRecordLength)
+      if (rows.hasNext) row
+      else {
+        val last = row.copy()
+        free()
+        last
+      }
+    }
+  }
 }

@@ -41,13 +41,16 @@ object ScarceMemory {
 
   private val neighbours = new ConcurrentHashMap[Long, Neighbour]
 
-  /** Takes all memory of the running task, once, and gives none of it to anybody, as the writer of a shuffle does. */
-  def takeForGood(): Unit = {
+  /**
+   * Takes the memory of the running task, once, but for so many bytes, and gives none of it to anybody, as the writer
+   * of a shuffle does.
+   */
+  def takeForGood(left: Long = 0): Unit = {
     val context = TaskContext.get()
     if (context.getLocalProperty(Taken) == null) {
       context.getLocalProperties.setProperty(Taken, "true")
       val greedy = new Greedy
-      greedy.take(1L << 40)
+      greedy.takeAllBut(left)
       context.addTaskCompletionListener[Unit](_ => greedy.giveBack())
     }
   }
@@ -90,7 +93,11 @@ object ScarceMemory {
    * Another consumer of the running task, which takes what it can get, from others too, and gives none of it to them.
    */
   final class Greedy extends MemoryConsumer(TaskContext.get().taskMemoryManager(), MemoryMode.ON_HEAP) {
-    def take(bytes: Long): Unit = { acquireMemory(bytes); () }
+    def take(bytes: Long): Long = acquireMemory(bytes)
+    def takeAllBut(left: Long): Unit = {
+      while (take(1L << 40) > 0) {}
+      freeMemory(left)
+    }
     def giveBack(): Unit = freeMemory(getUsed)
     override def spill(size: Long, trigger: MemoryConsumer): Long = 0
   }
