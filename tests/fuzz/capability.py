@@ -16,8 +16,9 @@ from fuzz.data import Table, register
 from fuzz.running import Answer
 from fuzz.settings import Settings
 
-# {"capability": str, "tables": {name: Table}, "session": Settings, "query": {...}, "variant": {...}}: all that a
-# query is made of, as JSON. Reduction takes away from it what it can, so whatever is missing has a plain default.
+# {"capability": str, "tables": {name: Table}, "session": Settings, "query": {...}, "variant": {...}}, perhaps with
+# "later": Settings that are those of the session once the query is analyzed: all that a query is made of, as JSON.
+# Reduction takes away from it what it can, so whatever is missing has a plain default.
 Case = dict[str, Any]
 
 
@@ -30,6 +31,7 @@ class Capability(ABC):
         scarce: Whether it is for rounds in which memory is scarce, or for the others.
         queries: How many are drawn over the same tables.
         runs: How often each runs, by other operators and settings.
+        asks_the_same: Whether stock Spark is asked the very query that Joinery is, but for hints.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Capability(ABC):
     scarce = False
     queries = 12
     runs = 6
+    asks_the_same = False
 
     @abstractmethod
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:

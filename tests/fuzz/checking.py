@@ -64,7 +64,7 @@ def right_answer(spark: SparkSession, capability: Capability, case: Case) -> Ans
     """Ask stock Spark."""
     confs = {**PLAIN, **STOCK, **case["session"], **capability.meaning(case)}
     with capability.around(spark, case):
-        return run(spark, capability.oracle_sql(case), confs, limit=PATIENCE)
+        return run(spark, capability.oracle_sql(case), confs, limit=PATIENCE, later=case.get("later"))
 
 
 def check(spark: SparkSession, capability: Capability, case: Case, right: Answer) -> Verdict:
@@ -80,16 +80,17 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
         return Verdict(None, compared=False)
     confs = settings_of(capability, case)
     with capability.around(spark, case):
-        found = run(spark, tested_sql(capability, case), confs, limit=PATIENCE + 10 * right.seconds)
+        limit, later = PATIENCE + 10 * right.seconds, case.get("later")
+        found = run(spark, tested_sql(capability, case), confs, limit, later)
         for _ in range(TRIES):
             # whether memory is enough depends on what the queries before have left in it: so for stock, too
             if found.kind != "memory":
                 break
             if stock_answer(spark, capability, case).kind == "memory" or not stock_shuffles(spark, capability, case):
                 return Verdict(None, compared=False, found=found)
-            found = run(spark, tested_sql(capability, case), confs, limit=PATIENCE + 10 * right.seconds)
+            found = run(spark, tested_sql(capability, case), confs, limit, later)
         if found.kind == "time":  # the machine may have been busy meanwhile
-            found = run(spark, tested_sql(capability, case), confs, limit=2 * PATIENCE + 10 * right.seconds)
+            found = run(spark, tested_sql(capability, case), confs, limit + PATIENCE, later)
     if found.held > right.held:
         return Verdict(f"{found.held} bytes of execution memory are held by no query", True, found, "held memory")
     if right.kind == "data":
@@ -145,7 +146,8 @@ def stock_answer(
     """
     confs = {**settings_of(capability, case), **(other or {}), **STOCK, **capability.meaning(case)}
     with capability.around(spark, case):
-        return run(spark, in_tasks_that_fail(case, sql or capability.oracle_sql(case)), confs, limit=PATIENCE)
+        asked = in_tasks_that_fail(case, sql or capability.oracle_sql(case))
+        return run(spark, asked, confs, limit=PATIENCE, later=case.get("later"))
 
 
 def stock_shuffles(spark: SparkSession, capability: Capability, case: Case) -> bool:

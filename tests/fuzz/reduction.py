@@ -43,8 +43,9 @@ def candidates(case: Case) -> Iterator[Case]:
     for name, table in case["tables"].items():
         for described in smaller_tables(table):
             yield changed(case, ["tables", name], described)
-    for path in (["variant"], ["session"], ["query"]):
-        yield from without_parts(case, path)
+    for path in (["variant"], ["session"], ["later"], ["query"]):
+        if path[0] in case:
+            yield from without_parts(case, path)
 
 
 def without_unused_columns(case: Case, *texts: str) -> Case:

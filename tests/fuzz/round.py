@@ -71,6 +71,8 @@ class Round:
             "query": capability.draw_query(self.rng, tables),
             "variant": {},
         }
+        if capability.asks_the_same and self.rng.random() < 0.1:
+            case["later"] = draw_meaning(self.rng)
         emit("query", case=case)
         if not self.is_prepared(capability, case):
             return

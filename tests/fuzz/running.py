@@ -87,7 +87,13 @@ def settings(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
                 spark.conf.set(key, old)
 
 
-def run(spark: SparkSession, sql: str, confs: Mapping[str, str], limit: float = 60.0) -> Answer:
+def run(
+    spark: SparkSession,
+    sql: str,
+    confs: Mapping[str, str],
+    limit: float = 60.0,
+    later: Mapping[str, str] | None = None,
+) -> Answer:
     """Run a statement to its end.
 
     Args:
@@ -95,6 +101,7 @@ def run(spark: SparkSession, sql: str, confs: Mapping[str, str], limit: float = 
         sql: One statement.
         confs: Settings for it.
         limit: After so many seconds it is cancelled.
+        later: Settings from then on when it has been analyzed, as of a data frame that is made under other ones.
 
     Raises:
         ApplicationDied: It took the application with it.
@@ -111,8 +118,9 @@ def run(spark: SparkSession, sql: str, confs: Mapping[str, str], limit: float = 
             frame = DataFrame(
                 spark._jsparkSession.sql(sql), spark
             )  # what spark.sql does for its arguments takes longer
-            answer.rows = frame.toArrow()
-            answer.forms, answer.plan = forms_of(frame)
+            with settings(spark, later or {}):
+                answer.rows = frame.toArrow()
+                answer.forms, answer.plan = forms_of(frame)
         except PySparkException as error:
             answer.error = str(error)
         except Exception as error:  # py4j raises what the JVM does, whatever it is

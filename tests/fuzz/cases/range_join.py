@@ -98,6 +98,7 @@ def _kind(name: str) -> str:
 
 class RangeJoin(Capability):
     name = "range_join"
+    asks_the_same = True
     sizes: Sequence[int] = (0, 1, 5, 40, 100, 200)
     parts: Sequence[str] = ("4g", "4g", "1")
 

@@ -66,6 +66,8 @@ class StoredRanges(RangeJoin):
         built_in = tables["r"]["build"]["session"]
         query = super().draw_query(rng, tables)
         query["session"] = self._draw_reading(rng) if rng.random() < 0.2 else dict(built_in)
+        if query["join"] in ("JOIN", "LEFT JOIN") and "grouped" not in query and rng.random() < 0.3:
+            query["beside"] = {**super().draw_query(rng, tables), "join": "JOIN", "grouped": False}
         if rng.random() < 0.1:
             query["zone"] = rng.choice(ZONES[1:3] + ZONES[4:7])
         return query
@@ -93,6 +95,15 @@ class StoredRanges(RangeJoin):
 
     def only_tested(self, case: Case) -> Settings:
         return {"spark.joinery.store": str(self.build.store), "spark.joinery.store.timeout": "60s"}
+
+    def _sql(self, case: Case, hints: list[str]) -> str:
+        """Perhaps beside another join with the same table, which reads other columns of it."""
+        sql = super()._sql(case, hints)
+        beside = case["query"].get("beside")
+        if not beside:
+            return sql
+        other = super()._sql({**case, "query": beside}, hints).replace("l.s, r.v FROM", "r.s, r.k FROM")
+        return f"{sql} UNION ALL {other}"
 
     def right(self, case: Case) -> str:
         return name_of(case["tables"]["r"])

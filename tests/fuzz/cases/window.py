@@ -40,6 +40,7 @@ INPUTS = {
 
 class SlidingWindow(Capability):
     name = "window"
+    asks_the_same = True
     sizes: Sequence[int] = (0, 1, 20, 100, 100, 300, 300, 1000, 1000, 3000)
     orders: Sequence[str] = tuple(ORDERS)
     order_pools: Sequence[str] = ("dense", "many", "many", "wide", "ends", "changes", "mixed")
