@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
+import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DecimalType}
 
 import io.github.sparkjoinery.window.frames.{
   ColumnBounds,
@@ -34,6 +35,8 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
     made
   }
   private lazy val areByNumber = frames.forall(_.bounds.areByNumber)
+  private val wide = program.results.count(FrameBatches.isWide)
+  private var most = FrameBatches.Rows // of a batch
   final lazy val results: ResultRow = { frames; new ResultRow(kernels.resultColumns) }
 
   /** The first row of the present batch, and how many rows it has. */
@@ -57,6 +60,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
     this.end = end
     passed = 0
     failure = null
+    most = FrameBatches.rowsAtATime(wide, rows.widest)
     frames.foreach(_.clear())
   }
 
@@ -74,6 +78,9 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   /** Finds the frames of a batch. */
   protected def find(): Boolean
 
+  /** Batches have fewer rows than are loaded at a time. */
+  protected final def isSmall: Boolean = most < FrameBatches.Rows
+
   /** All rows have been computed. */
   protected final def isAtEnd: Boolean = first >= end
 
@@ -86,15 +93,15 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
 
   private def findByNumber(until: Int, isComplete: Boolean): Unit = {
     val row = first + count
-    val most = math.max(math.min(FrameBatches.Rows - count, until - row), 0)
-    val rows = frames.foldLeft(most)((rows, frame) => math.min(rows, frame.bounds.reachable(row, isComplete)))
+    val wanted = math.max(math.min(most - count, until - row), 0)
+    val rows = frames.foldLeft(wanted)((rows, frame) => math.min(rows, frame.bounds.reachable(row, isComplete)))
     frames.foreach(_.bounds.recordAll(row, count, rows))
     count += rows
   }
 
   private def findOneByOne(until: Int, isComplete: Boolean): Unit = {
     var found = true
-    while (found && count < FrameBatches.Rows && first + count < until) {
+    while (found && count < most && first + count < until) {
       try found = reach(first + count, isComplete)
       catch { case NonFatal(error) => if (count == 0) throw error else found = false } // it will come again
       if (found) count += 1
@@ -164,6 +171,24 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
 
 private[window] object FrameBatches {
   val Rows = 1024
+  private val MostBytes = 8L << 20
+
+  /**
+   * How many rows a batch may have, so that copies of values in its results, of which the memory manager knows nothing,
+   * are not many bytes.
+   *
+   * @param wide
+   *   how many results of a row may be as large as a row
+   * @param widest
+   *   bytes of the widest row
+   */
+  def rowsAtATime(wide: Int, widest: Int): Int =
+    if (wide == 0) Rows else math.max(math.min(MostBytes / math.max(wide.toLong * widest, 1), Rows), 1).toInt
+
+  private def isWide(dataType: DataType): Boolean = dataType match {
+    case _: DecimalType | CalendarIntervalType => false
+    case other => !UnsafeRow.isFixedLength(other)
+  }
 }
 
 /** By columns, of the rows from the first that a frame still holds on, in memory. */
@@ -206,6 +231,7 @@ private[window] final class ColumnBatches(
 
   override protected def find(): Boolean = {
     var loaded = true
+    if (isSmall) findFrames(columns.loaded, isComplete)
     while (loaded && count == 0 && !isAtEnd) {
       forget()
       loaded = load()

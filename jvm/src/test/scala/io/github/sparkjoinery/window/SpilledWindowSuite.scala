@@ -295,6 +295,37 @@ class SpilledWindowSuite extends WindowChecks {
       }
     }
 
+  test("results of wide rows are few at a time, as nobody knows of their copies") {
+    val rows = FrameBatches.rowsAtATime(_, _)
+    assert(rows(0, 1 << 30) == FrameBatches.Rows)
+    assert(rows(3, 0) == FrameBatches.Rows)
+    assert(rows(3, 200) == FrameBatches.Rows)
+    assert(rows(2, 1 << 20) == 4)
+    assert(rows(1000, Int.MaxValue) == 1)
+  }
+
+  for (wholeStage <- Seq("true", "false"))
+    test(s"a few wide rows among others, generated code $wholeStage") {
+      val wide = "repeat(concat(id, 'x'), if(id % 700 = 5, 200000, if(k = 3, 10000, 1)))"
+      val frames = Seq("ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING", "RANGE BETWEEN 1 PRECEDING AND CURRENT ROW", "")
+      val aggregates = for (frame <- frames; call <- Seq("max(s)", "min(s)", "sum(v)"))
+        yield s"$call OVER (PARTITION BY k ORDER BY o ${if (frame.isEmpty) ", id" else frame})"
+      val offsets = Seq("lag(s, 2)", "lead(s)", "lead(v)").map(call => s"$call OVER (PARTITION BY k ORDER BY o, id)")
+      def text(from: String) = (aggregates ++ offsets).zipWithIndex.map { case (column, i) =>
+        s"$column AS c$i"
+      }.mkString("SELECT id, f, ", ", ", s" FROM (SELECT id, k, o, v, f, $wide AS s FROM $from WHERE o IS NOT NULL)")
+      def hashed(from: String) =
+        s"SELECT id, f, ${(aggregates ++ offsets).indices.map(i => s"hash(c$i)").mkString(", ")} FROM (${text(from)})"
+      withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
+        val sorted = "(SELECT *, lag(v) OVER (PARTITION BY k ORDER BY o, id) AS f FROM t)"
+        for (from <- Seq("(SELECT *, v AS f FROM t)", sorted)) {
+          val query = sql(hashed(from))
+          assert(Answers.rows(query) == onStockWindows(Answers.rows(sql(hashed(from)))))
+          assert(isSliding(query))
+        }
+      }
+    }
+
   test("memory is back after a query that is not read to its end") {
     withConf(Settings ++ SmallBuffer: _*) {
       for (bytes <- Seq(None, Some(0))) assert(sql(s"${query("k", bytes)} LIMIT 3").collect().length == 3)

@@ -44,6 +44,7 @@ private[window] final class IndexedRows(
   private var numbers = Array.emptyIntArray // of keys, by row
   private var hasNull = false
   private var hasNullWord = false
+  var widest = 0
 
   /** @return false if there is no memory for it */
   def add(row: UnsafeRow): Boolean = {
@@ -53,6 +54,7 @@ private[window] final class IndexedRows(
     if (address < 0 || memory.acquired > limit) return false
     addresses(count) = address
     numbers(count) = key
+    widest = math.max(widest, row.getSizeInBytes)
     if (sortKey != null) {
       val word = wordOf(row)
       words(count) = sortKey.of(word)

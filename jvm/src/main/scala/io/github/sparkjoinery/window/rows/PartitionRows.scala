@@ -14,6 +14,9 @@ private[window] trait PartitionRows {
   /** How many rows the partition has. */
   def size: Int
 
+  /** Bytes of the widest row, of those of the partition at least. */
+  def widest: Int
+
   /** Reads the rows of the partition from a row on. */
   def cursor(from: Int): RowCursor
 

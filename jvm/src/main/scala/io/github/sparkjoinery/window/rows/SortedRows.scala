@@ -29,17 +29,24 @@ private[window] final class SortedRows(
     new ReplayedRows(output.length, limits, TaskBuildMemory())
   }
   private var ahead: UnsafeRow = _
+  var widest = 0
 
   override def nextPartition(): Boolean = {
     kept.clear()
+    widest = 0
     if (ahead == null) advance()
     ahead != null && {
       val key = keyOf(ahead).copy()
-      kept.add(ahead)
-      advance()
-      while (ahead != null && sameKey(key, keyOf(ahead))) { kept.add(ahead); advance() }
+      keep()
+      while (ahead != null && sameKey(key, keyOf(ahead))) keep()
       true
     }
+  }
+
+  private def keep(): Unit = {
+    kept.add(ahead)
+    widest = math.max(widest, ahead.getSizeInBytes)
+    advance()
   }
 
   private def advance(): Unit = ahead = if (rows.hasNext) rows.next().asInstanceOf[UnsafeRow] else null

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.joinery
 
 import org.apache.spark.internal.config.{EXECUTOR_CORES, MEMORY_OFFHEAP_ENABLED, MEMORY_STORAGE_FRACTION}
-import org.apache.spark.{SparkContext, SparkEnv}
+import org.apache.spark.{SparkContext, SparkEnv, SparkMasterRegex}
 
 /** How much of an executor's memory an operator may hold that cannot spill it. */
 object ExecutionMemory {
@@ -9,8 +9,7 @@ object ExecutionMemory {
   /** Bytes: of a task's fair share, so much that operators above find room for theirs. */
   def shareOfTask: Long = {
     val (conf, manager) = (SparkEnv.get.conf, SparkEnv.get.memoryManager)
-    val cores =
-      if (conf.contains(EXECUTOR_CORES)) conf.get(EXECUTOR_CORES) else localCores(conf.get("spark.master", ""))
+    val cores = if (conf.contains(EXECUTOR_CORES)) conf.get(EXECUTOR_CORES) else coresOf(conf.get("spark.master", ""))
     // what all tasks hold now is theirs to share, too
     val held = if (conf.get(MEMORY_OFFHEAP_ENABLED)) 0 else manager.executionMemoryUsed
     val total = manager.maxOnHeapStorageMemory + held
@@ -19,7 +18,14 @@ object ExecutionMemory {
     ((total - cached) / math.max(cores, 1) * Share).toLong
   }
 
-  private def localCores(master: String): Int = math.max(SparkContext.numDriverCores(master), 1)
+  /** The cores of an executor where no setting says how many: in a standalone cluster, all that its worker has. */
+  private[joinery] def coresOf(master: String): Int = master match {
+    case "yarn" => 1
+    case kubernetes if kubernetes.startsWith("k8s") => 1
+    case SparkMasterRegex.LOCAL_CLUSTER_REGEX(_, cores, _) => cores.toInt
+    case local if local.startsWith("local") => math.max(SparkContext.numDriverCores(local), 1)
+    case _ => Runtime.getRuntime.availableProcessors
+  }
 
   private val Share = 0.6
 }
