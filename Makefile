@@ -151,7 +151,7 @@ test-lakehouse: wheel-installed
 
 .PHONY: test-lakehouse-filters
 test-lakehouse-filters: wheel-installed
-	$(LAKEHOUSE) test_lakehouse_artifacts.py test_lakehouse_filters.py
+	$(LAKEHOUSE) test_lakehouse_artifacts.py test_lakehouse_filters.py test_lakehouse_range_joins.py
 
 # The newest Airflow is in .venv.
 OLDEST_AIRFLOW := 3.0

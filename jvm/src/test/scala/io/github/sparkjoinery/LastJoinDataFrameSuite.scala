@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import java.sql.Timestamp
 
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Observation}
 
 import io.github.sparkjoinery.implicits._
 import io.github.sparkjoinery.planning.PlanReport
@@ -46,6 +46,13 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
 
   check("as of, forwards", 1 -> 10, 2 -> 25, 3 -> 7, 4 -> null)(
     flights.lastJoin(weather, Seq("origin"), AsOf(col("departs"), lit(5)), col("observed").desc))
+
+  test("the right side's rows are observed, also where none of its columns is used") {
+    val observation = Observation("right")
+    val observed = weather.observe(observation, count(lit(1)).as("rows"))
+    flights.lastJoin(observed, Seq("origin"), col("observed")).select("flight").collect()
+    assert(observation.get == Map("rows" -> 5))
+  }
 
   test("as of a time window, of which Spark makes a column") {
     val asOf = AsOf(window(timestamp_seconds(col("departs")), "1 hour")("start"))

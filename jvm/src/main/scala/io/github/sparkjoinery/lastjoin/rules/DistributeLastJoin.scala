@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.joinery.ReplacedRows
 import org.apache.spark.sql.types.IntegerType
 
 import io.github.sparkjoinery.expressions.TimePart
@@ -38,7 +39,7 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   private def isCandidate(join: LastJoin): Boolean = {
     val hint = join.hint.rightHint.flatMap(_.strategy)
     conf.numShufflePartitions > 1 && join.condition.exists(_.references.nonEmpty) && !hint.contains(BROADCAST) &&
-    !canBroadcastBySize(join.right, conf)
+    !canBroadcastBySize(join.right, conf) && !ReplacedRows.areIn(join.right)
   }
 
   private def distribute(join: LastJoin, leftTime: Expression, rightTime: Expression): LogicalPlan = {

@@ -38,9 +38,13 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
       case join: LastJoin if !isReduced(join.right) && LastJoinTerms.of(join).lastOfKey =>
         join.copy(right = LastRowPerKey(LastJoinTerms.of(join).rightKeys, join.order, join.right))
 
-      case Project(list, join: LastJoin) if list.forall(_.references.subsetOf(join.left.outputSet)) =>
+      case Project(list, join: LastJoin)
+          if list.forall(_.references.subsetOf(join.left.outputSet)) && !isObserved(join.right) =>
         Project(list, join.left)
     }
+
+  /** Somebody waits for what is counted of its rows. */
+  private def isObserved(right: LogicalPlan): Boolean = right.exists(_.isInstanceOf[CollectMetrics])
 
   private def isReduced(right: LogicalPlan): Boolean = right match {
     case _: LastRowPerKey | _: LocalRelation => true

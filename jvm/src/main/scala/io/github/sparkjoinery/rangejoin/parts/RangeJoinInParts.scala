@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.joinery.ReplacedRows
 import org.apache.spark.sql.types.BooleanType
 
 import io.github.sparkjoinery.planning.{PartsByQuantiles, Repeatable}
@@ -42,7 +43,8 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
   private val parts = PartsByQuantiles(conf.numShufflePartitions)
   private val cuts = {
     val even = if (right.isDecided && !left.isDecided) right else left
-    parts.cuts(even.longs.head, even.relation)
+    val read = Seq(even, left, right).find(mayBeReadForCuts).get
+    parts.cuts(read.longs.head, read.relation)
   }
 
   def plan: LogicalPlan = join.joinType match {
@@ -135,10 +137,14 @@ private[rangejoin] object RangeJoinInParts {
     val isReadTwice = copied.nonEmpty && isOuter(joinType)
     if (isReadTwice && !Seq(left, right).forall(side => Repeatable(side.relation)))
       Some("it keeps rows that are copied, so that both sides are read twice, and one may have other rows by then")
+    else if (!Seq(left, right).exists(mayBeReadForCuts))
+      Some("both sides read the table that the statement changes")
     else if (!copied.forall(Repeatable.inOrder))
       Some("it keeps rows that are copied, and a task that runs again may have them in another order")
     else None
   }
+
+  private def mayBeReadForCuts(side: SideInParts): Boolean = !ReplacedRows.areIn(side.relation)
 
   private def isOuter(joinType: JoinType): Boolean = joinType match {
     case LeftOuter | RightOuter | FullOuter => true
