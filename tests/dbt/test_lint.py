@@ -17,6 +17,14 @@ UNALIASED = {
     "behind_a_comma": "select * from a as l, b last join c on l.x = c.x",
     "function": "select * from range(abs(-9)) last join weather on id = origin",
     "subquery": "select * from (select max(a) as n from flights where (abs(a)) in (1, 2)) last join weather on n = b",
+    "sample": "select * from flights tablesample (100 percent) last join weather using (origin)",
+    "version": "select * from flights version as of 3 last join weather using (origin)",
+    "behind_a_string": "select '--' as a, '/*' as b from flights last join weather using (origin)",
+    "deep_parentheses": "select * from (a as l join b on f(f(f(f(l.x)))) > 0) last join weather using (origin)",
+    "within_parentheses": "select (select max((a)) from flights last join weather using (origin)) as n",
+    "close": "select * from `flights`last join weather using (origin)",
+    "close_to_an_expression": "select * from {{ ref('flights') }}last join {{ ref('weather') }} using (origin)",
+    "two_expressions": "select * from {{ ref('flights') }}{{ '' }} last join {{ ref('weather') }} using (origin)",
     "behind_a_comment": "select * from flights /* all */ -- of them\n last join weather using (origin)",
 }
 FINE = {
@@ -31,6 +39,8 @@ FINE = {
     "aliased_subquery": "select * from (select 1 as x, (2) as y) as l last join c on l.x in (c.x, c.y)",
     "aliased_function": "select * from a as l, range(3) as b last join c on l.x = c.x",
     "behind_a_list": "select * from a as l join b on l.x in (b.x, b.y) last join c on (l.x, l.y) = (c.x, c.y)",
+    "distinct": "select * from a as l join b as m on l.x is not distinct from m.x last join c as r using (x)",
+    "in_a_string": "select 'from t last join u' as a, \"from t last join u\" as b, 'it''s from t last join u' as c",
     "commented": "select 1 -- from flights last join weather\n /* from a last join b */ {# from a last join b #}",
     "other_words": "select last, lasting from joined last_joined join last on true",
     "by_macro": "{{ joinery.last_join(ref('flights'), ref('weather'), ['origin'], columns=['origin'], prefix='w_') }}",

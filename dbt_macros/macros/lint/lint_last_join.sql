@@ -13,12 +13,22 @@
 {% endmacro %}
 
 {# Whether SQL, with Jinja or without, says FROM, JOIN or a comma, then a table, a table function or a subquery, and LAST JOIN. Comments
-   do not count. Parentheses are followed three levels deep. #}
+   and strings do not count, nor does IS DISTINCT FROM. Parentheses go from the innermost on, once nothing is found in them. #}
 {% macro has_unaliased_last_join(sql) %}
   {%- if 'last' not in sql | lower -%}{{ return(false) }}{%- endif -%}
-  {%- set code = modules.re.sub('(?s)[{]#.*?#[}]|/[*].*?[*]/|--[^\\n]*', ' ', sql) -%}
-  {%- set name = '(?:[{][{](?:(?![}][}]).)*[}][}]|(?:`(?:[^`]|``)+`|\\w+)(?:[.](?:`(?:[^`]|``)+`|\\w+))*)' -%}
-  {%- set parentheses = '[(](?:[^()]|[(](?:[^()]|[(][^()]*[)])*[)])*[)]' -%}
-  {%- set side = '(?:' ~ name ~ '(?:\\s*' ~ parentheses ~ '\\s*|\\s+)|' ~ parentheses ~ '\\s*)' -%}
-  {{ return(modules.re.search('(?is)(?:\\b(?:from|join)\\b|,)\\s*' ~ side ~ 'last\\s+join\\b', code) is not none) }}
+  {%- set string = '\'(?:[^\'\\\\]|\\\\.)*\'|"(?:[^"\\\\]|\\\\.)*"' -%}
+  {%- set code = modules.re.sub('(?s)(' ~ string ~ ')|[{]#.*?#[}]|/[*].*?[*]/|--[^\\n]*', '\\1 ', sql) -%}
+  {%- set code = modules.re.sub('(?is)' ~ string ~ '|\\bdistinct\\s+from\\b', '0', code) -%}
+  {%- set word = '(?:[{][{](?:(?![}][}]).)*[}][}]|`(?:[^`]|``)+`|\\w)+' -%}
+  {%- set parentheses = '\\[\\]' -%}
+  {%- set side = '(?:' ~ word ~ '(?:[.]' ~ word ~ ')*(?:\\s*' ~ parentheses ~ '\\s*|\\s+|(?<=[}`]))|' ~ parentheses ~ '\\s*)' -%}
+  {%- set part = '(?:tablesample\\s*' ~ parentheses ~ '\\s*|(?:version|timestamp)\\s+as\\s+of\\s+\\S+\\s+)*' -%}
+  {%- set join = '(?is)(?:\\b(?:from|join)\\b|,)\\s*' ~ side ~ part ~ 'last\\s+join\\b' -%}
+  {%- set state = namespace(code=code, found=false, last='') -%}
+  {%- for _ in range(100) if not state.found and state.code != state.last -%}
+    {%- set state.found = modules.re.search(join, state.code) is not none -%}
+    {%- set state.last = state.code -%}
+    {%- set state.code = modules.re.sub('[(][^()]*[)]', '[]', state.code) -%}
+  {%- endfor -%}
+  {{ return(state.found) }}
 {% endmacro %}

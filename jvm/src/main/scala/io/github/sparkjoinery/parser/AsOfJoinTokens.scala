@@ -96,6 +96,7 @@ private[parser] object AsOfJoinTokens {
 
     /** Where MATCH_CONDITION stands after a right side that starts at `from`. */
     private def matchCondition(from: Int): Option[Int] = {
+      val rowsFollowCommas = name(from) == "VALUES"
       var depth = 0
       var i = from
       while (i < tokens.length) {
@@ -103,8 +104,10 @@ private[parser] object AsOfJoinTokens {
           case "LEFT_PAREN" | "LEFT_BRACKET" => depth += 1
           case "RIGHT_PAREN" | "RIGHT_BRACKET" => depth -= 1
           case _ if depth > 0 || name(i - 1) == "DOT" =>
-          case _ if i > from && isWord(i, "MATCH_CONDITION") && name(i + 1) == "LEFT_PAREN" => return Some(i)
+          case _ if i > from && isMatchCondition(i) => return Some(i)
+          case "COMMA" if rowsFollowCommas =>
           case "ON" | "USING" | "COMMA" | "LEFT" | "RIGHT" => return None
+          case _ if LastJoinTokens.isOfRightSide(tokens, i, from)(isMatchCondition) =>
           case other if LastJoinTokens.AfterJoin(other) => if (i > from || other != "LATERAL") return None
           case _ =>
         }
@@ -113,6 +116,8 @@ private[parser] object AsOfJoinTokens {
       }
       None
     }
+
+    private def isMatchCondition(i: Int): Boolean = isWord(i, "MATCH_CONDITION") && name(i + 1) == "LEFT_PAREN"
 
     private def closing(open: Int): Int = {
       var depth = 0

@@ -33,11 +33,6 @@ private[parser] object LastJoinTokens {
   /** @param sqlText a statement after the substitution of variables */
   def mayOccurIn(sqlText: String): Boolean = words.mayOccurIn(sqlText)
 
-  // Before these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`) or part of
-  // NULLS LAST, not a join that has a left side.
-  val NotALeftSide = Set("FROM", "JOIN", "COMMA", "DOT", "COLON", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL") ++
-    Set("USING", "INTO", "UPDATE")
-
   // What may follow a join without ON or USING. LEFT and RIGHT are functions, too, before a parenthesis.
   val AfterJoin = Set(
     "JOIN",
@@ -69,15 +64,26 @@ private[parser] object LastJoinTokens {
     "EOF"
   )
 
+  // Of these, the words that Spark takes as the alias of a table, too.
+  private val AliasToo =
+    Set("WHERE", "GROUP", "HAVING", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT") ++
+      Set("PIVOT", "UNPIVOT", "QUALIFY")
+
   // After these, any word is a name: `r.on`, `r.json:on`, the parameter `:on`.
   private val BeforeAnyName = Set("DOT", "COLON")
   // After these, a word of AfterJoin is a name (`ORDER BY offset`).
-  private val BeforeName = Set("BY", "COMMA")
+  private val BeforeName = Set("BY", "COMMA", "AS")
   // The same in ORDER BY, where an operand is yet to come (`ORDER BY -offset`).
   private val BeforeOperand = Set("PLUS", "MINUS", "ASTERISK", "SLASH", "PERCENT", "DIV", "TILDE", "CONCAT_PIPE") ++
     Set("PIPE", "AMPERSAND", "HAT", "EQ", "NSEQ", "NEQ", "NEQJ", "LT", "LTE", "GT", "GTE") ++
     Set("SHIFT_LEFT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED", "BANG", "FROM") ++ // FROM is of IS DISTINCT FROM
     Set("AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE")
+
+  // Before these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`, `ON v = last
+  // JOIN r`) or part of NULLS LAST, not a join that has a left side. A type may end in `>`, and its cast a condition.
+  val NotALeftSide: Set[String] =
+    Set("FROM", "JOIN", "COMMA", "DOT", "COLON", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL") ++
+      Set("USING", "INTO", "UPDATE") ++ BeforeOperand -- Set("GT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED")
 
   /** @param parser a parser whose token stream holds the statement, as Spark's lexer made it */
   def tokensOf(parser: SqlBaseParser): IndexedSeq[Token] = {
@@ -93,6 +99,19 @@ private[parser] object LastJoinTokens {
   private lazy val typeOf: Map[String, Int] = {
     val vocabulary = SqlBaseParser.VOCABULARY
     (1 to vocabulary.getMaxTokenType).map(t => vocabulary.getSymbolicName(t) -> t).toMap
+  }
+
+  /**
+   * Whether a word of [[AfterJoin]] is the name or the alias of a right side.
+   *
+   * @param from
+   *   where the right side starts
+   * @param endsAt
+   *   whether what comes behind a right side begins at a place
+   */
+  def isOfRightSide(tokens: IndexedSeq[Token], i: Int, from: Int)(endsAt: Int => Boolean): Boolean = {
+    val name = nameOf(tokens, i)
+    AliasToo(name) && (i == from || nameOf(tokens, i - 1) == "AS" || endsAt(i + 1))
   }
 
   /** The grammar's name of the token at a place, or nothing outside the statement. */
@@ -166,6 +185,7 @@ private[parser] object LastJoinTokens {
           case "ORDER" if name(i + 1) == "BY" => orderBy = orderBy.orElse(Some(i))
           case "LEFT" | "RIGHT" if name(i + 1) != "LEFT_PAREN" => return (orderBy, None)
           case "COMMA" if orderBy.isEmpty && !rowsFollowCommas => return (None, None)
+          case _ if orderBy.isEmpty && isOfRightSide(tokens, i, from)(isClause) =>
           case other if AfterJoin(other) && !isName(i, orderBy.nonEmpty) || isLastJoin(i) => return (orderBy, None)
           case _ =>
         }
@@ -174,6 +194,9 @@ private[parser] object LastJoinTokens {
       }
       (orderBy, None)
     }
+
+    private def isClause(i: Int): Boolean =
+      name(i) == "ON" || name(i) == "USING" || name(i) == "ORDER" && name(i + 1) == "BY"
 
     private def isName(i: Int, inOrderBy: Boolean): Boolean =
       BeforeName(name(i - 1)) || inOrderBy && BeforeOperand(name(i - 1))

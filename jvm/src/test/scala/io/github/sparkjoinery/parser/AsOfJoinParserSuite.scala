@@ -129,6 +129,15 @@ class AsOfJoinParserSuite extends AsOfJoinChecks {
     }
   }
 
+  test("rows of VALUES, and names of clauses, as the right side") {
+    val expected = Answers.rows(sql("SELECT l.id, v FROM l LEFT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k)"))
+    for (name <- Seq("window", "offset", "limit", "sort", "where"); right <- Seq(s"r AS $name", s"r $name"))
+      assert(Answers.rows(
+        sql(s"SELECT l.id, v FROM l LEFT ASOF JOIN $right MATCH_CONDITION (l.ts >= $name.ts) USING (k)")) == expected)
+    assert(Answers.rows(sql("""SELECT l.id, v FROM l INNER ASOF JOIN VALUES ('a', 5, 1), ('b', 9, 2) AS r(k, ts, v)
+      MATCH_CONDITION (l.ts >= r.ts) USING (k)""")) == Seq("(1, 1)", "(2, 1)", "(3, 2)"))
+  }
+
   test("asof and match_condition are still names") {
     assert(Answers.rows(sql("SELECT asof.id FROM l asof JOIN r ON asof.ts = r.ts")) == Seq("(1)", "(2)", "(3)", "(4)"))
     assert(Answers.rows(sql("SELECT asof, match_condition FROM (SELECT 1 AS asof, 2 AS match_condition) asof")) == Seq(

@@ -131,6 +131,34 @@ class LastJoinWordsSuite extends LastJoinChecks {
       assert(Answers.rows(sql(s"SELECT id, offset FROM l l LAST JOIN offsets o ORDER BY $order USING (k)")) == answer)
   }
 
+  test("a right side that is named as a clause") {
+    for (name <- Seq("where", "group", "having", "limit", "offset", "window", "cluster", "distribute", "sort") ++
+        Seq("pivot", "unpivot", "qualify")) {
+      for (right <- Seq(s"r AS $name", s"r $name"); order <- Seq(s"ORDER BY $name.ts", ""))
+        assert(sql(s"SELECT id FROM l l LAST JOIN $right $order ON l.k = $name.k").count() == 3, s"$right $order")
+      withView(name)(
+        assert(Answers.rows(sql(s"SELECT id, ts FROM l l LAST JOIN $name ORDER BY ts USING (k)")) == answer))
+    }
+  }
+
+  private def withView(name: String)(body: => Unit): Unit = {
+    views(name -> "SELECT * FROM r")
+    try body
+    finally sql(s"DROP VIEW `$name`")
+  }
+
+  test("a clause behind a right side is none of its names") {
+    for (clause <- Seq("WHERE id > 0", "GROUP BY id", "LIMIT 3", "|> ORDER BY id", "WINDOW w AS (ORDER BY id)"))
+      checkError(s"SELECT id FROM l l LAST JOIN r $clause", "PARSE_SYNTAX_ERROR", at = "LAST")
+  }
+
+  test("a column that is called last, as the last operand before a join") {
+    views("p" -> "SELECT * FROM VALUES (1, 5), (2, 1) AS t(v, last)", "q" -> "SELECT * FROM VALUES (1), (2) AS t(w)")
+    for ((condition, pairs) <-
+        Seq("v < last" -> 2, "v IS DISTINCT FROM last" -> 4, "w = v AND 1 = last" -> 1, "0 < - last" -> 0))
+      assert(sql(s"SELECT * FROM p JOIN q ON $condition JOIN (SELECT 1) r").count() == pairs, condition)
+  }
+
   test("a field of a VARIANT, or a parameter, that is named as a clause") {
     views(
       "variants" -> "SELECT k, ts, parse_json(to_json(named_struct('on', ts, 'offset', ts, 'last', -ts))) AS j FROM r")
