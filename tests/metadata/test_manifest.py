@@ -150,6 +150,10 @@ def test_requests_of_a_real_manifest(dbt_manifest: Path) -> None:
             {"range_indexes": [{"start": "a", "end": "b", "point": "c"}]},
             "meta.joinery.range_indexes[0]: give either start and end, or point",
         ),
+        (
+            {"range_indexes": [{"start": "a", "end": "A"}]},
+            "meta.joinery.range_indexes[0]: start and end are one column: give it as point",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_named(tmp_path: Path, document: dict[str, Any], value: Any, says: str) -> None:

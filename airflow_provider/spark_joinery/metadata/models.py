@@ -102,6 +102,8 @@ class RangeIndexSpec(_Strict):
         interval = (self.start is not None, self.end is not None)
         if (self.point is not None and any(interval)) or (self.point is None and not all(interval)):
             raise ValueError("give either start and end, or point")
+        if self.start is not None and self.end is not None and self.start.lower() == self.end.lower():
+            raise ValueError("start and end are one column: give it as point")
         return self
 
 

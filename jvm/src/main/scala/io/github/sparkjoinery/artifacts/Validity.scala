@@ -86,7 +86,8 @@ object Validity {
     version.fingerprint match {
       case Files(_) if version.uncovered > 0 =>
         Left(s"${version.uncovered} files of the source were still changing when it was built")
-      case Files(covered) =>
+      case Files(listed) =>
+        val covered = listed.filter { case (_, (length, _)) => length > 0 } // Spark reads no others
         val files = source.files.get
         val now = list(files, session)
         val reads = readsOf(files)

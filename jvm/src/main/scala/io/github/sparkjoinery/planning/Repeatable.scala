@@ -18,7 +18,7 @@ import io.github.sparkjoinery.expressions.OfRuntimeFilter
 object Repeatable {
 
   /** Of what is not known to, such as a LIMIT, an aggregate that rounds, or a table of another system, it is false. */
-  def apply(plan: LogicalPlan): Boolean = is(plan) {
+  def apply(plan: LogicalPlan): Boolean = !ParsedText.isIn(plan) && is(plan) { // each reading has columns of its own
     case _: Join | _: InMemoryRelation => true
     case _ => false
   }

@@ -171,8 +171,10 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
           s"SELECT s.id, EXISTS (SELECT 1 FROM events e WHERE e.x BETWEEN s.lo + 1 AND s.hi) AS found FROM $some",
           Shuffled)
       }
+      val text = java.nio.file.Files.createTempDirectory("text").resolve("data").toString
+      spark.table("spans").write.json(text)
       for (kept <- Seq("FULL JOIN", "RIGHT JOIN");
-        side <- Seq("(SELECT * FROM spans LIMIT 30) s", "(SELECT *, rand() AS r FROM spans) s"))
+        side <- Seq("(SELECT * FROM spans LIMIT 30) s", "(SELECT *, rand() AS r FROM spans) s", s"json.`$text` s"))
         checkLeftToSpark(
           s"SELECT * FROM events e $kept $side ON e.x BETWEEN s.lo AND s.hi",
           "so that both sides are read twice, and one may have other rows by then")

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.filters.Equalities
-import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.{ParsedText, PreservesLeft, SomeRowsOfKeys}
 
 /**
  * A table, or a part of one, whose rows have all values that a side's keys can have, and perhaps more. Nothing that is
@@ -54,7 +54,8 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   }
 
   private def into(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
-    case _ if isPartOfTable(plan) => Seq(KeySource(plan, keys))
+    case _ if isPartOfTable(plan) =>
+      if (ParsedText.asksForCorruptRecords(plan, keys.map(_._1))) Nil else Seq(KeySource(plan, keys))
     case Project(list, child) => down(child, resolved(keys, getAliasMap(list)))
     case aggregate: Aggregate =>
       val below = resolved(keys, getAliasMap(aggregate)).filterNot(_._1.exists(_.isInstanceOf[AggregateExpression]))

@@ -16,6 +16,7 @@ import org.apache.spark.sql.execution.CommandExecutionMode
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, ReadingSettings, SourceRelation, StoreAccess}
+import io.github.sparkjoinery.planning.ParsedText
 
 /**
  * The `where` of a filter, against a query's predicates: a filter over some rows of a relation serves a query that
@@ -42,6 +43,9 @@ object FilterWhere extends PredicateHelper {
           Some(s"what its `where` ($text) means depends on the session or the time")
         } else if (read.exists(column => source.partitionColumns(source.nameOf(column)))) {
           Some(s"its `where` ($text) is about partition columns, which are no part of any file")
+        } else if (read.exists(column => source.files.exists(ParsedText.isCorruptRecord(_, column.name)))) {
+          Some(
+            s"its `where` ($text) is about corrupt records: which rows have one depends on the columns that are read")
         } else {
           source.clockOf(read).map(clock =>
             s"its `where` ($text) is about timestamps, which are read by $clock")

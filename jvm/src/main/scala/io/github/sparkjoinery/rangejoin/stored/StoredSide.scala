@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.artifacts._
+import io.github.sparkjoinery.planning.ParsedText
 
 /**
  * A side of a join whose rows are rows of a relation.
@@ -53,6 +54,7 @@ private[rangejoin] class StoredSide(
       .orElse(used.find(column => !StoredSide.isStored(column)).map(column =>
         s"columns of type ${column.dataType.sql} are not read from it"))
       .orElse(if (computed.forall(isPlain)) None else Some("the side computes what cannot be computed on its rows"))
+      .orElse(source.files.flatMap(ParsedText.differs(_, names, RangeIndexVersion.columns(version).toSet)))
       .orElse(Validity.mismatch(version, source))
       .orElse(ReadingSettings.ofColumns(version, session)(names))
       .orElse(source.clockOf(used).map(clock => s"it has timestamps, which are read by $clock"))

@@ -4,7 +4,7 @@ import java.nio.file.{Files => JavaFiles, Path => JavaPath}
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.node.ArrayNode
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.Path
 
 /**
@@ -89,6 +89,34 @@ class RangeIndexValiditySuite extends StoredRangeIndexes {
         checkStored()
         sql(s"ALTER TABLE spans ADD PARTITION (p = 2) LOCATION '${locationOf("spans")}/p=1'")
         checkUnused("partitions of the source share files")
+      }
+    }
+  }
+
+  test("text, of which it depends on the columns that are read which rows are malformed") {
+    val Malformed = "which rows of its text are malformed depends on the columns that are read"
+    def some(columns: String, where: String = "") =
+      s"SELECT e.id, $columns FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi $where"
+    for ((options, dropped) <- Seq("" -> false, "OPTIONS (mode 'dropMalformed')" -> true)) withTables("spans") {
+      val folder = JavaFiles.createTempDirectory("text").resolve("data")
+      sql(s"SELECT replace(to_json(struct(*)), '\"k\":3', '\"k\":\"x\"') FROM (${spans(0, 300, 3)})").write.text(
+        folder.toString)
+      sql(s"CREATE TABLE spans (id INT, lo INT, hi INT, name STRING, k INT, _corrupt_record STRING) USING json $options LOCATION '${folder.toUri}'")
+      def asJson(json: ObjectNode): Unit = {
+        json.withObject("/source").put("provider", "json").put("options", if (dropped) "mode=dropMalformed" else "")
+        ()
+      }
+      def build(columns: Seq[String]): Unit = { buildIndex(columns = columns)(asJson); () }
+      withStore {
+        build(Columns :+ "_corrupt_record")
+        checkUnused(Malformed, some("s.id AS sid, s.k", "WHERE s._corrupt_record IS NULL"))
+        build(Columns)
+        checkStored(some("s.id AS sid, s.name, s.k"))
+        if (dropped) checkUnused(Malformed, some("s.name")) else checkStored(some("s.name"))
+        withConf("spark.sql.json.enablePartialResults" -> "false") {
+          build(Columns)
+          checkUnused(Malformed, some("s.name"))
+        }
       }
     }
   }
