@@ -26,7 +26,7 @@ class MalformedRowsSuite extends BuiltFilters {
         checkBuilt(query(Corrupt), 0)
         checkBuilt(query("t._corrupt_record IS NULL"), 0)
         checkBuilt(
-          s"SELECT /*+ RUNTIME_FILTER(t) */ f.id, t.b FROM fact f JOIN text t ON f.name = t._corrupt_record",
+          "SELECT /*+ RUNTIME_FILTER(t) */ f.id, t.b FROM fact f JOIN text t ON f.name = t._corrupt_record",
           0)
         checkBuilt(query("t.k < 40"), 1)
       }
