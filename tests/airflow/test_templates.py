@@ -48,7 +48,7 @@ def manifest(folder: Path, text: str) -> Path:
     joinery = {
         "bloom_filters": [{"keys": [text], "where": text}],
         "distributions": [{"partition_by": [text], "order_by": text}],
-        "range_indexes": [{"start": text, "end": text, "columns": [text]}],
+        "range_indexes": [{"start": text, "end": f"{text}_end", "columns": [text]}],
     }
     quoted = text.replace("`", "``")
     node = {"resource_type": "source", "relation_name": f"raw.`{quoted}`", "config": {"meta": {"joinery": joinery}}}
@@ -89,7 +89,7 @@ def test_no_text_of_a_declaration_is_rendered(tmp_path: Path, context: dict[str,
     assert {task.relation for task in tasks.values()} == {"raw.`" + text.replace("`", "``") + "`"}
     assert tasks["bloom_filter"].request().spec == BloomFilterSpec(keys=[text], where=text)
     assert tasks["distribution"].request().spec == DistributionSpec(partition_by=[text], order_by=text)
-    assert tasks["range_index"].request().spec == RangeIndexSpec(start=text, end=text, columns=[text])
+    assert tasks["range_index"].request().spec == RangeIndexSpec(start=text, end=f"{text}_end", columns=[text])
     assert PASSWORD not in str([vars(task) for task in tasks.values()])
 
 
