@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -135,19 +136,35 @@ def test_by_which_names_a_relation_goes(relation: str, name: str, named: bool) -
 
 def test_a_store_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for missing in (tmp_path / "store", tmp_path / "file"):
+    for missing, problem in (
+        (tmp_path / "store", "does not exist; `joinery refresh` creates it."),
+        (tmp_path / "file", "is a file: an artifact store is a folder."),
+    ):
         for command in (["list"], ["show", "flights"], ["vacuum"]):
             output = run(command[0], str(missing), *command[1:], code=2)
-            assert f"Error: file:{missing} does not exist; `joinery refresh` creates it." in output
+            assert f"Error: file:{missing} {problem}" in output
 
 
-def test_spark_is_started_where_pyarrow_is_missing(
-    spark: SparkSession, store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_that_are_empty_select_nothing(store: ArtifactStore) -> None:
     publish(store, FLIGHTS)
-    monkeypatch.setattr(opened_store, "_has_pyarrow", lambda: False)
+    for command in ("list", "vacuum", "report", "refresh"):
+        done = CliRunner().invoke(main, [command, "--store", store.root, "--select", ""])
+        assert done.exit_code == 2, (command, done.output)
+        assert "'' names nothing; without a selection everything is taken." in done.output
+
+
+def test_a_local_store_is_read_without_spark_and_pyarrow(store: ArtifactStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    publish(store, FLIGHTS)
     assert len(run("list", store)) == 1
+    assert len(run("show", store, FLIGHTS.relation, "--no-source")) == 1
     assert run("vacuum", store)["removals"] == []
+
+
+def test_spark_is_started_where_pyarrow_is_missing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    output = run("list", "s3a://bucket/joinery", code=2)
+    assert "S3AFileSystem" in output  # which Spark without further jars does not have
 
 
 @pytest.mark.parametrize(
@@ -155,7 +172,9 @@ def test_spark_is_started_where_pyarrow_is_missing(
     [
         ("/data/joinery", {}, {}, True),
         ("/data/joinery", {}, {"HADOOP_CONF_DIR": "/etc/hadoop"}, False),
-        ("file:/data/joinery", {}, {"HADOOP_CONF_DIR": "/etc/hadoop"}, True),
+        ("/data/joinery", {"spark.hadoop.fs.defaultFS": "hdfs://cluster"}, {}, False),
+        ("/data/joinery", {"spark.hadoop.fs.s3a.endpoint": "x"}, {}, True),
+        ("file:/data/joinery", {"spark.hadoop.fs.defaultFS": "x"}, {"HADOOP_CONF_DIR": "/etc/hadoop"}, True),
         ("s3a://bucket/joinery", {}, {}, True),
         ("s3a://bucket/joinery", {"spark.hadoop.fs.s3a.endpoint": "x"}, {}, False),
         ("hdfs://cluster/joinery", {}, {}, False),

@@ -236,7 +236,9 @@ def test_other_file_systems_are_read_only_or_unknown() -> None:
         filesystem.list("dbfs:/joinery")
 
 
-def test_without_pyarrow_there_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow_only_local_files_are_reached(monkeypatch: pytest.MonkeyPatch, tree: Path) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    filesystem = ArrowFileSystem()
+    assert [status.name for status in filesystem.list(f"file:{tree}")] == sorted([*NAMES, "deep er"])
     with pytest.raises(JoineryError, match=r"pip install 'pyspark\[connect\]'"):
-        ArrowFileSystem()
+        filesystem.list("s3a://bucket/joinery")

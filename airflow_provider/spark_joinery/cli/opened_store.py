@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from spark_joinery.store import ArtifactStore
 
 # Schemes that pyarrow reaches with the credentials that are usual outside Spark, too.
-_WITHOUT_SPARK = frozenset({"file", "s3", "s3a", "s3n", "gs", "abfs", "abfss"})
+_BY_PYARROW = frozenset({"s3", "s3a", "s3n", "gs", "abfs", "abfss"})
+# Where it is set, a path without scheme may be one of hdfs:
+_DEFAULT = "spark.hadoop.fs.defaultFS"
 
 
 class OpenedStore:
@@ -57,11 +59,12 @@ class OpenedStore:
 
     def is_near(self, path: str) -> bool:
         """Whether a path is reached without Spark as it would be with Spark."""
-        scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", path)
-        if scheme is None and os.environ.get("HADOOP_CONF_DIR"):
-            return False  # there it may mean hdfs:
+        named = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", path)
+        if named is None:
+            return not os.environ.get("HADOOP_CONF_DIR") and _DEFAULT not in self._confs
+        scheme = named[1].lower()
         has_settings = any(key.startswith("spark.hadoop.fs.") for key in self._confs)
-        return (scheme[1].lower() if scheme else "file") in _WITHOUT_SPARK and not has_settings and _has_pyarrow()
+        return scheme == "file" or (scheme in _BY_PYARROW and not has_settings and _has_pyarrow())
 
 
 @contextmanager
@@ -101,8 +104,10 @@ def require_folder(store: ArtifactStore) -> None:
         OSError: If it cannot be asked for.
     """
     status = store.filesystem.status(store.root)
-    if status is None or not status.is_folder:
+    if status is None:
         raise JoineryError(f"{store.root} does not exist; `joinery refresh` creates it.")
+    if not status.is_folder:
+        raise JoineryError(f"{store.root} is a file: an artifact store is a folder.")
 
 
 @contextmanager

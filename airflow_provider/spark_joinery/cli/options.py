@@ -34,12 +34,35 @@ def parse_confs(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     return confs
 
 
+def parse_names(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse names that are empty: a variable that is not set is no wish for everything (a click callback).
+
+    Args:
+        values: As typed by the user.
+
+    Returns:
+        The names.
+
+    Raises:
+        click.BadParameter: A name is empty or blank.
+    """
+    for value in values:
+        if not value.strip():
+            raise click.BadParameter(f"{value!r} names nothing; without a selection everything is taken.")
+    return values
+
+
 store_option = click.option(
     "--store", help="Folder or URI of the artifact store; by default the conf spark.joinery.store."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 select_option = click.option(
-    "--select", "names", multiple=True, metavar="NAME", help="Only this relation; may be repeated."
+    "--select",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    callback=parse_names,
+    help="Only this relation; may be repeated.",
 )
 manifest_option = click.option(
     "--manifest", default="target/manifest.json", show_default=True, help="Written by `dbt parse`."
