@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from spark_joinery import __version__, jar_path
-from spark_joinery.cli import COMMANDS, advice, main
+from spark_joinery.cli import COMMANDS, advice, doctor, main
 from spark_joinery.cli.explain import read_statement
 from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.plan_report import explain_sql
@@ -103,6 +103,25 @@ def test_doctor_of_a_healthy_installation(tmp_path: Path) -> None:
     assert checks["store"] == ("ok", f"file:{store}: distribution")
     assert checks["apache-airflow"][0] == "info"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["store"]  # leaves nothing behind
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("a-file", "file:{root} is a file: an artifact store is a folder."),
+        ("none", "file:{root} does not exist; `joinery refresh` creates it."),
+        ("store[1]", "The artifact store file:{root} has a [ in its path: Spark takes that for a pattern"),
+    ],
+)
+def test_doctor_refuses_what_is_no_store(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, detail: str
+) -> None:
+    monkeypatch.setattr(doctor, "spark_session", lambda confs: nullcontext(spark))
+    (tmp_path / "a-file").touch()
+    (tmp_path / "store[1]").mkdir()
+    checks = {check.name: check for check in doctor.check_session({}, str(tmp_path / name))}
+    assert checks["store"].status == "fail"
+    assert checks["store"].detail.startswith(detail.format(root=tmp_path / name))
 
 
 def test_doctor_advises_on_shuffle_partitions(spark: SparkSession) -> None:

@@ -18,6 +18,7 @@ import click
 from spark_joinery.cause import HOW_TO_INSTALL_SPARK, is_spark_missing, one_line
 from spark_joinery.cli.advice import partitions_advice
 from spark_joinery.cli.dbt_mode import dbt_mode
+from spark_joinery.cli.opened_store import require_folder
 from spark_joinery.cli.options import conf_option, json_option, show_json, store_option
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import JoineryError
@@ -25,6 +26,8 @@ from spark_joinery.jar import jar_path, supported_versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from spark_joinery.store import ArtifactStore
 
 MINIMUM_JAVA = 17
 
@@ -90,12 +93,14 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
     Returns:
         Whether the jar is loaded, whether the store can be reached, and what setting would pay.
     """
+    from spark_joinery.store import open_store
+
     try:
         with spark_session(confs) as spark:
             root = store or spark.conf.get("spark.joinery.store", None)
             checks = [_check("jar loaded", lambda: _loaded_version(spark))]
             if root:
-                checks.append(_check("store", lambda: _reach_store(spark, root)))
+                checks.append(_check("store", lambda: _reach_store(open_store(spark, root))))
             if advice := partitions_advice(spark):
                 checks.append(Check("settings", "info", advice))
             return checks
@@ -181,14 +186,8 @@ def _loaded_version(spark: SparkSession) -> str:
     return str(row[0])
 
 
-def _reach_store(spark: SparkSession, root: str) -> str:
-    """List the store with Hadoop's file system classes, as the jar and the jobs do."""
-    jvm, jsc = getattr(spark, "_jvm", None), getattr(spark, "_jsc", None)
-    if jvm is None or jsc is None:
-        raise JoineryError(f"{root} can only be checked from a classic session, not over Spark Connect.")
-    path = jvm.org.apache.hadoop.fs.Path(root)
-    file_system = path.getFileSystem(jsc.hadoopConfiguration())
-    if not file_system.exists(path):
-        raise JoineryError(f"{file_system.makeQualified(path)} does not exist; `joinery refresh` creates it.")
-    kinds = [status.getPath().getName() for status in file_system.listStatus(path) if status.isDirectory()]
-    return f"{file_system.makeQualified(path)}: {', '.join(kinds) or 'empty'}"
+def _reach_store(store: ArtifactStore) -> str:
+    """List a store that must be there."""
+    require_folder(store)
+    kinds = [status.name for status in store.filesystem.list(store.root) if status.is_folder]
+    return f"{store.root}: {', '.join(kinds) or 'empty'}"
