@@ -22,11 +22,9 @@ object PinnedTable {
     case _ => false
   }
 
-  /** What is cached in memory alone may have found no room there, or be evicted: then it is computed anew. */
-  private def isKept(cached: InMemoryRelation): Boolean = {
-    val cache = cached.cacheBuilder
-    cache.isCachedColumnBuffersLoaded && (cache.storageLevel.useDisk || Repeatable.ofOneOperator(cache.logicalPlan))
-  }
+  /** A cache computes a block again that it has lost: storage on disk does not outlive its executor. */
+  private def isKept(cached: InMemoryRelation): Boolean =
+    cached.cacheBuilder.isCachedColumnBuffersLoaded && Repeatable.ofOneOperator(cached)
 
   /** An index that lists files may be listed anew; a query with filters reads one listing of it ([[ListOnce]]). */
   private def isListed(files: FileIndex): Boolean = isOfFiles(files) || isOfDeltaSnapshot(files)

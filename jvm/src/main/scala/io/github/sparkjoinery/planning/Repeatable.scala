@@ -1,15 +1,17 @@
 package io.github.sparkjoinery.planning
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.{Expression, SparkPartitionID, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.execution.LogicalRDD
-import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.{ColumnarToRowTransition, LogicalRDD, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.types.{DoubleType, FloatType}
 
 import io.github.sparkjoinery.expressions.OfRuntimeFilter
@@ -19,7 +21,8 @@ object Repeatable {
 
   /** Of what is not known to, such as a LIMIT, an aggregate that rounds, or a table of another system, it is false. */
   def apply(plan: LogicalPlan): Boolean = !ParsedText.isIn(plan) && is(plan) { // each reading has columns of its own
-    case _: Join | _: InMemoryRelation => true
+    case _: Join => true
+    case cached: InMemoryRelation => ofOneOperator(cached)
     case _ => false
   }
 
@@ -43,7 +46,6 @@ object Repeatable {
    */
   def ofOneOperator(plan: LogicalPlan): Boolean = isInAnyOrder(plan) {
     case rows: LogicalRDD => rows.rdd.isCheckpointed
-    case _: InMemoryRelation => true
     case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => true
     case scan: DataSourceV2ScanRelation => PinnedTable.is(scan.relation)
     case leaf => PinnedTable.is(leaf)
@@ -63,6 +65,7 @@ object Repeatable {
     !plan.exists {
       case other if !other.expressions.forall(isSettled(_, isAgain)) => true
       case stage: LogicalQueryStage => !isInAnyOrder(stage.logicalPlan, isAgain)(isRepeatable)
+      case cached: InMemoryRelation => !computed(cached).exists(isInAnyOrder(_, isAgain)(isRepeatable))
       case aggregate: Aggregate => !aggregate.groupingExpressions.forall(isOneValue) ||
         !aggregate.aggregateExpressions.forall(_.collect { case AggregateExpression(function, _, _, _, _) =>
           function
@@ -71,6 +74,20 @@ object Repeatable {
       case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: RowsOfChild => false
       case other => other.children.nonEmpty || !isRepeatable(other)
     }
+
+  /**
+   * The plan of a cache, which computes a block again that has found no room, is evicted, or is lost with an executor.
+   * None if another operator has taken the place of its root.
+   */
+  private def computed(cached: InMemoryRelation): Option[LogicalPlan] =
+    rootOf(cached.cacheBuilder.cachedPlan).logicalLink
+
+  @tailrec private def rootOf(plan: SparkPlan): SparkPlan = plan match {
+    case adaptive: AdaptiveSparkPlanExec => rootOf(adaptive.inputPlan)
+    case stage: WholeStageCodegenExec => rootOf(stage.child)
+    case columns: ColumnarToRowTransition => rootOf(columns.child)
+    case root => root
+  }
 
   private def isSettled(expression: Expression, isAgain: Boolean): Boolean = expression match {
     case _ if expression.deterministic => true

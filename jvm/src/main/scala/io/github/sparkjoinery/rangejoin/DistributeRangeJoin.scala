@@ -21,10 +21,13 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!JoineryConf.rangeJoinEnabled || conf.numShufflePartitions < 2) plan
-    else plan.transformUpWithPruning(_.containsPattern(JOIN)) {
-      case join: Join if isCandidate(join) =>
-        val sides = suitable(join, pairs(join, new RangeConditions(join)))
-        sides.fold[LogicalPlan](join) { case (left, right) => new RangeJoinInParts(join, left, right).plan }
+    else {
+      plan.foreach(LimitOfSubquery.markJoinsBelow)
+      plan.transformUpWithPruning(_.containsPattern(JOIN)) {
+        case join: Join if isCandidate(join) =>
+          val sides = suitable(join, pairs(join, new RangeConditions(join)))
+          sides.fold[LogicalPlan](join) { case (left, right) => new RangeJoinInParts(join, left, right).plan }
+      }
     }
 
   /** Whether the join that a subquery becomes may be one by a range. */
@@ -42,7 +45,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
     RangeJoinType.supports(join.joinType) && join.condition.exists(comparesAny) && hints.isEmpty &&
-    !join.isStreaming && join.condition.exists(_.deterministic) &&
+    !LimitOfSubquery.isAbove(join) && !join.isStreaming && join.condition.exists(_.deterministic) &&
     Seq(join.left, join.right).forall(side =>
       !side.isInstanceOf[StoredRangeSide] && side.stats.sizeInBytes > RangeJoinStrategy.limit)
   }

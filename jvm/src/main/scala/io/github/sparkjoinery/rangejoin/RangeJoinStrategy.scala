@@ -25,6 +25,7 @@ import io.github.sparkjoinery.rangejoin.stored.{StoredRangeSide, StoredRangeSide
  *   1. what a hint of its own asks for;
  *   1. joins with an equality whose range is open at one end: most rows of a key are matches there;
  *   1. joins with an equality of which one side has each key once: then there is nothing to look up among its rows;
+ *   1. joins of which a LIMIT without ORDER BY takes the first rows for each row of an outer query;
  *   1. joins without an equality whose sides are both beyond what the driver can index, and which
  *      [[DistributeRangeJoin]] has not given one.
  */
@@ -44,6 +45,9 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
             else ShuffledRangeJoinExec(left, right, side, join.joinType, terms))
         case Left(why) => declined(join, why)
       }
+    case window: Window =>
+      LimitOfSubquery.markJoinsBelow(window) // which are planned after it
+      Nil
     case side: StoredRangeSide => Seq(if (side.isCurrent) StoredRangeSideExec(side) else planLater(side.child))
     case _ => Nil
   }
@@ -104,7 +108,9 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val stored = sides.find(side => hasIndex(sideOf(join, side)))
     val side = broadcastAlready.orElse(hinted).orElse(stored).getOrElse(sides.minBy(cost(join, _)))
     val bytes = size(join, side)
-    if (conditions.usable.isEmpty)
+    if (LimitOfSubquery.isAbove(join))
+      Left("a LIMIT without ORDER BY, of a correlated subquery, takes the rows that come first")
+    else if (conditions.usable.isEmpty)
       Left(s"no index for ${conditions.comparisons.head.dataType.sql}")
     else if (conditions.unequalBytes.isDefined)
       Left(s"an equality of ${conditions.unequalBytes.get.sql}, not by its bytes")

@@ -178,6 +178,13 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
         checkLeftToSpark(
           s"SELECT * FROM events e $kept $side ON e.x BETWEEN s.lo AND s.hi",
           "so that both sides are read twice, and one may have other rows by then")
+      val cached = sql("SELECT id, x, rand() AS r FROM events").persist()
+      try {
+        cached.createOrReplaceTempView("cached")
+        checkLeftToSpark(
+          "SELECT * FROM cached e RIGHT JOIN spans s ON e.x BETWEEN s.lo AND s.hi",
+          "so that both sides are read twice, and one may have other rows by then")
+      } finally cached.unpersist()
       checkLeftToSpark(
         "SELECT * FROM (SELECT DISTINCT lo, hi FROM spans) s LEFT SEMI JOIN events e ON e.x BETWEEN s.lo AND s.hi",
         "a task that runs again may have them in another order"

@@ -3,6 +3,7 @@ package io.github.sparkjoinery.rangejoin
 import java.util.concurrent.ThreadLocalRandom
 
 import org.apache.spark.sql.functions.udf
+import org.apache.spark.storage.StorageLevel
 
 /** Outer joins with a side that has other rows each time it is read. */
 class RangeJoinOnceSuite extends RangeJoinChecks {
@@ -60,6 +61,58 @@ class RangeJoinOnceSuite extends RangeJoinChecks {
         val plan =
           checkWhole(s"SELECT $hint lid, x FROM l LEFT JOIN of_rdd r ON l.k = r.k AND r.x BETWEEN l.lo AND l.hi")
         assert(plan.contains("RangeJoin LeftOuter") && !plan.contains("BuildLeft"), plan)
+      }
+    }
+  }
+
+  // No test session has memory outside the heap: no block of such a cache is ever kept, and each reading computes it.
+  private val WithoutRoom =
+    StorageLevel(useDisk = false, useMemory = true, useOffHeap = true, deserialized = false, replication = 1)
+
+  /** Runs `body` with a view `kept`, a cache of a view that has no room for its rows. */
+  private def withCached(view: String)(body: => Unit): Unit = {
+    val cached = spark.table(view).persist(WithoutRoom)
+    try {
+      cached.count()
+      cached.createOrReplaceTempView("kept")
+      body
+    } finally cached.unpersist()
+  }
+
+  test("an outer join does not read a cache twice that has lost its blocks, of rows that are drawn anew") {
+    val range = "r.x BETWEEN l.lo AND l.hi"
+    withCached("r") {
+      for (adaptive <- Seq("true", "false")) withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        for (hint <- Seq("", "/*+ BROADCAST(l) */")) {
+          val left = checkWhole(s"SELECT $hint lid, x FROM l LEFT JOIN kept r ON $range")
+          assert(left.contains("BroadcastRangeJoin LeftOuter, BuildRight indexed"), left)
+          val turned = checkWhole(s"SELECT $hint lid, x FROM kept r RIGHT JOIN l ON l.k = r.k AND $range")
+          assert(turned.contains("BroadcastRangeJoin RightOuter, BuildLeft indexed"), turned)
+          val full = checkWhole(s"SELECT $hint lid, x FROM l FULL JOIN kept r ON l.k = r.k AND $range")
+          assert(full.contains("ShuffledRangeJoin FullOuter"), full)
+        }
+      }
+      // a cache of a cache
+      val outer = spark.table("kept").where("x >= 0").persist(WithoutRoom)
+      try {
+        outer.createOrReplaceTempView("outer_cache")
+        val plan = checkWhole(s"SELECT lid, x FROM l LEFT JOIN outer_cache r ON $range")
+        assert(plan.contains("BroadcastRangeJoin LeftOuter, BuildRight indexed"), plan)
+      } finally outer.unpersist()
+    }
+  }
+
+  test("a local checkpoint of rows that are drawn is read twice, as it has no other rows") {
+    spark.table("r").localCheckpoint().createOrReplaceTempView("kept")
+    val plan = checkWhole("SELECT lid, x FROM l LEFT JOIN kept r ON r.x BETWEEN l.lo AND l.hi")
+    assert(plan.contains("BroadcastRangeJoin LeftOuter, BuildLeft indexed"), plan)
+  }
+
+  test("a cache of rows that are the same when they are computed again is read twice where that is cheaper") {
+    withCached("counted") {
+      for (adaptive <- Seq("true", "false")) withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        val (query, _) = checkedRangeJoin("SELECT lid, x, n FROM l LEFT JOIN kept r ON r.x BETWEEN l.lo AND l.hi")
+        assert(plan(query).toString.contains("BroadcastRangeJoin LeftOuter, BuildLeft indexed"), plan(query))
       }
     }
   }
