@@ -103,12 +103,18 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   def check(version: ArtifactVersion): Unit = version.data.foreach { file =>
     val what = s"version ${version.name}: ${file.path}"
     val digest = MessageDigest.getInstance("SHA-256")
+    var size = 0L
     present(what) {
       val in = fs.open(new Path(version.folder, file.path))
       val buffer = new Array[Byte](1 << 20)
-      try Iterator.continually(in.read(buffer)).takeWhile(_ >= 0).foreach(digest.update(buffer, 0, _))
+      try Iterator.continually(in.read(buffer)).takeWhile(_ >= 0).foreach { number =>
+          digest.update(buffer, 0, number)
+          size += number
+        }
       finally IOUtils.closeStream(in)
     }
+    if (size != file.length)
+      throw new DamagedArtifactException(s"$what has $size bytes instead of ${file.length}")
     if (StoreLayout.hex(digest.digest()) != file.sha256)
       throw new DamagedArtifactException(s"$what has a wrong checksum")
   }
