@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
 import random
@@ -110,6 +112,29 @@ def test_a_pointer_without_end_is_not_read(store: ArtifactStore, tmp_path: Path)
     path.write_text(path.read_text() + " " * 70_000)
     reason = f"_current.json has more than 65,536 bytes; version {name} is used"
     assert current(store) == {"content": "old", "reason": reason}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b" " * (16 << 20) + b"{}", "version.json has more than 16,777,216 bytes"),
+        (b'{"spec": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "version.json is not JSON"),
+    ],
+    ids=["large", "deep"],
+)
+def test_a_description_too_large_or_deep_to_read_is_passed_over(
+    store: ArtifactStore, tmp_path: Path, content: bytes, reason: str
+) -> None:
+    publish(store, "old")
+    new = publish(store, "new")
+    folder = tmp_path.joinpath("store", *ARTIFACT)
+    (folder / "versions" / new / "version.json").write_bytes(content)
+    pointer = json.loads((folder / "_current.json").read_text())
+    pointer["version_sha256"] = hashlib.sha256(content).hexdigest()
+    (folder / "_current.json").write_text(json.dumps(pointer))
+    found = current(store)
+    assert found["content"] == "old"
+    assert f"version {new}: {reason}" in found["reason"]
 
 
 @pytest.mark.parametrize("newer", ["version.json", "../../_current.json"])

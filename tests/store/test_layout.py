@@ -10,13 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spark_joinery.store import StoreNameError, artifact_folder, relation_folder
+from spark_joinery.store.filesystem import LARGEST
+from spark_joinery.store.lookup import LARGEST_POINTER
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "relation_folder.json").read_text())
+VECTORS = Path(__file__).parents[1] / "golden"
+GOLDEN = json.loads((VECTORS / "relation_folder.json").read_text())
 
 
 @pytest.mark.parametrize("vector", GOLDEN, ids=lambda vector: vector["input"][:30])
 def test_golden_vectors(vector: dict[str, str]) -> None:
     assert relation_folder(vector["input"]) == vector["expected"]
+
+
+def test_golden_limits_are_those_of_the_jar() -> None:
+    limits = json.loads((VECTORS / "store_limits.json").read_text())
+    assert limits == {"pointer": LARGEST_POINTER, "description": LARGEST}
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)

@@ -25,6 +25,7 @@ from spark_joinery.store import (
     StoreNotWritableError,
     open_store,
 )
+from spark_joinery.store.filesystem import LARGEST
 
 ARTIFACT = ("distribution", "spark_catalog.raw.flights", "0123456789abcdef")
 NO_FILES: Fingerprint = {"type": "none", "reason": "test", "files": []}
@@ -255,3 +256,12 @@ def test_a_refresh_that_spark_still_writes_to_is_not_abandoned(
     os.utime(folder / "versions" / slow.name / "data" / "_temporary" / "0" / "task" / "part-0.parquet")
     version = publish(b"rows")
     assert sorted(path.name for path in (folder / "versions").iterdir()) == sorted([slow.name, version.name])
+
+
+def test_publish_description_beyond_what_readers_take_is_refused(store: ArtifactStore) -> None:
+    pending = store.begin(*ARTIFACT)
+    store.filesystem.make_folder(pending.data_path, 0o700)
+    store.filesystem._write(f"{pending.data_path}/part-0.parquet", b"data")
+    with pytest.raises(StoreError, match=r"readers take 16,777,216 at most\. Compact the files of the source"):
+        store.publish(pending, NO_FILES, {"remark": " " * LARGEST})
+    assert store.current(*ARTIFACT).version is None

@@ -19,7 +19,7 @@ from spark_joinery.cause import one_line
 from spark_joinery.store import layout, seal
 from spark_joinery.store.contents import problem_of
 from spark_joinery.store.errors import StoreError, StoreNotWritableError
-from spark_joinery.store.filesystem import ArrowFileSystem, FileSystem, HadoopFileSystem
+from spark_joinery.store.filesystem import LARGEST, ArrowFileSystem, FileSystem, HadoopFileSystem
 from spark_joinery.store.fingerprint import Fingerprint
 from spark_joinery.store.formats import CURRENT_FORMAT_VERSION, FORMAT_VERSION
 from spark_joinery.store.lookup import find_current
@@ -123,7 +123,7 @@ class ArtifactStore:
             The published version.
 
         Raises:
-            StoreError: If the data is not there, as Spark has written it on another machine; or if a reader of the kind
+            StoreError: If the data is not there, as Spark has written it on another machine; or if readers
                 would not read all of it.
             StoreNotWritableError: If the process may not write there. The former version stays current.
         """
@@ -155,6 +155,11 @@ class ArtifactStore:
             if problem := problem_of(description):
                 raise StoreError(f"{pending.path} cannot be published: it {problem}.")
             content = seal.sealed(_json(description))
+            if len(content) > LARGEST:
+                raise StoreError(
+                    f"{pending.path} cannot be published: its description, which lists every file of the source, has "
+                    f"{len(content):,} bytes, and readers take {LARGEST:,} at most. Compact the files of the source."
+                )
             # version.json is what makes a version complete, so it comes last
             self.filesystem.replace(f"{pending.path}/{layout.MANIFEST}", content, f"{pending.path}/_{layout.MANIFEST}")
             pointer = {

@@ -11,8 +11,8 @@ from spark_joinery.store.formats import CURRENT_FORMAT_VERSIONS
 from spark_joinery.store.verify import DamagedError, UnreadableError, Verify, read_json, read_version
 from spark_joinery.store.version import Lookup
 
-# Two hundred bytes are usual, and no release writes so many.
-_LARGEST_POINTER = 64 << 10
+# Two hundred bytes are usual, and no release writes so many. The jar has the same limit.
+LARGEST_POINTER = 64 << 10
 
 
 def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum") -> Lookup:
@@ -67,7 +67,7 @@ def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
         DamagedError: If the file is missing, unreadable or of an unknown format.
     """
     path = f"{folder}/{layout.CURRENT}"
-    pointer = read_json(filesystem, path, layout.CURRENT, CURRENT_FORMAT_VERSIONS, most=_LARGEST_POINTER)
+    pointer = read_json(filesystem, path, layout.CURRENT, CURRENT_FORMAT_VERSIONS, most=LARGEST_POINTER)
     name, sha256 = pointer.get("version"), pointer.get("version_sha256")
     if not isinstance(name, str) or not isinstance(sha256, str) or not re.fullmatch("[0-9A-Za-z-]+", name):
         raise DamagedError(f"{layout.CURRENT} does not name a version")

@@ -10,6 +10,13 @@ object RangeIndexVersion {
   /** All columns that it holds. */
   def columns(version: ArtifactVersion): Seq[String] = version.names("columns")
 
+  /** Rows that it has, as its description says: nothing may rely on the number before they have been counted. */
+  def rows(version: ArtifactVersion): Long = {
+    val rows = version.count("rows")
+    if (rows < 0) throw new DamagedArtifactException(s"version ${version.name}: it cannot have $rows rows")
+    rows
+  }
+
   /** Its files, each run's in their order, one run after the other. */
   def files(version: ArtifactVersion): Seq[StoredFile] = {
     val named = version.data.map(file => file.path -> file).toMap

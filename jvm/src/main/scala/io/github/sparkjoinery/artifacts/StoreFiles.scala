@@ -16,9 +16,6 @@ import org.apache.hadoop.io.IOUtils
 class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   private val VersionName = "[A-Za-z0-9-]+"
 
-  /** Bytes of a pointer: two hundred are usual, and no release writes so many. */
-  private val MaxPointer = 64L << 10
-
   private lazy val fs: FileSystem = new Path(root).getFileSystem(hadoop)
 
   /** The folders of a relation's artifacts of a kind, one per specification. */
@@ -36,7 +33,10 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   def current(artifact: Path): Option[(String, String)] =
     try {
       val json =
-        StoreJson.parse(read(new Path(artifact, StoreLayout.Current), None, MaxPointer), StoreLayout.Current, Set(1, 2))
+        StoreJson.parse(
+          read(new Path(artifact, StoreLayout.Current), None, StoreLayout.MaxPointer),
+          StoreLayout.Current,
+          Set(1, 2))
       val name = StoreJson.text(json, "version")
       // the name becomes a path
       if (!name.matches(VersionName)) throw new DamagedArtifactException(s"${StoreLayout.Current} names no version")
@@ -69,7 +69,7 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   def version(artifact: Path, name: String, sha256: Option[String]): ArtifactVersion = {
     val folder = StoreLayout.version(artifact, name)
     val what = s"version $name: ${StoreLayout.Description}"
-    val bytes = present(what)(read(new Path(folder, StoreLayout.Description), None))
+    val bytes = present(what)(read(new Path(folder, StoreLayout.Description), None, StoreLayout.MaxDescription))
     def wrong = new DamagedArtifactException(s"$what has a wrong checksum")
     if (sha256.exists(_ != StoreLayout.sha256(bytes))) throw wrong
     val version = new ArtifactVersion(folder, name, StoreJson.parse(bytes, what, Set(1, 2)))
@@ -103,12 +103,18 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   def check(version: ArtifactVersion): Unit = version.data.foreach { file =>
     val what = s"version ${version.name}: ${file.path}"
     val digest = MessageDigest.getInstance("SHA-256")
+    var size = 0L
     present(what) {
       val in = fs.open(new Path(version.folder, file.path))
       val buffer = new Array[Byte](1 << 20)
-      try Iterator.continually(in.read(buffer)).takeWhile(_ >= 0).foreach(digest.update(buffer, 0, _))
+      try Iterator.continually(in.read(buffer)).takeWhile(_ >= 0).foreach { number =>
+          digest.update(buffer, 0, number)
+          size += number
+        }
       finally IOUtils.closeStream(in)
     }
+    if (size != file.length)
+      throw new DamagedArtifactException(s"$what has $size bytes instead of ${file.length}")
     if (StoreLayout.hex(digest.digest()) != file.sha256)
       throw new DamagedArtifactException(s"$what has a wrong checksum")
   }

@@ -18,6 +18,15 @@ import org.apache.hadoop.fs.Path
 object StoreLayout {
   val Current = "_current.json"
   val Description = "version.json"
+
+  /** Bytes of a pointer: two hundred are usual, and no release writes so many. */
+  val MaxPointer: Long = 64L << 10
+
+  /**
+   * Bytes of a description. It takes twenty times as many in memory, and 16 MiB list some 70,000 files of a source. The
+   * Python package has the same limits; `tests/golden/store_limits.json` keeps both in step.
+   */
+  val MaxDescription: Long = 16L << 20
   private val Longest = 180
   private val Plain = (('a' to 'z') ++ ('0' to '9') ++ "_.").toSet
 

@@ -17,7 +17,6 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import io.github.sparkjoinery.execution.BroadcastJoinFrame
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, SearchableRelation}
-import io.github.sparkjoinery.rangejoin.stored.{StoredRangeIndex, StoredRangeSideExec}
 
 /**
  * A join by points and intervals with one side broadcast as a [[RangeIndex]]; each row of the other side finds its
@@ -50,14 +49,8 @@ class BroadcastRangeJoinExec(
 
   override def requiredChildDistribution: Seq[Distribution] = {
     val layout = terms.layout(indexed.output, keepsAll = RangeJoinType.givesOutIndexed(joinType, indexedSide))
-    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(layout)(storedIndex))
+    val broadcast = BroadcastDistribution(RangeIndexBroadcastMode(layout))
     if (indexedSide == BuildRight) Seq(UnspecifiedDistribution, broadcast) else Seq(broadcast, UnspecifiedDistribution)
-  }
-
-  /** An index of the artifact store, before the side is broadcast. */
-  private def storedIndex: Option[StoredRangeIndex] = indexed match {
-    case side: StoredRangeSideExec => Some(side.stored)
-    case _ => None
   }
 
   override def supportCodegen: Boolean = !RangeJoinType.givesOutIndexed(joinType, indexedSide)

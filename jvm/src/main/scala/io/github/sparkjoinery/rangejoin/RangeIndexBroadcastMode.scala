@@ -6,36 +6,30 @@ import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 import org.apache.spark.sql.execution.joinery.ShippedRelation
 import org.apache.spark.sql.joinery.{DriverBuildMemory, JoineryConf}
 
-import io.github.sparkjoinery.rangejoin.index.{RangeIndexBuilder, RangeLayout, RangeRuns}
-import io.github.sparkjoinery.rangejoin.stored.StoredRangeIndex
+import io.github.sparkjoinery.rangejoin.index.{IndexedRows, RangeIndexBuilder, RangeLayout, RangeRuns}
 
 /**
  * Ships a side of a range join as a `RangeIndex`, ready to search; once for all joins that file it alike. Where that
  * takes more than `spark.joinery.rangeJoin.maxBroadcast`, it ships an [[IndexTooLarge]] instead.
- *
- * @param stored
- *   an index of most of the rows, if the artifact store has one; then only the others are collected
  */
-case class RangeIndexBroadcastMode(layout: RangeLayout)(@transient stored: Option[StoredRangeIndex] = None)
-  extends BroadcastMode {
+case class RangeIndexBroadcastMode(layout: RangeLayout) extends BroadcastMode {
 
   override def transform(rows: Array[InternalRow]): ShippedRelation = transform(rows.iterator, Some(rows.length))
 
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): ShippedRelation = {
     val limit = JoineryConf.rangeJoinMaxBroadcast
-    stored.fold(build(rows, limit))(_.load(layout, rows, limit)(build(_, limit))).getOrElse(new IndexTooLarge(limit))
+    build(rows, limit).getOrElse(new IndexTooLarge(limit))
   }
 
   private def build(rows: Iterator[InternalRow], limit: Long): Option[ShippedRelation] = rows match {
     case runs: RangeRuns => runs.index(new DriverBuildMemory(limit))
-    case RowsNotSent => None
+    case indexed: IndexedRows => indexed.index
     case _ =>
       val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))
       if (rows.forall(row => builder.add(row.asInstanceOf[UnsafeRow]))) Option(builder.result()) else None
   }
 
-  // What is collected, and so whether an index of the store is of use, is for the plan below to say.
-  override def canonicalized: BroadcastMode = RangeIndexBroadcastMode(layout.canonicalized)(stored)
+  override def canonicalized: BroadcastMode = RangeIndexBroadcastMode(layout.canonicalized)
 }
 
 /**

@@ -48,11 +48,11 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     case window: Window =>
       LimitOfSubquery.markJoinsBelow(window) // which are planned after it
       Nil
-    case side: StoredRangeSide => Seq(if (side.isCurrent) StoredRangeSideExec(side) else planLater(side.child))
+    case side: StoredRangeSide => Seq(planLater(side.child)) // it is not the indexed one
     case _ => Nil
   }
 
-  /** Where the range alone is indexed, and that is to be done yet, tasks put the rows in order. */
+  /** The indexed side is the store's index, if it has one. Else, where the range alone is indexed, tasks sort rows. */
   private def broadcast(
       join: Join,
       side: BuildSide,
@@ -60,16 +60,20 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       left: SparkPlan,
       right: SparkPlan): SparkPlan = {
     val indexed = sideOf(join, side)
-    def sorted(plan: SparkPlan): SparkPlan =
-      if (terms.indexedKeys.nonEmpty || hasIndex(indexed) || isBroadcast(indexed)) plan
-      else {
-        val sort =
-          SortForRangeIndexExec(terms.start, terms.end, RangeJoinType.givesOutIndexed(join.joinType, side), plan)
-        sort.setLogicalLink(indexed) // or its broadcast would stand for the join, which then had as many rows
-        sort
+    val keepsAll = RangeJoinType.givesOutIndexed(join.joinType, side)
+    def prepared(plan: SparkPlan): SparkPlan = {
+      val prepared = indexed match {
+        case stored: StoredRangeSide if stored.isCurrent =>
+          StoredRangeSideExec(stored, terms.layout(indexed.output, keepsAll))
+        case _ if terms.indexedKeys.nonEmpty || isBroadcast(indexed) => plan
+        case _ => SortForRangeIndexExec(terms.start, terms.end, keepsAll, plan)
       }
-    if (side == BuildLeft) new BroadcastRangeJoinExec(sorted(left), right, side, join.joinType, terms)
-    else new BroadcastRangeJoinExec(left, sorted(right), side, join.joinType, terms)
+      // or its broadcast would stand for the join, which then had as many rows
+      if (prepared ne plan) prepared.setLogicalLink(indexed)
+      prepared
+    }
+    if (side == BuildLeft) new BroadcastRangeJoinExec(prepared(left), right, side, join.joinType, terms)
+    else new BroadcastRangeJoinExec(left, prepared(right), side, join.joinType, terms)
   }
 
   /** On a join that was planned as a range join before. */

@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Exp
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SQLExecution, SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.joinery.CollectedBySelf
+import org.apache.spark.sql.joinery.{CollectedBySelf, PlanRows}
 
-import io.github.sparkjoinery.rangejoin.index.{RangeLayout, RangeRun, RangeRuns}
+import io.github.sparkjoinery.rangejoin.index.{IndexedRows, RangeLayout, RangeRun, RangeRuns}
 
 /**
  * The indexed side of a range join without keys, below the broadcast that ships it. When that collects the rows, tasks
@@ -53,18 +53,11 @@ case class SortForRangeIndexExec(start: Expression, end: Option[Expression], kee
       (runs.map(_.rowsRead).sum, new RangeRuns(runs.toSeq, output.length))
     } catch {
       case tooLarge: SparkException if SortForRangeIndexExec.isOfResultSize(tooLarge) =>
-        // Spark plans by the number, so that it has to be right.
-        (rows.mapPartitions(part => Iterator(part.size.toLong)).collect().sum, RowsNotSent)
+        (PlanRows.count(rows), new IndexedRows(None))
     }
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): SortForRangeIndexExec = copy(child = newChild)
-}
-
-/** Stands for the rows of a side of which tasks have more than the driver may get. */
-private[rangejoin] object RowsNotSent extends Iterator[InternalRow] {
-  override def hasNext: Boolean = false
-  override def next(): InternalRow = throw new NoSuchElementException
 }
 
 private object SortForRangeIndexExec {

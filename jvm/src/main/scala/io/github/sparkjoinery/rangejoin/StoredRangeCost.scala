@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Join, LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.artifacts.ArtifactVersion
+import io.github.sparkjoinery.artifacts.{ArtifactVersion, RangeIndexVersion}
 
 /** Whether loading a stored index is the cheaper plan. */
 private[rangejoin] object StoredRangeCost {
@@ -26,7 +26,7 @@ private[rangejoin] object StoredRangeCost {
       hasKeys: Boolean,
       version: ArtifactVersion,
       session: SparkSession): Option[String] = {
-    val rows = version.count("rows").toDouble
+    val rows = RangeIndexVersion.rows(version).toDouble
     val (stored, other) = if (side == BuildLeft) (join.left, join.right) else (join.right, join.left)
     val otherSide = if (side == BuildLeft) BuildRight else BuildLeft
     val size = rows * (EstimationUtils.getSizePerRow(stored.output).toDouble + Overhead)

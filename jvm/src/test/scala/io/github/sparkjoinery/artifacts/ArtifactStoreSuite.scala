@@ -79,6 +79,24 @@ class ArtifactStoreSuite extends StoreOfOneFilter {
       v => {
         val pointer = artifactOf(v).resolve("_current.json")
         write(pointer, JavaFiles.readString(pointer) + " " * 70000)
+      }),
+    (
+      "a large description",
+      "bytes, more than 16777216",
+      v => write(v.resolve("version.json"), " " * (16 << 20) + JavaFiles.readString(v.resolve("version.json")))),
+    (
+      "a deep description",
+      "version.json is not JSON",
+      v => {
+        val deep = "{\"spec\": " + "[" * 100000 + "]" * 100000 + "}"
+        write(v.resolve("version.json"), deep)
+        val pointer = artifactOf(v).resolve("_current.json")
+        val sha256 = "\"version_sha256\":\"[0-9a-f]+\""
+        write(
+          pointer,
+          JavaFiles.readString(pointer).replaceAll(
+            sha256,
+            s"\"version_sha256\":\"${StoreLayout.sha256(deep.getBytes)}\""))
       })
   )
 

@@ -29,6 +29,10 @@ class GoldenVectorsSuite extends AnyFunSuite {
     }
   }
 
+  test("limits of the store's own files") {
+    assert(vectors("store_limits").map(_.asLong) === Seq(StoreLayout.MaxPointer, StoreLayout.MaxDescription))
+  }
+
   test("relation folders") {
     vectors("relation_folder").foreach { vector =>
       assert(StoreLayout.relationFolder(vector.get("input").asText) === vector.get("expected").asText)

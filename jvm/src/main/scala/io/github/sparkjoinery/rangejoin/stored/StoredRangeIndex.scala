@@ -9,11 +9,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.joinery.ShippedRelation
 import org.apache.spark.sql.joinery.PlanRows
 
 import io.github.sparkjoinery.artifacts.StoreAccess
-import io.github.sparkjoinery.rangejoin.index.RangeLayout
+import io.github.sparkjoinery.rangejoin.index.{IndexedRows, RangeLayout, SearchableRelation}
 
 /**
  * An index of the artifact store as it is good for one side of a join.
@@ -50,34 +49,39 @@ class StoredRangeIndex(
     s"$name, ${rows.count} rows${if (added.isDefined) " and those of files that came since" else ""}"
 
   /**
-   * The rows that are to be indexed on top of the stored ones, and how many there are of both: adaptive execution would
-   * take a side without rows for an empty one.
+   * Gives a broadcast the index in the place of the side's rows, and the number of those rows. Executors load the index
+   * for themselves, where they can. Spark hears the number only after the index has been read and its rows counted. An
+   * index that cannot be read after all is left aside, and the rows come from the relation.
+   *
+   * @param limit
+   *   bytes that the index may take
    */
-  def addedRows: (Long, Iterator[InternalRow]) = {
+  def collect(layout: RangeLayout, limit: Long): (Long, Iterator[InternalRow]) = {
     val (number, further) = added.fold((0L, Iterator.empty[InternalRow]))(PlanRows.collect(_, session))
-    (rows.count + number, further)
+    val loaded =
+      try Right(load(layout, further, limit))
+      catch { case NonFatal(failure) => Left(StoreAccess.reason(failure)) }
+    loaded match {
+      case Right(Some(index)) => (rows.count + number, new IndexedRows(Some(index)))
+      case Right(None) => (PlanRows.count(PlanRows.rdd(all, session)), new IndexedRows(None))
+      case Left(reason) =>
+        logWarning(s"$name is not used: $reason. The index is built from the relation.")
+        PlanRows.collect(all, session)
+    }
   }
 
   /**
-   * The index, with further rows, as it is shipped to executors; or, if it cannot be read after all, what is built from
-   * the relation. None if it is too large.
-   *
-   * @param limit
-   *   bytes that it may take
-   * @param build
-   *   builds an index of rows
+   * The index, with further rows, as it is shipped to executors. None if it is too large. Fails if its data is not what
+   * its description says.
    */
-  def load(layout: RangeLayout, further: Iterator[InternalRow], limit: Long)(
-      build: Iterator[InternalRow] => Option[ShippedRelation]): Option[ShippedRelation] =
-    try {
-      val recipe = StoredRangeRecipe(rows, layout, further.map(_.asInstanceOf[UnsafeRow].copy()).toArray, limit)
-      val checked = Future(check())(ExecutionContext.global)
-      val index = recipe.load()
-      Await.result(checked, Duration.Inf)
-      index.map(loaded => if (isShared) new StoredRangeRelation(loaded, recipe.toBytes) else loaded)
-    } catch {
-      case NonFatal(failure) =>
-        logWarning(s"$name is not used: ${StoreAccess.reason(failure)}. The index is built from the relation.")
-        build(PlanRows.collect(all, session)._2)
-    }
+  private[stored] def load(
+      layout: RangeLayout,
+      further: Iterator[InternalRow],
+      limit: Long): Option[SearchableRelation] = {
+    val recipe = StoredRangeRecipe(rows, layout, further.map(_.asInstanceOf[UnsafeRow].copy()).toArray, limit)
+    val checked = Future(check())(ExecutionContext.global)
+    val index = recipe.load()
+    Await.result(checked, Duration.Inf)
+    index.map(loaded => if (isShared) new StoredRangeRelation(loaded, recipe.toBytes) else loaded)
+  }
 }

@@ -5,9 +5,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
-import org.apache.spark.sql.joinery.{CollectedBySelf, PlanRows}
+import org.apache.spark.sql.joinery.{CollectedBySelf, JoineryConf, PlanRows}
 
 import io.github.sparkjoinery.planning.RowsOfChild
+import io.github.sparkjoinery.rangejoin.index.RangeLayout
 
 /**
  * A side of a range join that the artifact store has an index of. It is that side, whoever reads it.
@@ -26,15 +27,17 @@ case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) ext
 }
 
 /**
- * A stored range index, below the broadcast that ships it. What that collects are the rows which the index lacks; the
- * broadcast's mode loads the others. To anybody else it gives all rows of the side.
+ * A stored range index, below the broadcast that ships it. The broadcast collects the index; to anybody else this
+ * operator gives all rows of the side.
  *
+ * @param layout
+ *   how the join files the rows
  * @param key
  *   of what there is to read: sides of the same are equal
  * @param side
  *   all of it, to be planned if need be
  */
-case class StoredRangeSideExec(output: Seq[Attribute], @transient key: Seq[Any])(
+case class StoredRangeSideExec(output: Seq[Attribute], @transient layout: RangeLayout, @transient key: Seq[Any])(
     @transient val stored: StoredRangeIndex,
     @transient side: LogicalPlan)
   extends LeafExecNode with CollectedBySelf {
@@ -44,18 +47,19 @@ case class StoredRangeSideExec(output: Seq[Attribute], @transient key: Seq[Any])
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(stored, side)
   override protected def stringArgs: Iterator[Any] = Iterator(output, description)
 
-  override protected def collected(): (Long, Iterator[InternalRow]) = stored.addedRows
+  override protected def collected(): (Long, Iterator[InternalRow]) =
+    stored.collect(layout, JoineryConf.rangeJoinMaxBroadcast)
   override protected def doExecute(): RDD[InternalRow] = PlanRows.rdd(side, stored.session)
 
   override protected def doCanonicalize(): SparkPlan = {
     val columns = output.zipWithIndex.map { case (column, i) =>
       AttributeReference("none", column.dataType, column.nullable)(ExprId(i))
     }
-    copy(columns)(stored, side)
+    copy(columns, layout.canonicalized)(stored, side)
   }
 }
 
 object StoredRangeSideExec {
-  def apply(side: StoredRangeSide): StoredRangeSideExec =
-    StoredRangeSideExec(side.output, side.stored.key)(side.stored, side.child)
+  def apply(side: StoredRangeSide, layout: RangeLayout): StoredRangeSideExec =
+    StoredRangeSideExec(side.output, layout, side.stored.key)(side.stored, side.child)
 }

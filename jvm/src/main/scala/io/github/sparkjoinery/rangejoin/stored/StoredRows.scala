@@ -107,7 +107,7 @@ private[stored] object StoredRows {
         val path = new Path(version.folder, file.path)
         PartitionedFile(InternalRow.empty, SparkPath.fromPath(path), 0, file.length, fileSize = file.length)
       },
-      version.count("rows"),
+      RangeIndexVersion.rows(version),
       schema,
       BindReferences.bindReferences(side, readColumns),
       predicate.map(BindReferences.bindReference(_, readColumns)),

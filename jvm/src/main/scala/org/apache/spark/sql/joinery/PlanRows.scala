@@ -15,6 +15,9 @@ object PlanRows {
 
   def rdd(plan: LogicalPlan, session: SparkSession): RDD[InternalRow] =
     session.sessionState.executePlan(plan).executedPlan.execute()
+
+  /** The number of rows, where they cannot be collected. Adaptive execution plans by it, so that it has to be right. */
+  def count(rows: RDD[InternalRow]): Long = rows.mapPartitions(part => Iterator(part.size.toLong)).collect().sum
 }
 
 /** An operator that says itself which rows a broadcast collects; when it is executed it may give others. */
