@@ -49,7 +49,7 @@ def one_line(error: BaseException) -> str:
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
 
 
-def refusal(error: OSError) -> str:
+def refusal(error: Exception) -> str:
     """Say why a file system refused: libraries for object stores raise errors without a number, so without its text.
 
     Args:
@@ -59,7 +59,8 @@ def refusal(error: OSError) -> str:
         >>> refusal(PermissionError("Access Denied"))
         'Access Denied'
     """
-    return error.strerror or next(iter(str(error).strip().splitlines()), type(error).__name__)
+    number_s_text = error.strerror if isinstance(error, OSError) else None
+    return number_s_text or next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def is_gone(error: BaseException) -> bool:

@@ -148,7 +148,7 @@ def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[
     }
     return os.environ | {
         "AIRFLOW_CONN_JOINERY_DEFAULT": json.dumps(connection),
-        "DBT_PROJECT_DIR": str(dbt_project),
+        "JOINERY_DBT_PROJECT_DIR": str(dbt_project),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYSPARK_PYTHON": sys.executable,

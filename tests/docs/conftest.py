@@ -82,7 +82,7 @@ def session(
 ) -> Iterator[SparkSession]:
     """The shared session with the tables as temporary views; the working directory is the dbt project."""
     monkeypatch.chdir(project.folder)
-    monkeypatch.setenv("DBT_PROJECT_DIR", str(project.folder))
+    monkeypatch.setenv("JOINERY_DBT_PROJECT_DIR", str(project.folder))
     for name, query in TABLES.items():
         spark.sql(query).createOrReplaceTempView(name)
     confs = {

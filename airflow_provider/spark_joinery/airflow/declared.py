@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-import os
 import time
 from os import PathLike
 from pathlib import Path
@@ -13,7 +10,15 @@ from pathlib import Path
 from airflow.providers.common.compat.sdk import ObjectStoragePath
 
 import spark_joinery
-from spark_joinery.metadata import ArtifactRequest, ManifestFormatError, read_manifest
+from spark_joinery.airflow.copies import KEPT_S, Copy, read_copy, write_copy
+from spark_joinery.airflow.credentials import without_credentials
+from spark_joinery.metadata import (
+    ArtifactRequest,
+    ManifestError,
+    ManifestFormatError,
+    ManifestNotReadableError,
+    read_manifest,
+)
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +30,8 @@ def declared(manifest: str | PathLike[str]) -> list[ArtifactRequest]:
     """
     Read what a manifest declares, from a copy of it if the manifest has not changed since.
 
-    The copies lie in ``joinery/manifests`` below AIRFLOW_HOME; they hold declarations only, not the whole manifest.
+    The copies lie in ``joinery/manifests`` below AIRFLOW_HOME; they hold declarations only, not the whole manifest. A
+    copy stands in for up to a week while its manifest cannot be read or is no manifest, and the log says so.
 
     :param manifest: path, or URI as :class:`airflow.sdk.ObjectStoragePath` reads it, such as ``s3://conn@bucket/key``
     :return: its requests, sorted as by :func:`spark_joinery.metadata.read_manifest`
@@ -35,11 +41,22 @@ def declared(manifest: str | PathLike[str]) -> list[ArtifactRequest]:
 
         requests = declared("s3://dbt@artifacts/manifest.json")
     """
-    path = ObjectStoragePath(str(manifest)) if "://" in str(manifest) else Path(manifest)
+    copy = read_copy(str(manifest))
+    try:
+        return _as_it_is_now(manifest, copy)
+    except (ManifestNotReadableError, ManifestFormatError) as error:
+        if copy is None or not _stands_in(copy, error):
+            raise
+        return copy.requests
+
+
+def _as_it_is_now(manifest: str | PathLike[str], copy: Copy | None) -> list[ArtifactRequest]:
+    """Read a manifest, or its copy if that is of the same content."""
+    path = _path(manifest)
     state = _state(path)
-    copy = _copies() / f"{hashlib.sha256(str(manifest).encode()).hexdigest()[:32]}.json"
-    if state is not None and (kept := _kept(copy, state)) is not None:
-        return kept
+    if copy is not None and copy.state == state:
+        copy.confirm()
+        return copy.requests
     try:
         requests = read_manifest(path).requests
     except ManifestFormatError:
@@ -49,8 +66,38 @@ def declared(manifest: str | PathLike[str]) -> list[ArtifactRequest]:
             raise
         state, requests = later, read_manifest(path).requests
     if state is not None:
-        _keep(copy, state, requests)
+        write_copy(str(manifest), state, requests)
     return requests
+
+
+def _stands_in(copy: Copy, error: ManifestError) -> bool:
+    """Say in the log that a copy is used in place of its manifest, unless it is too old."""
+    try:
+        age_s = copy.age_s()
+    except OSError:
+        return False
+    if age_s > KEPT_S:
+        return False
+    log.error(
+        "%s Used in its place is what it declared when it could last be read, %.1f h ago. This is an error from the "
+        "day on which that is %d days ago.",
+        without_credentials(str(error)),
+        age_s / 3600,
+        KEPT_S // 86_400,
+    )
+    return True
+
+
+def _path(manifest: str | PathLike[str]) -> ObjectStoragePath | Path:
+    if "://" not in str(manifest):
+        return Path(manifest)
+    try:
+        return ObjectStoragePath(str(manifest))
+    except Exception as error:  # a connection or library that is missing, in the words of whatever reads such a URI
+        reason = without_credentials(f"{type(error).__name__}: {error}")
+        raise ManifestNotReadableError(
+            without_credentials(f"{manifest}: cannot be opened: {reason.rstrip('.')}. Is its connection there?")
+        ) from error
 
 
 def _state(path: ObjectStoragePath | Path) -> str | None:
@@ -58,7 +105,7 @@ def _state(path: ObjectStoragePath | Path) -> str | None:
     Tell one content of a file from the next, without reading it.
 
     :param path: the file
-    :return: None if it is not there, which reading it will say better
+    :return: None if the file system does not say: reading the file will say better why
     """
     try:
         # asked first, as it is a Path, too, where universal-pathlib is old
@@ -67,33 +114,7 @@ def _state(path: ObjectStoragePath | Path) -> str | None:
         else:
             status = path.resolve().stat()
             state = f"{path.resolve()}|{status.st_mtime_ns}|{status.st_size}"
-    except OSError:
+    except Exception as error:  # libraries of object stores have errors of their own
+        log.debug("%s: no state: %s", path, error)
         return None
     return f"{spark_joinery.__version__}|{state}"
-
-
-def _copies() -> Path:
-    return Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser() / "joinery" / "manifests"
-
-
-def _kept(copy: Path, state: str) -> list[ArtifactRequest] | None:
-    try:
-        document = json.loads(copy.read_text(encoding="utf-8"))
-        if document["state"] == state:
-            return [ArtifactRequest.from_dict(request) for request in document["requests"]]
-    except FileNotFoundError:
-        log.debug("%s has not been read before", copy)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        log.warning("%s cannot be used, the manifest is read again: %s", copy, error)
-    return None
-
-
-def _keep(copy: Path, state: str, requests: list[ArtifactRequest]) -> None:
-    document = {"state": state, "requests": [request.to_dict() for request in requests]}
-    temporary = copy.with_suffix(f".{os.getpid()}")
-    try:
-        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(document), encoding="utf-8")
-        temporary.replace(copy)
-    except OSError as error:
-        log.info("What %s declares is not kept, as %s cannot be written: %s", state, copy, error)

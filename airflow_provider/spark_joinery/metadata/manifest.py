@@ -138,7 +138,7 @@ _PARSE_AGAIN = f"Write it anew: run `dbt parse` with {DBT_VERSIONS} in the dbt p
 def _load(path: TextFile) -> dict[str, Any]:
     """Read the file as far as being a manifest of the right version."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         raise ManifestNotFoundError(
             f"{path}: no such file. `dbt parse` writes it to the target directory of the dbt project."
@@ -146,9 +146,13 @@ def _load(path: TextFile) -> dict[str, Any]:
         ) from None
     except IsADirectoryError:
         raise ManifestNotFoundError(f"{path}: a directory, expected the file manifest.json in it.") from None
-    except OSError as error:
+    except UnicodeDecodeError as error:
+        raise ManifestFormatError(f"{path}: not JSON ({error}). {_PARSE_AGAIN}") from error
+    except Exception as error:  # libraries of object stores have errors of their own, also for a moment's fault
         raise ManifestNotReadableError(f"{path}: cannot be read: {refusal(error).rstrip('.')}.") from error
-    except ValueError as error:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise ManifestFormatError(f"{path}: not JSON ({error}). {_PARSE_AGAIN}") from error
 
     metadata = document.get("metadata") if isinstance(document, dict) else None
@@ -199,7 +203,8 @@ def _requests(unique_id: str, node: dict[str, Any], declared: Any) -> list[Artif
     resource_type = node.get("resource_type")
     if resource_type != "source" and resource_type not in _BUILT_BY_DBT:
         raise _NodeError(f"meta.joinery: on a {resource_type}, expected on a source, seed, snapshot or table model")
-    materialized = (node.get("config") or {}).get("materialized")
+    config = node.get("config")
+    materialized = config.get("materialized") if isinstance(config, dict) else None
     if resource_type == "model" and materialized in _WITHOUT_TABLE:
         raise _NodeError(
             f"meta.joinery: the model is materialized as {materialized}, expected a table; declare it on the tables "

@@ -17,15 +17,15 @@ from spark_joinery.airflow.operators.joinery import JoineryRefreshOperator
 from spark_joinery.airflow.operators.range_index import RangeIndexOperator
 from spark_joinery.airflow.sensors.freshness import ArtifactFreshnessSensor
 
-DBT_PROJECT_DIR = os.environ.get("DBT_PROJECT_DIR", "/opt/airflow/dbt")
-MANIFEST = f"{DBT_PROJECT_DIR}/target/manifest.json"
+PROJECT = os.environ.get("JOINERY_DBT_PROJECT_DIR", "/opt/airflow/dbt")
+MANIFEST = f"{PROJECT}/target/manifest.json"
 
 # [START howto_joinery_refresh_dag]
 nightly = joinery_refresh_dag(
     MANIFEST,
     dag_id="example_joinery_refresh",
     schedule="0 3 * * *",
-    build_models=lambda: BashOperator(task_id="dbt_build", bash_command="dbt build", cwd=DBT_PROJECT_DIR),
+    build_models=lambda: BashOperator(task_id="dbt_build", bash_command="dbt build", cwd=PROJECT),
 )
 # [END howto_joinery_refresh_dag]
 
