@@ -93,6 +93,12 @@ def versions() -> dict:
     return json.loads((JVM / "spark-versions.json").read_text())
 
 
+def supported_lines() -> list[str]:
+    """The lines that jars are built for, the default first."""
+    listed = versions()
+    return [listed["default"], *(line for line in listed["versions"] if line != listed["default"])]
+
+
 def environment(line: str) -> Path:
     """The virtual environment that holds this line's pyspark; `make env` creates it."""
     return ROOT / (".venv" if line == versions()["default"] else f".venv-spark-{line}")
@@ -166,8 +172,8 @@ def maven(line: str, *goals: str) -> list[str]:
     repository = lay_out_repository(line, entry)
     return [
         "mvn", "--batch-mode", "--no-transfer-progress", "-f", str(JVM / "pom.xml"), f"-Pspark-{line}",
-        f"-Dspark.line={line}", f"-Dspark.version={entry['spark']}", f"-Dscala.version={entry['scala']}",
-        f"-Dspark.repository={repository.as_uri()}", *goals,
+        f"-Dspark.line={line}", f"-Dspark.lines={','.join(supported_lines())}", f"-Dspark.version={entry['spark']}",
+        f"-Dscala.version={entry['scala']}", f"-Dspark.repository={repository.as_uri()}", *goals,
     ]  # fmt: skip
 
 
@@ -258,9 +264,7 @@ def run_suites(line: str, wanted: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    listed = versions()
-    lines = [listed["default"], *(v for v in listed["versions"] if v != listed["default"])]
-    compile_only = listed["compile_only"]
+    lines, compile_only = supported_lines(), versions()["compile_only"]
     if arguments == ["--list"]:
         print(" ".join(lines))
         return 0

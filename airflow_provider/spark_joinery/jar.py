@@ -60,7 +60,8 @@ def jar_path(spark_version: str | None = None) -> Path:
         raise UnsupportedSparkError(
             f"Joinery has no jar for Spark {asked}. Supported: {', '.join(lines)}. "
             f'Install one of them (pip install "pyspark=={next(iter(lines))}.*"), or a release of spark-joinery '
-            f"that supports Spark {line}."
+            f"that supports Spark {line}. Without a jar, the dbt macros still work: in portable mode "
+            "(var joinery_mode: auto or portable), they render plain Spark SQL."
         )
     scala = lines[line]["scala"].rpartition(".")[0]
     jar = _PACKAGE / "jars" / f"spark-joinery-{line}_{scala}-{version('spark-joinery')}.jar"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from spark_joinery.errors import InvalidArgumentError, JarNotLoadedError
+from spark_joinery.loaded import misfit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -91,6 +92,8 @@ def _plan_report(spark: SparkSession) -> Any:
     from py4j.java_gateway import JavaClass
 
     report = _jvm(spark).io.github.sparkjoinery.planning.PlanReport
+    if why := misfit(spark):
+        raise JarNotLoadedError(why)
     if not isinstance(report, JavaClass):  # py4j takes an unknown class for a package
         raise JarNotLoadedError(
             "This Spark session runs without the Joinery jar; create it with spark_joinery.configure_spark()."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pyspark
 import pytest
 import yaml
-from spark_joinery import __version__
+from spark_joinery import __version__, jar_path
 from spark_joinery.cli.dbt_mode import dbt_mode
 from spark_joinery.cli.doctor import check_project
 from spark_joinery.errors import JoineryError
+from spark_joinery.jar import EXTENSION, supported_versions
 from support.dbt_project import PACKAGE, SCHEMA, Dbt, MacroError, write_project
 
 if TYPE_CHECKING:
@@ -71,6 +74,29 @@ def test_without_the_jar_extension_fails_before_any_model_and_auto_is_portable(t
         assert "the Joinery jar is not loaded in this Spark session: set `spark.jars`" in run
     assert auto.startswith("auto True ['changes', 'facts', 'joined', 'nested', 'smoothed']"), process.stdout
     assert auto.count("joinery: portable mode (joinery_mode: auto, jar not loaded)") == 1
+
+
+def test_check_mode_with_a_jar_of_another_spark_names_the_right_one(tmp_path: Path) -> None:
+    """`auto` is portable and warns, `extension` fails; the doctor fails, as the jar that is there is not in use."""
+    project = write_vars(tmp_path, {"joinery_mode": "auto"})
+    (other, *_) = [line for line in supported_versions() if not pyspark.__version__.startswith(line)]
+    profile = tmp_path / "profiles.yml"
+    loading = {
+        "spark.jars": str(jar_path(other)),
+        "spark.sql.extensions": EXTENSION,
+        "spark.sql.catalogImplementation": "in-memory",
+    }
+    profile.write_text(
+        profile.read_text().replace("host: NA", f"host: NA\n      server_side_parameters: {json.dumps(loading)}")
+    )
+    why = f"joinery: Joinery's jar for Spark {other} does not fit Spark {pyspark.__version__}"
+    with pytest.raises(JoineryError, match=re.escape(why)) as auto:
+        dbt_mode(project.folder)
+    assert f"Load {jar_path().name} in its place" in str(auto.value)
+    path = tmp_path / "dbt_project.yml"
+    path.write_text(path.read_text().replace("joinery_mode: auto", "joinery_mode: extension"))
+    with pytest.raises(JoineryError, match=r"joinery_mode` is 'extension', but Joinery's jar for Spark"):
+        dbt_mode(project.folder)
 
 
 def test_an_unknown_mode_is_named(dbt: Dbt) -> None:

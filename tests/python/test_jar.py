@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import spark_joinery
+from packaging.requirements import Requirement
 from pyspark.sql import SparkSession
 from spark_joinery import JoineryError, JoineryWarning, configure_spark, jar, jar_path
 from spark_joinery.errors import JarNotFoundError, UnsupportedSparkError
@@ -50,6 +51,16 @@ def test_unsupported_version_names_the_supported_ones(version: str) -> None:
     assert isinstance(raised.value, JoineryError)
     for line in VERSIONS["versions"]:
         assert line in str(raised.value)
+    assert "in portable mode (var joinery_mode: auto or portable)" in str(raised.value)
+
+
+def test_extra_spark_accepts_the_lines_that_have_a_jar_and_no_other() -> None:
+    extra = re.search(r'^spark = \["(pyspark[^"]+)"\]$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert extra is not None
+    accepted = {
+        line for line in ("3.5", "4.0", "4.1", "4.2", "4.3", "4.4") if f"{line}.1" in Requirement(extra[1]).specifier
+    }
+    assert accepted == set(VERSIONS["versions"])
 
 
 @pytest.mark.parametrize("line", VERSIONS["compile_only"])

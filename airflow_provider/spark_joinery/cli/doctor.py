@@ -23,6 +23,7 @@ from spark_joinery.cli.options import conf_option, json_option, show_json, store
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import jar_path, supported_versions
+from spark_joinery.loaded import is_loaded, misfit
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,12 +71,11 @@ def check_programs() -> list[Check]:
     """Check what can be seen without starting Spark.
 
     Returns:
-        The state of Java, pyspark and the jar, and the versions of the optional companions.
+        The state of Java and pyspark, and the versions of the optional companions.
     """
     return [
         _check("Java", _java),
         _check("pyspark", _pyspark),
-        _check("jar", lambda: str(jar_path())),
         *(
             Check(package, "info", _version_or_none(package) or "not installed")
             for package in ("dbt-core", "dbt-spark", "apache-airflow")
@@ -91,14 +91,15 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
         store: The artifact store, or None to use the session's own, if it has one.
 
     Returns:
-        Whether the jar is loaded, whether the store can be reached, and what setting would pay.
+        Which jar fits the session's Spark, whether it is loaded, whether the store can be reached, and what setting
+        would pay.
     """
     from spark_joinery.store import open_store
 
     try:
         with spark_session(confs) as spark:
             root = store or spark.conf.get("spark.joinery.store", None)
-            checks = [_check("jar loaded", lambda: _loaded_version(spark))]
+            checks = [_check("jar", lambda: str(jar_path(spark.version))), check_jar(spark)]
             if root:
                 checks.append(_check("store", lambda: _reach_store(open_store(spark, root))))
             if advice := partitions_advice(spark):
@@ -106,7 +107,22 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
             return checks
     except Exception as error:
         detail = HOW_TO_INSTALL_SPARK if is_spark_missing(error) else one_line(error)
-        return [Check("jar loaded", "fail", f"no Spark session: {detail}")]
+        return [
+            _check("jar", lambda: str(jar_path())),  # of the installed pyspark, as no session can be asked
+            Check("jar loaded", "fail", f"no Spark session: {detail}"),
+        ]
+
+
+def check_jar(spark: SparkSession) -> Check:
+    """Check that a session has loaded the jar, and that the jar fits its Spark.
+
+    Args:
+        spark: The session.
+
+    Returns:
+        The version of the jar, or why it is not in use.
+    """
+    return _check("jar loaded", lambda: _loaded_version(spark))
 
 
 def check_project(project_dir: Path) -> Check:
@@ -179,7 +195,9 @@ def _version_or_none(package: str) -> str | None:
 
 
 def _loaded_version(spark: SparkSession) -> str:
-    if not spark.catalog.functionExists("joinery_version"):
+    if why := misfit(spark):
+        raise JoineryError(why)
+    if not is_loaded(spark):
         raise JoineryError("The session runs without the extension: another session was first, or the jar is not read.")
     row = spark.sql("SELECT joinery_version()").first()
     assert row is not None

@@ -7,6 +7,7 @@ from weakref import WeakSet
 
 from spark_joinery.errors import JarNotLoadedError
 from spark_joinery.jar import EXTENSION
+from spark_joinery.loaded import is_loaded, misfit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,7 +37,9 @@ def check_jar(caller: str, spark: Any) -> None:
     """Raise an error unless the session runs with the Joinery extension."""
     if spark in _loaded:
         return
-    if not spark.catalog.functionExists("joinery_version"):
+    if not is_loaded(spark):
+        if why := misfit(spark):
+            raise JarNotLoadedError(f"{caller}: {why}")
         raise JarNotLoadedError(
             f"{caller}: this Spark session runs without the Joinery extension. Create the session with "
             "spark_joinery.configure_spark(SparkSession.builder).getOrCreate(), before any other session exists in "

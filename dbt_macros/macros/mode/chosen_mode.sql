@@ -1,7 +1,10 @@
 {# The mode that a wish comes to in this session, said in the log with the reason; fails where `extension` lacks its jar. #}
 {% macro chosen_mode(wanted) %}
   {%- set loaded = wanted != 'portable' and joinery.jar_is_loaded() -%}
-  {%- if wanted == 'extension' and not loaded -%}
+  {%- set jar_misfit = joinery.jar_misfit() if wanted != 'portable' and not loaded else none -%}
+  {%- if wanted == 'extension' and jar_misfit -%}
+    {%- do exceptions.raise_compiler_error("joinery: var `joinery_mode` is 'extension', but " ~ jar_misfit) -%}
+  {%- elif wanted == 'extension' and not loaded -%}
     {%- do exceptions.raise_compiler_error(
       "joinery: var `joinery_mode` is 'extension', but the Joinery jar is not loaded in this Spark session: set `spark.jars` to "
       ~ "the jar and `spark.sql.extensions` to io.github.sparkjoinery.JoineryExtensions before the session starts, "
@@ -10,9 +13,10 @@
   {%- set mode = 'extension' if loaded else 'portable' -%}
   {%- set versions = joinery.session_versions(loaded) -%}
   {%- do log("joinery: " ~ mode ~ " mode (joinery_mode: " ~ wanted ~ ", jar "
-    ~ ("not asked for" if wanted == 'portable' else versions.jar ~ " loaded" if loaded else "not loaded")
+    ~ ("not asked for" if wanted == 'portable' else versions.jar ~ " loaded" if loaded
+      else "of another Spark" if jar_misfit else "not loaded")
     ~ "); Spark " ~ versions.spark ~ ", package " ~ joinery.package_version(), info=true) -%}
-  {%- set misfit = joinery.versions_misfit(versions.jar, versions.spark) -%}
+  {%- set misfit = jar_misfit or joinery.versions_misfit(versions.jar, versions.spark) -%}
   {%- if misfit -%}{%- do exceptions.warn("joinery: " ~ misfit) -%}{%- endif -%}
   {{ return(mode) }}
 {% endmacro %}

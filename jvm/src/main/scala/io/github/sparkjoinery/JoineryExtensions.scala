@@ -26,8 +26,17 @@ import io.github.sparkjoinery.rangejoin.{
 }
 import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
 
+/** Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`. */
+class JoineryExtensions extends (SparkSessionExtensions => Unit) {
+
+  override def apply(extensions: SparkSessionExtensions): Unit = OtherLine.misfit match {
+    case Some(why) => OtherLine.inject(extensions, why)
+    case None => Capabilities.inject(extensions)
+  }
+}
+
 /**
- * Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`.
+ * All that Joinery adds to a session. (Apart from the entry point, whose class has to load on any Spark.)
  *
  * What runs when, for a query with a LAST JOIN:
  *   1. parser: [[JoineryParser]] reads the syntax; the join becomes Spark's own LEFT OUTER `Join` whose right child is
@@ -85,9 +94,9 @@ import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWind
  *
  * Below, each capability has a section, with its rules in the order in which they run.
  */
-class JoineryExtensions extends (SparkSessionExtensions => Unit) {
+private object Capabilities {
 
-  override def apply(extensions: SparkSessionExtensions): Unit = {
+  def inject(extensions: SparkSessionExtensions): Unit = {
     JoineryConf.register() // or SET would take any value until the first query
     extensions.injectFunction(JoineryVersion.function)
     extensions.injectParser((_, delegate) => new JoineryParser(delegate))

@@ -9,20 +9,12 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoinOrder.FunctionDescription
 object JoineryVersion {
   private val Name = "joinery_version"
 
-  val version: String = {
-    val properties = new java.util.Properties
-    val resource = getClass.getResourceAsStream("/joinery.properties")
-    try properties.load(resource)
-    finally resource.close()
-    properties.getProperty("version")
-  }
-
   val function: FunctionDescription =
     (
       FunctionIdentifier(Name),
       new ExpressionInfo(getClass.getName, Name),
       arguments => {
         require(arguments.isEmpty, s"$Name() takes no argument")
-        Literal(version)
+        Literal(Build.version)
       })
 }

@@ -32,6 +32,21 @@ private[parser] object AsOfJoinTokens {
   /** @param sqlText a statement after the substitution of variables */
   def mayOccurIn(sqlText: String): Boolean = words.mayOccurIn(sqlText)
 
+  /** Whether ASOF JOIN may begin at a place; without a MATCH_CONDITION, `asof` is an alias. */
+  def isAsOfJoin(tokens: IndexedSeq[Token], i: Int): Boolean =
+    mayBegin(tokens, i) && tokens.indices.drop(i).exists(isMatchCondition(tokens, _))
+
+  private def mayBegin(tokens: IndexedSeq[Token], i: Int): Boolean =
+    isWord(tokens, i, "ASOF") && nameOf(tokens, i + 1) == "JOIN" && i > 0 &&
+      !LastJoinTokens.NotALeftSide(nameOf(tokens, i - 1))
+
+  private def isMatchCondition(tokens: IndexedSeq[Token], i: Int): Boolean =
+    isWord(tokens, i, "MATCH_CONDITION") && nameOf(tokens, i + 1) == "LEFT_PAREN"
+
+  // By its text: before Spark 4.3 the words are ordinary identifiers.
+  private def isWord(tokens: IndexedSeq[Token], i: Int, word: String): Boolean =
+    i < tokens.length && tokens(i).getText.equalsIgnoreCase(word)
+
   private val OtherJoins = Set("RIGHT", "FULL", "OUTER", "CROSS", "SEMI", "ANTI", "NATURAL")
 
   /** @param tokens a statement, as Spark's lexer made it, without white space and comments */
@@ -44,12 +59,9 @@ private[parser] object AsOfJoinTokens {
 
     private def name(i: Int): String = nameOf(tokens, i)
 
-    // By its text: before Spark 4.3 the words are ordinary identifiers.
-    private def isWord(i: Int, word: String): Boolean = i < tokens.length && tokens(i).getText.equalsIgnoreCase(word)
-
     def result(): AsOfJoinTokens = {
       if (!LastJoinTokens.isFreeText(tokens)) {
-        for (i <- tokens.indices if isAsOfJoin(i) && !dropped(i)) read(i)
+        for (i <- tokens.indices if mayBegin(tokens, i) && !dropped(i)) read(i)
       }
       val rewritten = tokens.indices.collect {
         case i if changed.get(i).contains("TRUE") => literalTrue(tokens(i), tokens(closing(i)))
@@ -65,9 +77,6 @@ private[parser] object AsOfJoinTokens {
       literal.setStopIndex(last.getStopIndex) // so that errors show the join to its end
       literal
     }
-
-    private def isAsOfJoin(i: Int): Boolean =
-      isWord(i, "ASOF") && name(i + 1) == "JOIN" && i > 0 && !LastJoinTokens.NotALeftSide.contains(name(i - 1))
 
     private def read(asOf: Int): Unit = {
       val prefix = (name(asOf - 2), name(asOf - 1)) match {
@@ -117,7 +126,7 @@ private[parser] object AsOfJoinTokens {
       None
     }
 
-    private def isMatchCondition(i: Int): Boolean = isWord(i, "MATCH_CONDITION") && name(i + 1) == "LEFT_PAREN"
+    private def isMatchCondition(i: Int): Boolean = AsOfJoinTokens.isMatchCondition(tokens, i)
 
     private def closing(open: Int): Int = {
       var depth = 0

@@ -125,6 +125,10 @@ private[parser] object LastJoinTokens {
     changed
   }
 
+  /** Whether LAST JOIN begins at a place, rather than a name or an alias `last`. */
+  def isLastJoin(tokens: IndexedSeq[Token], i: Int): Boolean =
+    nameOf(tokens, i) == "LAST" && nameOf(tokens, i + 1) == "JOIN" && i > 0 && !NotALeftSide(nameOf(tokens, i - 1))
+
   private val TakesAnyText = Set("ADD", "LIST", "REFRESH", "RESET")
 
   /** Whether a statement takes any text: `SET key=value` as the value, `ADD FILE path` and its kind as a path. */
@@ -149,8 +153,7 @@ private[parser] object LastJoinTokens {
       LastJoinTokens(rewritten, joins.toSeq)
     }
 
-    private def isLastJoin(i: Int): Boolean =
-      name(i) == "LAST" && name(i + 1) == "JOIN" && i > 0 && !NotALeftSide.contains(name(i - 1))
+    private def isLastJoin(i: Int): Boolean = LastJoinTokens.isLastJoin(tokens, i)
 
     private def read(last: Int): Unit = {
       if (name(last + 2) == "LATERAL") fail(last + 2, "LAST JOIN does not take LATERAL")

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /** `ParserInterface.parsePlanWithParameters` comes with Spark 4.1; what it does by itself drops the parameters. */
 trait StatementsWithParameters extends ParserInterface {
-  protected def parse[T](sqlText: String)(call: ParserInterface => T): T
+  protected def ask[T](sqlText: String)(call: ParserInterface => T): T
 
   override def parsePlanWithParameters(sqlText: String, parameters: ParameterContext): LogicalPlan =
-    parse(sqlText)(_.parsePlanWithParameters(sqlText, parameters))
+    ask(sqlText)(_.parsePlanWithParameters(sqlText, parameters))
 }

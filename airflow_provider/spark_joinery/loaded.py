@@ -1,0 +1,30 @@
+"""Whether a session has Joinery, and why a jar that it has loaded does nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def is_loaded(spark: Any) -> bool:
+    """Ask a session, classic or Spark Connect, for the extension.
+
+    Args:
+        spark: The session.
+    """
+    return bool(spark.catalog.functionExists("joinery_version"))
+
+
+def misfit(spark: Any) -> str | None:
+    """Ask a session whether its jar is built for another Spark line.
+
+    Args:
+        spark: The session.
+
+    Returns:
+        What the jar says about it, with the name of the right one; None where the jar fits or is not there.
+    """
+    if not spark.catalog.functionExists("joinery_misfit"):
+        return None
+    row = spark.sql("SELECT joinery_misfit()").first()
+    assert row is not None
+    return str(row[0])

@@ -1,0 +1,45 @@
+package io.github.sparkjoinery.parser
+
+import org.antlr.v4.runtime.{ParserRuleContext, Token}
+
+import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface, SqlBaseParser}
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Refuses LAST JOIN and ASOF JOIN, which a Spark that does not know them may read as aliases (`t LAST JOIN r`), and
+ * leaves every other statement to the delegate.
+ *
+ * @param why
+ *   what is wrong and how to fix it
+ */
+class RefusingParser(delegate: ParserInterface, why: String) extends DelegatingParser(delegate) {
+
+  override protected def ask[T](sqlText: String)(call: ParserInterface => T): T = {
+    val text = StatementText.substituted(sqlText)
+    if (LastJoinTokens.mayOccurIn(text) || AsOfJoinTokens.mayOccurIn(text)) parse(sqlText)(refuse)
+    call(delegate)
+  }
+
+  private def refuse(parser: SqlBaseParser): Unit = {
+    val tokens = LastJoinTokens.tokensOf(parser)
+    val refused = tokens.indices.find { i =>
+      isOn("spark.joinery.lastJoin.enabled", default = true) && LastJoinTokens.isLastJoin(tokens, i) ||
+      // as Spark 4.3 itself reads it where that is on
+      !isOn("spark.sql.join.asofJoin.enabled", default = false) && AsOfJoinTokens.isAsOfJoin(tokens, i)
+    }
+    if (!LastJoinTokens.isFreeText(tokens)) refused.foreach(i => fail(tokens(i)))
+  }
+
+  private def isOn(key: String, default: Boolean): Boolean =
+    SQLConf.get.getConfString(key, default.toString).toBoolean
+
+  private def fail(at: Token): Nothing = {
+    val place = new ParserRuleContext
+    place.start = at
+    place.stop = at
+    throw new ParseException(
+      "PARSE_SYNTAX_ERROR",
+      Map("error" -> s"'${at.getText}'", "hint" -> s": ${why.stripSuffix(".")}"),
+      place)
+  }
+}
