@@ -79,7 +79,7 @@ WRONG = [
     ("last_join", {**LAST, "columns": []}, "columns", "leaves no column"),
     ("last_join", {**LAST, "columns": [{"alias": "v"}]}, "columns", "lacks the key `column`"),
     ("last_join", {**LAST, "left": 5}, "left", "must be a relation"),
-    ("last_join", {**LAST, "left": "air.flights"}, "left", "is 'air.flights', but a string names a CTE"),
+    ("last_join", {**LAST, "left": "air flights.f"}, "left", "is 'air flights.f', which is neither"),
     ("last_join", {**LAST, "right": "`r`"}, "right", "must be a plain name without quotes"),
     ("last_join", {**LAST, "columns": ["v", "V"]}, "columns", "returns two right columns as `V`: give one of them"),
     ("last_join", {**LAST, "prefix": 5}, "prefix", "must be the name of a column, but is 5"),
@@ -187,7 +187,7 @@ WRONG = [
     ("bloom_filter_join", {**FILTER, "how": "semi"}, "columns", "must be left out where `how` is semi"),
     ("bloom_filter_join", {**FILTER, "where": ["v = 1"]}, "where", "must be a predicate as SQL text, but is"),
     ("bloom_filter_join", {**FILTER, "where": " "}, "where", "must be a predicate as SQL text, but is ' '"),
-    ("bloom_filter_join", {**FILTER, "right": "a.b"}, "right", "is 'a.b', but a string names a CTE; use"),
+    ("bloom_filter_join", {**FILTER, "right": "a b.c"}, "right", "is 'a b.c', which is neither"),
     ("range_join", {**RANGE, "value": "v"}, "value", "is unknown; it takes left, right, left_point, left_interval"),
     ("skew_window", {**WINDOW, "partition_by": "k"}, "partition_by", "must be a list"),
     ("skew_window", {**WINDOW, "order_by": []}, "order_by", "is empty"),
@@ -224,9 +224,9 @@ WRONG = [
     ("skew_window", {**WINDOW, "parts": "8"}, "parts", "must be an integer from 2 to 1024"),
     ("skew_window", {**WINDOW, "parts": 1025}, "parts", "must be an integer from 2 to 1024"),
     ("skew_window", {**WINDOW, "distribution": 5}, "distribution", "must be a relation"),
-    ("skew_window", {**WINDOW, "distribution": "a.b"}, "distribution", "is 'a.b', but a string names a CTE"),
+    ("skew_window", {**WINDOW, "distribution": "a b.c"}, "distribution", "is 'a b.c', which is neither"),
     ("skew_window", {**WINDOW, "relation": 5}, "relation", "must be a relation"),
-    ("skew_window", {**WINDOW, "relation": "a.b"}, "relation", "is 'a.b', but a string names a CTE"),
+    ("skew_window", {**WINDOW, "relation": "a b.c"}, "relation", "is 'a b.c', which is neither"),
     ("skew_window", {**WINDOW, "partition_by": [1]}, "partition_by", "must be the name of a column, but is 1"),
     ("skew_window", {**WINDOW, "order_by": "t"}, "order_by", "must be a list, but is 't'"),
     (
@@ -243,7 +243,7 @@ WRONG = [
         "must be a plain name without quotes",
     ),
     ("range_join", {**RANGE, "left": 5}, "left", "must be a relation"),
-    ("range_join", {**RANGE, "right": "a.b"}, "right", "is 'a.b', but a string names a CTE"),
+    ("range_join", {**RANGE, "right": "a b.c"}, "right", "is 'a b.c', which is neither"),
     ("range_join", {**RANGE, "left_point": None, "left_interval": ["v"]}, "left_interval", "must be two columns"),
     ("range_join", {**RANGE, "left_point": None, "left_interval": "v"}, "left_interval", "must be two columns"),
     (
@@ -270,7 +270,7 @@ ONE_OF_SEVERAL = [
     ({"order_by": "t"}, "order_by", "must be a list"),
     ({"columns": []}, "columns", "leaves no column of the right side"),
     ({"as_of": {"left": "t", "right": "t", "tolerance": "soon"}}, "as_of", "tolerance must be a number from 0"),
-    ({"relation": "a.b"}, "right", "is 'a.b', but a string names a CTE"),
+    ({"relation": "a b.c"}, "right", "is 'a b.c', which is neither"),
 ]
 
 

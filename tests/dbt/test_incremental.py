@@ -227,7 +227,8 @@ def test_times_of_other_types_under_odd_names(spark: SparkSession, dbt: Dbt, tmp
 WRONG = {
     "appended": (
         by_day(last_join(), "materialized='incremental'"),
-        "`lookback` needs `incremental_strategy` merge or insert_overwrite, but is used with append",
+        "`lookback` needs an `incremental_strategy` that replaces rows (merge, insert_overwrite, delete+insert, "
+        "replace_where, microbatch), but is used with append",
     ),
     "unpartitioned": (
         by_day(last_join(), "materialized='incremental', incremental_strategy='insert_overwrite'"),

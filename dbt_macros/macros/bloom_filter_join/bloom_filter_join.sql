@@ -13,6 +13,7 @@
     {%- do joinery.fail('bloom_filter_join', 'on', "is empty; name the columns that must be equal") -%}
   {%- endif -%}
   {%- set alias = joinery.read_keys_of(how, keys_of)[0] -%}
+  {%- set left, right = joinery.batch_sides('bloom_filter_join', how, joinery.as_relation(left), joinery.as_relation(right)) -%}
   {%- set join = {
     'left': joinery.read_filtering_side('left', left, where if alias == 'l' else none),
     'right': joinery.read_filtering_side('right', right, where if alias == 'r' else none),

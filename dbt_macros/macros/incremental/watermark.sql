@@ -7,6 +7,11 @@
 
 {% macro spark__watermark(macro, lookback, column, further_back) %}
   {%- set back = joinery.read_lookback(macro, lookback) -%}
+  {%- if model is defined and config.get('incremental_strategy') == 'microbatch' -%}
+    {%- do joinery.say_once("`lookback` of " ~ macro ~ " does nothing: batches of microbatch are what a run computes, and dbt's own config "
+      ~ "`lookback` says how many it computes again") -%}
+    {{ return(none) }}
+  {%- endif -%}
   {%- do joinery.check_replaces_rows(macro) -%}
   {%- if not execute or model is not defined or not is_incremental() -%}{{ return(none) }}{%- endif -%}
   {%- if this is none -%}

@@ -12,6 +12,7 @@
   {%- set are_several = right is sequence and right is not string and right is not mapping -%}
   {%- do joinery.check_arguments('last_join', {'left': left, 'right': right} if are_several else {'left': left, 'right': right, 'on': on},
     (['on'] if are_several else []) + optional.keys() | list + ['lookback'], unknown) -%}
+  {%- set left = joinery.as_relation(left) -%}
   {%- set rights = right if are_several else [{'relation': right}] -%}
   {%- set joins = joinery.read_last_joins(left, rights, dict(optional, on=on), are_several) -%}
   {%- set left_sql = joinery.new_left_rows(joinery.read_relation('last_join', 'left', left), lookback, joins) -%}

@@ -13,6 +13,7 @@
     {%- endif -%}
     {%- set given = dict(defaults, **right) -%}
     {%- do joinery.check_arguments(macro, {'on': given.on}, [], []) -%}
+    {%- do given.update({'relation': joinery.whole('last_join', joinery.as_relation(given.relation))}) -%}
     {%- set right_types = joinery.column_types(given.relation) if is_portable else {} -%}
     {%- do joins.append(dict(joinery.read_last_join(macro, left, given, left_types, right_types),
       alias='r' ~ loop.index if are_several else 'r', suffix='_' ~ loop.index if are_several else '')) -%}

@@ -13,6 +13,7 @@
   {%- do joinery.check_choice('range_join', 'bounds', bounds, ['[]', '[)', '(]', '()']) -%}
   {%- set types = joinery.join_types() -%}
   {%- do joinery.check_choice('range_join', 'how', how, types.keys() | list) -%}
+  {%- set left, right = joinery.batch_sides('range_join', how, joinery.as_relation(left), joinery.as_relation(right)) -%}
   {%- set join = {
     'left': joinery.read_relation('range_join', 'left', left),
     'right': joinery.read_relation('range_join', 'right', right),

@@ -1,0 +1,20 @@
+{# A window with the rows alone that frames of a batch reach, where its order is that of event time: from the start of the batch less
+   the frame's reach to its end. Other windows read the whole relation. filter: dbt's, with field_name, start and end. #}
+{% macro batch_window(window, types, filter) %}
+  {%- set first, following = window.order[0], window.frame.following -%}
+  {%- set type = joinery.type_of(types, first.column) -%}
+  {%- if filter.field_name | replace('`', '') | lower != first.column | lower or first.direction != 'asc'
+      or type not in ['date', 'timestamp', 'timestamp_ntz'] or following == 'unbounded'
+      or (window.frame.type == 'rows' and following) -%}
+    {{ return(window) }}
+  {%- endif -%}
+  {%- if filter.end -%}
+    {%- set time = joinery.quoted(first.column) -%}
+    {%- set end = "cast('" ~ filter.end ~ "' as " ~ type ~ ')' ~ joinery.halo_offset(following, '+') -%}
+    {%- set window = dict(window, relation='(select * from ' ~ window.relation ~ ' where ' ~ time ~ ' < ' ~ end ~ ' or ' ~ time ~ ' is null)') -%}
+  {%- endif -%}
+  {%- if filter.start -%}
+    {%- set window = dict(window, relation=joinery.with_halo(window, "cast('" ~ filter.start ~ "' as " ~ type ~ ')')) -%}
+  {%- endif -%}
+  {{ return(window) }}
+{% endmacro %}
