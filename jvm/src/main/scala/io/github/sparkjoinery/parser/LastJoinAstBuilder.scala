@@ -1,6 +1,6 @@
 package io.github.sparkjoinery.parser
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser.ParserUtils.withOrigin
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser._
 import org.apache.spark.sql.catalyst.plans.UsingJoin
@@ -34,10 +34,9 @@ private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
         if start(join).exists(asOfJoins.contains) && !right.isInstanceOf[AsOfRight] =>
       CurrentOrigin.withOrigin(join.origin) {
         val tree = asOfJoins(start(join).get)
-        val condition = withOrigin(tree)(AsOfMatch(expression(tree)))
+        val condition = withOrigin(tree)(AsOfMatch.of(expression(tree), on.filter(_ != Literal.TrueLiteral)))
         val stage = if (joinType.isInstanceOf[UsingJoin]) AsOfRight.BeforeUsing else AsOfRight.Ready
-        val both = on.filter(_ != Literal.TrueLiteral).foldLeft[Expression](condition)(And(_, _))
-        join.copy(right = AsOfRight(right, stage), condition = Some(both))
+        join.copy(right = AsOfRight(right, stage), condition = Some(condition))
       }
     case join @ Join(_, right, _, _, _) if isLastJoin(join) && !right.isInstanceOf[LastJoinRight] =>
       val items = lastJoins(join.origin.startIndex.get)

@@ -26,7 +26,7 @@ class Monotone(term: Expression, others: AttributeSet) {
   def direction(e: Expression): Option[Int] = e match {
     case _ if e.semanticEquals(term) => Some(1)
     case _ if !e.references.exists(others.contains) => Some(0)
-    case cast: Cast if Monotone.rises(cast.child.dataType, cast.dataType) => direction(cast.child)
+    case cast: Cast if Monotone.rises(cast.child.dataType, cast.dataType, cast.timeZoneId) => direction(cast.child)
     case minus: UnaryMinus if exact(minus.dataType, minus.failOnError) => direction(minus.child).map(-_)
     case add: Add if exact(add.dataType, add.evalMode == EvalMode.ANSI) =>
       sum(direction(add.left), direction(add.right))
@@ -85,14 +85,19 @@ object Monotone {
 
   private val digits: Map[DataType, Int] = Map(ByteType -> 3, ShortType -> 5, IntegerType -> 10, LongType -> 20)
 
+  /** Decimals of so many digits become the nearest double, in whichever form Spark holds them. */
+  private val ExactDigits = 15
+
   /** Casts that keep the order of all values of a type. */
-  private def rises(from: DataType, to: DataType): Boolean = (from, to) match {
+  private def rises(from: DataType, to: DataType, zone: Option[String]): Boolean = (from, to) match {
     case _ if digits.contains(from) && digits.contains(to) => digits(from) <= digits(to)
     case (FloatType, FloatType | DoubleType) => true
+    case (decimal: DecimalType, DoubleType) => decimal.precision <= ExactDigits
     case (_, FloatType | DoubleType) => digits.contains(from)
     case (_, decimal: DecimalType) if digits.contains(from) => decimal.precision - decimal.scale >= digits(from)
     case (a: DecimalType, b: DecimalType) => b.scale >= a.scale && b.precision - b.scale >= a.precision - a.scale
     case (DateType, TimestampNTZType | TimestampType) => true
+    case (TimestampNTZType, TimestampType) | (TimestampType, TimestampNTZType | DateType) => evenly(TimestampType, zone)
     case (TimestampNTZType, DateType) => true
     case _ => from == to
   }

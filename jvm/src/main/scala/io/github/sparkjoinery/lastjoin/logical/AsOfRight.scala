@@ -1,6 +1,6 @@
 package io.github.sparkjoinery.lastjoin.logical
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnaryExpression, Unevaluable}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Unevaluable}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 import org.apache.spark.sql.types.{BooleanType, DataType}
@@ -44,11 +44,33 @@ object AsOfRight {
   case class Held(condition: Expression) extends Stage
 }
 
-/** The MATCH_CONDITION within a join's condition. */
-case class AsOfMatch(child: Expression) extends UnaryExpression with Unevaluable {
+/**
+ * The condition of an ASOF JOIN. One expression rather than a conjunction, so that Spark makes the types of the
+ * comparison one, and casts neither the operands that order the right side nor an ON that is not boolean.
+ *
+ * @param comparison
+ *   the MATCH_CONDITION
+ * @param operands
+ *   both operands of the comparison as written; none if it is no comparison
+ * @param on
+ *   the condition after ON, or the equalities of USING
+ */
+case class AsOfMatch(comparison: Expression, operands: Seq[Expression], on: Option[Expression])
+  extends Expression with Unevaluable {
   override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
+  override def children: Seq[Expression] = (comparison +: operands) ++ on
   override def dataType: DataType = BooleanType
-  override def nullable: Boolean = child.nullable
+  override def nullable: Boolean = true
   override def prettyName: String = "match_condition"
-  override protected def withNewChildInternal(newChild: Expression): AsOfMatch = copy(child = newChild)
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): AsOfMatch = {
+    val (newOperands, newOn) = newChildren.tail.splitAt(operands.length)
+    AsOfMatch(newChildren.head, newOperands, newOn.headOption)
+  }
+}
+
+object AsOfMatch {
+
+  /** @param comparison as the parser made it, before Spark makes the types of its operands one */
+  def of(comparison: Expression, on: Option[Expression]): AsOfMatch =
+    AsOfMatch(comparison, if (AsOfComparison.is(comparison)) comparison.children else Nil, on)
 }

@@ -1,10 +1,13 @@
 package io.github.sparkjoinery.lastjoin.rules
 
+import org.apache.spark.sql.catalyst.analysis._
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.Origin
+import org.apache.spark.sql.catalyst.util.toPrettySQL
+import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.lastjoin.logical.{AsOfComparison, AsOfMatch, AsOfRight, LastJoin}
 import io.github.sparkjoinery.planning.JoineryException
@@ -17,12 +20,13 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     if (plan.containsPattern(LastJoin.Pattern)) plan.foreach {
-      case join @ Join(left, AsOfRight(right, AsOfRight.Ready), _, Some(condition), _) if join.childrenResolved =>
+      case join @ Join(left, AsOfRight(right, AsOfRight.Ready), _, Some(condition: AsOfMatch), _)
+          if join.childrenResolved =>
         checkSides(left, right, join.origin)
-        splitConjunctivePredicates(condition).foreach {
-          case marked: AsOfMatch => checkMatch(marked.child, marked.origin, left, right)
-          case other if other.resolved => checkOn(other, Seq(left, right))
-          case _ =>
+        checkMatch(condition, left, right)
+        condition.on.filter(_.resolved).foreach { on =>
+          checkType(on, join)
+          splitConjunctivePredicates(on).foreach(checkOn(_, Seq(left, right)))
         }
       case _ =>
     }
@@ -46,7 +50,9 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     }
   }
 
-  private def checkMatch(comparison: Expression, origin: Origin, left: LogicalPlan, right: LogicalPlan): Unit = {
+  private def checkMatch(condition: AsOfMatch, left: LogicalPlan, right: LogicalPlan): Unit = {
+    val comparison = condition.comparison
+    val origin = condition.origin
     def text = comparison.sql
     if (!AsOfComparison.is(comparison)) {
       reject(
@@ -67,8 +73,9 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
           "OPERAND",
           s"An operand of MATCH_CONDITION must be deterministic, but it is ${operand.sql}.",
           operand.origin))
-      val types = comparison.children.map(_.dataType)
-      if (!comparison.resolved || !types.forall(RowOrdering.isOrderable)) {
+      val types =
+        (if (condition.operands.forall(_.resolved)) condition.operands else comparison.children).map(_.dataType)
+      if (!comparison.resolved || !types.forall(RowOrdering.isOrderable) || !areComparable(types.head, types.last)) {
         reject(
           "OPERAND_TYPE",
           "The operands of MATCH_CONDITION must be of one type that can be sorted, but they are " +
@@ -76,7 +83,7 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
           origin
         )
       }
-      if (AsOfComparison.of(comparison, left, right).isEmpty) {
+      if (AsOfComparison.of(comparison, condition.operands, left, right).isEmpty) {
         reject(
           "OPERAND_SIDE",
           "One operand of MATCH_CONDITION is over columns of the left side, the other over columns of the " +
@@ -86,6 +93,29 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       }
     }
   }
+
+  /** As in Spark 4.3, a string is compared with strings and numbers alone. Other casts of it fail for most values. */
+  private def areComparable(a: DataType, b: DataType): Boolean = (a, b) match {
+    case (_: StringType, other) => isTextOrNumber(other)
+    case (other, _: StringType) => isTextOrNumber(other)
+    case (ArrayType(a, _), ArrayType(b, _)) => areComparable(a, b)
+    case (StructType(a), StructType(b)) => a.zip(b).forall { case (x, y) => areComparable(x.dataType, y.dataType) }
+    case _ => true
+  }
+
+  private def isTextOrNumber(dataType: DataType): Boolean = dataType match {
+    case DateType | TimestampType | TimestampNTZType | BooleanType | BinaryType => false
+    case _ => true
+  }
+
+  private def checkType(condition: Expression, join: Join): Unit =
+    if (condition.dataType != BooleanType) {
+      join.failAnalysis(
+        "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
+        Map(
+          "joinCondition" -> s"\"${toPrettySQL(condition)}\"",
+          "conditionType" -> s"\"${condition.dataType.sql}\""))
+    }
 
   private def checkOn(condition: Expression, sides: Seq[LogicalPlan]): Unit = {
     ComputeBelowLastJoin.outOfReach(condition, sides).foreach {
@@ -114,7 +144,6 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     case _: WindowExpression => Some("a window function")
     case _: SubqueryExpression => Some("a subquery")
     case _: OuterReference => Some("a column of an outer query")
-    case _: Generator => Some("a generator")
     case _ => None
   }
 

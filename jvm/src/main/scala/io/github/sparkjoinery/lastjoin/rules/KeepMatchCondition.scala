@@ -1,6 +1,5 @@
 package io.github.sparkjoinery.lastjoin.rules
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter, UsingJoin}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -20,8 +19,6 @@ object KeepMatchCondition extends Rule[LogicalPlan] {
         join.copy(right = AsOfRight(right, AsOfRight.Held(condition)), condition = None)
 
       case join @ Join(_, AsOfRight(right, AsOfRight.Held(held: AsOfMatch)), Inner | LeftOuter, equalities, _) =>
-        join.copy(
-          right = AsOfRight(right, AsOfRight.Ready),
-          condition = Some(equalities.foldLeft[Expression](held)(And(_, _))))
+        join.copy(right = AsOfRight(right, AsOfRight.Ready), condition = Some(held.copy(on = equalities)))
     }
 }

@@ -11,7 +11,7 @@ import io.github.sparkjoinery.planning.Decision
 
 /**
  * {{{
- *   Join LeftOuter, match AND on, hint         LastJoin r.t, match AND on, hint
+ *   Join LeftOuter, match(on), hint            LastJoin r.t, match AND on, hint
  *   :- left                              ==>   :- left
  *   +- AsOfRight                               +- right
  *      +- right
@@ -19,16 +19,14 @@ import io.github.sparkjoinery.planning.Decision
  * and the same for an `AsOfJoin` of Spark's own, which its DataFrames make. An inner join is the left one without the
  * rows that have no match. It runs where [[PlanLastJoin]] does, for the same reasons.
  */
-object PlanAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
+object PlanAsOfJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (plan.containsPattern(LastJoin.Pattern)) {
       plan.transformUpWithSubqueries {
-        case Join(left, AsOfRight(right, _), joinType, Some(condition), hint) =>
-          val (matches, on) = splitConjunctivePredicates(condition).partition(_.isInstanceOf[AsOfMatch])
-          val comparison = matches.head.asInstanceOf[AsOfMatch].child
-          AsOfComparison.of(comparison, left, right) match {
-            case Some(sides) => lastJoin(left, right, sides, (comparison +: on).reduce(And), joinType, hint)
+        case Join(left, AsOfRight(right, _), joinType, Some(AsOfMatch(comparison, operands, on)), hint) =>
+          AsOfComparison.of(comparison, operands, left, right) match {
+            case Some(sides) => lastJoin(left, right, sides, (comparison +: on.toSeq).reduce(And), joinType, hint)
             case None => throw new IllegalStateException(s"MATCH_CONDITION of unknown sides: ${comparison.sql}")
           }
         case join: AsOfJoin if JoineryConf.asOfJoinEnabled =>
@@ -55,8 +53,8 @@ object PlanAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       joinType: JoinType,
       hint: JoinHint): LogicalPlan = {
     val bare = HintsInJoin(Join(left, right, LeftOuter, Some(condition), hint))
-    val order = Option.when(sides.right.references.nonEmpty)(
-      if (sides.backward) SortOrder(sides.right, Ascending) else SortOrder(sides.right, Descending, NullsFirst, Nil))
+    val order = Option.when(sides.order.references.nonEmpty)(
+      if (sides.backward) SortOrder(sides.order, Ascending) else SortOrder(sides.order, Descending, NullsFirst, Nil))
     val join = LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint)
     ComputeBelowLastJoin(join) match {
       case computed @ Project(_, join: LastJoin) if joinType == Inner => computed.copy(child = inner(join))

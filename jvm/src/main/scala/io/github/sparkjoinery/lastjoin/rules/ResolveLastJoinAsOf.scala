@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.types.BooleanType
 
 import io.github.sparkjoinery.lastjoin.logical.{
   LastJoin,
@@ -46,6 +47,8 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
 
       case join @ Join(MarkedLeft(left), MarkedRight(right), LeftOuter, condition, _)
           if join.childrenResolved && join.left.outputSet.intersect(join.right.outputSet).isEmpty &&
+            // else Spark says so; it would cast a string to make a conjunction
+            condition.forall(on => on.resolved && on.dataType == BooleanType) &&
             !condition.exists(_.exists(_.isInstanceOf[LastJoinAsOfCondition])) =>
         val asOf = PointInTime.comparison(left, right)
         if (!asOf.references.subsetOf(join.left.outputSet ++ join.right.outputSet)) join

@@ -18,7 +18,10 @@ object SparkAsOfJoin extends PredicateHelper {
    */
   def comparison(join: AsOfJoin): Either[String, AsOfComparison] = {
     val conditions = join.asOfCondition +: join.condition.toSeq
-    lazy val sides = AsOfComparison.of(splitConjunctivePredicates(join.asOfCondition).head, join.left, join.right)
+    lazy val sides = {
+      val comparison = splitConjunctivePredicates(join.asOfCondition).head
+      AsOfComparison.of(comparison, comparison.children, join.left, join.right)
+    }
     if (join.orderExpression.isInstanceOf[If]) {
       Left("an as-of join in direction nearest: Joinery looks backwards or forwards only")
     } else if (join.isStreaming) {
@@ -46,12 +49,16 @@ object SparkAsOfJoin extends PredicateHelper {
 
   /**
    * Differences of TIMESTAMPs are of local times: where an hour comes twice, a later row may seem further away. The
-   * time zone is the one that the difference has, of when the join was analyzed; the session may have another by now.
+   * time zone is the one that the difference has, of when the join was analyzed; the session may have another by now. A
+   * TIMESTAMP cast to TIMESTAMP_NTZ is local time, too.
    */
   private def zoneOfLocalTime(order: Expression): Option[String] = order.collectFirst {
     case difference: SubtractTimestamps if !Monotone.evenly(difference.left.dataType, difference.timeZoneId) =>
-      difference.timeZoneId.getOrElse("no time zone")
-  }
+      difference.timeZoneId
+    case cast: Cast
+        if cast.child.dataType == TimestampType && cast.dataType == TimestampNTZType &&
+          !Monotone.evenly(TimestampType, cast.timeZoneId) => cast.timeZoneId
+  }.map(_.getOrElse("no time zone"))
 
   /**
    * Spark takes the row of the least difference; where differences exist, that is the order of the values themselves.

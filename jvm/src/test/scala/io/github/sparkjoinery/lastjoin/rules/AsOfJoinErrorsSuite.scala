@@ -59,6 +59,11 @@ class AsOfJoinErrorsSuite extends AsOfJoinChecks {
   matching("l.ts >= r.d", "OPERAND_TYPE", "l.ts >= r.d")
   matching("l.ts >= r.m", "OPERAND_TYPE", "l.ts >= r.m")
   matching("map(l.ts, 1) >= r.m", "OPERAND_TYPE", "map(l.ts, 1) >= r.m")
+  for (right <- Seq("date'2024-01-01' + r.ts", "timestamp(r.d)", "r.ts > 1", "binary(r.k)")) {
+    matching(s"l.k >= $right", "OPERAND_TYPE", s"l.k >= $right")
+    matching(s"$right <= l.k", "OPERAND_TYPE", s"$right <= l.k")
+  }
+  matching("array(l.k) >= array(r.d)", "OPERAND_TYPE", "array(l.k) >= array(r.d)")
   matching("l.ts >= max(r.ts)", "OPERAND", "max(r.ts)")
   matching("l.ts >= row_number() OVER (ORDER BY r.ts)", "OPERAND", "row_number() OVER (ORDER BY r.ts)")
   matching("l.ts >= r.ts + (SELECT 1)", "OPERAND", "(SELECT 1)")
@@ -89,6 +94,17 @@ class AsOfJoinErrorsSuite extends AsOfJoinChecks {
   )
 
   // what any join refuses
+  error(
+    "SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= explode(array(r.ts)))",
+    "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT",
+    "")
+  for (on <- Seq("l.k", "l.id", "NULL", "concat(l.k, r.k)")) {
+    error(
+      s"SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON $on",
+      "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
+      s"ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON $on"
+    )
+  }
   error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.nope) USING (k)", "UNRESOLVED_COLUMN", "r.nope")
   error("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (ts >= r.ts)", "AMBIGUOUS_REFERENCE", "ts")
   error(

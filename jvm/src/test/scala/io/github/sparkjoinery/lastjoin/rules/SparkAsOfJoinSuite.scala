@@ -169,6 +169,26 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
     }
   }
 
+  test("left to Spark: a TIMESTAMP and a TIMESTAMP_NTZ where clocks are set, because it compares local times") {
+    views(
+      "instants" -> """SELECT * FROM VALUES (1, TIMESTAMP'2024-03-10T07:40:00Z'), (2, TIMESTAMP'2024-03-10T05:40:00Z'),
+                      |(3, TIMESTAMP'2024-11-03T05:30:00Z'), (4, TIMESTAMP'2024-11-03T06:10:00Z') AS t(id, t)""".stripMargin,
+      "locals" -> """SELECT * FROM VALUES (1, TIMESTAMP_NTZ'2024-03-10 02:30'), (2, TIMESTAMP_NTZ'2024-03-10 03:15'),
+                    |(3, TIMESTAMP_NTZ'2024-11-03 01:15'), (4, TIMESTAMP_NTZ'2024-11-03 03:00') AS t(rid, t)""".stripMargin
+    )
+    for ((a, b) <- Seq("instants" -> "locals", "locals" -> "instants"); direction <- Seq("backward", "forward");
+      zone <- Seq("America/New_York", "UTC")) withConf("spark.sql.session.timeZone" -> zone) {
+      def join: DataFrame = {
+        val (l, r) = (spark.table(a), spark.table(b))
+        SparkAsOf.join(l, r, l("t"), r("t"), Nil, "left", direction = direction).select("id", "rid")
+      }
+      val joined = join
+      val theirs = withConf("spark.joinery.asofJoin.enabled" -> "false")(Answers.rows(join))
+      assert(Answers.rows(joined) == theirs, s"$a, $b, $direction, $zone")
+      assert(operators(joined).contains("BroadcastLastJoin") == (zone == "UTC"), zone)
+    }
+  }
+
   test("left to Spark: strings, which it takes by the difference of their numbers") {
     withConf("spark.sql.ansi.enabled" -> "false") {
       val joined = SparkAsOf.join(left, right, left("t").cast("string"), right("t").cast("string"), Seq("k"))
