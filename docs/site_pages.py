@@ -26,6 +26,8 @@ ELSEWHERE = {
     "dbt_macros/dbt_project.yml": "reference/dbt_project.yml",
     "airflow_provider/spark_joinery/metadata/meta.joinery.v1.json": "reference/meta.joinery.v1.json",
 }
+RESULTS = sorted(file.name for file in (ROOT / "benchmarks/results").iterdir() if file.suffix in (".md", ".svg"))
+ELSEWHERE |= {page: page for page in ["benchmarks/README.md", *(f"benchmarks/results/{name}" for name in RESULTS)]}
 IN_REPOSITORY = {site: repository for repository, site in ELSEWHERE.items()}
 
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
