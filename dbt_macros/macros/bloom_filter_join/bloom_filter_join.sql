@@ -32,3 +32,7 @@ from {{ join.left }} as l
 {{ joinery.join_types()[how] }} {{ join.right }} as r
   on {{ conditions | join(' and ') }}
 {%- endmacro %}
+
+{% macro default__bloom_filter_join() %}
+  {{ return(joinery.needs_spark('bloom_filter_join', varargs, kwargs)) }}
+{% endmacro %}

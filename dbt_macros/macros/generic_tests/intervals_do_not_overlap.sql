@@ -31,3 +31,7 @@ select *, 'ends before it starts' as joinery_problem
 from {{ model }}
 where {{ ends }} < {{ starts }}
 {%- endmacro %}
+
+{% macro default__test_intervals_do_not_overlap() %}
+  {{ return(joinery.needs_spark('intervals_do_not_overlap', varargs, kwargs)) }}
+{% endmacro %}

@@ -11,3 +11,7 @@ select *
 from {{ model }}
 where {{ joinery.tested_column('no_future_rows', 'column_name', column_name) }} {{ '>=' if strict else '>' }} {{ joinery.tested_column('no_future_rows', 'not_after', not_after) }}
 {%- endmacro %}
+
+{% macro default__test_no_future_rows() %}
+  {{ return(joinery.needs_spark('no_future_rows', varargs, kwargs)) }}
+{% endmacro %}

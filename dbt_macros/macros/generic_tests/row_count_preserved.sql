@@ -13,3 +13,7 @@ from (select count(*) as row_count from {{ model }})
 cross join (select count(*) as expected_row_count from {{ joinery.quoted_relation(compare_model) }})
 where row_count <> expected_row_count
 {%- endmacro %}
+
+{% macro default__test_row_count_preserved() %}
+  {{ return(joinery.needs_spark('row_count_preserved', varargs, kwargs)) }}
+{% endmacro %}

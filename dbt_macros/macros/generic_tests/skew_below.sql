@@ -28,3 +28,7 @@ from (
 )
 where joinery_share > {{ max_share }} and joinery_row_count >= {{ min_rows }}
 {%- endmacro %}
+
+{% macro default__test_skew_below() %}
+  {{ return(joinery.needs_spark('skew_below', varargs, kwargs)) }}
+{% endmacro %}

@@ -2,10 +2,6 @@
    run, and where the model has no time yet. In a unit test `this` is the name of a CTE, or none where the test gives no rows of it: the
    time is a subquery. further_back: SQL such as ' - interval 2 hours'; what is computed as a whole begins before it. #}
 {% macro watermark(macro, lookback, column, further_back='') %}
-  {{ return(adapter.dispatch('watermark', 'joinery')(macro, lookback, column, further_back)) }}
-{% endmacro %}
-
-{% macro spark__watermark(macro, lookback, column, further_back) %}
   {%- set back = joinery.read_lookback(macro, lookback) -%}
   {%- if model is defined and config.get('incremental_strategy') == 'microbatch' -%}
     {%- do joinery.say_once("`lookback` of " ~ macro ~ " does nothing: batches of microbatch are what a run computes, and dbt's own config "

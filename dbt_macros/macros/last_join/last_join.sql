@@ -21,3 +21,7 @@
   {%- endif -%}
   {{ return(joinery.last_join_portable(left_sql, joins)) }}
 {% endmacro %}
+
+{% macro default__last_join() %}
+  {{ return(joinery.needs_spark('last_join', varargs, kwargs)) }}
+{% endmacro %}

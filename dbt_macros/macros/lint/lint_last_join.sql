@@ -1,10 +1,6 @@
 {# For on-run-start, and for `dbt run-operation joinery.lint_last_join`: warns of each node whose own SQL has a LAST JOIN without an
    alias of its left side, which stock Spark would run as an inner join under the alias `last`. #}
 {% macro lint_last_join() %}
-  {{ return(adapter.dispatch('lint_last_join', 'joinery')()) }}
-{% endmacro %}
-
-{% macro spark__lint_last_join() %}
   {%- if not execute -%}{{ return('') }}{%- endif -%}
   {%- for node in graph.nodes.values() if node.raw_code is string and joinery.has_unaliased_last_join(node.raw_code) -%}
     {%- do exceptions.warn("joinery: " ~ node.original_file_path ~ " has a LAST JOIN without an alias of its left side, which Spark without the "

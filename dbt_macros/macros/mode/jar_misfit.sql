@@ -1,9 +1,5 @@
 {# What a jar that is built for another Spark says in this session, with the right one; none without such a jar. #}
 {% macro jar_misfit() %}
-  {{ return(adapter.dispatch('jar_misfit', 'joinery')()) }}
-{% endmacro %}
-
-{% macro spark__jar_misfit() %}
   {%- set functions = run_query("show functions like 'joinery_misfit'") -%}
   {%- set is_there = functions is not none and functions.rows | length > 0 -%}
   {{ return(run_query('select joinery_misfit()').rows[0][0] if is_there else none) }}

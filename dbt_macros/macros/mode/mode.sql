@@ -1,9 +1,5 @@
 {# 'extension' or 'portable' for this run, from var('joinery_mode'); portable while parsing, when nothing can be asked. #}
 {% macro mode() %}
-  {{ return(adapter.dispatch('mode', 'joinery')()) }}
-{% endmacro %}
-
-{% macro spark__mode() %}
   {%- set wanted = joinery.setting('joinery_mode') -%}
   {%- if wanted not in ['auto', 'extension', 'portable'] -%}
     {%- do exceptions.raise_compiler_error(

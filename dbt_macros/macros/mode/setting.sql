@@ -1,7 +1,7 @@
 {# A var of the package with its default. dbt shows a model only the vars of its own project, so that those set under the package's
    name (`vars: {joinery: {...}}`) have to be looked up there: otherwise only the hook would see them. #}
 {% macro setting(name) %}
-  {%- set defaults = {'joinery_mode': 'auto', 'joinery_schema': 'joinery', 'joinery_min_part_rows': 10000} -%}
+  {%- set defaults = {'joinery_mode': 'auto', 'joinery_schema': 'joinery', 'joinery_min_part_rows': 10000, 'joinery_checks': true} -%}
   {%- set of_package = var('joinery', {}) -%}
   {%- set value = var(name, none) -%}
   {%- if value is none and of_package is mapping -%}{%- set value = of_package.get(name) -%}{%- endif -%}

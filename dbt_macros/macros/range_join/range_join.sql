@@ -29,3 +29,7 @@ from {{ join.left }} as l
 {{ types[how] }} {{ join.right }} as r
   on {{ joinery.range_join_condition(join) }}
 {%- endmacro %}
+
+{% macro default__range_join() %}
+  {{ return(joinery.needs_spark('range_join', varargs, kwargs)) }}
+{% endmacro %}

@@ -2,13 +2,9 @@
    nothing where there is nothing: Jinja could not catch an error. #}
 {% macro registered_distribution(window, relation) %}
   {%- if not execute or relation is string or relation.is_cte -%}{{ return(none) }}{%- endif -%}
-  {{ return(adapter.dispatch('registered_distribution', 'joinery')(window, relation)) }}
-{% endmacro %}
-
-{% macro spark__registered_distribution(window, relation) %}
   {%- set schema = joinery.read_schema() -%}
   {%- if not joinery.schema_exists(schema) -%}{{ return(none) }}{%- endif -%}
-  {%- set name = joinery.distribution_table_name(relation.schema, relation.identifier, window.partition_by, window.order[0].column) -%}
+  {%- set name = joinery.distribution_table_name(joinery.catalog_and_schema(relation), relation.identifier, window.partition_by, window.order[0].column) -%}
   {%- if not run_query('show tables in ' ~ schema.sql ~ " like '" ~ name ~ "'").rows -%}{{ return(none) }}{%- endif -%}
   {%- set is_plain = schema.catalog is none and modules.re.fullmatch('\\w+', schema.name) -%}
   {{ return(api.Relation.create(schema=schema.name if is_plain else schema.sql, identifier=name)) }}

@@ -34,3 +34,7 @@
   {%- endif -%}
   {{ return(sql) }}
 {% endmacro %}
+
+{% macro default__skew_window() %}
+  {{ return(joinery.needs_spark('skew_window', varargs, kwargs)) }}
+{% endmacro %}
