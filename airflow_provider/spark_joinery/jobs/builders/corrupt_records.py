@@ -33,10 +33,10 @@ def refuse_corrupt_records(
     Args:
         frame: The relation.
         spec: Keys and predicate.
-        relation: What to call the relation in errors.
-        provider: Of the relation's files.
-        options: Of the relation, as in a source's description.
-        settings: Of Spark, by which it is read.
+        relation: Name of the relation in errors.
+        provider: Format of its files.
+        options: Its options, written as in a source's description.
+        settings: Spark's settings by which it is read.
 
     Raises:
         ColumnUnusableError: If it does.
