@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 from spark_joinery.jobs import refresh, refresh_artifact, runner
+from spark_joinery.jobs.builders.built import resolve
 from spark_joinery.jobs.reading import (
     SKIPPING,
     changed_setting,
@@ -243,3 +244,8 @@ def test_filter_about_corrupt_records_is_refused(
     assert result.status == ("failed" if reason else "refreshed"), result
     assert re.search(reason or "^$", result.reason or "")
     assert result.retryable is (False if reason else None)
+
+
+def test_case_of_columns_counts_however_the_setting_is_spelt(spark: SparkSession) -> None:
+    with settings(spark, **{"spark.sql.caseSensitive": "TRUE"}):
+        assert resolve(spark.range(1).selectExpr("id k", "id K"), ["k", "K"], "raw.t") == ["k", "K"]
