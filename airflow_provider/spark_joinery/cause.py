@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from spark_joinery.text import printable
+
 SPARK_IS_GONE = (
     "Spark's JVM has ended while it was needed: it was killed, perhaps for want of memory, or has crashed. Its log or "
     "the kernel's (dmesg) tells why; give the machine fewer jobs at once, or Spark less memory"
@@ -40,7 +42,7 @@ def one_line(error: BaseException) -> str:
     """
     if is_gone(error):
         return SPARK_IS_GONE
-    text = str(error).strip()
+    text = printable(str(error).strip())
     found = [cause for line in _causes(text) if (cause := _plain(line)) and not cause.startswith(_WRAPPERS)]
     if not found:
         return next(iter(text.splitlines()), type(error).__name__)[:_LONGEST]
@@ -60,7 +62,7 @@ def refusal(error: Exception) -> str:
         'Access Denied'
     """
     number_s_text = error.strerror if isinstance(error, OSError) else None
-    return number_s_text or next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return printable(number_s_text or next(iter(str(error).strip().splitlines()), type(error).__name__))
 
 
 def is_gone(error: BaseException) -> bool:

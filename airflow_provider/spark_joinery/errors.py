@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from spark_joinery.text import printable
+
 
 class JoineryError(Exception):
-    """Base class of every error Joinery raises; catch this one to catch them all."""
+    """Base class of every error Joinery raises; catch this one to catch them all.
+
+    Messages name relations, columns and files: a terminal or log gets their control characters escaped.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InvalidArgumentError(JoineryError, ValueError):

@@ -1,6 +1,29 @@
-"""Sizes, ages and counts as people read them: on the terminal and on the report's page alike."""
+"""Sizes, ages, counts and names as people read them, on the terminal and on the report's page alike."""
 
 from __future__ import annotations
+
+import unicodedata
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal or a log would not show but obey, or could not encode.
+
+    Args:
+        text: A name or message; names may come from whoever can write a manifest or a store.
+
+    Returns:
+        The text with control and format characters and lone surrogates escaped, line breaks and tabs kept.
+
+    Example:
+        >>> printable("raw.\x1b[2Jflights")
+        'raw.\\x1b[2Jflights'
+    """
+    return "".join(
+        each
+        if each.isprintable() or each in "\n\t" or unicodedata.category(each) == "Zs"
+        else each.encode("unicode_escape").decode()
+        for each in text
+    )
 
 
 def size(count: int | None) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from spark_joinery.jobs import refresh, refresh_artifact, runner
+from spark_joinery.jobs.builders.built import resolve
 from spark_joinery.jobs.reading import (
     SKIPPING,
     changed_setting,
@@ -205,3 +208,44 @@ def test_which_settings_matter() -> None:
     assert "does not say by which settings" in str(changed_setting({"spec": {}}, now))
     without = {key: value for key, value in now.items() if key != "spark.sql.caseSensitive"}
     assert "does not say what spark.sql.caseSensitive" in str(changed_setting({**version, "settings": without}, now))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "setting", "spec", "reason"),
+    [
+        ("_corrupt_record", "", None, {"where": "_CORRUPT_record IS NULL"}, "`where: _CORRUPT_record IS NULL` reads"),
+        ("_corrupt_record", "", None, {"keys": ["k", "_corrupt_record"]}, "the key '_corrupt_record' reads"),
+        ("bad", "OPTIONS (columnNameOfCorruptRecord 'bad')", None, {"where": "bad IS NULL"}, "`where: bad IS NULL`"),
+        ("bad", "", "bad", {"where": "length(bad) > 1"}, r"`where: length\(bad\) > 1` reads 'bad', which has the text"),
+        ("bad", "", None, {"where": "bad IS NULL"}, None),
+        ("_corrupt_record", "", None, {"where": "v <> 1 /* _corrupt_record */"}, None),
+    ],
+)
+def test_filter_about_corrupt_records_is_refused(
+    spark: SparkSession,
+    store: ArtifactStore,
+    tmp_path: Path,
+    name: str,
+    options: str,
+    setting: str | None,
+    spec: dict[str, Any],
+    reason: str | None,
+) -> None:
+    """Which rows are malformed depends on the columns that are read."""
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "rows.csv").write_text("1,1\n2,x\n")
+    spark.sql(f"CREATE TABLE text (k INT, v INT, {name} STRING) USING csv {options} LOCATION '{tmp_path / 'text'}'")
+    request = ArtifactRequest.of_table("text", BloomFilterSpec(**{"keys": ["k"], **spec}))
+    try:
+        with settings(spark, **({"spark.sql.columnNameOfCorruptRecord": setting} if setting else {})):
+            (result,) = refresh(spark, [request], store, schema=None)
+    finally:
+        spark.sql("DROP TABLE text")
+    assert result.status == ("failed" if reason else "refreshed"), result
+    assert re.search(reason or "^$", result.reason or "")
+    assert result.retryable is (False if reason else None)
+
+
+def test_case_of_columns_counts_however_the_setting_is_spelt(spark: SparkSession) -> None:
+    with settings(spark, **{"spark.sql.caseSensitive": "TRUE"}):
+        assert resolve(spark.range(1).selectExpr("id k", "id K"), ["k", "K"], "raw.t") == ["k", "K"]

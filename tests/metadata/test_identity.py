@@ -128,3 +128,15 @@ def test_works_without_spark_airflow_and_dbt() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("read_manifest", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("a\ud800", r"a\ud800"), ("a\0", r"a\x00"), ("a\x1b[2J", r"a\x1b[2J"), ("a\r", r"a\r")]
+)
+@pytest.mark.parametrize("quoted", ["raw.`{}`", "parquet.`/data/{}`"])
+def test_name_with_control_characters_is_refused(quoted: str, name: str, shown: str) -> None:
+    """No hash, folder or id can be made of half a surrogate pair, and a terminal obeys an escape sequence."""
+    with pytest.raises(RelationNameError, match="Rename the relation") as refused:
+        ArtifactRequest.of_table(quoted.format(name), BloomFilterSpec(keys=["k"]))
+    assert shown in str(refused.value)
+    assert str(refused.value).isprintable()

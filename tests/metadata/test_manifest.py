@@ -189,6 +189,7 @@ def test_all_problems_at_once(tmp_path: Path, document: dict[str, Any]) -> None:
         ({"resource_type": "test"}, "meta.joinery: on a test, expected on a source, seed, snapshot or table model"),
         ({"relation_name": None}, "relation_name: missing, so the node has no table"),
         ({"relation_name": "a b"}, "relation_name: 'a b' is not a table name"),
+        ({"relation_name": "lake.`\x1b[2J\ud800`"}, r"relation_name: 'lake.`\x1b[2J\ud800`' has the character U+001B"),
         ({"relation_name": "lake.a.b.c"}, "relation_name: 'lake.a.b.c' has 4 parts"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -390,3 +391,17 @@ def test_what_cannot_be_deleted_is_told(store: ArtifactStore, tmp_path: Path, mo
     assert [failure["error"].endswith("is not yours") for failure in done["failed"]] == [True]
     assert done["bytes"] == 0
     assert "failed: " in shown("vacuum", store, "--older-than", "0s", "--keep", "1", code=1)
+
+
+def test_names_in_a_store_cannot_command_the_terminal(store: ArtifactStore) -> None:
+    """An older release took such names; whoever can write to the store can lay them there, too."""
+    request = dataclasses.replace(FLIGHTS, relation="spark_catalog.raw.`[red]a\x1b]0;b\x07`")
+    data = publish(store, request)
+    listed = shown("list", store)
+    assert r"spark_catalog.raw.`[red]a\x1b]0;b\x07`" in listed
+    data.unlink()
+    unknown = CliRunner().invoke(main, ["show", "a\x1b[2J\udcff", "--store", store.root])
+    assert unknown.exit_code == 2
+    assert r"a\x1b[2J\udcff" in unknown.output
+    for output in (listed, unknown.output, shown("list", store, code=1)):
+        assert not {"\x1b", "\x07"} & set(output)

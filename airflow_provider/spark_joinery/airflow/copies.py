@@ -25,11 +25,11 @@ _CONFIRMED_EVERY_S = 3_600
 @dataclass(frozen=True)
 class Copy:
     """
-    What a manifest declared when it could be read.
+    Declarations of a manifest, as they were when it could be read.
 
-    :param state: tells that content of the manifest from others
-    :param requests: what it declared
-    :param file: where the copy lies; its time is when the manifest was last seen to say so
+    :param state: fingerprint of the manifest's content
+    :param requests: the declared artifacts
+    :param file: path of the copy; its time is when the manifest was last seen unchanged
     """
 
     state: str
@@ -37,7 +37,7 @@ class Copy:
     file: Path
 
     def confirm(self) -> None:
-        """Note that the manifest still says so."""
+        """Note that the manifest is unchanged."""
         try:
             if self.age_s() > _CONFIRMED_EVERY_S:
                 os.utime(self.file)
@@ -46,7 +46,7 @@ class Copy:
 
     def age_s(self) -> float:
         """
-        Say how long ago the manifest was last seen to say so.
+        Say how long ago the manifest was last seen unchanged.
 
         :return: seconds, to an hour
         :raises OSError: if the copy is gone
@@ -75,11 +75,11 @@ def read_copy(manifest: str) -> Copy | None:
 
 def write_copy(manifest: str, state: str, requests: list[ArtifactRequest]) -> None:
     """
-    Keep what a manifest declares, and delete copies of manifests that nobody reads any more.
+    Keep the declarations of a manifest, and delete copies of manifests that are no longer read.
 
     :param manifest: path or URI
-    :param state: tells this content from others
-    :param requests: what it declares
+    :param state: fingerprint of the manifest's content
+    :param requests: the declared artifacts
     """
     file = _file(manifest)
     document = {"state": state, "requests": [request.to_dict() for request in requests]}
@@ -90,7 +90,7 @@ def write_copy(manifest: str, state: str, requests: list[ArtifactRequest]) -> No
         temporary.replace(file)
         _delete_unused(file.parent)
     except OSError as error:
-        log.info("What %s declares is not kept, as %s cannot be written: %s", state, file, error)
+        log.info("The declarations of %s are not kept, as %s cannot be written: %s", state, file, error)
 
 
 def _file(manifest: str) -> Path:

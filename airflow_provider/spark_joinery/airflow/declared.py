@@ -1,4 +1,4 @@
-"""What a dbt project declares, read often and kept: the DAG processor parses every file again and again."""
+"""Declarations of a dbt project, kept between reads: the DAG processor parses each file again and again."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _path(manifest: str | PathLike[str]) -> ObjectStoragePath | Path:
         return Path(manifest)
     try:
         return ObjectStoragePath(str(manifest))
-    except Exception as error:  # a connection or library that is missing, in the words of whatever reads such a URI
+    except Exception as error:  # readers of such URIs have errors of their own for a missing connection or library
         reason = without_credentials(f"{type(error).__name__}: {error}")
         raise ManifestNotReadableError(
             without_credentials(f"{manifest}: cannot be opened: {reason.rstrip('.')}. Is its connection there?")

@@ -19,7 +19,13 @@ from spark_joinery.cause import HOW_TO_INSTALL_SPARK, is_spark_missing, one_line
 from spark_joinery.cli.advice import partitions_advice
 from spark_joinery.cli.dbt_mode import dbt_mode
 from spark_joinery.cli.opened_store import require_folder
-from spark_joinery.cli.options import conf_option, json_option, show_json, store_option
+from spark_joinery.cli.options import (
+    cell,
+    conf_option,
+    json_option,
+    show_json,
+    store_option,
+)
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import jar_path, supported_versions
@@ -145,12 +151,11 @@ def print_table(checks: list[Check]) -> None:
     """
     from rich.console import Console
     from rich.table import Column, Table
-    from rich.text import Text
 
-    marks = {"ok": Text("ok", "green"), "info": Text("-", "dim"), "fail": Text("FAIL", "bold red")}
+    marks = {"ok": cell("ok", "green"), "info": cell("-", "dim"), "fail": cell("FAIL", "bold red")}
     table = Table("check", "", Column("detail", overflow="fold"))
     for check in checks:
-        table.add_row(Text(check.name), marks[check.status], Text(check.detail))
+        table.add_row(cell(check.name), marks[check.status], cell(check.detail))
     Console().print(table)
 
 

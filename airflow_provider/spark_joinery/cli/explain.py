@@ -8,7 +8,12 @@ from pathlib import Path
 import click
 
 from spark_joinery.cause import refusal
-from spark_joinery.cli.options import conf_option, json_option, show_json
+from spark_joinery.cli.options import (
+    cell,
+    conf_option,
+    json_option,
+    show_json,
+)
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.plan_report import Operator, explain_sql
@@ -97,15 +102,14 @@ def print_table(operators: list[Operator]) -> None:
     """
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     if not operators:
         click.echo("No join or window in this plan.")
         return
     table = Table("", "operator", "by", "why")
     for operator in operators:
-        by = Text("Joinery", "green") if operator.joinery else Text("Spark", "dim")
-        table.add_row(Text(operator.kind), Text(operator.operator), by, Text(operator.reason))
+        by = cell("Joinery", "green") if operator.joinery else cell("Spark", "dim")
+        table.add_row(cell(operator.kind), cell(operator.operator), by, cell(operator.reason))
     Console().print(table)
 
 

@@ -10,6 +10,7 @@ import click
 
 from spark_joinery.cli.opened_store import opened_store
 from spark_joinery.cli.options import (
+    cell,
     conf_option,
     json_option,
     select_option,
@@ -79,7 +80,7 @@ def print_table(summaries: list[Summary]) -> None:
     table = Table(Column("artifact", overflow="fold"), *numbers, Column("state", overflow="fold"))
     for summary in summaries:
         table.add_row(
-            Text.assemble(summary.relation, (f"\n{summary.kind} {show_spec(summary.spec)}", "dim")),
+            Text.assemble(cell(summary.relation), cell(f"\n{summary.kind} {show_spec(summary.spec)}", "dim")),
             age(summary.age_seconds),
             size(summary.bytes),
             number(summary.rows),
@@ -98,8 +99,7 @@ def state_of(summary: Summary) -> Text:
     Returns:
         A text of rich.
     """
-    from rich.text import Text
 
     if summary.damaged:
-        return Text(f"damaged: {summary.reason}", "bold red")
-    return Text("whole", "green") if summary.version else Text(summary.reason or "", "yellow")
+        return cell(f"damaged: {summary.reason}", "bold red")
+    return cell("whole", "green") if summary.version else cell(summary.reason or "", "yellow")

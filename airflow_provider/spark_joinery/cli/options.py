@@ -6,9 +6,14 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from spark_joinery.text import printable
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -103,6 +108,9 @@ class CannotStartError(click.ClickException):
 
     exit_code = 2
 
+    def format_message(self) -> str:
+        return printable(self.message)
+
 
 def show_json(value: Any) -> None:
     """Print a result for programs.
@@ -111,6 +119,18 @@ def show_json(value: Any) -> None:
         value: Made of what JSON has.
     """
     click.echo(json.dumps(value, indent=2))
+
+
+def cell(text: str, style: str = "") -> Text:
+    """Make a text of rich that shows a name or message as it is, without markup and without escape sequences.
+
+    Args:
+        text: The name or message.
+        style: Of rich.
+    """
+    from rich.text import Text
+
+    return Text(printable(text), style)
 
 
 def show_spec(spec: Mapping[str, Any] | None) -> str:

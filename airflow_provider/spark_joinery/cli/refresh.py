@@ -14,6 +14,7 @@ import click
 
 from spark_joinery.cli.options import (
     CannotStartError,
+    cell,
     conf_option,
     full_refresh_option,
     json_option,
@@ -26,7 +27,7 @@ from spark_joinery.cli.options import (
 )
 from spark_joinery.cli.session import QUIET, local_confs
 from spark_joinery.errors import JoineryError
-from spark_joinery.text import number
+from spark_joinery.text import number, printable
 
 if TYPE_CHECKING:
     from spark_joinery.jobs import RefreshResult
@@ -127,7 +128,7 @@ def run(
                 opened,
                 schema=schema,
                 full_refresh=full_refresh,
-                on_result=lambda result: progress.update(task, advance=1, description=result.relation),
+                on_result=lambda result: progress.update(task, advance=1, description=printable(result.relation)),
             )
         finally:
             stop_session(spark)
@@ -143,7 +144,6 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
     """
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from spark_joinery.metadata import artifact_table_name
 
@@ -162,7 +162,7 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
     table = Table("relation", "kind", "specification", "view", title="would refresh", title_justify="left")
     for row in rows:
         table.add_row(
-            *(Text(str(text)) for text in (row["relation"], row["kind"], json.dumps(row["spec"]), row["table"] or "-"))
+            *(cell(str(text)) for text in (row["relation"], row["kind"], json.dumps(row["spec"]), row["table"] or "-"))
         )
     Console().print(table)
 
@@ -176,7 +176,6 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
     """
     from rich.console import Console
     from rich.table import Column, Table
-    from rich.text import Text
 
     if as_json:
         show_json([asdict(result) for result in results])
@@ -189,13 +188,13 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
     for result in results:
         numbers = (result.rows, result.keys, result.hot_keys)
         table.add_row(
-            Text(result.relation),
+            cell(result.relation),
             result.kind,
-            Text(result.status, colours[result.status]),
+            cell(result.status, colours[result.status]),
             {"full": "all", "incremental": "new", None: "-"}[result.mode],
             *map(number, numbers),
             f"{result.seconds:.1f}",
-            Text(result.reason or result.table or "-"),
+            cell(result.reason or result.table or "-"),
         )
     # a log has no width to keep to
     Console(width=None if sys.stdout.isatty() else 160).print(table)

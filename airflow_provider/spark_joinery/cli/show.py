@@ -15,6 +15,7 @@ from spark_joinery.cli.list import state_of
 from spark_joinery.cli.opened_store import OpenedStore, opened_store
 from spark_joinery.cli.options import (
     CannotStartError,
+    cell,
     conf_option,
     json_option,
     show_json,
@@ -137,27 +138,26 @@ def print_details(details: ArtifactDetails) -> None:
     """
     from rich.console import Console
     from rich.table import Column, Table
-    from rich.text import Text
 
     summary, coverage, validity = details.summary, details.coverage, details.validity
     colour, answer = {True: ("green", "yes"), False: ("yellow", "no"), None: ("dim", "unknown")}[validity.usable]
     facts = Table(Column(style="bold"), Column(overflow="fold"), show_header=False, box=None, pad_edge=False)
-    facts.add_row("relation", Text(summary.relation))
-    facts.add_row("specification", Text(show_spec(summary.spec)))
-    facts.add_row("state", Text.assemble(state_of(summary)))
-    facts.add_row("valid now", Text(f"{answer}: {validity.reason}", colour))
+    facts.add_row("relation", cell(summary.relation))
+    facts.add_row("specification", cell(show_spec(summary.spec)))
+    facts.add_row("state", state_of(summary))
+    facts.add_row("valid now", cell(f"{answer}: {validity.reason}", colour))
     if coverage:
         gone = f", {coverage.gone:,} that it covers are gone or changed" if coverage.gone else ""
         facts.add_row("coverage", f"{coverage.covered:,} of {coverage.total:,} files of the source{gone}")
     facts.add_row("age", age(summary.age_seconds))
     facts.add_row("size", f"{size(summary.bytes)}, from {number(summary.rows)} rows")
-    facts.add_row("built", Text(f"{summary.built_at or '-'} by {summary.built_by or '-'}"))
+    facts.add_row("built", cell(f"{summary.built_at or '-'} by {summary.built_by or '-'}"))
     facts.add_row("format", str(summary.format_version or "-"))
     right = (Column(name, justify="right", no_wrap=True) for name in ("size", "rows"))
     versions = Table(Column("version", no_wrap=True), *right, Column("state", overflow="fold"))
     for version in details.history:
-        versions.add_row(Text(version.version), size(version.bytes), number(version.rows), Text(version.state))
+        versions.add_row(cell(version.version), size(version.bytes), number(version.rows), cell(version.state))
     console = Console()
-    console.rule(Text(f"{summary.kind} {summary.spec_hash}"), align="left")
+    console.rule(cell(f"{summary.kind} {summary.spec_hash}"), align="left")
     console.print(facts)
     console.print(versions)

@@ -12,6 +12,7 @@ from spark_joinery.cli.opened_store import opened_store
 from spark_joinery.cli.options import (
     CannotStartError,
     Duration,
+    cell,
     conf_option,
     json_option,
     manifest_option,
@@ -20,7 +21,7 @@ from spark_joinery.cli.options import (
     store_option,
 )
 from spark_joinery.errors import JoineryError
-from spark_joinery.text import size
+from spark_joinery.text import printable, size
 
 if TYPE_CHECKING:
     from spark_joinery.store import VacuumResult
@@ -119,10 +120,9 @@ def print_table(result: VacuumResult, root: str, dry_run: bool) -> None:
     """
     from rich.console import Console
     from rich.table import Column, Table
-    from rich.text import Text
 
     for path in result.failed.keys() - {removal.path for removal in result.removals}:
-        click.echo(f"{path} cannot be looked into: {result.failed[path]}", err=True)
+        click.echo(printable(f"{path} cannot be looked into: {result.failed[path]}"), err=True)
     if not result.removals:
         click.echo("Nothing to delete.")
         return
@@ -130,8 +130,8 @@ def print_table(result: VacuumResult, root: str, dry_run: bool) -> None:
     for removal in result.removals:
         error = result.failed.get(removal.path)
         outcome = (
-            Text(f"failed: {error}", "bold red") if error else Text("would delete" if dry_run else "deleted", "dim")
+            cell(f"failed: {error}", "bold red") if error else cell("would delete" if dry_run else "deleted", "dim")
         )
-        table.add_row(Text(removal.path.removeprefix(f"{root}/")), removal.reason, size(removal.bytes), outcome)
+        table.add_row(cell(removal.path.removeprefix(f"{root}/")), removal.reason, size(removal.bytes), outcome)
     Console().print(table)
     click.echo(f"{size(freed(result))} {'would be' if dry_run else 'were'} freed in {root}.")

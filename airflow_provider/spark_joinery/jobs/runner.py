@@ -21,6 +21,7 @@ from spark_joinery.jobs.builders.built import (
     columns_of,
     spelled,
 )
+from spark_joinery.jobs.builders.corrupt_records import refuse_corrupt_records
 from spark_joinery.jobs.builders.distribution import build_distribution
 from spark_joinery.jobs.builders.range_index import build_range_index
 from spark_joinery.jobs.changes import Appended, Rebuild, Unchanged, changes_since
@@ -293,6 +294,9 @@ def _build(
     if isinstance(spec, DistributionSpec):
         return build_distribution(rows, spec, source.name, pending, store.filesystem, base)
     if isinstance(spec, BloomFilterSpec):
+        if source.description:
+            provider, options = source.description["provider"], source.description["options"]
+            refuse_corrupt_records(rows, spec, source.name, provider, options, source.settings)
         return build_bloom_filter(rows, spec, source.name, pending, base)
     return build_range_index(rows, spec, source.name, pending, store.filesystem, base)
 

@@ -37,7 +37,7 @@ class TextFile(Protocol):
 
 
 class ManifestError(JoineryError):
-    """A `manifest.json` that cannot be used. The message names the file and how to mend it."""
+    """A `manifest.json` that cannot be used. The message names the file and how to repair it."""
 
 
 class ManifestNotFoundError(ManifestError):
@@ -174,7 +174,7 @@ def _load(path: TextFile) -> dict[str, Any]:
 
 
 def _where_from(path: object) -> str:
-    """Say what a relative path is relative to: of a scheduler's processes nobody knows."""
+    """Name the folder of a relative path, as nobody knows the working directory of a scheduler's processes."""
     if not isinstance(path, Path) or path.is_absolute():
         return ""
     return f" The path is relative, and was looked for below {Path.cwd()}: give an absolute one."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -67,7 +68,7 @@ class ArtifactRequest:
             The request.
 
         Raises:
-            RelationNameError: If `table` is not a name of one to three parts.
+            RelationNameError: If `table` is not a name of one to three parts, or has control characters.
 
         Example:
             >>> spec = DistributionSpec(partition_by=["carrier"], order_by="departs_at")
@@ -75,6 +76,11 @@ class ArtifactRequest:
             'spark_catalog.raw.flights'
         """
         parts = split_name(table)
+        if unsafe := next((each for each in table if unicodedata.category(each) in ("Cc", "Cs")), None):
+            raise RelationNameError(
+                f"'{table}' has the character U+{ord(unsafe):04X} in it: a name may have no control characters and no "
+                "halves of a surrogate pair. Rename the relation."
+            )
         if len(parts) > 3:
             raise RelationNameError(f"'{table}' has {len(parts)} parts: nested namespaces are not supported")
         catalog = parts[0] if len(parts) == 3 else None

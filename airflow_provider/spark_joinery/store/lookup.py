@@ -19,7 +19,7 @@ _MOST_EARLIER = 1000
 
 
 class Pointer(NamedTuple):
-    """What `_current.json` says.
+    """Content of `_current.json`.
 
     Attributes:
         version: Name of the version that is current.
@@ -78,7 +78,7 @@ def read_pointer(filesystem: FileSystem, folder: str) -> Pointer:
         folder: Folder of the artifact.
 
     Returns:
-        What it says.
+        Its content.
 
     Raises:
         DamagedError: If the file is missing, unreadable or of an unknown format.

@@ -60,7 +60,7 @@ def resolve(frame: DataFrame, wanted: list[str], relation: str) -> list[str]:
         ColumnMissingError: If it lacks one.
     """
     spark = frame.sparkSession
-    fold = str if spark.conf.get("spark.sql.caseSensitive") == "true" else str.lower
+    fold = str if str(spark.conf.get("spark.sql.caseSensitive")).lower() == "true" else str.lower
     there = {fold(name): name for name in frame.columns}
     missing = [name for name in wanted if fold(name) not in there]
     if missing:
