@@ -107,6 +107,7 @@ WRONG = [
         "is given beside the right column of `as_of`; take one of them away",
     ),
     ("last_join", {**LAST, "as_of": {"left": "t"}}, "as_of", "lacks the key `right`"),
+    ("last_join", {**LAST, "as_of": {"lft": "t", "right": "t"}}, "as_of", "has the unknown key `lft`; it takes left"),
     ("last_join", {**LAST, "as_of": "t", "valid_from": "t"}, "as_of", "must have the keys left, but is 't'"),
     ("last_join", {**LAST, "as_of": {"left": "t"}, "valid_from": ["t"]}, "valid_from", "must be the name of a column"),
     ("last_join", {**LAST, "valid_to": "t"}, "valid_to", "needs `as_of`, with the left column of the time"),

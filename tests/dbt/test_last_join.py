@@ -221,13 +221,15 @@ def test_sides_may_be_ctes_with_odd_names(spark: SparkSession, dbt: Dbt, mode: s
         ("date", "1 day", [2]),
         ("date", "23 hours", [None]),
         ("date", "1 month", [2]),
+        ("date", 1, [2]),
+        ("timestamp", 0, [None]),
         ("timestamp", "1 day", [2]),
         ("timestamp", "interval '86399' seconds", [None]),
         ("timestamp_ntz", "24 hours", [2]),
     ],
 )
 def test_tolerance_of_times(
-    spark: SparkSession, dbt: Dbt, mode: str, kind: str, tolerance: str, found: list[Any]
+    spark: SparkSession, dbt: Dbt, mode: str, kind: str, tolerance: str | int, found: list[Any]
 ) -> None:
     as_of = {"left": "t", "right": "u", "tolerance": tolerance}
     sql = dbt.render("last_join", mode, left="l", right="r", on=["k"], as_of=as_of, columns=["v"])

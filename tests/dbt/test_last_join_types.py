@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.answers import settings
-from support.dbt_project import SCHEMA, Dbt, table
+from support.dbt_project import SCHEMA, Dbt, MacroError, table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -126,3 +126,12 @@ def test_last_join_of_two_types_takes_the_last_time_as_written(
 def cast(value: str, kind: str) -> str:
     """A value of a type; CHAR is a type of columns only."""
     return value if "char" in kind else f"cast({value} as {kind})"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tolerance_of_timestamps_without_unit_is_a_compile_error(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    spark.sql(f"create or replace view {SCHEMA}.timed as select 1 as k, timestamp'2024-03-10' as t")
+    sides = {"left": table("timed"), "right": table("timed"), "on": ["k"]}
+    message = "tolerance must be an interval such as '2 hours' where `t` is a timestamp, but is 5"
+    with pytest.raises(MacroError, match=message):
+        dbt.render("last_join", mode, **sides, as_of={"left": "t", "right": "t", "tolerance": 5}, columns=["k"])

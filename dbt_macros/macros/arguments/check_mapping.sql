@@ -1,12 +1,13 @@
-{# Fails unless the value is a mapping with all required keys and no keys but those and the optional ones. #}
+{# Fails unless the value is a mapping with all required keys and no keys but those and the optional ones. An unknown key is named first: it
+   may be a required one, misspelled. #}
 {% macro check_mapping(macro, argument, value, required, optional) %}
   {%- if value is not mapping -%}
     {%- do joinery.fail(macro, argument, "must have the keys " ~ required | join(", ") ~ ", but is " ~ joinery.shown(value)) -%}
   {%- endif -%}
-  {%- for key in required if key not in value -%}
-    {%- do joinery.fail(macro, argument, "lacks the key `" ~ key ~ "`: " ~ value) -%}
-  {%- endfor -%}
   {%- for key in value if key not in required + optional -%}
     {%- do joinery.fail(macro, argument, "has the unknown key `" ~ key ~ "`; it takes " ~ (required + optional) | join(", ")) -%}
+  {%- endfor -%}
+  {%- for key in required if key not in value -%}
+    {%- do joinery.fail(macro, argument, "lacks the key `" ~ key ~ "`: " ~ value) -%}
   {%- endfor -%}
 {% endmacro %}

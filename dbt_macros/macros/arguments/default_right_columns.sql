@@ -2,8 +2,8 @@
 {% macro default_right_columns(macro, keys, left, right, prefix) %}
   {%- if not execute -%}{{ return([]) }}{%- endif -%}
   {%- set joined = [] -%}
-  {%- for key in keys if key.left | lower == key.right | lower -%}
-    {%- do joined.append(key.right | lower) -%}
+  {%- for key in keys if joinery.same_name(key.left, key.right) -%}
+    {%- do joined.append(key.right) -%}
   {%- endfor -%}
   {%- set of_right = joinery.column_types(right) -%}
   {%- if not of_right -%}
@@ -11,8 +11,8 @@
   {%- endif -%}
   {%- set of_left = joinery.column_types(left) -%}
   {%- set names = [] -%}
-  {%- for name in of_right if name | lower not in joined -%}
-    {%- if (prefix ~ name) | lower in of_left.keys() | map('lower') -%}
+  {%- for name in of_right if not joinery.has_name(joined, name) -%}
+    {%- if joinery.has_name(of_left, prefix ~ name) -%}
       {%- do joinery.fail(macro, 'columns', "is missing, and both sides have a column `" ~ prefix ~ name
         ~ "`: list the columns, with {column: " ~ name ~ ", alias: ...}") -%}
     {%- endif -%}

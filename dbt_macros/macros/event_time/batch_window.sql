@@ -3,7 +3,7 @@
 {% macro batch_window(window, types, filter) %}
   {%- set first, following = window.order[0], window.frame.following -%}
   {%- set type = joinery.type_of(types, first.column) -%}
-  {%- if filter.field_name | replace('`', '') | lower != first.column | lower or first.direction != 'asc'
+  {%- if not joinery.same_name(filter.field_name | replace('`', ''), first.column) or first.direction != 'asc'
       or type not in ['date', 'timestamp', 'timestamp_ntz'] or following == 'unbounded'
       or (window.frame.type == 'rows' and following) -%}
     {{ return(window) }}

@@ -22,9 +22,13 @@
   {%- endif %}
 select *
 from (
-  select {{ keys | join(', ') }}, count(*) as joinery_row_count, count(*) / sum(count(*)) over () as joinery_share
-  from {{ model }}
-  group by {{ keys | join(', ') }}
+  select {{ keys | join(', ') }}, joinery_row_count, joinery_row_count / joinery_total as joinery_share
+  from (
+    select {{ keys | join(', ') }}, count(*) as joinery_row_count
+    from {{ model }}
+    group by {{ keys | join(', ') }}
+  )
+  cross join (select count(*) as joinery_total from {{ model }})
 )
 where joinery_share > {{ max_share }} and joinery_row_count >= {{ min_rows }}
 {%- endmacro %}

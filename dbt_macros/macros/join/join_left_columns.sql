@@ -2,7 +2,7 @@
    alike: those keys then stand first. #}
 {% macro join_left_columns(join) %}
   {%- set keys, merged = [], [] -%}
-  {%- for key in join.on if join.how in ['right', 'full'] and key.left | lower == key.right | lower -%}
+  {%- for key in join.on if join.how in ['right', 'full'] and joinery.same_name(key.left, key.right) -%}
     {%- set of_right = joinery.column('r', key.right) -%}
     {%- do keys.append(joinery.quoted(key.left)) -%}
     {%- do merged.append((of_right if join.how == 'right' else 'coalesce(' ~ joinery.column('l', key.left) ~ ', ' ~ of_right ~ ')')

@@ -3,16 +3,16 @@
 {% macro check_last_join_names(joins) %}
   {%- set names = [] -%}
   {%- for join in joins -%}
-    {%- for pair in join.on + [join.as_of, join.known_at] if pair and pair.left | lower in names -%}
+    {%- for pair in join.on + [join.as_of, join.known_at] if pair and joinery.has_name(names, pair.left) -%}
       {%- do joinery.fail('last_join', 'columns', "returns a right column as `" ~ pair.left
         ~ "`, which is also a left column that a later right side is joined by: give it an alias, or a `prefix`") -%}
     {%- endfor -%}
     {%- for item in join.columns -%}
-      {%- if item.alias | lower in names -%}
+      {%- if joinery.has_name(names, item.alias) -%}
         {%- do joinery.fail('last_join', 'columns', "returns two right columns as `" ~ item.alias
           ~ "`: give one of them an alias, or its side a `prefix`") -%}
       {%- endif -%}
-      {%- do names.append(item.alias | lower) -%}
+      {%- do names.append(item.alias) -%}
     {%- endfor -%}
   {%- endfor -%}
 {% endmacro %}

@@ -77,8 +77,8 @@ where __joinery_left is not null
    last seen within it: then the row last seen is taken. #}
 {% macro taken_from_stream(join, column) %}
   {%- set rows = (['__joinery_top'] if joinery.may_disorder(join) else []) + ['__joinery_right' ~ join.suffix] -%}
-  {%- if not join.as_of.tolerance -%}{{ return(rows[0] ~ '.' ~ column) }}{%- endif -%}
-  {%- set oldest = joinery.column('__joinery_left', join.as_of.left) ~ ' - ' ~ join.as_of.tolerance -%}
+  {%- if join.as_of.tolerance is none -%}{{ return(rows[0] ~ '.' ~ column) }}{%- endif -%}
+  {%- set oldest = joinery.column('__joinery_left', join.as_of.left) ~ join.as_of.tolerance -%}
   {%- set taken = namespace(sql='null') -%}
   {%- for row in rows | reverse -%}
     {%- set taken.sql = 'if(' ~ row ~ '.t >= ' ~ oldest ~ ', ' ~ row ~ '.' ~ column ~ ', ' ~ taken.sql ~ ')' -%}

@@ -8,8 +8,8 @@
   {%- if join.as_of -%}
     {%- set now, then = joinery.column(left_alias, join.as_of.left), joinery.column(right_alias, join.as_of.right) -%}
     {%- do conditions.append(then ~ (' < ' if join.as_of.strict else ' <= ') ~ now) -%}
-    {%- if join.as_of.tolerance -%}
-      {%- do conditions.append(then ~ ' >= ' ~ now ~ ' - ' ~ join.as_of.tolerance) -%}
+    {%- if join.as_of.tolerance is not none -%}
+      {%- do conditions.append(then ~ ' >= ' ~ now ~ join.as_of.tolerance) -%}
     {%- endif -%}
   {%- endif -%}
   {%- if join.valid_to -%}

@@ -36,7 +36,7 @@
     {%- if types[0] != types[1] and joinery.char_length(types[0]) and joinery.char_length(types[1]) -%}{{ return(false) }}{%- endif -%}
   {%- endif -%}
   {{ return(true if join.as_of and not join.valid_to and not join.known_at and join.order[0].direction == 'asc'
-    and join.order[0].column | lower == join.as_of.right | lower else false) }}
+    and joinery.same_name(join.order[0].column, join.as_of.right) else false) }}
 {% endmacro %}
 
 {# Whether two right sides are joined by the same left columns, of the very types that these have: a union widens its columns to one
@@ -46,11 +46,14 @@
   {%- set columns = [] -%}
   {%- for join in [one, other] -%}
     {%- set pairs = join.on + [join.as_of] -%}
-    {%- do columns.append(pairs | map(attribute='left') | map('lower') | list) -%}
+    {%- do columns.append(pairs | map(attribute='left') | list) -%}
     {%- for pair in pairs -%}
       {%- set type = joinery.type_of(join.left_types, pair.left) -%}
       {%- if not type or type != joinery.type_of(join.right_types, pair.right) -%}{{ return(false) }}{%- endif -%}
     {%- endfor -%}
   {%- endfor -%}
-  {{ return(columns[0] == columns[1]) }}
+  {%- for name in columns[0] if columns[0] | length != columns[1] | length or not joinery.same_name(name, columns[1][loop.index0]) -%}
+    {{ return(false) }}
+  {%- endfor -%}
+  {{ return(true) }}
 {% endmacro %}

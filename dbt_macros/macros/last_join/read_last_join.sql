@@ -3,6 +3,7 @@
   {%- set right_sql = joinery.read_relation(macro, 'right', given.relation) -%}
   {%- set keys = joinery.read_keys(macro, given.on) -%}
   {%- set as_of = joinery.read_as_of(macro, given.as_of, given.valid_from) -%}
+  {%- do joinery.check_tolerance(macro, as_of, left, left_types) -%}
   {%- if not as_of and not keys -%}
     {%- do joinery.fail(macro, 'on', "is empty; without `as_of` it needs at least one column") -%}
   {%- endif -%}

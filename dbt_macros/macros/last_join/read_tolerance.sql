@@ -1,4 +1,4 @@
-{# `tolerance` of as_of as SQL: a number, or a checked interval; none where there is none. #}
+{# `tolerance` of as_of as SQL to follow a time, ' - 3' or ' - interval 2 hour'; none where there is none. 0 is '', which any type takes. #}
 {% macro read_tolerance(macro, value) %}
   {%- if value is none -%}{{ return(none) }}{%- endif -%}
   {%- set is_amount = value is number and value is not boolean and value >= 0 -%}
@@ -7,5 +7,14 @@
     {%- do joinery.fail(macro, 'as_of', "tolerance must be a number from 0 or an interval such as '2 hours' ("
       ~ joinery.interval_units() | join(', ') ~ "), but is " ~ joinery.shown(value)) -%}
   {%- endif -%}
-  {{ return(sql) }}
+  {{ return('' if is_amount and value == 0 else ' - ' ~ sql) }}
+{% endmacro %}
+
+{# Fails where a number of unknown unit is to be taken from a timestamp; dbt does not know the types of a CTE. #}
+{% macro check_tolerance(macro, as_of, left, left_types) %}
+  {%- if not as_of or not as_of.tolerance or 'interval' in as_of.tolerance -%}{{ return('') }}{%- endif -%}
+  {%- if 'timestamp' in (joinery.type_of(left_types or joinery.column_types(left), as_of.left) or '') -%}
+    {%- do joinery.fail(macro, 'as_of', "tolerance must be an interval such as '2 hours' where `" ~ as_of.left ~ "` is a timestamp, but is "
+      ~ as_of.tolerance[3:]) -%}
+  {%- endif -%}
 {% endmacro %}

@@ -1,12 +1,27 @@
 {# {column: type} of a relation; empty for a CTE, while parsing, and where the relation does not exist yet. #}
 {% macro column_types(relation) %}
+  {%- if not execute or relation is string or relation.is_cte -%}{{ return({}) }}{%- endif -%}
+  {# `--empty` and `--sample` render a relation as a subquery, which cannot be described #}
+  {%- set table = joinery.quoted_relation(relation).replace(limit=none, event_time_filter=none) -%}
+  {%- set exists = adapter.get_columns_in_relation(table)
+    or adapter.get_relation(database=relation.database, schema=relation.schema, identifier=relation.identifier) -%}
+  {{ return(joinery.described_columns(table) if exists else {}) }}
+{% endmacro %}
+
+{# {column: type} as DESCRIBE lists them. dbt-spark's list ends at a name that begins with `#`, as the headings below the columns do;
+   a heading has no type. The columns that Hudi adds are left out, as dbt-spark does. #}
+{% macro described_columns(table) %}
+  {{ return(adapter.dispatch('described_columns', 'joinery')(table)) }}
+{% endmacro %}
+
+{% macro spark__described_columns(table) %}
   {%- set types = {} -%}
-  {%- if execute and relation is not string and not relation.is_cte -%}
-    {# `--empty` and `--sample` render a relation as a subquery, which cannot be described #}
-    {%- set table = joinery.quoted_relation(relation).replace(limit=none, event_time_filter=none) -%}
-    {%- for column in adapter.get_columns_in_relation(table) -%}
-      {%- do types.update({column.name: column.dtype}) -%}
-    {%- endfor -%}
-  {%- endif -%}
+  {%- set state = namespace(has_ended=false) -%}
+  {%- for row in run_query('describe ' ~ table).rows -%}
+    {%- if not row[1] -%}{%- set state.has_ended = true -%}{%- endif -%}
+    {%- if not state.has_ended and not modules.re.fullmatch('_hoodie_(commit_time|commit_seqno|record_key|partition_path|file_name)', row[0] | string) -%}
+      {%- do types.update({row[0] | string: row[1]}) -%}
+    {%- endif -%}
+  {%- endfor -%}
   {{ return(types) }}
 {% endmacro %}

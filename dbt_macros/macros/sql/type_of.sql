@@ -1,6 +1,7 @@
-{# The type of a column among {column: type}, whatever its case; none where it is not known. #}
+{# The type of a column among {column: type}, by the session's rule for upper and lower case; none where it is not known. #}
 {% macro type_of(types, name) %}
-  {%- for column, type in types.items() if column | lower == name | lower -%}
+  {%- if name in types -%}{{ return(types[name]) }}{%- endif -%}
+  {%- for column, type in types.items() if joinery.same_name(column, name) -%}
     {{ return(type) }}
   {%- endfor -%}
   {{ return(none) }}
