@@ -33,6 +33,15 @@ def dbt_that_writes_another():
 moved = joinery_refresh_dag({moved!r}, dag_id="moved", build_models=dbt_that_writes_another)
 deploy = BashOperator(task_id="deploy", bash_command="rm {moved}", dag=moved)
 deploy >> moved.get_task("before_models.refresh")
+
+def dbt_that_is_skipped():
+    return BashOperator(task_id="dbt", bash_command="exit 99")
+
+for per in ("stage", "relation", "artifact"):
+    globals()[per] = joinery_refresh_dag(
+        {manifest!r}, dag_id=f"skipped_{{per}}", conn_id="gone", build_models=dbt_that_is_skipped, task_per=per,
+        default_args={{"retries": 0}},
+    )
 """
 
 RUN = """
@@ -122,3 +131,14 @@ def test_a_manifest_that_went_after_the_dag_was_parsed(nights: dict[str, Any]) -
     assert (
         "Not refreshed, as it no longer declares them so: distribution of spark_catalog.marts.busy (" in nights["log"]
     )
+
+
+@pytest.mark.parametrize("task_per", ["stage", "relation", "artifact"])
+def test_refresh_after_a_skipped_build_runs(nights: dict[str, Any], task_per: str) -> None:
+    """A refresh that runs fails here, as its connection is gone; one that is skipped would leave the run green."""
+    night = nights[f"skipped_{task_per}"]
+    states = {task: state for task, (state, _) in night["tasks"].items()}
+    assert states["dbt"] == "skipped"
+    refreshes = {state for task, state in states.items() if task.startswith("after_models.")}
+    assert refreshes == {"failed"}
+    assert night["state"] == "failed"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.errors.exceptions.connect import AnalysisException
+from pyspark.errors.exceptions.connect import AnalysisException, SparkConnectException
 from pyspark.sql.connect import functions as F
 from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.session import SparkSession
@@ -22,6 +22,7 @@ from spark_joinery import __version__, last_join, range_join
 from spark_joinery.batch import Batch, BatchFolder
 from spark_joinery.errors import InvalidArgumentError, JoineryError
 from spark_joinery.jobs.batch import CANCELLED
+from spark_joinery.jobs.reading import reading_settings
 from spark_joinery.metadata import ArtifactRequest, DistributionSpec
 from spark_joinery.plan_report import explain_dataframe
 from spark_joinery.store import list_source, open_store
@@ -37,8 +38,14 @@ def ui() -> str:
 
 
 @pytest.fixture(scope="module")
-def connect(tmp_path_factory: pytest.TempPathFactory, ui: str) -> Iterator[SparkSession]:
-    folder, port = tmp_path_factory.mktemp("connect"), free_port()
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The server's folder, which has its log."""
+    return tmp_path_factory.mktemp("connect")
+
+
+@pytest.fixture(scope="module")
+def connect(folder: Path, ui: str) -> Iterator[SparkSession]:
+    port = free_port()
     confs = {
         "spark.connect.grpc.binding.port": str(port),
         "spark.sql.catalogImplementation": "in-memory",
@@ -341,3 +348,20 @@ def test_a_server_without_the_jar_is_one_clear_error() -> None:
     command = [sys.executable, "-c", ON_A_SERVER_WITHOUT_THE_JAR]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert "start a Spark Connect server with the jar" in done.stdout
+
+
+def test_reading_settings_unknown_to_spark_log_no_error(connect: SparkSession, folder: Path) -> None:
+    log = folder / "server.log"
+    before = log.read_text().count(" ERROR ")
+    settings = reading_settings(connect)
+    assert settings["orc.force.positional.evolution"] is None
+    assert settings["spark.sql.parquet.inferTimestampNTZ.enabled"] == "true"
+    assert log.read_text().count(" ERROR ") == before
+
+
+def test_reading_settings_of_a_dropped_connection_raise(connect: SparkSession) -> None:
+    """A connection that is gone must not look like settings that are not set."""
+    other = connect.newSession()
+    other.stop()
+    with pytest.raises(SparkConnectException):
+        reading_settings(other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from functools import partial
@@ -117,3 +118,29 @@ def test_the_grace_counts_from_the_replacement(store: ArtifactStore, folder: Pat
     # a was replaced 61 minutes ago, b 30 minutes ago
     assert [Path(removal.path).name for removal in vacuum(store).removals] == versions[:1]
     assert current(store)["content"] == "c"
+
+
+def test_grace_after_killed_refreshes_counts_from_the_replacement(store: ArtifactStore, folder: Path) -> None:
+    """A refresh that was killed before it wrote the pointer has left a complete version that never was current."""
+    used = publish(store, "used")
+    pointer = (folder / "_current.json").read_bytes()
+    killed = [publish(store, content) for content in ("killed", "killed again")]
+    (folder / "_current.json").write_bytes(pointer)
+    set_times(folder, -4 * HOUR)
+    for version in killed:
+        set_times(folder / "versions" / version, -3 * HOUR)
+    publish(store, "new")
+    names = {path.name for path in (folder / "versions").iterdir()}
+    assert {used, *killed} <= names
+    # two hours later
+    set_times(folder, -2 * HOUR)
+    assert [Path(removal.path).name for removal in vacuum(store).removals] == [used]
+    assert current(store) == {"content": "new", "reason": None}
+
+
+def test_pointer_names_earlier_versions_that_are_still_there(store: ArtifactStore, folder: Path) -> None:
+    store.limits = Limits(keep=2, grace_s=0)
+    *_, second, third = [publish(store, content) for content in ("first", "second", "third")]
+    pointer = json.loads((folder / "_current.json").read_text())
+    assert (pointer["version"], pointer["earlier"][0]) == (third, second)
+    assert len(pointer["earlier"]) <= 2

@@ -91,6 +91,8 @@ def joinery_refresh_dag(
         # what a retry cannot mend fails without one
         "retries": 1,
         "retry_delay": timedelta(minutes=1),
+        # a build that was skipped may have left rows that are new since the last refresh
+        "trigger_rule": TriggerRule.NONE_FAILED,
         **(dag_arguments.get("default_args") or {}),
     }
     given = {"pool": pool, "joinery_conn_id": conn_id, "deferrable": deferrable}

@@ -130,20 +130,24 @@ def _value(spark: SparkSession, key: str) -> str | None:
     if key == "user.timezone":
         return _jvm_time_zone(spark)
     names = (key,) if key.startswith("spark.") else (key, f"spark.hadoop.{key}")
-    for name in names:
-        try:
-            value = spark.conf.get(name)
-        except Exception:  # py4j and Spark Connect say in different ways that there is none
-            continue
-        if value is not None:
-            return str(value)
-    return None
+    return next((value for name in names if (value := _setting(spark, name)) is not None), None)
+
+
+def _setting(spark: SparkSession, key: str) -> str | None:
+    """A setting, or Spark's own default of it; None where Spark has no such setting.
+
+    Spark knows the settings that are modifiable. To ask it for another one without a default is an error, which a
+    server of Spark Connect logs with its stack trace. A default would hide that of a setting that Spark knows.
+    """
+    value = spark.conf.get(key) if spark.conf.isModifiable(key) else spark.conf.get(key, None)
+    return None if value is None else str(value)
 
 
 def _jvm_time_zone(spark: SparkSession) -> str | None:
     try:
         return str(spark.sql("SELECT java_method('java.time.ZoneId', 'systemDefault')").collect()[0][0])
     except PySparkException:
+        spark.conf.get("spark.sql.session.timeZone")  # fails, too, where the connection is gone
         return None  # a server that allows no such call
 
 

@@ -22,7 +22,7 @@ from spark_joinery.store.errors import StoreError, StoreNotWritableError
 from spark_joinery.store.filesystem import LARGEST, ArrowFileSystem, FileSystem, HadoopFileSystem
 from spark_joinery.store.fingerprint import Fingerprint
 from spark_joinery.store.formats import CURRENT_FORMAT_VERSION, FORMAT_VERSION
-from spark_joinery.store.lookup import find_current
+from spark_joinery.store.lookup import earlier_versions, find_current
 from spark_joinery.store.retention import Limits, remove, superfluous
 from spark_joinery.store.verify import UnreadableError, Verify, files_of
 from spark_joinery.store.version import ArtifactVersion, Lookup, PendingVersion
@@ -166,6 +166,7 @@ class ArtifactStore:
                 "format_version": CURRENT_FORMAT_VERSION,
                 "version": pending.name,
                 "version_sha256": hashlib.sha256(content).hexdigest(),
+                "earlier": earlier_versions(self.filesystem, pending.folder),
             }
             current = f"{pending.folder}/{layout.CURRENT}"
             self.filesystem.replace(current, _json(pointer), f"{pending.folder}/_{pending.name}.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from spark_joinery.store import layout
 from spark_joinery.store.filesystem import FileSystem
@@ -13,6 +14,22 @@ from spark_joinery.store.version import Lookup
 
 # Two hundred bytes are usual, and no release writes so many. The jar has the same limit.
 LARGEST_POINTER = 64 << 10
+# A pointer with so many names of versions takes half of that.
+_MOST_EARLIER = 1000
+
+
+class Pointer(NamedTuple):
+    """What `_current.json` says.
+
+    Attributes:
+        version: Name of the version that is current.
+        sha256: Checksum of its `version.json`.
+        earlier: Names of versions that were current before it, the last one first.
+    """
+
+    version: str
+    sha256: str
+    earlier: tuple[str, ...] = ()
 
 
 def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum") -> Lookup:
@@ -33,7 +50,7 @@ def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum
         if filesystem.status(f"{folder}/{layout.CURRENT}") is None:
             return Lookup(None, "nothing has been published yet")
         try:
-            published, sha256 = read_pointer(filesystem, folder)
+            published, sha256, _ = read_pointer(filesystem, folder)
             return Lookup(read_version(filesystem, folder, published, sha256, verify), None)
         except DamagedError as problem:
             reasons.append(str(problem))
@@ -53,7 +70,7 @@ def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum
     return Lookup(None, "; ".join([*reasons, "no valid version is left"]), True, may_pass)
 
 
-def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
+def read_pointer(filesystem: FileSystem, folder: str) -> Pointer:
     """Read `_current.json`.
 
     Args:
@@ -61,7 +78,7 @@ def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
         folder: Folder of the artifact.
 
     Returns:
-        Name of the version that is current, and the checksum of its `version.json`.
+        What it says.
 
     Raises:
         DamagedError: If the file is missing, unreadable or of an unknown format.
@@ -71,7 +88,28 @@ def read_pointer(filesystem: FileSystem, folder: str) -> tuple[str, str]:
     name, sha256 = pointer.get("version"), pointer.get("version_sha256")
     if not isinstance(name, str) or not isinstance(sha256, str) or not re.fullmatch("[0-9A-Za-z-]+", name):
         raise DamagedError(f"{layout.CURRENT} does not name a version")
-    return name, sha256
+    earlier = pointer.get("earlier")  # an older release wrote none
+    return Pointer(name, sha256, tuple(map(str, earlier)) if isinstance(earlier, list) else ())
+
+
+def earlier_versions(filesystem: FileSystem, folder: str) -> list[str]:
+    """List the versions that a new pointer has to name as earlier ones.
+
+    Args:
+        filesystem: Where the store lies.
+        folder: Folder of the artifact.
+
+    Returns:
+        Names of versions that are, or were, current and still there, the last one first. None of them if
+        `_current.json` cannot be read: that only makes versions stay longer.
+    """
+    try:
+        pointer = read_pointer(filesystem, folder)
+    except DamagedError:
+        return []
+    there = {version.name for version in filesystem.list(f"{folder}/{layout.VERSIONS}")}
+    names = dict.fromkeys([pointer.version, *pointer.earlier])
+    return [name for name in names if name in there][:_MOST_EARLIER]
 
 
 def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from spark_joinery.store import layout
 from spark_joinery.store.filesystem import FileStatus, FileSystem
-from spark_joinery.store.lookup import complete_versions, find_current, newest_first, read_pointer
+from spark_joinery.store.lookup import Pointer, complete_versions, find_current, newest_first, read_pointer
 from spark_joinery.store.verify import DamagedError, UnknownFormatError, UnreadableError, read_version
 
 log = logging.getLogger(__name__)
@@ -74,14 +74,14 @@ def superfluous(
     """
     pointer = filesystem.status(f"{folder}/{layout.CURRENT}")
     try:
-        published = read_pointer(filesystem, folder)[0] if pointer else None
+        said = read_pointer(filesystem, folder) if pointer else None
     except UnknownFormatError:
         return
     except UnreadableError:
         # it may well name a version, which would look like one that was replaced
         raise
     except DamagedError:
-        published = None
+        said = None
     complete = complete_versions(filesystem, folder)
     for version in _own_versions(filesystem, folder):
         times = [complete[version.name]] if version.name in complete else changes(filesystem, version)
@@ -95,7 +95,7 @@ def superfluous(
         if is_temporary(status) and not is_near(status.modified_ms, now_ms, limits.abandoned_after_s):
             yield _removal(filesystem, status, "temporary")
     if pointer is not None:
-        yield from _replaced(filesystem, folder, pointer, published, complete, now_ms, limits, whole)
+        yield from _replaced(filesystem, folder, pointer.modified_ms, said, complete, now_ms, limits, whole)
 
 
 def _own_versions(filesystem: FileSystem, folder: str) -> list[FileStatus]:
@@ -109,19 +109,22 @@ def _own_versions(filesystem: FileSystem, folder: str) -> list[FileStatus]:
 def _replaced(
     filesystem: FileSystem,
     folder: str,
-    pointer: FileStatus,
-    published: str | None,
+    pointed_ms: int,
+    pointer: Pointer | None,
     complete: dict[str, int],
     now_ms: int,
     limits: Limits,
     whole: str | None,
 ) -> Iterator[Removal]:
     """Find complete versions to remove."""
+    published = pointer.version if pointer else None
+    # a refresh that was killed before it wrote the pointer has left a complete version that replaced none
+    replacing = {pointer.version, *pointer.earlier} & complete.keys() if pointer else set()
 
     def is_old(name: str) -> bool:
         """Replaced by the next version; or, whatever the clock said when it was written, by the current one."""
-        later = [time for time in complete.values() if time > complete[name]]
-        replaced_ms = min([*later, pointer.modified_ms])
+        later = [complete[other] for other in replacing if complete[other] > complete[name]]
+        replaced_ms = min([*later, pointed_ms])
         return now_ms - replaced_ms >= limits.grace_s * 1000 and not is_near(complete[name], now_ms, limits.grace_s)
 
     others = [name for name in newest_first(complete, published) if name != published]

@@ -1,6 +1,6 @@
 {# A right column in the type in which `=` and `<=` compare it with its left partner. Grouping by anything finer would let
    two right rows match one left row. dbt does not know the types of a CTE, so SQL is made to find them: `if` widens both
-   branches, array_contains refuses to compare a string with anything else (where grouping and `=` disagree), and the
+   branches, greatest refuses to compare a string with anything else (where grouping and `=` disagree), and the
    optimizer removes all of it but the cast. #}
 {% macro in_common_type(left, join, pair) %}
   {%- set right_column = joinery.column('r', pair.right) -%}
@@ -11,7 +11,7 @@
     {{ return(joinery.padded(right_column, joinery.char_length(left_type))) }}
   {%- endif -%}
   {%- set left_column = '(select first(' ~ joinery.column('l', pair.left) ~ ') from ' ~ left ~ ' as l where false)' -%}
-  {{ return('if(true or array_contains(array(' ~ left_column ~ '), ' ~ right_column ~ '), ' ~ right_column ~ ', ' ~ left_column ~ ')') }}
+  {{ return('if(true or greatest(' ~ left_column ~ ', ' ~ right_column ~ ') is null, ' ~ right_column ~ ', ' ~ left_column ~ ')') }}
 {% endmacro %}
 
 {# A right CHAR as `=` compares it with a left one of another length: without regard to the spaces at the end, which SQL knows of columns

@@ -1,9 +1,11 @@
 {# Portable point-in-time form: all sides in one stream, sorted by key and time; each left row takes the row of each right side last
    seen. Right rows travel as structs, so that a right row full of NULLs still counts as one (ignore nulls skips only the others).
    At equal times right rows come first, or last where `strict`; NULL keys and times of the right side never match and stay out.
-   Where the row last seen is beyond `tolerance`, every earlier one is, too. #}
+   Where the row last seen is beyond `tolerance`, every earlier one is, too. Times that the comparison rounds are ordered as written.
+   A comparison that may disorder times (may_disorder) also keeps, as __joinery_top, the row whose time as written is the last so far. #}
 {% macro last_join_as_of(left, joins) %}
   {%- set pairs = joins[0].on + [joins[0].as_of] -%}
+  {%- set disorders = joinery.may_disorder(joins[0]) -%}
   {%- set terms = [] -%}
   {%- for join in joins -%}
     {%- do terms.extend(joinery.order_terms_of_stream(join)) -%}
@@ -11,7 +13,7 @@
 select
   __joinery_left.*
   {%- for join in joins %}{% for item in join.columns %},
-  {{ joinery.taken_from_stream(join, '__joinery_right' ~ join.suffix ~ '.c' ~ loop.index) }} as {{ joinery.quoted(item.alias) }}
+  {{ joinery.taken_from_stream(join, 'c' ~ loop.index) }} as {{ joinery.quoted(item.alias) }}
   {%- endfor %}{% endfor %}
 from (
   select
@@ -19,7 +21,15 @@ from (
     {%- for join in joins %},
     last_value(__joinery_right{{ join.suffix }}, true) over stream as __joinery_right{{ join.suffix }}
     {%- endfor %}
+    {%- if disorders %},
+    last_value(__joinery_top, true) over stream as __joinery_top
+    {%- endif %}
   from (
+    {%- if disorders %}
+    {%- set right = '__joinery_right' ~ joins[0].suffix %}
+    select *, if({{ right }}.t < max({{ right }}.t) over stream, null, {{ right }}) as __joinery_top
+    from (
+    {%- endif %}
     select
       {%- for pair in pairs %}
       {{ joinery.column('l', pair.left) }} as __joinery_k{{ loop.index }},
@@ -32,30 +42,46 @@ from (
     union all
     {{ joinery.last_join_stream_of_right(left, join, joins, terms) }}
     {%- endfor %}
-  )
-  window stream as (
-    {%- if joins[0].on %}
-    partition by {% for key in joins[0].on %}__joinery_k{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
+    {%- if disorders %}
+    )
+    window stream as ({{ joinery.order_of_stream(pairs, terms) }})
     {%- endif %}
-    order by __joinery_k{{ pairs | length }}, __joinery_side
-    {%- if terms %}, {{ joinery.order_sql(terms, terms | map(attribute='name') | list) }}{% endif %}
-    rows between unbounded preceding and current row)
+  )
+  window stream as ({{ joinery.order_of_stream(pairs, terms) }})
 )
 where __joinery_left is not null
 {%- endmacro %}
 
-{# The order terms that break ties of time among the rows of one right side, each with a name for its column in the stream. #}
+{# The window over the stream: keys, then time, then which side, then what breaks ties. #}
+{% macro order_of_stream(pairs, terms) -%}
+    {%- if pairs | length > 1 %}
+    partition by {% for key in pairs[:-1] %}__joinery_k{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
+    {%- endif %}
+    order by __joinery_k{{ pairs | length }}, __joinery_side
+    {%- if terms %}, {{ joinery.order_sql(terms, terms | map(attribute='name') | list) }}{% endif %}
+    rows between unbounded preceding and current row
+{%- endmacro %}
+
+{# The order terms that break ties of time among the rows of one right side, each with a name for its column in the stream. The first is
+   the time as written, unless the comparison takes it as it is. #}
 {% macro order_terms_of_stream(join) %}
+  {%- set type = joinery.type_of(join.right_types, join.as_of.right) -%}
   {%- set terms = [] -%}
-  {%- for term in join.order[1:] -%}
+  {%- for term in (join.order[1:] if type and type == joinery.type_of(join.left_types, join.as_of.left) else join.order) -%}
     {%- do terms.append(dict(term, name='__joinery_o' ~ loop.index ~ join.suffix, suffix=join.suffix)) -%}
   {%- endfor -%}
   {{ return(terms) }}
 {% endmacro %}
 
-{# A column of the row last seen, unless that is too old. #}
+{# A column of the row to take, unless that row is too old. The row with the last time as written may be beyond `tolerance`, and the row
+   last seen within it: then the row last seen is taken. #}
 {% macro taken_from_stream(join, column) %}
-  {%- if not join.as_of.tolerance -%}{{ return(column) }}{%- endif -%}
-  {{ return('if(__joinery_right' ~ join.suffix ~ '.t >= ' ~ joinery.column('__joinery_left', join.as_of.left) ~ ' - ' ~ join.as_of.tolerance
-    ~ ', ' ~ column ~ ', null)') }}
+  {%- set rows = (['__joinery_top'] if joinery.may_disorder(join) else []) + ['__joinery_right' ~ join.suffix] -%}
+  {%- if not join.as_of.tolerance -%}{{ return(rows[0] ~ '.' ~ column) }}{%- endif -%}
+  {%- set oldest = joinery.column('__joinery_left', join.as_of.left) ~ ' - ' ~ join.as_of.tolerance -%}
+  {%- set taken = namespace(sql='null') -%}
+  {%- for row in rows | reverse -%}
+    {%- set taken.sql = 'if(' ~ row ~ '.t >= ' ~ oldest ~ ', ' ~ row ~ '.' ~ column ~ ', ' ~ taken.sql ~ ')' -%}
+  {%- endfor -%}
+  {{ return(taken.sql) }}
 {% endmacro %}

@@ -29,8 +29,12 @@
 {% endmacro %}
 
 {# Whether the last right row before each left row, in the order of time, is the answer: not where the order is another, nor where that
-   row may have ended, or not been known, and an earlier one counts. #}
+   row may have ended, or not been known, and an earlier one counts. CHAR of two lengths makes no stream: SQL pads it in comparisons only. #}
 {% macro is_stream(join) %}
+  {%- if join.as_of -%}
+    {%- set types = [joinery.type_of(join.left_types, join.as_of.left), joinery.type_of(join.right_types, join.as_of.right)] -%}
+    {%- if types[0] != types[1] and joinery.char_length(types[0]) and joinery.char_length(types[1]) -%}{{ return(false) }}{%- endif -%}
+  {%- endif -%}
   {{ return(true if join.as_of and not join.valid_to and not join.known_at and join.order[0].direction == 'asc'
     and join.order[0].column | lower == join.as_of.right | lower else false) }}
 {% endmacro %}

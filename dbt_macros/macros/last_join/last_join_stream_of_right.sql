@@ -12,9 +12,9 @@ select
       {%- for other in joins %},
       {%- if other.suffix == join.suffix %} struct(
         {%- for item in join.columns %}{{ joinery.column('r', item.column) }} as c{{ loop.index }}{{ ', ' if not loop.last }}{% endfor -%}
-        {%- if join.as_of.tolerance %}, {{ joinery.column('r', join.as_of.right) }} as t{% endif -%}
+        {%- if join.as_of.tolerance or joinery.may_disorder(join) %}, {{ joinery.column('r', join.as_of.right) }} as t{% endif -%}
       ){% else %} null{% endif %} as __joinery_right{{ other.suffix }}
       {%- endfor %}
     from {{ join.right }} as r
-    where {% for pair in pairs %}{{ joinery.column('r', pair.right) }} is not null{{ ' and ' if not loop.last }}{% endfor %}
+    where {% for pair in pairs %}{{ joinery.in_common_type(left, join, pair) }} is not null{{ ' and ' if not loop.last }}{% endfor %}
 {%- endmacro %}
