@@ -112,6 +112,15 @@ def test_as_of_with_tolerance_and_hint(flights: DataFrame, weather: DataFrame) -
         ).collect()
 
 
+def test_names_with_dots_and_an_interval_as_text(connect: SparkSession) -> None:
+    lefts = connect.sql("SELECT 1 AS `a.b`, TIMESTAMP'2024-01-01 10:00' AS `t.x`")
+    rights = connect.sql("SELECT 1 AS `a.b`, TIMESTAMP'2024-01-01 08:00' AS `u.x`, TIMESTAMP'2024-01-02' AS `e.x`")
+    for tolerance, is_found in (("2 hours", True), ("1 hour", False), (0, False)):
+        joined = last_join(lefts, rights, on="`a.b`", order_by="u.x", as_of="t.x", tolerance=tolerance)
+        assert [row["u.x"] is not None for row in joined.collect()] == [is_found]
+    assert range_join(lefts, rights, on="a.b", left_point="t.x", right_interval=("u.x", "e.x")).count() == 1
+
+
 def test_columns_that_a_side_does_not_show(flights: DataFrame, weather: DataFrame) -> None:
     fewer = weather.select("origin", "wind")
     answers = {None: [(1, 1.0), (2, 2.0), (3, None), (4, None)], 4: [(1, 1.0), (2, None), (3, None), (4, None)]}
@@ -216,6 +225,8 @@ def test_ranges_of_a_self_join(storms: DataFrame) -> None:
 def test_errors_are_spark_s_or_ours(flights: DataFrame, weather: DataFrame) -> None:
     with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
         last_join(flights, weather, on="origin", order_by="no_such_column").collect()
+    with pytest.raises(AnalysisException, match="departs"):  # a column of the other side
+        last_join(flights, weather, on="origin", order_by=flights.departs).collect()
     with pytest.raises(InvalidArgumentError, match="not over Spark Connect"):
         explain_dataframe(flights)
 

@@ -198,6 +198,19 @@ def test_a_dry_run_shows_the_kind_asked_for(manifest: Path, kind: str, kinds: li
     assert [row["kind"] for row in json.loads(result.output)] == kinds
 
 
+def test_a_dry_run_tells_the_artifacts_of_a_relation_apart(manifest: Path) -> None:
+    """In a narrow terminal, too: columns and kinds stand in front of what may be cut."""
+    result = CliRunner().invoke(main, ["refresh", "--manifest", str(manifest), "--dry-run"])
+    assert result.exit_code == 0, result.output
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]
+    assert [(row[0], row[2]) for row in rows if row[0]] == [
+        ("distribution", "partition_by: k; order_by: ts"),
+        ("bloom_filter", "keys: k"),
+        ("bloom_filter", "keys: nope"),
+        ("range_index", "point: ts"),
+    ]
+
+
 def test_a_job_as_a_program_has_the_options_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert program.run("distribution", ["--help"]) == 0
     shown = capsys.readouterr().out

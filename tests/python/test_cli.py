@@ -188,6 +188,20 @@ def test_explain_of_a_constant_that_fails(spark: SparkSession, monkeypatch: pyte
     assert "Error: [CAST_INVALID_INPUT] " in done.output
 
 
+def test_explain_of_two_joins_tells_them_apart(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spark_joinery.cli.explain.spark_session", lambda confs: nullcontext(spark))
+    monkeypatch.setenv("COLUMNS", "200")
+    query = """SELECT * FROM (SELECT id AS flight, id % 7 AS origin FROM range(2000000000)) f
+        LAST JOIN (SELECT id AS station FROM range(5)) w ORDER BY w.station ON f.origin = w.station
+        LAST JOIN (SELECT id AS plane FROM range(3000000000)) p ORDER BY p.plane ON f.flight = p.plane"""
+    shown = " ".join(CliRunner().invoke(main, ["explain", query]).output.replace("│", " ").split())
+    assert "[origin], [station], [station ASC NULLS FIRST]" in shown
+    assert "[flight], [plane], [plane ASC NULLS FIRST]" in shown
+    assert "(22.4 GiB, limit" in shown
+    assert "bytes" not in shown
+    assert "#" not in shown
+
+
 def test_explain_tells_files_from_statements(tmp_path: Path) -> None:
     path = tmp_path / "query.sql"
     path.write_text("SELECT 1")

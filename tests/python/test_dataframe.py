@@ -253,6 +253,82 @@ def test_a_negative_tolerance_at_the_end_of_the_type_leaves_nothing(
     assert found == {-5: None, -8: None, -2147483648: None, 8: sign * 2147483640}
 
 
+@pytest.mark.parametrize("text", ["2 hours", " Interval '2' HOUR ", "120 minutes", "7200000 milliseconds"])
+def test_tolerance_as_text_is_an_interval(spark: SparkSession, text: str) -> None:
+    lefts = spark.sql("SELECT EXPLODE(ARRAY(TIMESTAMP'2024-01-01 10:00', TIMESTAMP'2024-01-01 10:01')) AS t")
+    rights = spark.sql("SELECT TIMESTAMP'2024-01-01 08:00' AS u")
+    joined = last_join(lefts, rights, on=F.lit(True), order_by="u", as_of="t", tolerance=text)
+    assert sorted((row.t.minute, row.u is not None) for row in joined.collect()) == [(0, True), (1, False)]
+
+
+@pytest.mark.parametrize(
+    ("of", "zero"), [("TIMESTAMP", 0), ("TIMESTAMP_NTZ", 0.0), ("DATE", Decimal(0)), ("STRING", 0)]
+)
+def test_tolerance_of_nothing_finds_equal_values(spark: SparkSession, of: str, zero: Any) -> None:
+    lefts = spark.sql(f"SELECT CAST(t AS {of}) AS t FROM VALUES ('2024-01-01'), ('2024-01-03') AS l(t)")
+    rights = spark.sql(
+        f"SELECT CAST(u AS {of}) AS u FROM VALUES ('2024-01-01'), ('2024-01-02'), ('2024-01-04') AS r(u)"
+    )
+    for order in (F.col("u"), F.col("u").desc()):
+        joined = last_join(lefts, rights, on=F.lit(True), order_by=order, as_of="t", tolerance=zero)
+        found = sorted((str(row.t)[:10], row.t == row.u) for row in joined.collect())
+        assert found == [("2024-01-01", True), ("2024-01-03", False)]
+
+
+@pytest.mark.parametrize(("order", "sign"), [("asc", "-"), ("desc", "+")])
+def test_tolerance_of_times_stops_at_the_ends_of_the_day(spark: SparkSession, order: str, sign: str) -> None:
+    """Spark's own difference raises an error there. A negative tolerance leaves nothing."""
+    seconds = "DATEDIFF(SECOND, '2024-01-01', CAST('2024-01-01 ' || {} AS TIMESTAMP_NTZ))"
+    with settings(spark, {"spark.sql.timeType.enabled": "true"}):
+        lefts = spark.sql("""SELECT CAST(t AS TIME) AS t, w
+            FROM VALUES ('00:00:00'), ('01:30:00'), ('10:00:00'), ('23:59:59') AS l(t)
+            CROSS JOIN VALUES (INTERVAL '2:00:00' HOUR TO SECOND), (INTERVAL '-2:00:00' HOUR TO SECOND),
+                (INTERVAL '20:00:00' HOUR TO SECOND), (INTERVAL '-20:00:00' HOUR TO SECOND),
+                (INTERVAL '0:00:00' HOUR TO SECOND), (NULL) AS w(w)""")
+        rights = spark.sql("""SELECT CAST(u AS TIME) AS u
+            FROM VALUES ('00:00:00'), ('00:01:00'), ('08:00:00'), ('10:00:00'), ('12:00:00'), ('23:59:59') AS r(u)""")
+        joined = last_join(
+            lefts, rights, on=F.lit(True), order_by=getattr(F.col("u"), order)(), as_of="t", tolerance=F.col("w")
+        )
+        t, u = seconds.format("t"), seconds.format("u")
+        w = "CAST(w AS INTERVAL SECOND)"
+        limit = f"make_dt_interval(0, 0, 0, {t}) {sign} {w}"
+        within = f"make_dt_interval(0, 0, 0, {u}) {'>=' if order == 'asc' else '<='} {limit}"
+        within += f" AND u {'<=' if order == 'asc' else '>='} t"
+        best = "max(u)" if order == "asc" else "min(u)"
+        plain = lefts.join(rights, F.expr(within), "left").groupBy("t", "w").agg(F.expr(best).alias("u"))
+        assert_same_rows(joined, plain)
+        hours = [
+            last_join(lefts, rights, on=F.lit(True), order_by="u", as_of="t", tolerance=h).where("t = TIME'01:30'")
+            for h in (datetime.timedelta(hours=20), "20 hours")
+        ]
+        assert [{str(row.u) for row in found.collect()} for found in hours] == [{"00:01:00"}] * 2
+
+
+def test_names_with_dots_are_those_of_columns(spark: SparkSession) -> None:
+    lefts = spark.sql("SELECT 1 AS `a.b`, 5 AS `t.x`, STRUCT(7 AS x) AS s").alias("l")
+    rights = spark.sql("SELECT 1 AS `a.b`, EXPLODE(ARRAY(4, 6, 8)) AS `u.x`").alias("r")
+    for on in ("a.b", "`a.b`", ["a.b"]):
+        for as_of, found in (("t.x", 4), ("`t.x`", 4), ("s.x", 6), ("l.s.x", 6)):
+            joined = last_join(lefts, rights, on=on, order_by="u.x", as_of=as_of)
+            assert [row["u.x"] for row in joined.collect()] == [found]
+            assert joined.columns[0] == "a.b"
+
+
+def test_columns_of_the_other_side_are_named(flights: DataFrame, weather: DataFrame) -> None:
+    found = {}
+    for argument, column in {"order_by": flights.departs.desc(), "as_of": weather.observed}.items():
+        with pytest.raises(AnalysisException) as raised:
+            last_join(flights, weather, **{"on": "origin", "order_by": "observed", argument: column}).collect()
+        found[argument] = str(raised.value).partition("\n")[0]
+    assert found == {
+        "order_by": "[JOINERY_LAST_JOIN.ORDER_BY_COLUMN] order_by of LAST JOIN takes columns of its right side, but "
+        "departs is none of these: origin, observed, wind. Conditions over both sides belong into on.",
+        "as_of": "[JOINERY_LAST_JOIN.AS_OF_COLUMN] as_of of LAST JOIN takes columns of its left side, but "
+        "observed is none of these: flight, origin, departs. Conditions over both sides belong into on.",
+    }
+
+
 def test_tolerance_forwards_stops_at_the_end_of_the_type(spark: SparkSession) -> None:
     lefts = spark.sql("SELECT 1 AS k, 2147483647 AS t UNION ALL SELECT 1, 2147483640")
     rights = spark.sql("SELECT 1 AS k, 2147483647 AS u")
@@ -302,8 +378,9 @@ def test_what_spark_finds_wrong_with_as_of(
         ({"on": "origin", "as_of": 3}, "as_of must be a column name or a Column of left, not int (3)"),
         ({"on": "origin", "as_of": "departs"}, "as_of is compared with the first column of order_by; name"),
         ({"on": "origin", "tolerance": 3}, "tolerance is a distance from as_of; name the left side's time there"),
-        ({**AS_OF, "tolerance": "3"}, "tolerance must be a timedelta, a number or a Column, not str ('3')"),
-        ({**AS_OF, "tolerance": True}, "tolerance must be a timedelta, a number or a Column, not bool (True)"),
+        ({**AS_OF, "tolerance": "3"}, "tolerance as text must be an interval such as '2 hours' (microsecond, milli"),
+        ({**AS_OF, "tolerance": "1 DAY) OR (TRUE"}, "tolerance as text must be an interval such as '2 hours'"),
+        ({**AS_OF, "tolerance": True}, "an interval such as '2 hours', a number or a Column, not bool (True)"),
         ({**AS_OF, "tolerance": -1}, "tolerance must not be negative, but is -1"),
         ({**AS_OF, "tolerance": float("nan")}, "tolerance must not be negative, but is nan"),
         ({**AS_OF, "tolerance": Decimal("NaN")}, "tolerance must not be negative, but is Decimal('NaN')"),

@@ -169,6 +169,14 @@ def test_odd_names_and_fields(spark: SparkSession) -> None:
         assert joined.count() == (0 if how == "anti" else 1)
 
 
+@pytest.mark.parametrize("is_self_join", [False, True])
+def test_names_with_dots_are_those_of_columns(spark: SparkSession, is_self_join: bool) -> None:
+    left = spark.sql("SELECT 1 AS `a.b`, 5 AS `t.x`, 4 AS `from.to`")
+    right = left if is_self_join else spark.sql("SELECT 1 AS `a.b`, 4 AS `from.to`, 6 AS `t.x`")
+    for on in ("a.b", "`a.b`"):
+        assert range_join(left, right, left_point="t.x", right_interval=("from.to", "`t.x`"), on=on).count() == 1
+
+
 def test_columns_of_the_sides_are_columns_of_the_result(left: DataFrame, right: DataFrame) -> None:
     left, right = left.alias("now"), right.alias("then")
     for how, key in (("inner", left.k), ("left", left.k), ("right", right.k)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from spark_joinery.cli.options import (
 from spark_joinery.cli.session import spark_session
 from spark_joinery.errors import InvalidArgumentError
 from spark_joinery.plan_report import Operator, explain_sql
+from spark_joinery.text import size
 
 
 class BadStatement(click.ClickException):
@@ -109,8 +111,22 @@ def print_table(operators: list[Operator]) -> None:
     table = Table("", "operator", "by", "why")
     for operator in operators:
         by = cell("Joinery", "green") if operator.joinery else cell("Spark", "dim")
-        table.add_row(cell(operator.kind), cell(operator.operator), by, cell(operator.reason))
+        why = cell(_with_units(operator.reason))
+        if arguments := _arguments(operator):
+            why.append("\n").append(cell(arguments, "dim"))
+        table.add_row(cell(operator.kind), cell(operator.operator), by, why)
     Console().print(table)
+
+
+def _with_units(reason: str) -> str:
+    return re.sub(r"\b\d+ bytes\b", lambda found: size(int(found[0].split()[0])), reason)
+
+
+def _arguments(operator: Operator) -> str:
+    """Keys, order and condition, by which one join is told from another, without the numbers of Spark's columns."""
+    arguments = operator.detail.removeprefix(operator.operator).strip()
+    # with what a LAST JOIN breaks ties is no part of the query
+    return re.sub(r"#\d+L?", "", re.sub(r", xxhash64\([^()]*\) ASC NULLS FIRST", "", arguments))
 
 
 def _template_hint(sql: str) -> str:

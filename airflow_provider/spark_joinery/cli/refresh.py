@@ -31,7 +31,7 @@ from spark_joinery.text import number, printable
 
 if TYPE_CHECKING:
     from spark_joinery.jobs import RefreshResult
-    from spark_joinery.metadata import ArtifactRequest, Kind
+    from spark_joinery.metadata import ArtifactRequest, Kind, Spec
 
 
 KINDS: dict[str, tuple[Kind, ...]] = {
@@ -143,7 +143,7 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
         as_json: Print JSON instead of a table.
     """
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from spark_joinery.metadata import artifact_table_name
 
@@ -159,12 +159,26 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
     if as_json:
         show_json(rows)
         return
-    table = Table("relation", "kind", "specification", "view", title="would refresh", title_justify="left")
-    for row in rows:
-        table.add_row(
-            *(cell(str(text)) for text in (row["relation"], row["kind"], json.dumps(row["spec"]), row["table"] or "-"))
-        )
-    Console().print(table)
+    # of a narrow terminal the texts that may be long get what the others leave
+    folded = (Column(name, overflow="fold") for name in ("columns", "view"))
+    columns = (Column("kind", no_wrap=True), Column("relation", overflow="fold"), *folded)
+    table = Table(*columns, title="would refresh", title_justify="left")
+    for request in requests:
+        view = f"{schema}.{artifact_table_name(request)}" if request.kind == "distribution" else "-"
+        table.add_row(cell(request.kind), *map(cell, (request.relation, spec_in_words(request.spec), view)))
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def spec_in_words(spec: Spec) -> str:
+    """What an artifact is computed of, in the words of `meta.joinery`: the columns first, then what is set besides."""
+    values = spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    return "; ".join(f"{name}: {_in_words(value)}" for name, value in values.items())
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_in_words, value))
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def show_results(results: list[RefreshResult], as_json: bool) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spark_joinery.dataframe._session import is_connect
 from spark_joinery.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 def check_frames(caller: str, left: object, right: object) -> None:
@@ -40,6 +43,28 @@ def read_on(caller: str, on: object) -> Any:
         if not isinstance(name, str):
             raise InvalidArgumentError(f"{caller}: the list given as on must hold column names, not {kind(name)}.")
     return list(on)
+
+
+def key_names(frame: DataFrame, on: Any) -> Any:
+    """Take names of columns out of their backquotes, which Spark's USING takes for a part of the name."""
+    return [_without_quotes(frame, name) for name in on] if isinstance(on, list) else on
+
+
+def _without_quotes(frame: DataFrame, name: str) -> str:
+    is_quoted = len(name) > 2 and name[0] == name[-1] == "`"
+    return name[1:-1].replace("``", "`") if is_quoted and name not in frame.columns else name
+
+
+def column_term(frame: DataFrame, term: Any) -> Any:
+    """Quote the name of a column that has a dot in it, which Spark takes for a field's; leave other terms alone."""
+    # the names of columns may cost a round trip
+    is_dotted = isinstance(term, str) and "." in term
+    return quoted(term) if is_dotted and term in frame.columns else term
+
+
+def quoted(name: str) -> str:
+    """The name of a column as Spark's parser reads it back."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def check_choice(caller: str, argument: str, value: object, choices: Sequence[str]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from spark_joinery.dataframe._arguments import check_choice, check_frames, kind, read_on
+from spark_joinery.dataframe._arguments import check_choice, check_frames, column_term, key_names, kind, read_on
 from spark_joinery.dataframe._session import check_jar, functions_of
 from spark_joinery.errors import InvalidArgumentError
 
@@ -18,6 +19,8 @@ _CALLER = "last_join"
 _ORDER = "joinery_last_join_order"
 _AS_OF = "joinery_last_join_as_of"
 _HINTS = ("broadcast", "merge", "shuffle_hash")
+_UNITS = ("microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "year")
+_INTERVAL = re.compile(rf"\s*(?:interval\s+)?'?(\d+)'?\s+({'|'.join(_UNITS)})s?\s*", re.IGNORECASE)
 
 
 def last_join(
@@ -27,7 +30,7 @@ def last_join(
     on: str | Sequence[str] | Column,
     order_by: str | Column | Sequence[str | Column] | None = None,
     as_of: str | Column | None = None,
-    tolerance: datetime.timedelta | float | Decimal | Column | None = None,
+    tolerance: datetime.timedelta | str | float | Decimal | Column | None = None,
     hint: str | None = None,
 ) -> DataFrame:
     """Join each left row with the last of its matches on the right.
@@ -46,9 +49,10 @@ def last_join(
             the most significant first. Without it, any one match is taken.
         as_of: A time, date or number of the left row, by column name or as an expression over columns of `left`:
             matches lie at or before it by the first column of `order_by`; at or after it if that is descending.
-        tolerance: How far from `as_of` a match may lie at most; exactly as far still counts. A ``timedelta``, or a
-            Column with an interval, for dates and timestamps; a number for numbers. The limit is what Spark makes
-            of ``as_of - tolerance`` (under descending order ``as_of + tolerance``). Needs `as_of`.
+        tolerance: How far from `as_of` a match may lie at most; exactly as far still counts. A ``timedelta``, a text
+            such as ``"2 hours"``, or a Column with an interval, for dates, times and timestamps; a number for
+            numbers; 0 for all. The limit is what Spark makes of ``as_of - tolerance`` (under descending order
+            ``as_of + tolerance``). Needs `as_of`.
         hint: ``"broadcast"``, ``"merge"`` or ``"shuffle_hash"``: the operator to use. By default Spark's statistics
             decide. The result is the same.
 
@@ -71,8 +75,8 @@ def last_join(
         ... )
     """
     check_frames(_CALLER, left, right)
-    condition = read_on(_CALLER, on)
-    terms = _order_terms(order_by)
+    condition = key_names(left, read_on(_CALLER, on))
+    terms = [column_term(right, term) for term in _order_terms(order_by)]
     _check_as_of(as_of, terms)
     _check_tolerance(tolerance, as_of)
     if hint is not None:
@@ -82,8 +86,8 @@ def last_join(
     # know the functions: should the rules be missing, the query fails instead of returning every match.
     functions = functions_of(left)
     if as_of is not None:
-        distance = [] if tolerance is None else [functions.lit(tolerance)]
-        left = left.filter(functions.call_function(_AS_OF, as_of, *distance))
+        distance = [] if tolerance is None else [_distance(functions, tolerance)]
+        left = left.filter(functions.call_function(_AS_OF, column_term(left, as_of), *distance))
     if hint is not None:
         right = right.hint(hint)
     return left.join(right.filter(functions.call_function(_ORDER, *terms)), condition, "left")
@@ -125,18 +129,30 @@ def _check_tolerance(tolerance: object, as_of: object) -> None:
 
     if tolerance is None:
         return
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (datetime.timedelta, int, float, Decimal, Column)):
+    kinds = (datetime.timedelta, str, int, float, Decimal, Column)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, kinds):
         raise InvalidArgumentError(
-            f"{_CALLER}: tolerance must be a timedelta, a number or a Column, not {kind(tolerance)}."
+            f"{_CALLER}: tolerance must be a timedelta, an interval such as '2 hours', a number or a Column, "
+            f"not {kind(tolerance)}."
+        )
+    if isinstance(tolerance, str) and not _INTERVAL.fullmatch(tolerance):
+        raise InvalidArgumentError(
+            f"{_CALLER}: tolerance as text must be an interval such as '2 hours' ({', '.join(_UNITS)}), "
+            f"not {tolerance!r:.60}."
         )
     if as_of is None:
         raise InvalidArgumentError(
             f"{_CALLER}: tolerance is a distance from as_of; name the left side's time there, as in as_of='departs_at'."
         )
-    if isinstance(tolerance, Column):
+    if isinstance(tolerance, (Column, str)):
         return
     # not `< 0`, so that NaN is refused, too; a Decimal's refuses to be compared at all
     is_nan = isinstance(tolerance, Decimal) and tolerance.is_nan()
     zero = datetime.timedelta() if isinstance(tolerance, datetime.timedelta) else 0
     if is_nan or not tolerance >= zero:  # type: ignore[operator]
         raise InvalidArgumentError(f"{_CALLER}: tolerance must not be negative, but is {tolerance!r}.")
+
+
+def _distance(functions: Any, tolerance: object) -> Any:
+    found = _INTERVAL.fullmatch(tolerance) if isinstance(tolerance, str) else None
+    return functions.expr(f"interval {found[1]} {found[2]}") if found else functions.lit(tolerance)

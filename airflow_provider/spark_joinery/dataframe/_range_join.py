@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from spark_joinery.dataframe._arguments import check_choice, check_frames, read_on
+from spark_joinery.dataframe._arguments import check_choice, check_frames, key_names, read_on
 from spark_joinery.dataframe._range_arguments import CALLER, Range, check_bounds, read_how, read_ranges
 from spark_joinery.dataframe._session import check_jar
 from spark_joinery.dataframe._sides import Sides
@@ -71,7 +71,7 @@ def range_join(
     check_frames(CALLER, left, right)
     ranges = read_ranges(left_point, left_interval, right_point, right_interval)
     check_bounds(bounds)
-    keys = None if on is None else read_on(CALLER, on)
+    keys = None if on is None else key_names(left, read_on(CALLER, on))
     join_type = read_how(how)
     if broadcast is not None:
         check_choice(CALLER, "broadcast", broadcast, ("left", "right"))

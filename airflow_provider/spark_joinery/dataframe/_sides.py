@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from spark_joinery.dataframe._arguments import column_term, quoted
 from spark_joinery.dataframe._range_arguments import Range
 from spark_joinery.dataframe._session import functions_of, is_connect
 
@@ -42,10 +43,11 @@ class Sides:
         self._names = names
         self._copies: list[str] = []
         self._by_copies = _read_the_same(left, right)
-        self.left, left_column = self._prepare(left, ranges[0])
-        self.right, right_column = self._prepare(right, ranges[1])
-        self.ranges = (_as_columns(ranges[0], left_column), _as_columns(ranges[1], right_column))
-        self.keys = [(left_column(_quoted(name)), right_column(_quoted(name))) for name in names]
+        of_left, of_right = _with_quotes(left, ranges[0]), _with_quotes(right, ranges[1])
+        self.left, left_column = self._prepare(left, of_left)
+        self.right, right_column = self._prepare(right, of_right)
+        self.ranges = (_as_columns(of_left, left_column), _as_columns(of_right, right_column))
+        self.keys = [(left_column(quoted(name)), right_column(quoted(name))) for name in names]
 
     def _prepare(self, frame: DataFrame, side: Range) -> tuple[DataFrame, Callable[[str], Any]]:
         """Return a side to be joined, and what makes Columns of the names that the caller gave."""
@@ -53,7 +55,7 @@ class Sides:
             # Connect knows a column's side by its DataFrame: this new one stands on one side only
             own = frame.select("*")
             return own, own.__getitem__
-        terms = [term for term in (side.start, side.end) if isinstance(term, str)] + [*map(_quoted, self._names)]
+        terms = [term for term in (side.start, side.end) if isinstance(term, str)] + [*map(quoted, self._names)]
         copies = {term: f"{_PREFIX}{len(self._copies) + i}" for i, term in enumerate(dict.fromkeys(terms))}
         self._copies.extend(copies.values())
         column = self._functions.col
@@ -88,8 +90,12 @@ class Sides:
         """The keys stay columns of that side, so that callers can go on with `left["key"]`, as after Spark's USING."""
         if how not in ("semi", "anti"):  # they have no columns of the right side
             joined = joined.drop(*(left if how == "right" else right for left, right in self.keys))
-        keys = [_quoted(name) for name in self._names]
+        keys = [quoted(name) for name in self._names]
         return joined.select(*keys, self._functions.expr(f"* EXCEPT ({', '.join(keys)})"))
+
+
+def _with_quotes(frame: DataFrame, side: Range) -> Range:
+    return Range(column_term(frame, side.start), column_term(frame, side.end), side.is_point)
 
 
 def _as_columns(side: Range, column: Callable[[str], Any]) -> Range:
@@ -114,7 +120,3 @@ def _columns_read(frame: DataFrame) -> list[Any]:
     plan: Any = frame._jdf.queryExecution().analyzed()
     leaves = plan.collectLeaves()
     return [plan.outputSet(), *(leaves.apply(i).outputSet() for i in range(leaves.size()))]
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -11,10 +11,6 @@
 {# {column: type} as DESCRIBE lists them. dbt-spark's list ends at a name that begins with `#`, as the headings below the columns do;
    a heading has no type. The columns that Hudi adds are left out, as dbt-spark does. #}
 {% macro described_columns(table) %}
-  {{ return(adapter.dispatch('described_columns', 'joinery')(table)) }}
-{% endmacro %}
-
-{% macro spark__described_columns(table) %}
   {%- set types = {} -%}
   {%- set state = namespace(has_ended=false) -%}
   {%- for row in run_query('describe ' ~ table).rows -%}

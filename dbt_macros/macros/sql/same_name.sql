@@ -10,18 +10,14 @@
   {{ return(false) }}
 {% endmacro %}
 
-{# spark.sql.caseSensitive of the session, asked once per run; false while parsing, when nothing can be asked. #}
+{# spark.sql.caseSensitive of the session, asked once per run; false while parsing, when nothing can be asked. By a query and not by SET, as
+   not every warehouse shows its settings: `A` is the column where it cannot be the lambda's `a`. #}
 {% macro is_case_sensitive() %}
   {%- if not execute -%}{{ return(false) }}{%- endif -%}
   {%- set known = graph.get('joinery_case', {}) -%}
   {%- if known.get('run') != invocation_id -%}
-    {%- set known = {'run': invocation_id, 'is_sensitive': adapter.dispatch('is_case_sensitive', 'joinery')()} -%}
+    {%- set known = {'run': invocation_id, 'is_sensitive': run_query('select element_at(transform(array(1), a -> A), 1) from (select 0 as A)').rows[0][0] | int == 0} -%}
     {%- do graph.update({'joinery_case': known}) -%}
   {%- endif -%}
   {{ return(known.is_sensitive) }}
-{% endmacro %}
-
-{# A query and not SET, as not every warehouse shows its settings: `A` is the column where it cannot be the lambda's `a`. #}
-{% macro spark__is_case_sensitive() %}
-  {{ return(run_query('select element_at(transform(array(1), a -> A), 1) from (select 0 as A)').rows[0][0] | int == 0) }}
 {% endmacro %}

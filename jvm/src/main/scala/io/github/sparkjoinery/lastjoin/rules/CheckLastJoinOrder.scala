@@ -3,16 +3,16 @@ package io.github.sparkjoinery.lastjoin.rules
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinRight, MarkedRight}
+import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinLeft, LastJoinRight, MarkedRight}
 import io.github.sparkjoinery.planning.JoineryException.fail
 
 /**
- * Refuses ORDER BY terms that LAST JOIN cannot mean, and a non-deterministic ON. A post-hoc resolution rule rather than
- * a check: by the time of the checks the analyzer has pulled non-deterministic terms out into a projection, and Spark
- * has refused that ON with an error of its own.
+ * Refuses ORDER BY terms and times that LAST JOIN cannot mean, and a non-deterministic ON. A post-hoc resolution rule
+ * rather than a check: by the time of the checks the analyzer has pulled non-deterministic terms out into a projection,
+ * and Spark has refused that ON with an error of its own.
  */
 object CheckLastJoinOrder extends Rule[LogicalPlan] {
 
@@ -20,11 +20,25 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
     if (plan.containsPattern(LastJoin.Pattern)) plan.foreach {
       case Join(_, MarkedRight(_), LeftOuter, Some(on), _) if on.resolved && !on.deterministic =>
         fail("NONDETERMINISTIC_ON", s"ON of LAST JOIN must be deterministic, but it is ${on.sql}.", on.origin)
-      case right: LastJoinRight => right.order.filter(_.resolved).foreach(check)
+      case right: LastJoinRight =>
+        right.order.filter(_.resolved).foreach(check)
+        checkSide(right, "ORDER_BY", "order_by", "right")
+      case left: LastJoinLeft => checkSide(left, "AS_OF", "as_of", "left")
       case _ =>
     }
     plan
   }
+
+  /** Refuses a Column of another DataFrame, for which Spark has an internal error. */
+  private def checkSide(mark: UnaryNode, kind: String, argument: String, side: String): Unit =
+    if (mark.resolved) mark.missingInput.headOption.foreach { column =>
+      fail(
+        s"${kind}_COLUMN",
+        s"$argument of LAST JOIN takes columns of its $side side, but ${column.name} is none of these: " +
+          s"${mark.child.output.map(_.name).mkString(", ")}. Conditions over both sides belong into on.",
+        column.origin
+      )
+    }
 
   private def check(term: SortOrder): Unit = {
     def refuse(kind: String, what: Expression): Nothing =

@@ -54,6 +54,15 @@ private[rules] object PointInTime {
       case Clamped(t, amount, min, max) =>
         val (below, above) = (LessThan(t, new Add(min, amount)), GreaterThan(t, new Add(max, amount)))
         limit(amount, below, min, above, new Subtract(t, amount))
+      case TimeOfDay(first, last) =>
+        val (below, above) = (new Subtract(time, first), new Subtract(time, last))
+        limit(
+          tolerance,
+          GreaterThan(tolerance, below),
+          first,
+          LessThan(tolerance, above),
+          new Subtract(time, tolerance))
+      case Zero => time
       case Plain => new Subtract(time, tolerance)
     }
 
@@ -65,6 +74,10 @@ private[rules] object PointInTime {
       case Clamped(t, amount, min, max) =>
         val (above, below) = (GreaterThan(t, new Subtract(max, amount)), LessThan(t, new Subtract(min, amount)))
         limit(amount, above, max, below, new Add(t, amount))
+      case TimeOfDay(first, last) =>
+        val (above, below) = (new Subtract(last, time), new Subtract(first, time))
+        limit(tolerance, GreaterThan(tolerance, above), last, LessThan(tolerance, below), new Add(time, tolerance))
+      case Zero => time
       case Plain => new Add(time, tolerance)
     }
 
@@ -80,12 +93,15 @@ private[rules] object PointInTime {
       isOutOfReach: Expression,
       otherwise: Expression): Expression = {
     val isForward = GreaterThanOrEqual(amount, Literal.default(amount.dataType))
-    val none = Literal(null, amount.dataType)
+    val none = Literal(null, end.dataType)
     If(And(isForward, isBeyond), end, If(And(Not(isForward), isOutOfReach), none, otherwise))
   }
 
   private sealed trait Shift
   private case object Plain extends Shift
+
+  /** The number 0, which is no distance in any type. */
+  private case object Zero extends Shift
 
   /**
    * Whole days, between dates: a date minus any other interval is a timestamp, for which the right side would need a
@@ -95,6 +111,9 @@ private[rules] object PointInTime {
 
   /** Integers stop at the ends of their type: beyond them there is no right value, and the sum would overflow. */
   private case class Clamped(time: Expression, amount: Expression, min: Literal, max: Literal) extends Shift
+
+  /** Times of day stop at the ends of the day, beyond which Spark's raise an error. */
+  private case class TimeOfDay(first: Literal, last: Literal) extends Shift
 
   private def shift(time: Expression, tolerance: Expression, term: SortOrder): Shift =
     (time.dataType, tolerance.dataType) match {
@@ -106,20 +125,27 @@ private[rules] object PointInTime {
         val (min, max) = Ends(common)
         Clamped(cast(time, common), cast(tolerance, common), Literal.create(min, common), Literal.create(max, common))
       case (_: NumericType, _: NumericType) => Plain
+      case (_, _: NumericType) if isZero(tolerance) => Zero
+      case (t, _: DayTimeIntervalType) if t.typeName.startsWith("time(") => // TimeType, which Spark has from 4.1
+        TimeOfDay(Literal(0L, t), Literal(NanosPerDay - 1, t))
       case (
             DateType | TimestampType | TimestampNTZType,
             _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType) => Plain
       case (t, a) => JoineryException.fail(
           "TOLERANCE_TYPE",
-          s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates and timestamps, " +
-            "a number for numbers; other types have no distance.",
+          s"The tolerance of a LAST JOIN as of a ${t.sql} cannot be a ${a.sql}. Use an interval for dates, times and " +
+            "timestamps, a number for numbers; other types have no distance but 0.",
           tolerance.origin
         )
     }
 
   private def date(days: Int): Literal = Literal.create(days, DateType)
 
+  private def isZero(tolerance: Expression): Boolean =
+    tolerance.foldable && Cast(tolerance, DoubleType).eval() == 0.0
+
   private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
+  private val NanosPerDay = MicrosPerDay * 1000
 
   private val Ends: Map[DataType, (Any, Any)] = Map(
     ByteType -> ((Byte.MinValue, Byte.MaxValue)),
