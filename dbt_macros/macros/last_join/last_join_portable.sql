@@ -52,7 +52,8 @@
       {%- if not type or type != joinery.type_of(join.right_types, pair.right) -%}{{ return(false) }}{%- endif -%}
     {%- endfor -%}
   {%- endfor -%}
-  {%- for name in columns[0] if columns[0] | length != columns[1] | length or not joinery.same_name(name, columns[1][loop.index0]) -%}
+  {%- if columns[0] | length != columns[1] | length -%}{{ return(false) }}{%- endif -%}
+  {%- for n in range(columns[0] | length) if not joinery.same_name(columns[0][n], columns[1][n]) -%}
     {{ return(false) }}
   {%- endfor -%}
   {{ return(true) }}
