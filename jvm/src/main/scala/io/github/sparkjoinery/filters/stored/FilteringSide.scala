@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.filters.Equalities
+import io.github.sparkjoinery.planning.ParsedText
 
 /**
  * A side of a join whose keys may filter the other side: a relation below nothing but projections and filters, so that
@@ -50,6 +51,8 @@ case class FilteringSide(
         "the other side's key is long, computed above a join or by a function of the user's, or may fail of rows that the query drops")
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")
+    } else if (columns.exists(name => source.files.exists(ParsedText.isCorruptRecord(_, name)))) {
+      Left("its keys are corrupt records: which rows have one depends on the columns that are read")
     } else {
       source.clockOf(keys.collect { case (column, _) if columns.contains(source.nameOf(column)) => column })
         .map(clock => s"its keys are timestamps, which are read by $clock").toLeft(found.flatten)

@@ -242,12 +242,18 @@ class ValiditySuite extends StoredFilters {
     }
   }
 
-  test("a predicate on corrupt records") {
+  test("a predicate on corrupt records, and a key") {
     val folder = JavaFiles.createTempDirectory("text").resolve("data")
     sql("SELECT to_json(struct(id AS k, if(id % 3 = 0, 'x', '1') AS b)) FROM range(60)").write.text(folder.toString)
     withDim(s"CREATE TABLE dim (k BIGINT, b INT, _corrupt_record STRING) USING json LOCATION '${folder.toUri}'") {
       buildTableFilter("dim", Seq("k"), Some("_corrupt_record IS NULL"), provider = "json")()
       checkDeclined(s"$Query WHERE p._corrupt_record IS NULL AND p.b IS NOT NULL", "is about corrupt records")
+      buildTableFilter("dim", Seq("k", "_corrupt_record"), provider = "json")()
+      checkDeclined(
+        "SELECT f.id, p.b FROM (SELECT id, k, string(id) AS text FROM fact) f " +
+          "JOIN dim p ON f.k = p.k AND f.text = p._corrupt_record",
+        "its keys are corrupt records"
+      )
     }
   }
 
