@@ -52,8 +52,9 @@
       {%- if not type or type != joinery.type_of(join.right_types, pair.right) -%}{{ return(false) }}{%- endif -%}
     {%- endfor -%}
   {%- endfor -%}
-  {%- for name in columns[0] if columns[0] | length != columns[1] | length or not joinery.same_name(name, columns[1][loop.index0]) -%}
-    {{ return(false) }}
+  {%- if columns[0] | length != columns[1] | length -%}{{ return(false) }}{%- endif -%}
+  {%- for name in columns[0] -%}
+    {%- if not joinery.same_name(name, columns[1][loop.index0]) -%}{{ return(false) }}{%- endif -%}
   {%- endfor -%}
   {{ return(true) }}
 {% endmacro %}
