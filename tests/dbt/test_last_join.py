@@ -365,3 +365,24 @@ def test_a_prefix_serves_default_columns_and_spares_aliases(spark: SparkSession,
     assert spark.sql(dbt.render("last_join", columns=columns, **given)).columns[3:] == ["r_ts", "v"]
     names = ["r_town", "r_ts", "r_version", "r_select", "r_we`ird"]
     assert spark.sql(dbt.render("last_join", **given)).columns[3:] == names
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_where_leaves_out_the_deletions_of_a_snapshot(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    # a price that changed at 5 and was deleted at 8, as `hard_deletes: new_record` writes it
+    spark.sql(f"""create or replace view {SCHEMA}.fares as select * from values
+        ('A', 10, 1, 5, 'False'), ('A', 12, 5, 8, 'False'), ('A', 12, 8, null, 'True')
+        as t(route, price, dbt_valid_from, dbt_valid_to, dbt_is_deleted)""")
+    spark.sql(f"create or replace view {SCHEMA}.sold as select 'A' as route, explode(array(0, 1, 5, 7, 8, 9)) as at")
+    validity = {"as_of": {"left": "at"}, "valid_from": "dbt_valid_from", "valid_to": "dbt_valid_to"}
+    chosen: dict[str, Any] = {**validity, "where": "dbt_is_deleted = 'False' -- no deletions", "columns": ["price"]}
+    prices = [(0, None), (1, 10), (5, 12), (7, 12), (8, None), (9, None)]
+    sides = {"left": table("sold"), "on": ["route"]}
+    sql = dbt.render("last_join", mode, **sides, right=table("fares"), **chosen)
+    assert [(row["at"], row["price"]) for row in spark.sql(sql).orderBy("at").collect()] == prices
+    # of several right sides in one stream, each has rows of its own
+    rights = [{"relation": table("fares"), "where": f"price = {price}", "prefix": f"p{price}_"} for price in (10, 12)]
+    of_each = {"as_of": {"left": "at", "right": "dbt_valid_from"}, "columns": ["price"]}
+    sql = dbt.render("last_join", mode, **sides, right=rights, **of_each)
+    rows = spark.sql(sql).where("at in (1, 9)").orderBy("at").collect()
+    assert [(row["p10_price"], row["p12_price"]) for row in rows] == [(10, None), (10, 12)]

@@ -134,3 +134,14 @@ def test_the_sql_is_what_one_would_write(dbt: Dbt) -> None:
         "full join `i` as r\n"
         "  on l.`place` = r.`place` and l.`at` >= r.`from` and l.`at` < r.`end`"
     )
+
+
+@pytest.mark.parametrize("mode", ["portable", "extension"])
+def test_where_leaves_out_right_rows_before_the_join(spark: SparkSession, dbt: Dbt, mode: str) -> None:
+    sides = {"left": table("points"), "right": table("intervals"), "how": "left", "columns": COLUMNS}
+    ranges: dict[str, Any] = {"left_point": "at", "right_interval": ["from", "end"]}
+    sql = dbt.render("range_join", mode, **sides, **ranges, where="place = 0 -- here")
+    right = f"(select * from {SCHEMA}.intervals where place = 0)"
+    expected = f"""select l.*, r.label, r.`end` as until from {SCHEMA}.points l left join {right} r
+        on l.at between r.from and r.`end`"""
+    assert_same_rows(spark.sql(sql), spark.sql(expected))

@@ -15,8 +15,8 @@
   {%- set alias = joinery.read_keys_of(how, keys_of)[0] -%}
   {%- set left, right = joinery.batch_sides('bloom_filter_join', how, joinery.as_relation(left), joinery.as_relation(right)) -%}
   {%- set join = {
-    'left': joinery.read_filtering_side('left', left, where if alias == 'l' else none),
-    'right': joinery.read_filtering_side('right', right, where if alias == 'r' else none),
+    'left': joinery.read_side('bloom_filter_join', 'left', left, where if alias == 'l' else none),
+    'right': joinery.read_side('bloom_filter_join', 'right', right, where if alias == 'r' else none),
     'on': keys, 'how': how} -%}
   {%- set chosen = joinery.read_join_columns('bloom_filter_join', join, columns, left, right) -%}
   {%- set conditions = [] -%}

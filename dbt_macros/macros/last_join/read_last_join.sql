@@ -1,6 +1,6 @@
 {# The arguments for one right side, checked: {right (SQL), on, order, as_of, valid_to, known_at, columns, left_types, right_types}. #}
 {% macro read_last_join(macro, left, given, left_types, right_types) %}
-  {%- set right_sql = joinery.read_relation(macro, 'right', given.relation) -%}
+  {%- set right_sql = joinery.read_side(macro, 'right', given.relation, given.where) -%}
   {%- set keys = joinery.read_keys(macro, given.on) -%}
   {%- set as_of = joinery.read_as_of(macro, given.as_of, given.valid_from) -%}
   {%- do joinery.check_tolerance(macro, as_of, left, left_types) -%}

@@ -1,22 +1,22 @@
 {# Points of one side with the intervals of the other that hold them, or intervals that overlap. Arguments: see range_join.yml. #}
 {% macro range_join(left=none, right=none, left_point=none, left_interval=none, right_point=none, right_interval=none,
-                    bounds='[]', on=[], how='inner', columns=none) %}
+                    bounds='[]', on=[], where=none, how='inner', columns=none) %}
   {{ return(adapter.dispatch('range_join', 'joinery')(
     left=left, right=right, left_point=left_point, left_interval=left_interval, right_point=right_point, right_interval=right_interval,
-    bounds=bounds, on=on, how=how, columns=columns, unknown=kwargs)) }}
+    bounds=bounds, on=on, where=where, how=how, columns=columns, unknown=kwargs)) }}
 {% endmacro %}
 
 {# The same join in both modes. The hint asks the jar for a range join where it would leave the query to Spark. #}
-{% macro spark__range_join(left, right, left_point, left_interval, right_point, right_interval, bounds, on, how, columns, unknown) %}
+{% macro spark__range_join(left, right, left_point, left_interval, right_point, right_interval, bounds, on, where, how, columns, unknown) %}
   {%- do joinery.check_arguments('range_join', {'left': left, 'right': right},
-    ['left_point', 'left_interval', 'right_point', 'right_interval', 'bounds', 'on', 'how', 'columns'], unknown) -%}
+    ['left_point', 'left_interval', 'right_point', 'right_interval', 'bounds', 'on', 'where', 'how', 'columns'], unknown) -%}
   {%- do joinery.check_choice('range_join', 'bounds', bounds, ['[]', '[)', '(]', '()']) -%}
   {%- set types = joinery.join_types() -%}
   {%- do joinery.check_choice('range_join', 'how', how, types.keys() | list) -%}
   {%- set left, right = joinery.batch_sides('range_join', how, joinery.as_relation(left), joinery.as_relation(right)) -%}
   {%- set join = {
     'left': joinery.read_relation('range_join', 'left', left),
-    'right': joinery.read_relation('range_join', 'right', right),
+    'right': joinery.read_side('range_join', 'right', right, where),
     'ranges': joinery.read_ranges(left_point, left_interval, right_point, right_interval),
     'bounds': bounds, 'on': joinery.read_keys('range_join', on), 'how': how} -%}
   {%- set chosen = joinery.read_join_columns('range_join', join, columns, left, right) -%}
