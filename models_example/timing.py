@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -169,26 +169,40 @@ class LimitedQueries:
         return timing
 
 
-def time_with_jar(spark: SparkSession, sql: Mapping[str, str], output: Path) -> dict[str, Timing | None]:
+def time_with_jar(
+    spark: SparkSession, sql: Mapping[str, str], output: Path, say: Callable[[str], None]
+) -> dict[str, Timing | None]:
     """Time all models with the extension, in the JVM in which dbt has run them before.
 
     Args:
         spark: session with the extension.
         sql: SQL per model as the macros render it for the jar.
         output: directory for the rows, written as Parquet.
+        say: takes a line for each query that is done.
 
     Returns:
         The time per model, None where none of the jar's operators runs it.
     """
-    return {
-        model: timed(spark, "extension", sql[model], output) if runs_in_jar(spark, model, sql[model]) else None
-        for model in OPERATORS
-    }
+    times: dict[str, Timing | None] = {}
+    for model in OPERATORS:
+        times[model] = None
+        if runs_in_jar(spark, model, sql[model]):
+            times[model] = timed(spark, "extension", sql[model], output)
+            say(progress(model, "jar", times[model]))
+    return times
+
+
+def progress(model: str, mode: str, timing: Timing | None) -> str:
+    """Return one line about a query that is done."""
+    if timing is None or timing.seconds is None:
+        when = f" on {timing.stopped_on}" if timing and timing.stopped_on else ""
+        return f"  {model}, {mode}: stopped at {LIMIT:.0f} s{when}"
+    return f"  {model}, {mode}: {timing.seconds:.1f} s"
 
 
 def time_without_jar(
     spark: SparkSession, with_jar: Mapping[str, Timing | None], portable: LimitedQueries, plain: LimitedQueries,
-    output: Path,
+    output: Path, say: Callable[[str], None],
 ) -> Timings:  # fmt: skip
     """Time all models without the extension: same JVM, same tables, rows written as Parquet as well.
 
@@ -198,6 +212,7 @@ def time_without_jar(
         portable: times the SQL as the macros render it without the jar.
         plain: times the plain SQL.
         output: directory for the rows; they stay in `<output>/portable/<model>` and `<output>/plain/<model>`.
+        say: takes a line for each query that is done.
 
     Returns:
         Per model the three times.
@@ -210,5 +225,8 @@ def time_without_jar(
     timings: Timings = {}
     for model, ours in with_jar.items():
         without = portable.time(spark, model, output / "portable" / model)
-        timings[model] = ours, without, plain.time(spark, model, output / "plain" / model)
+        say(progress(model, "portable", without))
+        simple = plain.time(spark, model, output / "plain" / model)
+        say(progress(model, "plain SQL", simple))
+        timings[model] = ours, without, simple
     return timings

@@ -115,7 +115,7 @@ def test_joinery_is_not_timed_as_portable_or_plain_sql(spark: SparkSession, timi
     assert timing.has_extension(spark)
     plain = timing.LimitedQueries("plain", {"carrier_delays": "SELECT 1 AS one"}, tmp_path / "stopped.json", "data")
     with pytest.raises(ValueError, match="this session has the extension"):
-        timing.time_without_jar(spark, {"carrier_delays": None}, plain, plain, tmp_path)
+        timing.time_without_jar(spark, {"carrier_delays": None}, plain, plain, tmp_path, print)
 
 
 @pytest.mark.parametrize(
@@ -134,3 +134,13 @@ def test_answers_are_compared_as_bags_of_rows(
     right = spark.sql(f"SELECT name, id FROM VALUES {other} AS t (id, name)")
     assert answers.same_rows(left, right) is same
     assert not answers.same_rows(left, right.withColumnRenamed("name", "title"))
+
+
+def test_the_gain_of_a_stopped_query_is_a_least_one(timing: ModuleType) -> None:
+    demo = importlib.import_module("demo")
+    stopped = timing.Timing(None, stopped_on="2026-11-27")
+    assert demo.gain(timing.Timing(2.0), timing.Timing(35.0)) == "17.5 x"
+    assert demo.gain(timing.Timing(2.0), stopped) == "> 30.0 x"
+    assert demo.gain(None, stopped) == "-"
+    assert timing.progress("flight_weather", "jar", timing.Timing(2.0)) == "  flight_weather, jar: 2.0 s"
+    assert timing.progress("delays", "plain SQL", stopped) == "  delays, plain SQL: stopped at 60 s on 2026-11-27"
