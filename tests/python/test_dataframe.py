@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -407,6 +408,26 @@ def test_wrong_arguments_are_named(
 def test_a_list_of_conditions_says_how_to_combine_them(flights: DataFrame, weather: DataFrame) -> None:
     with pytest.raises(InvalidArgumentError, match="combine conditions with &"):
         last_join(flights, weather, on=[flights.origin == weather.origin])  # type: ignore[list-item]
+
+
+def test_streaming_left_side_joins_each_batch_with_the_rows_of_its_time(spark: SparkSession, tmp_path: Path) -> None:
+    spark.sql("CREATE TABLE prices (at INT, price INT, product INT) USING parquet PARTITIONED BY (product)")
+    orders = spark.readStream.schema("id INT, product INT, at INT").csv(str(tmp_path))
+    prices = spark.table("prices").withColumnRenamed("at", "since")
+    priced = last_join(orders, prices, on="product", order_by="since", as_of="at").select("id", "price")
+    query = priced.writeStream.format("memory").queryName("priced").start()
+    try:
+        for id, price in [(1, 10), (2, 20)]:
+            spark.sql(f"INSERT INTO prices VALUES ({id}, {price}, 7)")
+            (tmp_path / f"_{id}").write_text(f"{id},7,9")
+            (tmp_path / f"_{id}").rename(tmp_path / f"{id}.csv")
+            query.processAllAvailable()
+    finally:
+        query.stop()
+        spark.sql("DROP TABLE prices")
+    assert sorted(spark.table("priced").collect()) == [(1, 10), (2, 20)]
+    with pytest.raises(AnalysisException, match=r"JOINERY_LAST_JOIN\.STREAMING"):
+        last_join(prices, orders, on="product", order_by="at")
 
 
 WITHOUT_THE_JAR = """

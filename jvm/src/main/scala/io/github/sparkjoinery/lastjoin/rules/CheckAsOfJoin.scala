@@ -34,11 +34,13 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def checkSides(left: LogicalPlan, right: LogicalPlan, origin: Origin): Unit = {
-    if (left.isStreaming || right.isStreaming) {
+    if (right.isStreaming) {
       reject(
         "STREAMING",
-        "ASOF JOIN of a streaming source is not supported: which row is nearest is only known when all are.",
-        origin)
+        "The right side of an ASOF JOIN is a stream, but which of its rows is nearest is only known when all are. " +
+          "The left side may be a stream. Write this one to a table and join that, or join in foreachBatch.",
+        origin
+      )
     }
     if (SubExprUtils.hasOuterReferences(left) || SubExprUtils.hasOuterReferences(right)) {
       reject(

@@ -19,11 +19,13 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
   private def check(plan: LogicalPlan): Unit = plan match {
     case join @ Join(_, MarkedRight(mark), LeftOuter, _, _) =>
       val Join(left, right, _, condition, _) = BareMarks.of(join, mark)
-      if (left.isStreaming || right.isStreaming) {
+      if (right.isStreaming) {
         fail(
           "STREAMING",
-          "LAST JOIN of a streaming source is not supported: which row is last is only known when all are.",
-          join.origin)
+          "The right side of a LAST JOIN is a stream, but which of its rows is last is only known when all are. " +
+            "The left side may be a stream. Write this one to a table and join that, or join in foreachBatch.",
+          join.origin
+        )
       }
       condition.foreach(checkCondition(_, Seq(left, right)))
     case join @ Join(_, MarkedRight(_), other, _, _) =>

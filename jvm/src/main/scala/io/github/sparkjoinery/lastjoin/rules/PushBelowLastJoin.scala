@@ -14,7 +14,8 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoin
  *   - `ORDER BY left columns LIMIT n`;
  *   - a LEFT SEMI or LEFT ANTI JOIN on left columns, as Spark does with LEFT JOIN.
  *
- * The latter two stay above a projection that numbers rows or draws at random: of fewer rows its columns are others.
+ * The latter two stay above a projection that numbers rows or draws at random: of fewer rows its columns are others. A
+ * join with a stream stays above: it may return a left row batches after that row was joined.
  */
 object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -29,8 +30,8 @@ object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
         limit.copy(child = sort.copy(child = withLeft(list, join, topRows)))
 
       case semi @ Join(MaybeProject(list, join), right, LeftSemiOrAnti(_), condition, _)
-          if list.forall(_.forall(_.deterministic)) && condition.forall(isOver(_, join.left, right)) &&
-            join.outputSet.intersect(right.outputSet).isEmpty =>
+          if !right.isStreaming && list.forall(_.forall(_.deterministic)) &&
+            condition.forall(isOver(_, join.left, right)) && join.outputSet.intersect(right.outputSet).isEmpty =>
         withLeft(list, join, semi.withNewChildren(Seq(join.left, right)))
     }
 

@@ -24,8 +24,8 @@ object SparkAsOfJoin extends PredicateHelper {
     }
     if (join.orderExpression.isInstanceOf[If]) {
       Left("an as-of join in direction nearest: Joinery looks backwards or forwards only")
-    } else if (join.isStreaming) {
-      Left("an as-of join of a streaming source")
+    } else if (join.right.isStreaming) {
+      Left("an as-of join whose right side is a stream")
     } else if (!conditions.forall(_.deterministic)) {
       Left("an as-of join on a condition that is not deterministic")
     } else if (conditions.exists(_.exists(isOfAnotherPlan))) {

@@ -88,9 +88,9 @@ class AsOfJoinErrorsSuite extends AsOfJoinChecks {
     "ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k)"
   )
   error(
-    "SELECT * FROM rate ASOF JOIN r MATCH_CONDITION (rate.value >= r.ts)",
+    "SELECT * FROM r ASOF JOIN rate MATCH_CONDITION (r.ts >= rate.value)",
     "JOINERY_ASOF_JOIN.STREAMING",
-    "ASOF JOIN r MATCH_CONDITION (rate.value >= r.ts)"
+    "ASOF JOIN rate MATCH_CONDITION (r.ts >= rate.value)"
   )
 
   // what any join refuses

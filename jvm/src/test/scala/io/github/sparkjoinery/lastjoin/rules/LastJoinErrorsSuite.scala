@@ -191,7 +191,7 @@ class LastJoinErrorsSuite extends LastJoinChecks {
     assert(!error.getMessage.contains("LEFT JOIN"))
   }
 
-  test("a streaming source on either side") {
+  test("a streaming right side") {
     val stream = spark.readStream.format("rate").load()
     stream.createOrReplaceTempView("ticks")
     checkError(
@@ -200,9 +200,10 @@ class LastJoinErrorsSuite extends LastJoinChecks {
       "LAST JOIN ticks s ORDER BY s.timestamp ON l.id = s.value"
     )
     checkError(
-      "SELECT * FROM ticks s LAST JOIN r ORDER BY r.ts ON r.ts = s.value",
+      "SELECT * FROM ticks t LAST JOIN ticks s ORDER BY s.timestamp ON t.value = s.value",
       "JOINERY_LAST_JOIN.STREAMING",
-      "LAST JOIN r ORDER BY r.ts ON r.ts = s.value")
+      "LAST JOIN ticks s ORDER BY s.timestamp ON t.value = s.value"
+    )
   }
 
   // the marker function of the DataFrame form
