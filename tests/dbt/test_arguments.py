@@ -188,7 +188,7 @@ WRONG = [
     ("bloom_filter_join", {**FILTER, "how": "semi"}, "columns", "must be left out where `how` is semi"),
     ("bloom_filter_join", {**FILTER, "where": ["v = 1"]}, "where", "must be a predicate as SQL text, but is"),
     ("range_join", {**RANGE, "where": 1}, "where", "must be a predicate as SQL text, but is"),
-    ("last_join", {"on": ["k"], "where": ""}, "where", "must be a predicate as SQL text, but is ''"),
+    ("last_join", {**LAST, "where": ""}, "where", "must be a predicate as SQL text, but is ''"),
     ("bloom_filter_join", {**FILTER, "where": " "}, "where", "must be a predicate as SQL text, but is ' '"),
     ("bloom_filter_join", {**FILTER, "right": "a b.c"}, "right", "is 'a b.c', which is neither"),
     ("range_join", {**RANGE, "value": "v"}, "value", "is unknown; it takes left, right, left_point, left_interval"),

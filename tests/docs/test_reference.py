@@ -73,7 +73,7 @@ def test_every_variable_of_dbt() -> None:
     documented = {
         key.strip("`"): default.strip("`") for key, default, _ in tables(REFERENCE / "configuration.md")[1][1:]
     }
-    assert documented == {key: str(value) for key, value in declared.items()}
+    assert documented == {key: json.dumps(value).strip('"') for key, value in declared.items()}
 
 
 def test_every_field_of_the_connection() -> None:
@@ -113,6 +113,7 @@ def test_every_error_of_last_join() -> None:
     source = "".join(path.read_text() for path in (ROOT / "jvm/src/main/scala").rglob("*.scala"))
     declared = set(re.findall(r'\bfail\(\s*"([A-Z_]+)"', source))
     declared |= {f"ORDER_BY_{kind}" for kind in re.findall(r'refuse\("([A-Z_]+)"', source)}
+    declared |= set(re.findall(r'checkSide\(\w+, "([A-Z_]+)"', source))
     declared |= set(re.findall(r'"\[JOINERY_LAST_JOIN\.([A-Z_]+)\]', source))
     errors = next(table for table in tables(REFERENCE / "last-join.md") if table[0][0] == "condition")
     assert {row[0].strip("`") for row in errors[1:]} == declared

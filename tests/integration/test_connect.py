@@ -294,7 +294,8 @@ def test_the_jobs(connect: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.timeout(300)
 def test_the_query_of_a_batch_ends_with_its_folder(connect: SparkSession, ui: str, tmp_path: Path) -> None:
     """The program cannot say then that it was cancelled, and the server would go on with the query for minutes."""
-    connect.sql("CREATE VIEW endless AS SELECT id % 5 AS k, hash(id) AS ts FROM range(1000000000000)")
+    # in one partition: a task over range() goes on after its job has ended, and tests that follow need a core
+    connect.sql("CREATE VIEW endless AS SELECT id % 5 AS k, hash(id) AS ts FROM range(0, 1000000000000, 1, 1)")
     spec = DistributionSpec(partition_by=["k"], order_by="ts")
     requests = [ArtifactRequest.of_table("default.endless", spec)]
     folder = BatchFolder.create(tmp_path / "run", Batch(requests, store=str(tmp_path / "store")))

@@ -412,16 +412,17 @@ def test_a_list_of_conditions_says_how_to_combine_them(flights: DataFrame, weath
 
 def test_streaming_left_side_joins_each_batch_with_the_rows_of_its_time(spark: SparkSession, tmp_path: Path) -> None:
     spark.sql("CREATE TABLE prices (at INT, price INT, product INT) USING parquet PARTITIONED BY (product)")
+    spark.sql("INSERT INTO prices VALUES (1, 10, 7)")
     orders = spark.readStream.schema("id INT, product INT, at INT").csv(str(tmp_path))
     prices = spark.table("prices").withColumnRenamed("at", "since")
     priced = last_join(orders, prices, on="product", order_by="since", as_of="at").select("id", "price")
     query = priced.writeStream.format("memory").queryName("priced").start()
     try:
-        for id, price in [(1, 10), (2, 20)]:
-            spark.sql(f"INSERT INTO prices VALUES ({id}, {price}, 7)")
+        for id in (1, 2):
             (tmp_path / f"_{id}").write_text(f"{id},7,9")
             (tmp_path / f"_{id}").rename(tmp_path / f"{id}.csv")
             query.processAllAvailable()
+            spark.sql("INSERT INTO prices VALUES (2, 20, 7)")
     finally:
         query.stop()
         spark.sql("DROP TABLE prices")

@@ -3,8 +3,9 @@
   {%- if not execute or relation is string or relation.is_cte -%}{{ return({}) }}{%- endif -%}
   {# `--empty` and `--sample` render a relation as a subquery, which cannot be described #}
   {%- set table = joinery.quoted_relation(relation).replace(limit=none, event_time_filter=none) -%}
-  {%- set exists = adapter.get_columns_in_relation(table)
-    or adapter.get_relation(database=relation.database, schema=relation.schema, identifier=relation.identifier) -%}
+  {# dbt-spark finds no columns where the first name begins with `#`, and lists schemas only by names that need no quotes #}
+  {%- set exists = adapter.get_columns_in_relation(table) or (modules.re.fullmatch('[\\w.]+', relation.schema | string)
+    and adapter.get_relation(database=relation.database, schema=relation.schema, identifier=relation.identifier)) -%}
   {{ return(joinery.described_columns(table) if exists else {}) }}
 {% endmacro %}
 

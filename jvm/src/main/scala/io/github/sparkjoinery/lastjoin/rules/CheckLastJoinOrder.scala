@@ -22,18 +22,18 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
         fail("NONDETERMINISTIC_ON", s"ON of LAST JOIN must be deterministic, but it is ${on.sql}.", on.origin)
       case right: LastJoinRight =>
         right.order.filter(_.resolved).foreach(check)
-        checkSide(right, "ORDER_BY", "order_by", "right")
-      case left: LastJoinLeft => checkSide(left, "AS_OF", "as_of", "left")
+        checkSide(right, "ORDER_BY_COLUMN", "order_by", "right")
+      case left: LastJoinLeft => checkSide(left, "AS_OF_COLUMN", "as_of", "left")
       case _ =>
     }
     plan
   }
 
   /** Refuses a Column of another DataFrame, for which Spark has an internal error. */
-  private def checkSide(mark: UnaryNode, kind: String, argument: String, side: String): Unit =
+  private def checkSide(mark: UnaryNode, condition: String, argument: String, side: String): Unit =
     if (mark.resolved) mark.missingInput.headOption.foreach { column =>
       fail(
-        s"${kind}_COLUMN",
+        condition,
         s"$argument of LAST JOIN takes columns of its $side side, but ${column.name} is none of these: " +
           s"${mark.child.output.map(_.name).mkString(", ")}. Conditions over both sides belong into on.",
         column.origin
