@@ -81,6 +81,22 @@ def test_create_table_as_and_insert(lake: SparkSession, kind: str) -> None:
     lake.sql(f"DROP TABLE {made}")
 
 
+def test_create_table_as_with_clustering_keys(lake: SparkSession) -> None:
+    """Delta's parser takes CLUSTER BY out of the statement and has the next parser read the rest."""
+    made = "spark_catalog.lake.clustered"
+    lake.sql(f"CREATE TABLE {made} USING delta CLUSTER BY (id) AS {last_weather('spark_catalog.lake')}")
+    assert sorted_rows(lake.table(made)) == EXPECTED
+    detail = lake.sql(f"DESCRIBE DETAIL {made}").first()
+    assert detail is not None
+    assert detail.clusteringColumns == ["id"]
+    lake.sql(f"DROP TABLE {made}")
+
+
+def test_query_with_parameters(lake: SparkSession, kind: str) -> None:
+    query = f"{last_weather(TABLES[kind])} WHERE f.id < :limit"
+    assert sorted_rows(lake.sql(query, {"limit": 3})) == EXPECTED[:2]
+
+
 def test_merge(lake: SparkSession, kind: str) -> None:
     target = f"{TABLES[kind]}.target"
     lake.sql(f"CREATE TABLE {target} (id INT, wind DOUBLE) USING {kind}")

@@ -1,7 +1,7 @@
 package io.github.sparkjoinery
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.joinery.{JoineryConf, PrunePartitions}
+import org.apache.spark.sql.joinery.{InnermostParser, JoineryConf, PrunePartitions}
 
 import io.github.sparkjoinery.execution.{CodegenBoundaries, OneFilePerTask}
 import io.github.sparkjoinery.filters.built.{
@@ -99,7 +99,7 @@ private object Capabilities {
   def inject(extensions: SparkSessionExtensions): Unit = {
     JoineryConf.register() // or SET would take any value until the first query
     extensions.injectFunction(JoineryVersion.function)
-    extensions.injectParser((_, delegate) => new JoineryParser(delegate))
+    InnermostParser.inject(extensions, new JoineryParser)
 
     // LAST JOIN and ASOF JOIN
     extensions.injectFunction(LastJoinOrder.function)

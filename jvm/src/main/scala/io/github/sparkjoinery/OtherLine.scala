@@ -6,6 +6,7 @@ import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, Literal}
+import org.apache.spark.sql.joinery.InnermostParser
 
 import io.github.sparkjoinery.parser.RefusingParser
 
@@ -25,7 +26,7 @@ private[sparkjoinery] object OtherLine {
   /** Leaves behind the refusal, and the function `joinery_misfit()`, by which dbt and Python learn the reason. */
   def inject(extensions: SparkSessionExtensions, why: String): Unit = {
     warnOnce
-    extensions.injectParser((_, delegate) => new RefusingParser(delegate, why))
+    InnermostParser.inject(extensions, new RefusingParser(why))
     extensions.injectFunction(
       (FunctionIdentifier(Name), new ExpressionInfo(getClass.getName, Name), (_: Seq[Any]) => Literal(why)))
   }

@@ -3,21 +3,24 @@ package io.github.sparkjoinery.parser
 import org.antlr.v4.runtime.{ParserRuleContext, Token}
 
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface, SqlBaseParser}
+import org.apache.spark.sql.execution.SparkSqlParser
 import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Refuses LAST JOIN and ASOF JOIN, which a Spark that does not know them may read as aliases (`t LAST JOIN r`), and
- * leaves every other statement to the delegate.
+ * leaves every other statement to Spark.
  *
  * @param why
  *   what is wrong and how to fix it
  */
-class RefusingParser(delegate: ParserInterface, why: String) extends DelegatingParser(delegate) {
+class RefusingParser(why: String) extends ListeningParser {
+
+  private val spark = new SparkSqlParser
 
   override protected def ask[T](sqlText: String)(call: ParserInterface => T): T = {
     val text = StatementText.substituted(sqlText)
     if (LastJoinTokens.mayOccurIn(text) || AsOfJoinTokens.mayOccurIn(text)) parse(sqlText)(refuse)
-    call(delegate)
+    call(spark)
   }
 
   private def refuse(parser: SqlBaseParser): Unit = {

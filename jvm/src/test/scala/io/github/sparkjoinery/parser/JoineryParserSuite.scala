@@ -54,12 +54,6 @@ class JoineryParserSuite extends JoinerySession {
   test("every kind of text goes to the delegate's method for it") {
     assert(recorded(parser.parseQuery("SELECT 1")) == Seq("parseQuery" -> "SELECT 1"))
     assert(recorded(parser.parseExpression("a.last + 1")) == Seq("parseExpression" -> "a.last + 1"))
-    assert(recorded(parser.parseTableIdentifier("a.last")) == Seq("parseTableIdentifier" -> "a.last"))
-    assert(recorded(parser.parseFunctionIdentifier("a.last")) == Seq("parseFunctionIdentifier" -> "a.last"))
-    assert(recorded(parser.parseMultipartIdentifier("a.last")) == Seq("parseMultipartIdentifier" -> "a.last"))
-    assert(recorded(parser.parseTableSchema("last int")) == Seq("parseTableSchema" -> "last int"))
-    assert(recorded(parser.parseRoutineParam("last int")) == Seq("parseRoutineParam" -> "last int"))
-    assert(recorded(parser.parseDataType("int")) == Seq("parseDataType" -> "int"))
     assert(recorded(parser.parsePlanWithParameters("SELECT 1", NamedParameterContext(Map.empty))) ==
       Seq("parsePlanWithParameters" -> "SELECT 1"))
   }
