@@ -227,6 +227,12 @@ def test_errors_are_spark_s_or_ours(flights: DataFrame, weather: DataFrame) -> N
         last_join(flights, weather, on="origin", order_by="no_such_column").collect()
     with pytest.raises(AnalysisException, match="departs"):  # a column of the other side
         last_join(flights, weather, on="origin", order_by=flights.departs).collect()
+    with pytest.raises(AnalysisException) as raised:
+        last_join(flights, weather, on="origin", order_by=F.rand()).collect()
+    parameters = raised.value.getMessageParameters()
+    assert parameters is not None
+    assert parameters["condition"] == "JOINERY_LAST_JOIN.ORDER_BY_NONDETERMINISTIC"
+    assert raised.value.getSqlState() == "42K0E"
     with pytest.raises(InvalidArgumentError, match="not over Spark Connect"):
         explain_dataframe(flights)
 

@@ -92,11 +92,6 @@ def test_create_table_as_with_clustering_keys(lake: SparkSession) -> None:
     lake.sql(f"DROP TABLE {made}")
 
 
-def test_query_with_parameters(lake: SparkSession, kind: str) -> None:
-    query = f"{last_weather(TABLES[kind])} WHERE f.id < :limit"
-    assert sorted_rows(lake.sql(query, {"limit": 3})) == EXPECTED[:2]
-
-
 def test_merge(lake: SparkSession, kind: str) -> None:
     target = f"{TABLES[kind]}.target"
     lake.sql(f"CREATE TABLE {target} (id INT, wind DOUBLE) USING {kind}")

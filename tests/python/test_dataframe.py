@@ -322,6 +322,10 @@ def test_columns_of_the_other_side_are_named(flights: DataFrame, weather: DataFr
         with pytest.raises(AnalysisException) as raised:
             last_join(flights, weather, **{"on": "origin", "order_by": "observed", argument: column}).collect()
         found[argument] = str(raised.value).partition("\n")[0]
+        condition = raised.value.getMessageParameters()["condition"]
+        assert found[argument].startswith(f"[{condition}]")
+        assert raised.value.getSqlState() == "42703"
+        assert found[argument] in raised.value.getMessage()
     assert found == {
         "order_by": "[JOINERY_LAST_JOIN.ORDER_BY_COLUMN] order_by of LAST JOIN takes columns of its right side, but "
         "departs is none of these: origin, observed, wind. Conditions over both sides belong into on.",

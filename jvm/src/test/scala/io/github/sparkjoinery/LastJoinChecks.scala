@@ -64,6 +64,7 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
     assert(error.getMessage.contains(s"[$condition"), shown)
     assert(error.getMessage.contains(message), shown)
     assert(placeOf(error, statement) == at, shown)
+    if (condition.startsWith("JOINERY_")) assert(error.getMessageParameters.get("condition") == condition)
   }
 
   /** The text that an error points at; for syntax errors, from its first character to the end of that word. */

@@ -4,14 +4,15 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
- * A LAST JOIN, ASOF JOIN or SKEW_WINDOW that cannot be: an analysis error whose message starts with
- * `[JOINERY_LAST_JOIN.<condition>]` (or `JOINERY_ASOF_JOIN`, `JOINERY_SKEW_WINDOW`) and shows the place in the user's
- * text as Spark's own errors do.
+ * A LAST JOIN, ASOF JOIN or hint that cannot be: an analysis error whose message starts with
+ * `[JOINERY_LAST_JOIN.<condition>]` (or `JOINERY_ASOF_JOIN`, or a hint's name) and shows the place in the user's text
+ * as Spark's own errors do. Programs read the condition from the message parameter `condition`, and its kind from the
+ * SQLSTATE.
  *
  * @param condition
  *   the kind of error, in capitals
  * @param text
- *   what is wrong, what was expected and how to mend it
+ *   what is wrong, what was expected and how to fix it
  * @param origin
  *   the place in the statement
  * @param of
@@ -24,18 +25,35 @@ class JoineryException(val condition: String, text: String, origin: Origin, of: 
     origin.startPosition,
     None,
     Some(JoineryException.ErrorClass),
-    Map("errorMessage" -> JoineryException.message(of, condition, text, origin)),
+    Map(
+      "errorMessage" -> JoineryException.message(of, condition, text, origin),
+      "condition" -> JoineryException.nameOf(of, condition)),
     origin.getQueryContext
-  )
+  ) {
+
+  override def getSqlState: String = JoineryException.sqlState(condition)
+}
 
 object JoineryException {
-  // PySpark and Connect look classes up in Spark's own list and break on one they do not find there, so ours stands in
-  // the message. This class's message is what it is given, without a prefix.
+  // PySpark and Connect look classes up in Spark's own list and break on one they do not find there, so ours is a
+  // parameter. This class's message is what it is given, without a prefix.
   private val ErrorClass = "_LEGACY_ERROR_USER_RAISED_EXCEPTION"
+
+  private def nameOf(of: String, condition: String) = s"JOINERY_$of.$condition"
 
   private def message(of: String, condition: String, text: String, origin: Origin): String = {
     val place = origin.getQueryContext.headOption.map(context => "\n" + context.summary).getOrElse("")
-    s"[JOINERY_$of.$condition] $text$place"
+    s"[${nameOf(of, condition)}] $text$place"
+  }
+
+  /** The states that Spark gives to errors of the same kind. */
+  private def sqlState(condition: String): String = condition match {
+    case "STREAMING" | "CORRELATED" | "ON" | "PYTHON_UDF_ON" | "SUBQUERY_ON" => "0A000" // a feature that is missing
+    case "INVALID_HINT" => "22023"
+    case "OPERATOR" => "42601"
+    case "ORDER_BY_COLUMN" | "AS_OF_COLUMN" => "42703"
+    case "OPERAND_TYPE" | "TOLERANCE_TYPE" => "42K09"
+    case _ => "42K0E" // an expression, or a join, that is not allowed there
   }
 
   def fail(condition: String, text: String, origin: Origin): Nothing =

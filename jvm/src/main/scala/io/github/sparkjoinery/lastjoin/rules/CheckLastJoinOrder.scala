@@ -53,7 +53,6 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
       case e: WindowExpression => refuse("WINDOW", e)
       case e: SubqueryExpression => refuse("SUBQUERY", e)
       case e: OuterReference => refuse("OUTER_REFERENCE", e)
-      case e: Generator => refuse("GENERATOR", e)
       case _ =>
     }
     if (!term.deterministic) refuse("NONDETERMINISTIC", term.child)
