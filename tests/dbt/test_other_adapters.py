@@ -59,6 +59,19 @@ def test_build_on_duckdb_leaves_the_package_idle_and_calls_fail_clearly(duckdb_p
     assert "PASS=5 " in said, said  # three models and two hooks
 
 
+def test_name_of_a_distribution_has_the_catalog_of_the_relation(duckdb_project: Path) -> None:
+    """Relations have a catalog on Databricks, and on DuckDB; the name is that of Python, as tests/golden has it."""
+    (duckdb_project / "macros" / "named.sql").write_text("""{% macro named() %}
+      {% set flights = api.Relation.create(database='lake', schema='raw', identifier='flights') %}
+      {% set schema = joinery.catalog_and_schema(flights) %}
+      {% do log(joinery.distribution_table_name(schema, 'flights', ['carrier'], 'departs_at'), info=true) %}
+    {% endmacro %}""")
+    assert dbt(duckdb_project, "deps")[0] == 0
+    status, said = dbt(duckdb_project, "run-operation", "named")
+    assert status == 0, said
+    assert "dist_flights_51e81da0" in said, said
+
+
 def test_macros_of_the_project_do_not_take_the_place_of_internal_ones(spark: object, tmp_path: Path) -> None:
     write_project(tmp_path, **PLAIN)
     for name in OWN:

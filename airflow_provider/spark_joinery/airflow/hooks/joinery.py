@@ -299,7 +299,7 @@ class JoineryHook(BaseHook):
             found = self._found_in_session() if self._spark else self._found_by_process()
         except Exception as error:  # whatever it is, the form wants it as a text
             return False, without_credentials(str(error))
-        loaded = "loaded" if found.extension else "not loaded (the jobs do not need it)"
+        loaded = "loaded" if found.extension else "not loaded (the jobs do not need it; `joinery doctor` says why)"
         text = f"Spark {found.spark}, store {found.store}, Joinery extension {loaded}"
         return not found.error, without_credentials(found.error or text)
 

@@ -13,12 +13,12 @@ import io.github.sparkjoinery.parser.RefusingParser
 /**
  * A jar that a Spark of another line has loaded than it is built for. Queries would fail there with NoSuchMethodError,
  * so that the jar leaves them all to Spark, and refuses LAST JOIN and ASOF JOIN, which Spark would read as aliases.
- * What runs here uses only API that is the same in Spark 4.0 to 4.3.
+ * This code uses only API that is the same in Spark 4.0 to 4.3.
  */
 private[sparkjoinery] object OtherLine {
   private val Name = "joinery_misfit"
 
-  /** What is wrong and how to fix it; None where the jar fits. */
+  /** The warning, with the name of the right jar; None where the jar fits. */
   lazy val misfit: Option[String] = message(SPARK_VERSION, Build.line, Build.lines)
 
   private lazy val warnOnce: Unit = misfit.foreach(LoggerFactory.getLogger("io.github.sparkjoinery").warn(_))

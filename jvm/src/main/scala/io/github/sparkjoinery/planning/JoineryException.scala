@@ -4,10 +4,9 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
- * A LAST JOIN, ASOF JOIN or hint that cannot be: an analysis error whose message starts with
- * `[JOINERY_LAST_JOIN.<condition>]` (or `JOINERY_ASOF_JOIN`, or a hint's name) and shows the place in the user's text
- * as Spark's own errors do. Programs read the condition from the message parameter `condition`, and its kind from the
- * SQLSTATE.
+ * Refuses a LAST JOIN, an ASOF JOIN or a hint. The message starts with `[JOINERY_LAST_JOIN.<condition>]`, or with
+ * `JOINERY_ASOF_JOIN` or a hint's name, and shows the place in the user's text as Spark's errors do. Programs read the
+ * condition from the message parameter `condition`, and its kind from the SQLSTATE.
  *
  * @param condition
  *   the kind of error, in capitals

@@ -4,12 +4,16 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 
 /**
- * Puts a parser in the place of Spark's own, below those of all other extensions. Theirs read their statements first,
- * wherever they are listed, and ask it for what such a statement contains, such as the query of a CREATE TABLE AS.
+ * Puts a parser in the place of Spark's own, below those of all other extensions, wherever they are listed. Another
+ * extension's parser reads its statements first. It asks this one for the parts that are Spark's, such as the query of a
+ * CREATE TABLE AS.
  */
 object InnermostParser {
 
-  /** Spark builds each parser over the one listed before, and tells nobody the first: so they are built once more. */
+  /**
+   * Spark builds each parser over the one listed before, and starts with its own. No extension can name that first one,
+   * so the parsers listed before Joinery are built a second time, over `innermost`.
+   */
   def inject(extensions: SparkSessionExtensions, innermost: => ParserInterface): Unit = {
     var listedBefore: Option[ParserInterface] = None
     var isBuilding = false
