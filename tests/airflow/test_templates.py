@@ -43,6 +43,11 @@ def context(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {"conn": {"x": connection}, "var": {"value": {"x": PASSWORD}}, "ds": "2026-01-01", "params": {}}
 
 
+def relation(text: str) -> str:
+    """The name of a relation, which has no line breaks: the manifest is refused otherwise."""
+    return "raw.`" + text.replace("`", "``").replace("\n", " ") + "`"
+
+
 def manifest(folder: Path, text: str) -> Path:
     """A manifest with one text wherever a declaration can have one."""
     joinery = {
@@ -50,8 +55,7 @@ def manifest(folder: Path, text: str) -> Path:
         "distributions": [{"partition_by": [text], "order_by": text}],
         "range_indexes": [{"start": text, "end": f"{text}_end", "columns": [text]}],
     }
-    quoted = text.replace("`", "``")
-    node = {"resource_type": "source", "relation_name": f"raw.`{quoted}`", "config": {"meta": {"joinery": joinery}}}
+    node = {"resource_type": "source", "relation_name": relation(text), "config": {"meta": {"joinery": joinery}}}
     document = {
         "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
         "nodes": {},
@@ -86,7 +90,7 @@ def test_no_text_of_a_declaration_is_rendered(tmp_path: Path, context: dict[str,
         jinja_environment_kwargs={"variable_start_string": "<<", "variable_end_string": ">>"} if "<<" in text else {},
     )
     tasks = rendered(dag, context)
-    assert {task.relation for task in tasks.values()} == {"raw.`" + text.replace("`", "``") + "`"}
+    assert {task.relation for task in tasks.values()} == {relation(text)}
     assert tasks["bloom_filter"].request().spec == BloomFilterSpec(keys=[text], where=text)
     assert tasks["distribution"].request().spec == DistributionSpec(partition_by=[text], order_by=text)
     assert tasks["range_index"].request().spec == RangeIndexSpec(start=text, end=f"{text}_end", columns=[text])
