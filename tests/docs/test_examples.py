@@ -192,6 +192,8 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
                 if option == "--class":
                     assert spark._jvm is not None
                     spark._jvm.java.lang.Class.forName(value)
+        case ["spark-pipelines", "run", "--jars", _, "--conf", _]:
+            pass  # run by tests/integration/test_pipelines.py
         case _:
             pytest.fail(f"{block}: nobody checks `{shlex.join(words)}`")
 
