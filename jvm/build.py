@@ -55,6 +55,7 @@ SLOW = {
     "lastjoin.LastJoinPlanSuite": 41,
     "window.SlidingWindowPlanSuite": 40,
     "lastjoin.AsOfJoinSuite": 37,
+    "rangejoin.OpenRangesSuite": 60,
     "rangejoin.SkewedRangeJoinSuite": 36,
     "artifacts.ArtifactStoreSuite": 25,
     "window.SpilledWindowSuite": 35,

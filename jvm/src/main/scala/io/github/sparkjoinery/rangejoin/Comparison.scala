@@ -1,9 +1,9 @@
 package io.github.sparkjoinery.rangejoin
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, Or}
 import org.apache.spark.sql.types.DataType
 
-import io.github.sparkjoinery.rangejoin.index.RangeLong
+import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 
 /** A part of a join's condition that says how a term of the left side lies to one of the right. */
 private[rangejoin] sealed trait Comparison {
@@ -40,12 +40,29 @@ private[rangejoin] case class Terms(
     leftIsLess: Boolean,
     strict: Boolean) extends Comparison {
   override def dataType: DataType = left.dataType
-  override def isExact: Boolean = RangeLong.isExact(dataType)
+  override def isExact: Boolean = RangeLong.isExact(dataType) && !isOpen
   override def needsPoints: Boolean = false
   override def worksAlone: Boolean = true
   override def bound(rightIsIndexed: Boolean): RangeBound = {
     val isStrict = strict && isExact
     if (rightIsIndexed) RangeBound(left, right, isStrict) else RangeBound(right, left, isStrict)
+  }
+
+  private def isOpen: Boolean = Seq(left, right).exists(_.isInstanceOf[OpenBound])
+
+  /**
+   * This comparison in an OR with conditions that each read one side.
+   *
+   * @param mayBeNull
+   *   whether a term may be NULL in a match
+   */
+  def unless(ofLeft: Seq[Expression], ofRight: Seq[Expression], mayBeNull: Expression => Boolean): Terms = {
+    def open(term: Expression, isOpen: Seq[Expression], ofOther: Seq[Expression], isUpper: Boolean): Expression =
+      if (isOpen.isEmpty && (ofOther.isEmpty || !mayBeNull(term))) term
+      else OpenBound(term, isOpen.reduceOption(Or).getOrElse(Literal.FalseLiteral), isUpper)
+    copy(
+      left = open(left, ofLeft, ofRight, isUpper = !leftIsLess),
+      right = open(right, ofRight, ofLeft, isUpper = leftIsLess))
   }
 }
 

@@ -31,7 +31,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     }
 
   /** Whether the join that a subquery becomes may be one by a range. */
-  def concerns(subquery: SubqueryExpression): Boolean = subquery.children.exists(comparesAny)
+  def concerns(subquery: SubqueryExpression): Boolean = subquery.children.exists(RangeConditions.mayBeIn(_))
 
   /** Why a join without an equality, whose sides are both large, is not cut into parts. */
   private[rangejoin] def whyWhole(join: Join, conditions: RangeConditions): String =
@@ -44,16 +44,10 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
 
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
-    RangeJoinType.supports(join.joinType) && join.condition.exists(comparesAny) && hints.isEmpty &&
+    RangeJoinType.supports(join.joinType) && RangeConditions.mayBeIn(join) && hints.isEmpty &&
     !LimitOfSubquery.isAbove(join) && !join.isStreaming && join.condition.exists(_.deterministic) &&
     Seq(join.left, join.right).forall(side =>
       !side.isInstanceOf[StoredRangeSide] && side.stats.sizeInBytes > RangeJoinStrategy.limit)
-  }
-
-  /** Most joins are told apart here, before anything of them is estimated. */
-  private def comparesAny(condition: Expression): Boolean = condition.exists {
-    case _: LessThan | _: LessThanOrEqual | _: GreaterThan | _: GreaterThanOrEqual => true
-    case _ => false
   }
 
   /** What is known of the sides by each pair of comparisons; nothing where there is an equality. */

@@ -14,10 +14,12 @@ import io.github.sparkjoinery.rangejoin.index.RangeLong
 private[rangejoin] object RangeConditions extends PredicateHelper {
 
   /** Whether a join may have a comparison; false only where there is none. */
-  def mayBeIn(join: Join): Boolean = join.condition.exists(splitConjunctivePredicates(_).exists {
+  def mayBeIn(join: Join): Boolean = join.condition.exists(mayBeIn)
+
+  def mayBeIn(condition: Expression): Boolean = condition.exists {
     case _: LessThan | _: LessThanOrEqual | _: GreaterThan | _: GreaterThanOrEqual => true
     case _ => false
-  })
+  }
 
   /**
    * A key as it is hashed and compared: -0.0 is 0.0, and strings that their collation makes equal are one. Spark's
@@ -44,14 +46,43 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
   /** The type of a key whose equal values may have different bytes all the same, so that there is no looking it up. */
   val unequalBytes: Option[DataType] = leftKeys.map(_.dataType).find(!UnsafeRowUtils.isBinaryStable(_))
 
-  val comparisons: Seq[Comparison] = others.flatMap { conjunct =>
-    conjunct match {
-      case LessThan(a, b) => between(conjunct, a, b, strict = true)
-      case LessThanOrEqual(a, b) => between(conjunct, a, b, strict = false)
-      case GreaterThan(a, b) => between(conjunct, b, a, strict = true)
-      case GreaterThanOrEqual(a, b) => between(conjunct, b, a, strict = false)
+  val comparisons: Seq[Comparison] = others.flatMap(conjunct => comparisonsIn(conjunct, conjunct, Nil))
+
+  /**
+   * The comparisons in a part of a conjunct.
+   *
+   * @param ofOneSide
+   *   conditions of one side that make the conjunct true without the part
+   */
+  private def comparisonsIn(conjunct: Expression, part: Expression, ofOneSide: Seq[Expression]): Seq[Comparison] = {
+    val (more, ofBoth) = splitDisjunctivePredicates(part).partition(term => isOfLeft(term) || isOfRight(term))
+    val open = ofOneSide ++ more
+    ofBoth match {
+      case Seq(both: And) => splitConjunctivePredicates(both).flatMap(comparisonsIn(conjunct, _, open))
+      case Seq(compared) =>
+        val (ofLeft, ofRight) = open.partition(isOfLeft)
+        comparison(conjunct, compared).collect {
+          case comparison if open.isEmpty => comparison
+          case terms: Terms => terms.unless(ofLeft, ofRight, mayBeNull)
+        }
       case _ => Nil
     }
+  }
+
+  /** Whether a term may be NULL in a match: no other part of the condition rules that out. */
+  private def mayBeNull(term: Expression): Boolean = term.nullable && !others.exists {
+    case _: EqualNullSafe => false
+    case comparison: BinaryComparison => comparison.children.exists(_.semanticEquals(term))
+    case IsNotNull(found) => found.semanticEquals(term)
+    case _ => false
+  }
+
+  private def comparison(conjunct: Expression, compared: Expression): Seq[Comparison] = compared match {
+    case LessThan(a, b) => between(conjunct, a, b, strict = true)
+    case LessThanOrEqual(a, b) => between(conjunct, a, b, strict = false)
+    case GreaterThan(a, b) => between(conjunct, b, a, strict = true)
+    case GreaterThanOrEqual(a, b) => between(conjunct, b, a, strict = false)
+    case _ => Nil
   }
 
   /** Those whose types have an index, the exact ones first. */
@@ -65,16 +96,16 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
       conjunct: Expression,
       less: Expression,
       greater: Expression,
-      strict: Boolean): Seq[Comparison] = {
-    def isOfLeft(term: Expression) = isOf(term, join.left.outputSet)
-    def isOfRight(term: Expression) = isOf(term, join.right.outputSet)
+      strict: Boolean): Seq[Comparison] =
     if (isOfLeft(less) && isOfRight(greater)) Terms(conjunct, less, greater, leftIsLess = true, strict).toSeq
     else if (isOfRight(less) && isOfLeft(greater)) Terms(conjunct, greater, less, leftIsLess = false, strict).toSeq
     else Differences.of(conjunct, less, greater).flatMap(difference =>
       if (isOfLeft(difference.left) && isOfRight(difference.right)) Some(difference)
       else if (isOfRight(difference.left) && isOfLeft(difference.right)) Some(difference.turned)
       else None)
-  }
+
+  private def isOfLeft(term: Expression): Boolean = isOf(term, join.left.outputSet)
+  private def isOfRight(term: Expression): Boolean = isOf(term, join.right.outputSet)
 
   /** A subquery's result need not be there yet when the index is built. */
   private def isOf(term: Expression, side: AttributeSet): Boolean =

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
 import io.github.sparkjoinery.execution.rows.RowGrouping
 import io.github.sparkjoinery.expressions.OrderedLong
 import io.github.sparkjoinery.planning.MayFail
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout}
+import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout, RangeLong}
 
 /**
  * One comparison of the condition, between a term of the streamed side and one of the indexed side.
@@ -32,7 +32,7 @@ case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, s
   def reversed: RangeBound = copy(probe = indexed, indexed = probe, shift = shift.reversed)
 
   /** The bound as a long, NULL if it fails. */
-  def long: Expression = shift.bound(MayFail.orNull(probe))
+  def long: Expression = shift.bound(probe)
 }
 
 /**
@@ -107,7 +107,7 @@ case class RangeTerms(
   def upperLong: Expression = probeLong(upper, Long.MaxValue)
 
   /** Whether a bound raises an error: then the row is compared with all rows, as it is in an ordinary join. */
-  def probeFails: Expression = MayFail.anyOf(bounds.map(_.probe))
+  def probeFails: Expression = RangeLong.anyFails(bounds.map(_.probe))
 
   /**
    * Where the condition is about differences, which may overflow: points, and how far from each the points of the index

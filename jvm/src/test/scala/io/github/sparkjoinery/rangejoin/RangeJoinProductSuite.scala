@@ -8,7 +8,7 @@ import io.github.sparkjoinery.Pairwise.Case
 /**
  * Every type of join by every kind of condition over every type, with every strictness of its bounds, every way to meet
  * NULL (in keys, and in what else the condition asks), and either side indexed: 68,040 queries, hours in all; only with
- * `JOINERY_SOAK=true`, which `make soak` sets. The other dimensions, the form among them, would multiply that by 160:
+ * `JOINERY_SOAK=true`, which `make soak` sets. The other dimensions, the form among them, would multiply that by 800:
  * they are drawn for each query, and the data for each test. `JOINERY_SEED` repeats a run, `JOINERY_PRODUCT_SHARE` (0
  * to 1) is how much of the product to take.
  */

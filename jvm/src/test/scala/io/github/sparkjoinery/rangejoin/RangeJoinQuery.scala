@@ -17,16 +17,19 @@ case class RangeJoinQuery(values: Case) {
       case _ => ("<=", "<=")
     }
     val range = of("kind") match {
-      case "point in interval" => s"r.s_$t $less l.x_$t AND l.x_$t $atMost r.e_$t"
-      case "interval around point" => s"l.s_$t $less r.x_$t AND l.e_$t ${atMost.replace('<', '>')} r.x_$t"
-      case "overlap" => s"l.s_$t $less r.e_$t AND r.s_$t $atMost l.e_$t"
-      case "less" => s"l.x_$t $less r.x_$t"
-      case "greater" => s"l.x_$t ${less.replace('<', '>')} r.x_$t"
+      case "point in interval" =>
+        compared(s"r.s_$t", less, s"l.x_$t") + " AND " + compared(s"l.x_$t", atMost, s"r.e_$t")
+      case "interval around point" =>
+        compared(s"l.s_$t", less, s"r.x_$t") + " AND " + compared(s"l.e_$t", turned(atMost), s"r.x_$t")
+      case "overlap" => compared(s"l.s_$t", less, s"r.e_$t") + " AND " + compared(s"r.s_$t", atMost, s"l.e_$t")
+      case "less" => compared(s"l.x_$t", less, s"r.x_$t")
+      case "greater" => compared(s"l.x_$t", turned(less), s"r.x_$t")
       case "two ranges" => s"l.x_$t BETWEEN r.s_$t AND r.e_$t AND l.s_$t $less r.x_$t AND r.x_$t $atMost l.e_$t"
       case "difference" | "distance" if !hasDifference => s"l.x_$t $less r.x_$t AND l.e_$t >= r.s_$t"
       case "difference" => s"$difference $less $limit AND $difference >= -$limit"
       case "distance" => s"abs($difference) $atMost $limit"
-      case "unrelated" => s"l.x_$t $less r.s_$t AND l.s_$t ${atMost.replace('<', '>')} r.e_$t"
+      case "unrelated" =>
+        compared(s"l.x_$t", less, s"r.s_$t") + " AND " + compared(s"l.s_$t", turned(atMost), s"r.e_$t")
     }
     val rest = of("rest") match {
       case "none" => ""
@@ -40,6 +43,17 @@ case class RangeJoinQuery(values: Case) {
       case "two" => "l.k = r.k AND l.g = r.g AND "
     }
     s"$key($range)$rest"
+  }
+
+  private def turned(comparison: String): String = comparison.replace('<', '>')
+
+  /** A comparison, in an OR with the rows that match without. */
+  private def compared(a: String, comparison: String, b: String): String = of("open") match {
+    case "none" => s"$a $comparison $b"
+    case "first" => s"($a IS NULL OR $a $comparison $b)"
+    case "second" => s"($a $comparison $b OR $b IS NULL)"
+    case "both" => s"($a IS NULL OR $a $comparison $b OR $b IS NULL)"
+    case "some rows" => s"(l.k = 3 OR $a $comparison $b)"
   }
 
   /** Whether values are subtracted, or at least by a range join. */
@@ -146,6 +160,7 @@ object RangeJoinQuery {
       "unrelated"),
     "type" -> Types.map(_._1),
     "strict" -> Seq("none", "one", "both"),
+    "open" -> Seq("none", "first", "second", "both", "some rows"),
     "rest" -> Seq("none", "residual", "null"),
     "key" -> Seq("none", "one", "null safe", "two"),
     "form" -> Seq("broadcast", "shuffled", "in parts", "too large", "cut"),

@@ -3,7 +3,6 @@ package io.github.sparkjoinery.rangejoin.index
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.github.sparkjoinery.execution.rows.RowGrouping
-import io.github.sparkjoinery.planning.MayFail
 
 /**
  * What the rows of a range index are filed under, bound to their places in the row.
@@ -30,9 +29,9 @@ case class RangeLayout(
 
   /** Start, end, and whether one of them could not be computed, so that the row is a candidate of every probe. */
   def bounds: Seq[Expression] = Seq(
-    RangeLong(MayFail.orNull(start)),
-    RangeLong(MayFail.orNull(end.getOrElse(start))),
-    MayFail.anyOf(start +: end.toSeq))
+    RangeLong.orNull(start),
+    RangeLong.orNull(end.getOrElse(start)),
+    RangeLong.anyFails(start +: end.toSeq))
 
   def canonicalized: RangeLayout =
     copy(keys = keys.map(_.canonicalized), start = start.canonicalized, end = end.map(_.canonicalized))

@@ -7,6 +7,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{ByteArray, UTF8String}
 
 import io.github.sparkjoinery.expressions.OrderedLong
+import io.github.sparkjoinery.planning.MayFail
 
 /** The long by which an index files a term: it never falls as the term rises. */
 object RangeLong {
@@ -17,6 +18,19 @@ object RangeLong {
   def isExact(dataType: DataType): Boolean = OrderedLong.supports(dataType)
 
   def apply(term: Expression): Expression = if (isExact(term.dataType)) OrderedLong(term) else LeadingLong(term)
+
+  /** The same; NULL if the term fails, unless it may be open. */
+  def orNull(term: Expression): Expression = term match {
+    case open: OpenBound =>
+      If(MayFail.orNull(open.isOpen), open.longOfOpen, Coalesce(Seq(orNull(open.term), open.longOfNull)))
+    case _ => apply(MayFail.orNull(term))
+  }
+
+  /** Whether one of several terms raises an error. */
+  def anyFails(terms: Seq[Expression]): Expression = MayFail.anyOf(terms.flatMap {
+    case open: OpenBound => open.children
+    case term => Seq(term)
+  })
 }
 
 /** What values begin with, as a long: the first eight bytes of strings, the leading digits of long decimals. */

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types.{ArrayType, IntegerType}
 
 import io.github.sparkjoinery.expressions.TimePart
-import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
-import io.github.sparkjoinery.rangejoin.index.RangeLong
+import io.github.sparkjoinery.planning.PartsByQuantiles
+import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 
 /**
  * A side of a join each of whose rows is between two numbers, in either order, or at one: how its rows come to the
@@ -101,9 +101,10 @@ private[rangejoin] object SideInParts {
    */
   def of(relation: LogicalPlan, terms: Seq[Expression]): SideInParts = SideInParts(
     relation,
-    terms.map(term => RangeLong(MayFail.orNull(term))),
+    terms.sortBy(_.isInstanceOf[OpenBound]).map(RangeLong.orNull), // cuts are made by the first
     terms.head.semanticEquals(terms.last),
-    MayFail.anyOf(terms))
+    RangeLong.anyFails(terms)
+  )
 
   /**
    * @param isFirst

@@ -66,6 +66,9 @@ class StoredRangeIndexSuite extends StoredRangeIndexes {
       "SELECT e.id FROM events e JOIN (SELECT * FROM spans WHERE name = 'none') s ON e.x BETWEEN s.lo AND s.hi")
     checkStored("SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.x BETWEEN s.lo - 2 AND s.lo + 1")
     checkStored("SELECT e.id, s.id AS sid FROM events e JOIN spans s ON abs(e.x - s.lo) < 2")
+    checkStored("SELECT e.id, s.id AS sid FROM events e JOIN spans s ON e.x >= s.lo AND (e.x < s.hi OR s.hi IS NULL)")
+    checkStored(
+      "SELECT e.id, s.id AS sid FROM events e LEFT JOIN spans s ON (s.lo IS NULL OR e.x >= s.lo) AND (e.x < s.hi OR s.name = 'v7')")
   }
 
   test("names of columns in another case") {
