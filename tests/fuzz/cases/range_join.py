@@ -75,6 +75,10 @@ RANGES = [
     "{lx} >= {rs}",
     "{lx} BETWEEN {rs} AND {re} AND {rx} BETWEEN {ls} AND {le}",
     "{lx} > {rs} AND {ls} < {re}",
+    "{rs} <= {lx} AND ({lx} < {re} OR {re} IS NULL)",
+    "({rs} IS NULL OR {lx} >= {rs}) AND ({lx} < {re} OR l.v = 1)",
+    "({ls} < {re} OR {re} IS NULL) AND ({rs} < {le} OR {le} IS NULL)",
+    "({rx} > {lx} OR {rx} IS NULL OR r.v > 2)",
 ]
 # Differences of two terms, by the kind of their type.
 DIFFERENCES: dict[str, list[str]] = {
