@@ -70,10 +70,18 @@ def test_a_cte_and_default_columns(spark: SparkSession, dbt: Dbt) -> None:
     sql = dbt.render(
         "bloom_filter_join", "extension", left="late", right=table("fleet"), on=["tail"], where="seats = 2"
     )
-    found = spark.sql(f"with late as (select tail, id from {SCHEMA}.legs) {sql}")
-    assert found.columns == ["tail", "id", "day", "seats"]
-    assert found.count() > 0
-    assert_operator(found, "joinery_might_contain")
+    query = f"with late as (select tail, id from {SCHEMA}.legs) {sql}"
+    with settings(spark, {"spark.sql.autoBroadcastJoinThreshold": "-1"}):
+        found = spark.sql(query)
+        assert found.columns == ["tail", "id", "day", "seats"]
+        assert found.count() > 0
+        assert_operator(found, "joinery_might_contain")
+
+
+def test_a_broadcast_join_has_no_filter(spark: SparkSession, dbt: Dbt) -> None:
+    sql = dbt.render("bloom_filter_join", "extension", left=table("legs"), right=table("fleet"), on=["tail"])
+    with settings(spark, {"spark.sql.autoBroadcastJoinThreshold": "10MB"}):
+        assert "joinery_might_contain" not in spark.sql(f"explain {sql}").collect()[0][0]
 
 
 def test_a_where_may_end_in_a_comment(spark: SparkSession, dbt: Dbt) -> None:

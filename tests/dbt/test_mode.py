@@ -14,7 +14,7 @@ import pyspark
 import pytest
 import yaml
 from spark_joinery import __version__, jar_path
-from spark_joinery.cli.dbt_mode import dbt_mode
+from spark_joinery.cli.dbt_mode import ask_dbt
 from spark_joinery.cli.doctor import check_project
 from spark_joinery.errors import JoineryError
 from spark_joinery.jar import EXTENSION, supported_versions
@@ -91,12 +91,12 @@ def test_check_mode_with_a_jar_of_another_spark_names_the_right_one(tmp_path: Pa
     )
     why = f"joinery: Joinery's jar for Spark {other} does not fit Spark {pyspark.__version__}"
     with pytest.raises(JoineryError, match=re.escape(why)) as auto:
-        dbt_mode(project.folder)
+        ask_dbt(project.folder)
     assert f"Load {jar_path().name} in its place" in str(auto.value)
     path = tmp_path / "dbt_project.yml"
     path.write_text(path.read_text().replace("joinery_mode: auto", "joinery_mode: extension"))
     with pytest.raises(JoineryError, match=r"joinery_mode` is 'extension', but Joinery's jar for Spark"):
-        dbt_mode(project.folder)
+        ask_dbt(project.folder)
 
 
 def test_an_unknown_mode_is_named(dbt: Dbt) -> None:
@@ -172,26 +172,35 @@ def test_a_user_may_override_a_macro(dbt: Dbt, tmp_path: Path) -> None:
 def test_doctor_says_the_mode_of_a_project(tmp_path: Path) -> None:
     project = write_vars(tmp_path, {"joinery_mode": "native"})
     with pytest.raises(JoineryError, match="var `joinery_mode` is 'native'; it takes auto, extension or portable"):
-        dbt_mode(project.folder)
+        ask_dbt(project.folder)
     for name, old, new in (
         ("dbt_project.yml", "joinery_mode: native", "joinery_mode: auto"),
         (
             "profiles.yml",
             "host: NA",
-            "host: NA\n      server_side_parameters: {spark.sql.catalogImplementation: in-memory}",
+            "host: NA\n      server_side_parameters: {spark.sql.catalogImplementation: in-memory,"
+            " spark.master: 'local[3]', spark.joinery.store: artifacts, spark.sql.shuffle.partitions: '77'}",
         ),
     ):
         path = tmp_path / name
         path.write_text(path.read_text().replace(old, new))
-    assert dbt_mode(project.folder).startswith("portable mode (joinery_mode: auto, jar not loaded); Spark ")
+    mode, store, advice = check_project(project.folder, {})
+    assert mode.status == "ok"
+    assert mode.detail.startswith("portable mode (joinery_mode: auto, jar not loaded); Spark ")
+    # relative to the project; the advice is about the project's own session
+    assert store.status == "info"
+    assert store.detail == f"file:{tmp_path}/artifacts does not exist yet; `joinery refresh` creates it."
+    assert advice.detail.startswith("spark.sql.shuffle.partitions is 77 for 3 cores: 12 suit them")
 
 
 def test_doctor_of_what_is_no_project(tmp_path: Path) -> None:
-    assert check_project(tmp_path).detail == f"{tmp_path} has no dbt_project.yml: name the folder of a dbt project."
-    assert check_project(tmp_path).status == "fail"
+    (check,) = check_project(tmp_path, {})
+    assert check.detail == f"{tmp_path} has no dbt_project.yml: name the folder of a dbt project."
+    assert check.status == "fail"
 
 
 def test_doctor_without_dbt_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: any")
     monkeypatch.setitem(sys.modules, "dbt", None)  # as if it were not installed
-    assert check_project(tmp_path).detail == "dbt is not installed: pip install 'spark-joinery[dbt]'"
+    (check,) = check_project(tmp_path, {})
+    assert check.detail == "dbt is not installed: pip install 'spark-joinery[dbt]'"

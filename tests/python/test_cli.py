@@ -124,18 +124,41 @@ def test_doctor_refuses_what_is_no_store(
     assert checks["store"].detail.startswith(detail.format(root=tmp_path / name))
 
 
+def test_doctor_of_a_projects_store_passes_before_its_first_refresh(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    none = doctor.check_project_store(str(root), {})
+    assert (none.status, none.detail) == ("info", f"file:{root} does not exist yet; `joinery refresh` creates it.")
+    (root / "distribution").mkdir(parents=True)
+    full = doctor.check_project_store(f"file:{root}", {})
+    assert (full.status, full.detail) == ("ok", f"file:{root}: distribution")
+    (tmp_path / "a-file").touch()
+    file = doctor.check_project_store(str(tmp_path / "a-file"), {})
+    assert (file.status, file.detail) == ("fail", f"file:{tmp_path}/a-file is a file: an artifact store is a folder.")
+
+
 def test_doctor_advises_on_shuffle_partitions(spark: SparkSession) -> None:
-    configured = spark.conf.get(advice.PARTITIONS)
-    try:
-        spark.conf.set(advice.PARTITIONS, "200")
-        text = advice.partitions_advice(spark) or ""
-        spark.conf.set(advice.PARTITIONS, "15")
-        assert advice.partitions_advice(spark) is None
-    finally:
-        spark.conf.set(advice.PARTITIONS, configured)
+    cores = advice.local_cores(spark)
+    assert advice.partitions_advice(15, cores) is None
+    assert advice.partitions_advice(200, None) is None
+    text = advice.partitions_advice(200, cores) or ""
     assert text.startswith("spark.sql.shuffle.partitions is 200 for 2 cores: 8 suit them")
     (page,) = re.findall(r"benchmarks/results/\w+\.md", text)
     assert Path(__file__).parents[2].joinpath(page).is_file()
+
+
+@pytest.mark.parametrize(
+    ("master", "cores"),
+    [
+        ("local[2]", 2),
+        ("local", 1),
+        ("local[3, 4]", 3),
+        ("local[*]", os.cpu_count()),
+        ("yarn", None),
+        ("local-cluster[2, 1, 1024]", None),
+    ],
+)
+def test_cores_of_a_local_master_are_known(master: str, cores: int | None) -> None:
+    assert advice.cores_of_master(master) == cores
 
 
 def test_the_gain_of_advice_is_read_from_measured_figures(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_predicate_of_the_small_side_makes_a_filter_and_the_answer_is_the_same
     assert len(expected) == 2000
 
 
-def test_a_hint_of_a_frame_insists(spark: SparkSession) -> None:
+def test_a_hint_of_a_frame_skips_the_check_of_costs(spark: SparkSession) -> None:
     small = spark.range(1000).withColumnRenamed("id", "k")
     assert "joinery_might_contain" not in plan(fact(spark).join(small, "k"))
     hinted = fact(spark).join(small.hint("runtime_filter"), "k")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +26,7 @@ def advised_partitions(cores: int) -> int:
     """Say how many shuffle partitions suit a machine whose data fits them.
 
     Args:
-        cores: That run tasks.
+        cores: Number of tasks that run at once.
 
     Returns:
         A value for `spark.sql.shuffle.partitions`.
@@ -36,26 +38,56 @@ def advised_partitions(cores: int) -> int:
     return PARTITIONS_PER_CORE * cores
 
 
-def partitions_advice(spark: SparkSession) -> str | None:
+def partitions_advice(configured: int, cores: int | None) -> str | None:
     """Advise on the number of shuffle partitions of a local Spark, whose cores are known and do not change.
+
+    Args:
+        configured: The session's `spark.sql.shuffle.partitions`.
+        cores: The session's, or None where they are not known.
+
+    Returns:
+        A better value and its gain, or None where the setting is as good, or the cores are not known.
+    """
+    if cores is None or configured < WORTH_A_WORD * advised_partitions(cores):
+        return None
+    return (
+        f"{PARTITIONS} is {configured} for {cores} cores: {advised_partitions(cores)} suit them, as long as a "
+        f"partition fits the memory of a task. {_measured()}"
+    )
+
+
+def local_cores(spark: SparkSession) -> int | None:
+    """Count the cores of a session whose tasks run on this machine.
 
     Args:
         spark: A session.
 
     Returns:
-        What to set and what it brings, or None where the setting is as good, or the cores are not this machine's.
+        The number, or None for a cluster.
     """
     if not hasattr(spark, "_jsc"):  # Spark Connect: the cores are the server's
         return None
     context = spark.sparkContext
-    advised = advised_partitions(context.defaultParallelism)
-    configured = int(str(spark.conf.get(PARTITIONS)))
-    if not str(context.master).startswith("local") or configured < WORTH_A_WORD * advised:
+    return context.defaultParallelism if cores_of_master(str(context.master)) else None
+
+
+def cores_of_master(master: str) -> int | None:
+    """Count the cores that a local master names.
+
+    Args:
+        master: A value of `spark.master`.
+
+    Returns:
+        The number, or None for a cluster.
+
+    Example:
+        >>> cores_of_master("local[2]")
+        2
+    """
+    local = re.fullmatch(r"local(?:\[(\d+|\*)(?:,.*)?\])?", master)
+    if local is None:
         return None
-    return (
-        f"{PARTITIONS} is {configured} for {context.defaultParallelism} cores: {advised} suit them, as long as a "
-        f"partition fits the memory of a task. {_measured()}"
-    )
+    return os.cpu_count() if local[1] == "*" else int(local[1] or 1)
 
 
 def measured_gain(figures: Path) -> float | None:

@@ -16,10 +16,16 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from spark_joinery.cause import HOW_TO_INSTALL_SPARK, is_spark_missing, one_line
-from spark_joinery.cli.advice import partitions_advice
-from spark_joinery.cli.dbt_mode import dbt_mode
-from spark_joinery.cli.opened_store import require_folder
+from spark_joinery.cli.advice import (
+    PARTITIONS,
+    cores_of_master,
+    local_cores,
+    partitions_advice,
+)
+from spark_joinery.cli.dbt_mode import ask_dbt
+from spark_joinery.cli.opened_store import opened_store, require_folder
 from spark_joinery.cli.options import (
+    CannotStartError,
     cell,
     conf_option,
     json_option,
@@ -54,7 +60,7 @@ class Check:
 @click.option(
     "--project-dir",
     type=click.Path(path_type=Path),
-    help="Folder of a dbt project: also say which mode its macros render in, and why.",
+    help="Folder of a dbt project: also check the session of its profile, and say which mode its macros render in.",
 )
 @json_option
 def doctor(store: str | None, confs: dict[str, str], project_dir: Path | None, as_json: bool) -> None:
@@ -62,9 +68,9 @@ def doctor(store: str | None, confs: dict[str, str], project_dir: Path | None, a
 
     The exit code is 0 if nothing fails, else 1.
     """
-    checks = [*check_programs(), *check_session(confs, store)]
+    checks = [*check_programs(), *check_session(confs, store, with_advice=project_dir is None)]
     if project_dir is not None:
-        checks.append(check_project(project_dir))
+        checks.extend(check_project(project_dir, confs))
     healthy = all(check.status != "fail" for check in checks)
     if as_json:
         show_json({"ok": healthy, "checks": [asdict(check) for check in checks]})
@@ -89,12 +95,13 @@ def check_programs() -> list[Check]:
     ]
 
 
-def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
+def check_session(confs: dict[str, str], store: str | None, *, with_advice: bool = True) -> list[Check]:
     """Check what only a running session can tell.
 
     Args:
         confs: Spark settings of the session.
         store: The artifact store, or None to use the session's own, if it has one.
+        with_advice: True to name a setting that would pay; False where the advice is about a project's session.
 
     Returns:
         Which jar fits the session's Spark, whether it is loaded, whether the store can be reached, and what setting
@@ -108,8 +115,8 @@ def check_session(confs: dict[str, str], store: str | None) -> list[Check]:
             checks = [_check("jar", lambda: str(jar_path(spark.version))), check_jar(spark)]
             if root:
                 checks.append(_check("store", lambda: _reach_store(open_store(spark, root))))
-            if advice := partitions_advice(spark):
-                checks.append(Check("settings", "info", advice))
+            if with_advice:
+                checks += _advise(str(spark.conf.get(PARTITIONS)), local_cores(spark))
             return checks
     except Exception as error:
         detail = HOW_TO_INSTALL_SPARK if is_spark_missing(error) else one_line(error)
@@ -131,16 +138,54 @@ def check_jar(spark: SparkSession) -> Check:
     return _check("jar loaded", lambda: _loaded_version(spark))
 
 
-def check_project(project_dir: Path) -> Check:
+def check_project(project_dir: Path, confs: dict[str, str]) -> list[Check]:
     """Check the session of a dbt project, which is another than the one that this command starts.
 
     Args:
         project_dir: Folder of `dbt_project.yml`.
+        confs: Spark settings, in case the project's store needs Spark.
 
     Returns:
-        Which mode the macros render in and why, or what is wrong.
+        The mode that the macros render in and the reason for it, the project's store, and a setting that would pay;
+        or the fault that dbt reports.
     """
-    return _check("dbt project", lambda: dbt_mode(project_dir.resolve()))
+    folder = project_dir.resolve()
+    try:
+        session = ask_dbt(folder)
+    except Exception as error:
+        return [_failure("dbt project", error)]
+    checks = [Check("dbt project", "ok", session.mode)]
+    if store := session.settings.get("spark.joinery.store"):
+        # a path without a scheme is relative to the folder of the project, as dbt runs there
+        checks.append(check_project_store(store if ":" in store else str(folder / store), confs))
+    if partitions := session.settings.get(PARTITIONS):
+        checks += _advise(partitions, cores_of_master(session.settings.get("spark.master", "")))
+    return checks
+
+
+def check_project_store(store: str, confs: dict[str, str]) -> Check:
+    """Check a store that may wait for its first refresh.
+
+    Args:
+        store: Its root.
+        confs: Spark settings, in case Spark is needed.
+
+    Returns:
+        The kinds of artifact in it; or that it does not exist, which is no failure; or why it cannot be used.
+    """
+    name = "project's store"
+    try:
+        with opened_store(store, confs, is_required=False) as opened:
+            if opened.store.filesystem.status(opened.store.root) is None:
+                return Check(name, "info", f"{opened.store.root} does not exist yet; `joinery refresh` creates it.")
+            return _check(name, lambda: _reach_store(opened.store))
+    except Exception as error:
+        return _failure(name, error)
+
+
+def _advise(partitions: str, cores: int | None) -> list[Check]:
+    advice = partitions_advice(int(partitions), cores)
+    return [Check("settings", "info", advice)] if advice else []
 
 
 def print_table(checks: list[Check]) -> None:
@@ -162,11 +207,13 @@ def print_table(checks: list[Check]) -> None:
 def _check(name: str, probe: Callable[[], str]) -> Check:
     try:
         return Check(name, "ok", probe())
-    except JoineryError as error:
-        return Check(name, "fail", str(error))
-    except Exception as error:
-        # whatever goes wrong on a machine is what a doctor is there to report
-        return Check(name, "fail", one_line(error))
+    except Exception as error:  # a doctor reports every fault of a machine
+        return _failure(name, error)
+
+
+def _failure(name: str, error: Exception) -> Check:
+    is_plain = isinstance(error, JoineryError | CannotStartError)
+    return Check(name, "fail", str(error) if is_plain else one_line(error))
 
 
 def _java() -> str:

@@ -68,24 +68,28 @@ class OpenedStore:
 
 
 @contextmanager
-def opened_store(store: str | None, confs: dict[str, str], *, with_tables: bool = False) -> Iterator[OpenedStore]:
-    """Open a store that must exist.
+def opened_store(
+    store: str | None, confs: dict[str, str], *, with_tables: bool = False, is_required: bool = True
+) -> Iterator[OpenedStore]:
+    """Open a store.
 
     Args:
         store: Its root; None for `spark.joinery.store`.
         confs: Spark settings, in case Spark is needed.
         with_tables: Whether Spark is to find the tables that `joinery refresh` finds.
+        is_required: True if a store that does not exist is an error.
 
     Yields:
         The store, and Spark on demand, which is stopped afterwards.
 
     Raises:
-        CannotStartError: If there is no such store, or it cannot be read.
+        CannotStartError: If a required store does not exist, or the store cannot be read.
     """
     with ExitStack() as stack:
         try:
             opened = OpenedStore(store, confs, with_tables, stack)
-            require_folder(opened.store)
+            if is_required:
+                require_folder(opened.store)
             yield opened
         except JoineryError as error:
             raise CannotStartError(str(error)) from error

@@ -98,10 +98,12 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         hint: JoinHint): LogicalPlan = {
       lazy val isBroadcast = mayBeBroadcast // to know it, the sides' sizes are estimated
       lazy val large = directions.filterNot(direction => isSmall(direction.side))
-      val insisted = directions.filter(direction =>
+      val asked = directions.filter(direction =>
         RuntimeFilterHint.isOn(if (direction.isLeft) hint.rightHint else hint.leftHint))
+      // A hint skips the check of costs. Without a shuffle, a filter has nothing to save.
+      val insisted = asked.filter(direction => !isBroadcast || isShuffledWithin(direction.side))
       val worthwhile =
-        if (insisted.nonEmpty) insisted
+        if (asked.nonEmpty) insisted
         else if (large.isEmpty || isBroadcast) Nil
         else large
       val outcomes = worthwhile.to(LazyList).flatMap { direction =>
@@ -124,7 +126,9 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       val reasons =
         found.map { case (_, (_, test)) => s"rows are dropped by a filter that the query builds of ${test.source}" }
           .orElse(outcomes.collectFirst { case (_, Left(reason)) => reason }).toSeq ++
-          (if (hinted && (insisted.isEmpty || outcomes.isEmpty))
+          (if (asked.nonEmpty && insisted.isEmpty)
+             Seq(s"hint ${RuntimeFilterHint.Name}: the join is broadcast, and no shuffle would be saved")
+           else if (hinted && (asked.isEmpty || outcomes.isEmpty))
              Seq(s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys")
            else Nil)
       found.foreach { case (_, (_, test)) => used += test.summary }
@@ -140,6 +144,12 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       }
       if (reasons.nonEmpty) Decision.record(result, Decision.BuiltFilter, reasons.mkString("; "))
       result
+    }
+
+    private def isShuffledWithin(side: LogicalPlan): Boolean = side.exists {
+      case join: Join => !FilteredJoin.isBroadcast(join)
+      case join: PreservesLeft => !join.isBroadcast
+      case other => SharedWork.isShuffled(other)
     }
 
     private def isSmall(side: LogicalPlan): Boolean =

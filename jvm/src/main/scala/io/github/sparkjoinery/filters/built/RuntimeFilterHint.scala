@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.HintInfo
 
 import io.github.sparkjoinery.planning.{JoineryHint, ResolveJoineryHint}
 
-/** The hint `RUNTIME_FILTER(t)`, which insists on a filter of t's keys, whatever it seems to cost. */
+/** The hint `RUNTIME_FILTER(t)` asks for a filter of t's keys without a check of costs, where it can save a shuffle. */
 object RuntimeFilterHint {
   val Name = "RUNTIME_FILTER"
 

@@ -39,7 +39,8 @@ object SharedWork {
       .forall(shared => nodes.exists(_ fastEquals shared))
   }
 
-  private def isShuffled(plan: LogicalPlan): Boolean = plan match {
+  /** True for a node that may shuffle rows. */
+  def isShuffled(plan: LogicalPlan): Boolean = plan match {
     case _: Join | _: PreservesLeft | _: Aggregate | _: Distinct | _: Window | _: Sort | _: RepartitionOperation => true
     case _ => false
   }

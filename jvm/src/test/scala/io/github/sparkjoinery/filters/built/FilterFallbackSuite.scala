@@ -269,7 +269,7 @@ class FilterFallbackSuite extends BuiltFilters {
 
   // hints
 
-  test("a hint insists") {
+  test("a hint skips the check of costs") {
     val unselective = "SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f JOIN small s ON f.k = s.k"
     checkBuilt(unselective, 1)
     checkBuilt(unselective, 1, "spark.joinery.runtimeFilter.applicationSideMinSize" -> "1GB")
@@ -285,6 +285,23 @@ class FilterFallbackSuite extends BuiltFilters {
     val failure =
       intercept[Exception](sql("SELECT /*+ RUNTIME_FILTER(s, 5) */ f.id FROM fact f JOIN small s ON f.k = s.k"))
     assert(failure.getMessage.contains("The hint RUNTIME_FILTER takes the names or aliases of relations"), failure)
+  }
+
+  test("a hint on a join that is broadcast builds no filter where nothing is shuffled") {
+    val query = "SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f JOIN small s ON f.k = s.k"
+    checkBuilt(query, 0, "spark.sql.autoBroadcastJoinThreshold" -> "10MB")
+    val broadcast = query.replace("RUNTIME_FILTER(s)", "RUNTIME_FILTER(s), BROADCAST(s)")
+    checkBuilt(broadcast, 0)
+    val why = "hint RUNTIME_FILTER: the join is broadcast, and no shuffle would be saved"
+    assert(reason(broadcast).contains(why), reason(broadcast))
+    checkBuilt(broadcast.replace("fact f", "(SELECT k, max(id) AS id FROM fact GROUP BY k) f"), 1)
+    val joined = broadcast.replace("fact f", "(SELECT f.k, f.id FROM fact f JOIN second t ON f.k2 = t.k2) f")
+    checkBuilt(joined, 1)
+    checkBuilt(joined.replace("(SELECT f.k", "(SELECT /*+ BROADCAST(t) */ f.k"), 0)
+    val lastJoin =
+      "SELECT /*+ RUNTIME_FILTER(s), BROADCAST(t) */ s.k, t.w FROM small s LAST JOIN second t ORDER BY t.w ON s.k = t.k"
+    checkBuilt(lastJoin, 0)
+    checkBuilt(lastJoin.replace(", BROADCAST(t)", ""), 1)
   }
 
   test("a filter is no part of another subquery over the same table") {
