@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
 
 /**
  * Puts a parser in the place of Spark's own, below those of all other extensions, wherever they are listed. Another
- * extension's parser reads its statements first. It asks this one for the parts that are Spark's, such as the query of a
- * CREATE TABLE AS.
+ * extension's parser reads its statements first. It asks this one for the parts that are Spark's, such as the query of
+ * a CREATE TABLE AS.
  */
 object InnermostParser {
 
