@@ -84,7 +84,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     val point = RangeLong(MayFail.orNull(upper.left))
     (
       SideInParts(join.left, Seq(point, point), isPoint = true, meetsAll(upper.left)),
-      SideInParts(join.right, bounds.map(_.long), isPoint = false, meetsAll(upper.right)))
+      SideInParts(join.right, bounds.map(_.long()), isPoint = false, meetsAll(upper.right)))
   }
 
   /** Those of the first two comparisons that will do, of which one is the more helpful the fewer copies there are. */

@@ -22,7 +22,7 @@ case class RangeIndexBroadcastMode(layout: RangeLayout) extends BroadcastMode {
   }
 
   private def build(rows: Iterator[InternalRow], limit: Long): Option[ShippedRelation] = rows match {
-    case runs: RangeRuns => runs.index(new DriverBuildMemory(limit))
+    case runs: RangeRuns if runs.shareOnePrefix => runs.index(new DriverBuildMemory(limit))
     case indexed: IndexedRows => indexed.index
     case _ =>
       val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, SearchableRelation, SharedPrefix}
 
 /**
  * A range join where no code is generated. It goes to the executors, the plan does not.
@@ -86,8 +86,10 @@ private[rangejoin] class RangeSearch(
     reader: => RangeIndexReader) {
   private val longKey = terms.longKey
   private val reaches = terms.reaches.map(_._2).toArray
+  private val prefix = new SharedPrefix
   private val fields = UnsafeProjection.create(
-    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong, terms.upperLong, terms.probeFails) ++ terms.reaches.map(_._1),
+    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong(prefix), terms.upperLong(prefix), terms.probeFails) ++
+      terms.reaches.map(_._1),
     streamed)
   private val rowKey = UnsafeProjection.create(terms.streamedKeys, streamed)
   private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed)).orNull
@@ -101,6 +103,7 @@ private[rangejoin] class RangeSearch(
   }
 
   private def search(row: InternalRow): Unit = {
+    prefix.set(reader.prefix)
     val found = fields(row)
     val key =
       if (longKey.isDefined) { if (found.isNullAt(0)) -1 else reader.numberOf(found.getLong(0)) }

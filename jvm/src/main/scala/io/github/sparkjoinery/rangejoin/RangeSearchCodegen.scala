@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.CodegenSupport
 
 import io.github.sparkjoinery.execution.MatchedColumns
 import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.rangejoin.index.{LeadingLong, SharedPrefix}
 
 /** Generated code that finds the matches of a streamed row: keys, bounds and condition are evaluated on variables. */
 private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSupport {
@@ -35,7 +36,9 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
         val row = onStreamed(GenerateUnsafeProjection.createCode(ctx, keys))
         (row, s"${row.value}.anyNull()")
     }
-    val (lower, upper) = (value(terms.lowerLong), value(terms.upperLong))
+    val prefix = new SharedPrefix
+    val longs = Seq(terms.lowerLong(prefix), terms.upperLong(prefix))
+    val Seq(lower, upper) = longs.map(value)
     val number = ctx.freshName("number")
     val bounded = s"$reader.between($number, ${lower.value}, ${upper.value});"
     val reached = terms.reaches.foldLeft(bounded) { case (search, (term, reach)) =>
@@ -49,8 +52,12 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
          |}
          |""".stripMargin
     }
+    val setPrefix =
+      if (!longs.exists(_.exists(_.isInstanceOf[LeadingLong]))) ""
+      else s"${ctx.addReferenceObj("prefix", prefix, classOf[SharedPrefix].getName)}.set($reader.prefix());"
     val between =
       s"""
+         |$setPrefix
          |${lower.code}
          |${upper.code}
          |if (!${lower.isNull} && !${upper.isNull}) {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
 import io.github.sparkjoinery.execution.rows.RowGrouping
 import io.github.sparkjoinery.expressions.OrderedLong
 import io.github.sparkjoinery.planning.MayFail
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout, RangeLong}
+import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout, RangeLong, SharedPrefix}
 
 /**
  * One comparison of the condition, between a term of the streamed side and one of the indexed side.
@@ -32,7 +32,7 @@ case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, s
   def reversed: RangeBound = copy(probe = indexed, indexed = probe, shift = shift.reversed)
 
   /** The bound as a long, NULL if it fails. */
-  def long: Expression = shift.bound(probe)
+  def long(prefix: SharedPrefix = new SharedPrefix): Expression = shift.bound(probe, prefix)
 }
 
 /**
@@ -103,8 +103,8 @@ case class RangeTerms(
   // what a streamed row is looked up by
 
   def longKey: Option[Expression] = RowGrouping.longKey(streamedKeys)
-  def lowerLong: Expression = probeLong(lower, Long.MinValue)
-  def upperLong: Expression = probeLong(upper, Long.MaxValue)
+  def lowerLong(prefix: SharedPrefix): Expression = probeLong(lower, prefix, Long.MinValue)
+  def upperLong(prefix: SharedPrefix): Expression = probeLong(upper, prefix, Long.MaxValue)
 
   /** Whether a bound raises an error: then the row is compared with all rows, as it is in an ordinary join. */
   def probeFails: Expression = RangeLong.anyFails(bounds.map(_.probe))
@@ -117,8 +117,8 @@ case class RangeTerms(
     .flatMap(bound => bound.shift.reach.map(reach => (OrderedLong(MayFail.orNull(bound.probe)), reach)))
     .distinctBy { case (point, reach) => (point.canonicalized, reach) }
 
-  private def probeLong(bound: Option[RangeBound], unbounded: Long): Expression =
-    bound.map(_.long).getOrElse(Literal(unbounded))
+  private def probeLong(bound: Option[RangeBound], prefix: SharedPrefix, unbounded: Long): Expression =
+    bound.map(_.long(prefix)).getOrElse(Literal(unbounded))
 
   def reader(index: RangeIndex): RangeIndexReader = index.reader(upper.exists(_.strict), lower.exists(_.strict))
 

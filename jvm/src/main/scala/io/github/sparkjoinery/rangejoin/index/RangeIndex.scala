@@ -35,6 +35,8 @@ abstract class SearchableRelation extends ShippedRelation {
  *   key number -> where to look among its starts; null for keys with few rows, and if there is none at all
  * @param failed
  *   key numbers of rows whose bounds could not be computed, in order
+ * @param prefix
+ *   what all texts begin with that the rows are filed by; starts and ends are of what comes behind
  * @param buildTimeMs
  *   milliseconds from the first row to the last array
  */
@@ -49,6 +51,7 @@ final class RangeIndex private[index] (
     private[index] val maxima: Maxima,
     private[index] val directories: Array[Directory],
     private[index] val failed: Array[Int],
+    private[index] val prefix: Array[Byte],
     val buildTimeMs: Long) extends SearchableRelation with Serializable {
 
   override def index: RangeIndex = this
@@ -89,6 +92,7 @@ private[index] object RangeIndex {
       starts: Array[Long],
       ends: Array[Long],
       failed: Array[Int],
+      prefix: Array[Byte],
       begun: Long): RangeIndex = {
     val maxima = if (ends == null) null else Maxima.of(ends)
     val directories =
@@ -106,6 +110,7 @@ private[index] object RangeIndex {
       maxima,
       found,
       failed,
+      prefix,
       buildTimeMs)
   }
 }
@@ -132,6 +137,9 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   private var isBackwards = false
   private var nextFailed = Unknown
   private var found = 0L
+
+  /** What bounds are compared with before their longs are made. */
+  def prefix: Array[Byte] = index.prefix
 
   /** Number of a key, or -1. */
   def numberOf(key: Long): Int = longKeys.find(key)

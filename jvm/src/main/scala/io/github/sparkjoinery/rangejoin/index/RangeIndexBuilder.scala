@@ -34,7 +34,8 @@ final class RangeIndexBuilder(
   private val longKeys = new LongKeyIndex(memory)
   private val rowKeys = new RowKeyIndex(layout.keys.length, memory)
   private val keyScratch = rowKeys.scratch
-  private val fields = UnsafeProjection.create(layout.longKey.getOrElse(Literal(0L)) +: layout.bounds)
+  private val finder = new PrefixFinder
+  private val fields = UnsafeProjection.create(layout.longKey.getOrElse(Literal(0L)) +: layout.bounds(finder))
   private val rowKey = UnsafeProjection.create(layout.keys)
 
   // one entry per row that has bounds
@@ -118,6 +119,7 @@ final class RangeIndexBuilder(
     require(isKeyless, "each builder numbers keys for itself")
     while (addresses.length < count + other.count) if (!grow()) return false
     if (onlyGroup() == KeyIndex.NoMemory) return false
+    finder.add(other.finder)
     val moved = pages.append(other.pages)
     System.arraycopy(other.starts, 0, starts, count, other.count)
     if (hasEnds) System.arraycopy(other.ends, 0, ends, count, other.count)
@@ -150,6 +152,7 @@ final class RangeIndexBuilder(
     val scratch = OrderedRows.scratch(longestOf(firsts))
     val resultBytes = count * resultBytesPerRow + keys.size * 4L
     if (!reserves && !memory.acquire(resultBytes + scratch)) return null
+    if (finder.prefix.nonEmpty) passOverPrefix()
     val (sortedStarts, order) =
       if (isInOrder(keys.size)) (gather(starts, null, count), null) else sorted(firsts)
     val allAddresses = gather(addresses, order, numRows)
@@ -167,7 +170,21 @@ final class RangeIndexBuilder(
       sortedStarts,
       sortedEnds,
       failed,
+      finder.prefix,
       begun)
+  }
+
+  /** Files all rows again, by what comes behind the prefix of their texts. */
+  private def passOverPrefix(): Unit = {
+    val bounds = UnsafeProjection.create(layout.bounds(new SharedPrefix(finder.prefix)))
+    val row = new UnsafeRow(layout.numFields)
+    var i = 0
+    while (i < count) {
+      val found = bounds(pages.read(addresses(i), row))
+      starts(i) = found.getLong(0)
+      if (hasEnds) ends(i) = found.getLong(1)
+      i += 1
+    }
   }
 
   /** Puts the rows whose bounds could not be computed behind the others, key after key, and returns their keys. */

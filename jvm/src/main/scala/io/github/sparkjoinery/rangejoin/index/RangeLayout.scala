@@ -28,9 +28,9 @@ case class RangeLayout(
   def longKey: Option[Expression] = RowGrouping.longKey(keys)
 
   /** Start, end, and whether one of them could not be computed, so that the row is a candidate of every probe. */
-  def bounds: Seq[Expression] = Seq(
-    RangeLong.orNull(start),
-    RangeLong.orNull(end.getOrElse(start)),
+  def bounds(prefix: SharedPrefix): Seq[Expression] = Seq(
+    RangeLong.orNull(start, prefix),
+    RangeLong.orNull(end.getOrElse(start), prefix),
     RangeLong.anyFails(start +: end.toSeq))
 
   def canonicalized: RangeLayout =

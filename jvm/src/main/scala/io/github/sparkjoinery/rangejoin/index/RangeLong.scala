@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.joinery.StringOrder
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.{ByteArray, UTF8String}
+import org.apache.spark.unsafe.types.UTF8String
 
 import io.github.sparkjoinery.expressions.OrderedLong
 import io.github.sparkjoinery.planning.MayFail
@@ -17,13 +17,14 @@ object RangeLong {
   /** Whether different values have different longs. Else what an index finds has to be compared itself. */
   def isExact(dataType: DataType): Boolean = OrderedLong.supports(dataType)
 
-  def apply(term: Expression): Expression = if (isExact(term.dataType)) OrderedLong(term) else LeadingLong(term)
+  def apply(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression =
+    if (isExact(term.dataType)) OrderedLong(term) else LeadingLong(term, prefix)
 
   /** The same; NULL if the term fails, unless it may be open. */
-  def orNull(term: Expression): Expression = term match {
+  def orNull(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression = term match {
     case open: OpenBound =>
-      If(MayFail.orNull(open.isOpen), open.longOfOpen, Coalesce(Seq(orNull(open.term), open.longOfNull)))
-    case _ => apply(MayFail.orNull(term))
+      If(MayFail.orNull(open.isOpen), open.longOfOpen, Coalesce(Seq(orNull(open.term, prefix), open.longOfNull)))
+    case _ => apply(MayFail.orNull(term), prefix)
   }
 
   /** Whether one of several terms raises an error. */
@@ -33,19 +34,27 @@ object RangeLong {
   })
 }
 
-/** What values begin with, as a long: the first eight bytes of strings, the leading digits of long decimals. */
-private[rangejoin] case class LeadingLong(child: Expression) extends UnaryExpression {
+/**
+ * What values begin with, as a long: the first eight bytes of strings behind the prefix that all of an index share, the
+ * leading digits of long decimals.
+ */
+private[rangejoin] case class LeadingLong(child: Expression, prefix: SharedPrefix) extends UnaryExpression {
   override def nullIntolerant: Boolean = true
   override def dataType: DataType = LongType
 
   override protected def nullSafeEval(value: Any): Any = value match {
-    case text: UTF8String => LeadingLong.of(text)
-    case bytes: Array[Byte] => LeadingLong.of(bytes)
-    case decimal: Decimal => LeadingLong.of(decimal)
+    case text: UTF8String => prefix.longOf(text)
+    case bytes: Array[Byte] => prefix.longOf(bytes)
+    case decimal: Decimal => LeadingLong.ofDecimal(decimal)
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    defineCodeGen(ctx, ev, value => s"${classOf[LeadingLong].getName}.of($value)")
+    child.dataType match {
+      case _: DecimalType => defineCodeGen(ctx, ev, value => s"${classOf[LeadingLong].getName}.ofDecimal($value)")
+      case _ =>
+        val reference = ctx.addReferenceObj("prefix", prefix, classOf[SharedPrefix].getName)
+        defineCodeGen(ctx, ev, text => s"$reference.longOf($text)")
+    }
 
   override protected def withNewChildInternal(newChild: Expression): LeadingLong = copy(child = newChild)
 }
@@ -59,8 +68,5 @@ object LeadingLong {
     case _ => false
   }
 
-  // Spark's prefixes are compared without a sign.
-  def of(text: UTF8String): Long = text.getPrefix ^ Long.MinValue
-  def of(bytes: Array[Byte]): Long = ByteArray.getPrefix(bytes) ^ Long.MinValue
-  def of(decimal: Decimal): Long = OrderedLong.ofDouble(decimal.toDouble)
+  def ofDecimal(decimal: Decimal): Long = OrderedLong.ofDouble(decimal.toDouble)
 }

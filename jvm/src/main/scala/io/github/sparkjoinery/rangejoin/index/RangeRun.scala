@@ -19,6 +19,8 @@ import io.github.sparkjoinery.execution.rows.{RowPages, RowsInOrder}
  *   those after them whose bounds could not be computed
  * @param numOthers
  *   those after them that can match nothing
+ * @param prefix
+ *   of the texts by which they are filed
  * @param pages
  *   their number
  * @param pageBytes
@@ -30,6 +32,7 @@ private[rangejoin] final class RangeRun private (
     val numFailed: Int,
     val numOthers: Int,
     hasEnds: Boolean,
+    val prefix: Array[Byte],
     val pages: Int,
     val pageBytes: Long,
     compressed: CompressedBytes) extends Serializable {
@@ -84,6 +87,7 @@ private[rangejoin] object RangeRun {
       index.failed.length,
       others,
       index.ends != null,
+      index.prefix,
       pages,
       pageBytes,
       compressed)

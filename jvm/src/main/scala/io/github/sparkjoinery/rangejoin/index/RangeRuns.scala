@@ -25,7 +25,10 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
   override def hasNext: Boolean = rows.hasNext
   override def next(): InternalRow = rows.next()
 
-  /** An index of them all; None if there is no memory for it. */
+  /** Whether the longs of all runs can be compared: the texts that they stand for begin alike. */
+  def shareOnePrefix: Boolean = runs.forall(run => java.util.Arrays.equals(run.prefix, runs.head.prefix))
+
+  /** An index of them all, which share one prefix; None if there is no memory for it. */
   def index(memory: BuildMemory): Option[RangeIndex] = {
     val begun = System.nanoTime()
     val count = runs.map(_.numBounded.toLong).sum
@@ -65,6 +68,7 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
         merged.starts,
         merged.ends,
         new Array[Int](failed.length),
+        runs.headOption.fold(Array.emptyByteArray)(_.prefix),
         begun
       )
       Some(index)

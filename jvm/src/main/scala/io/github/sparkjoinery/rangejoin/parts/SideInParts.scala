@@ -101,7 +101,7 @@ private[rangejoin] object SideInParts {
    */
   def of(relation: LogicalPlan, terms: Seq[Expression]): SideInParts = SideInParts(
     relation,
-    terms.sortBy(_.isInstanceOf[OpenBound]).map(RangeLong.orNull), // cuts are made by the first
+    terms.sortBy(_.isInstanceOf[OpenBound]).map(RangeLong.orNull(_)), // cuts are made by the first
     terms.head.semanticEquals(terms.last),
     RangeLong.anyFails(terms)
   )

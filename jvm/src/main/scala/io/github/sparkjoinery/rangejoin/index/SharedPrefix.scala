@@ -1,0 +1,68 @@
+package io.github.sparkjoinery.rangejoin.index
+
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * The bytes that all texts of an index begin with. The index files a text by the eight bytes behind them. A text of the
+ * other side that begins with other bytes lies before, or behind, all texts of the index.
+ *
+ * Expressions are made before the index is there. They hold this object, and the search sets its bytes.
+ */
+private[rangejoin] class SharedPrefix(private var bytes: Array[Byte] = Array.emptyByteArray) extends Serializable {
+
+  def set(bytes: Array[Byte]): Unit = this.bytes = bytes
+
+  def longOf(text: Array[Byte]): Long = longOf(UTF8String.fromBytes(text))
+
+  def longOf(text: UTF8String): Long =
+    if (bytes.length == 0) SharedPrefix.leading(text)
+    else {
+      val (length, most) = (text.numBytes, math.min(text.numBytes, bytes.length))
+      val same = SharedPrefix.sameBytes(text, bytes, most)
+      if (same == bytes.length) SharedPrefix.leading(SharedPrefix.behind(text, same))
+      else if (same == length || (text.getByte(same) & 0xff) < (bytes(same) & 0xff)) Long.MinValue
+      else Long.MaxValue
+    }
+
+  // Expressions are compared before the bytes are known.
+  override def equals(other: Any): Boolean = other.isInstanceOf[SharedPrefix]
+  override def hashCode: Int = 0
+}
+
+private[index] object SharedPrefix {
+
+  // Spark's prefixes are compared without a sign.
+  private def leading(text: UTF8String): Long = text.getPrefix ^ Long.MinValue
+
+  private def behind(text: UTF8String, bytes: Int): UTF8String =
+    UTF8String.fromAddress(text.getBaseObject, text.getBaseOffset + bytes, text.numBytes - bytes)
+
+  /** How many bytes are the same, of so many. */
+  def sameBytes(text: UTF8String, bytes: Array[Byte], most: Int): Int = {
+    var same = 0
+    while (same < most && text.getByte(same) == bytes(same)) same += 1
+    same
+  }
+}
+
+/** Finds the longest prefix of all texts that it gets. */
+private[index] final class PrefixFinder extends SharedPrefix {
+  private var found: Array[Byte] = _
+
+  override def longOf(text: UTF8String): Long = {
+    if (found == null) found = text.getBytes
+    else if (found.length > 0) shorten(SharedPrefix.sameBytes(text, found, math.min(text.numBytes, found.length)))
+    super.longOf(text)
+  }
+
+  /** Goes on with the texts of another finder, too. */
+  def add(other: PrefixFinder): Unit = if (found == null) found = other.found
+  else if (other.found != null) {
+    val text = UTF8String.fromBytes(other.found)
+    shorten(SharedPrefix.sameBytes(text, found, math.min(other.found.length, found.length)))
+  }
+
+  private def shorten(length: Int): Unit = if (length < found.length) found = found.take(length)
+
+  def prefix: Array[Byte] = if (found == null) Array.emptyByteArray else found
+}
