@@ -123,7 +123,7 @@ def _with_units(reason: str) -> str:
 
 
 def _arguments(operator: Operator) -> str:
-    """Keys, order and condition, by which one join is told from another, without the numbers of Spark's columns."""
+    """Show keys, order and condition of a join, without the numbers of Spark's columns: they tell joins apart."""
     arguments = operator.detail.removeprefix(operator.operator).strip()
     # with what a LAST JOIN breaks ties is no part of the query
     return re.sub(r"#\d+L?", "", re.sub(r", xxhash64\([^()]*\) ASC NULLS FIRST", "", arguments))

@@ -170,7 +170,7 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
 
 
 def spec_in_words(spec: Spec) -> str:
-    """What an artifact is computed of, in the words of `meta.joinery`: the columns first, then what is set besides."""
+    """Describe an artifact in the words of `meta.joinery`: its columns first, then its other arguments."""
     values = spec.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     return "; ".join(f"{name}: {_in_words(value)}" for name, value in values.items())
 

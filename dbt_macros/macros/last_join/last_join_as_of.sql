@@ -1,7 +1,7 @@
 {# Portable point-in-time form: all sides in one stream, sorted by key and time; each left row takes the row of each right side last
    seen. Right rows travel as structs, so that a right row full of NULLs still counts as one (ignore nulls skips only the others).
    At equal times right rows come first, or last where `strict`; NULL keys and times of the right side never match and stay out.
-   Where the row last seen is beyond `tolerance`, every earlier one is, too. Times that the comparison rounds are ordered as written.
+   If the row last seen is beyond `tolerance`, every earlier one is, too. Times that the comparison rounds are ordered as written.
    A comparison that may disorder times (may_disorder) also keeps, as __joinery_top, the row whose time as written is the last so far. #}
 {% macro last_join_as_of(left, joins) %}
   {%- set pairs = joins[0].on + [joins[0].as_of] -%}
