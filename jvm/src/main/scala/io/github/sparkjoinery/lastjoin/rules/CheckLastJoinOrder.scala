@@ -63,7 +63,6 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
     case "WINDOW" => "a window function"
     case "SUBQUERY" => "a subquery"
     case "OUTER_REFERENCE" => "a column of an outer query"
-    case "GENERATOR" => "a generator"
     case "NONDETERMINISTIC" => "a non-deterministic expression"
   }
 }
