@@ -144,7 +144,8 @@ class SparkApplication:
                 self.cancel()
                 raise AirflowException(f"Spark did not answer within {limit_s:.0f} s\n{self._shown_log()}")
             time.sleep(_POLL_S)
-        if progress.state in ("done", "failed"):
+        # the program reports that it failed, without the cause, where its JVM was killed under it
+        if progress.state == "done" or (progress.state == "failed" and not self._was_killed()):
             return progress
         raise self._lost()
 
@@ -160,6 +161,10 @@ class SparkApplication:
 
     def _has_exited(self) -> bool:
         return self._process is not None and self._process.poll() is not None
+
+    def _was_killed(self) -> bool:
+        """Popen gives the negative number of the signal that ended a process."""
+        return self._process is not None and (self._process.returncode or 0) < 0
 
     def _ended_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
