@@ -5,12 +5,12 @@ import org.apache.spark.sql.joinery.{InnermostParser, JoineryConf, PrunePartitio
 
 import io.github.sparkjoinery.execution.{CodegenBoundaries, OneFilePerTask}
 import io.github.sparkjoinery.filters.built.{
-  BuildRuntimeFilters,
   KeySubquery,
   ResolveRuntimeFilterHint,
   RuntimeFilterStrategy
 }
 import io.github.sparkjoinery.filters.shuffled.FilterShuffledRows
+import io.github.sparkjoinery.filters.waiting.{FilterByShuffledKeys, WaitForKeys}
 import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
@@ -81,7 +81,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  * Rows of a join that match nothing are dropped before they are shuffled:
  *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`;
  *   1. optimizer: [[ApplyBloomFilters]], with `spark.joinery.store`, uses filters that are there;
- *      [[BuildRuntimeFilters]] adds a subquery that builds one;
+ *      BuildRuntimeFilters adds a subquery that builds one;
  *   1. planner: [[RuntimeFilterStrategy]] leaves out what Spark's own rule has added to that;
  *   1. physical plan: [[KeySubquery]] makes the subquery one that no query waits for too long;
  *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] has what it found to be few keys filter the
@@ -141,8 +141,9 @@ private object Capabilities {
     extensions.injectResolutionRule(_ => ResolveRuntimeFilterHint)
     extensions.injectPreCBORule(_ => PrunePartitions)
     extensions.injectPreCBORule(_ => ApplyBloomFilters)
-    extensions.injectPreCBORule(_ => AlsoOfSubqueries(BuildRuntimeFilters))
     extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
+    extensions.injectRuntimeOptimizerRule(_ => FilterByShuffledKeys)
+    extensions.injectQueryStagePrepRule(_ => WaitForKeys)
     extensions.injectQueryStagePrepRule(_ => KeySubquery.Plan)
     extensions.injectQueryStageOptimizerRule(_ => FilterShuffledRows)
     extensions.injectColumnar(_ => KeySubquery.PlanWithoutAdaptiveExecution)

@@ -54,8 +54,7 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   }
 
   private def into(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
-    case _ if isPartOfTable(plan) =>
-      if (ParsedText.asksForCorruptRecords(plan, keys.map(_._1))) Nil else Seq(KeySource(plan, keys))
+    case _: org.apache.spark.sql.execution.adaptive.LogicalQueryStage => Seq(KeySource(plan, keys))
     case Project(list, child) => down(child, resolved(keys, getAliasMap(list)))
     case aggregate: Aggregate =>
       val below = resolved(keys, getAliasMap(aggregate)).filterNot(_._1.exists(_.isInstanceOf[AggregateExpression]))
@@ -135,11 +134,4 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   private def resolved(keys: Seq[(Expression, Int)], aliases: AttributeMap[Alias]): Seq[(Expression, Int)] =
     keys.map { case (key, place) => (replaceAlias(key, aliases), place) }
       .filter { case (key, _) => key.deterministic && Equalities.isShort(key) }
-
-  private def isPartOfTable(plan: LogicalPlan): Boolean = plan match {
-    case Project(_, child) => isPartOfTable(child)
-    case Filter(_, child) => isPartOfTable(child)
-    case SubqueryAlias(_, child) => isPartOfTable(child)
-    case leaf => leaf.isInstanceOf[LeafNode]
-  }
 }

@@ -91,7 +91,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
   } yield {
     val id = NamedExpression.newExprId
     val source = s"$keys shuffled rows"
-    val build = ShuffledKeysExec(HashedKey.hash(pairs.map(_._1)), JoineryConf.runtimeFilterMaxKeys, other.rows)
+    val build = ShuffledKeysExec(HashedKey.hash(pairs.map(_._1)), Nil, JoineryConf.runtimeFilterMaxKeys, other.rows)
     val subquery = new KeySubqueryExec(s"subquery#${id.id}", source, build)
     MightContain(
       hash,
