@@ -4,13 +4,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.{InnermostParser, JoineryConf, PrunePartitions}
 
 import io.github.sparkjoinery.execution.{CodegenBoundaries, OneFilePerTask}
-import io.github.sparkjoinery.filters.built.{
-  KeySubquery,
-  ResolveRuntimeFilterHint,
-  RuntimeFilterStrategy
-}
-import io.github.sparkjoinery.filters.shuffled.FilterShuffledRows
-import io.github.sparkjoinery.filters.waiting.{FilterByShuffledKeys, WaitForKeys}
+import io.github.sparkjoinery.filters.rules._
 import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
@@ -81,11 +75,11 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  * Rows of a join that match nothing are dropped before they are shuffled:
  *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`;
  *   1. optimizer: [[ApplyBloomFilters]], with `spark.joinery.store`, uses filters that are there;
- *      BuildRuntimeFilters adds a subquery that builds one;
- *   1. planner: [[RuntimeFilterStrategy]] leaves out what Spark's own rule has added to that;
- *   1. physical plan: [[KeySubquery]] makes the subquery one that no query waits for too long;
- *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] has what it found to be few keys filter the
- *      other side before that is sorted.
+ *   1. planner: [[RuntimeFilterStrategy]] leaves out a filter of Spark's for the same keys;
+ *   1. adaptive execution: [[WaitForKeys]] has a large side wait for the shuffle of a small one;
+ *   1. adaptive execution, the small side shuffled: [[FilterByShuffledKeys]] puts its keys' filter into the large side;
+ *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] has few keys filter the other side before that
+ *      is sorted.
  *
  * Whatever the operators: [[OneFilePerTask]] makes one partition more of 200, so that a task writes one file instead of
  * one for each.
@@ -144,9 +138,7 @@ private object Capabilities {
     extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
     extensions.injectRuntimeOptimizerRule(_ => FilterByShuffledKeys)
     extensions.injectQueryStagePrepRule(_ => WaitForKeys)
-    extensions.injectQueryStagePrepRule(_ => KeySubquery.Plan)
     extensions.injectQueryStageOptimizerRule(_ => FilterShuffledRows)
-    extensions.injectColumnar(_ => KeySubquery.PlanWithoutAdaptiveExecution)
 
     // whatever the operators
     extensions.injectQueryStagePrepRule(_ => OneFilePerTask)

@@ -1,13 +1,15 @@
 package io.github.sparkjoinery.filters.stored
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts.{SomeFiles, Uncovered}
-import io.github.sparkjoinery.filters.built.{BuiltFilter, FilterCost, KeySummary}
+import io.github.sparkjoinery.expressions.HashedKey
+import io.github.sparkjoinery.filters.logical.FilterCost
+import io.github.sparkjoinery.filters.runtime.CollectKeys
 
 /**
  * The keys that a stored filter lacks, because their files have come since it was built. The query reads those files,
@@ -31,7 +33,7 @@ object AddedKeys {
       keys: Seq[Expression],
       uncovered: Uncovered,
       isSelective: Boolean,
-      session: SparkSession): Either[String, BuiltFilter] = {
+      session: SparkSession): Either[String, AddedFilter] = {
     val number = s"${uncovered.files.size} files of ${uncovered.bytes} bytes"
     if (!JoineryConf.runtimeFilterBuild || !uncovered.isReadByQuery) Left(uncovered.reason)
     else if (uncovered.bytes * LeastStored > uncovered.allBytes)
@@ -39,9 +41,11 @@ object AddedKeys {
     else if (!FilterCost.isLittle(uncovered.bytes, side.other))
       Left(s"${uncovered.reason}, and with it $number, too much to read for what is filtered: refresh it")
     else {
-      val summary = KeySummary(added(side, uncovered.files, session), keys, Nil)
-      val subquery = ScalarSubquery(summary.collected(JoineryConf.runtimeFilterMaxKeys))
-      Right(BuiltFilter(subquery, s"$number that have come since", isSelective))
+      val hash = HashedKey.hash(keys.flatMap(HashedKey.of(_)))
+      val collected = CollectKeys(hash, JoineryConf.runtimeFilterMaxKeys).toAggregateExpression()
+      val rows = added(side, uncovered.files, session)
+      val subquery = ScalarSubquery(Aggregate(Nil, Seq(Alias(collected, "keys")()), rows))
+      Right(AddedFilter(subquery, s"$number that have come since", isSelective))
     }
   }
 

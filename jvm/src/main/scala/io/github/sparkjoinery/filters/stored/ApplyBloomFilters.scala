@@ -25,7 +25,7 @@ import io.github.sparkjoinery.artifacts.{
   Validity
 }
 import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, MightContain, StoredFilter}
-import io.github.sparkjoinery.filters.{FilteredJoin, KeyLineage}
+import io.github.sparkjoinery.filters.logical.{FilteredJoin, KeyLineage}
 import io.github.sparkjoinery.planning.{Decision, ListOnce, MayFail}
 
 /**

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts.ArtifactVersion
-import io.github.sparkjoinery.filters.FilteredJoin
+import io.github.sparkjoinery.filters.logical.FilteredJoin
 
 /** Whether a filter is likely to save more than it costs. */
 object FilterBenefit {

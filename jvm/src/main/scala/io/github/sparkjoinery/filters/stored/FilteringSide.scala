@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
-import io.github.sparkjoinery.filters.Equalities
+import io.github.sparkjoinery.filters.logical.Equalities
 import io.github.sparkjoinery.planning.ParsedText
 
 /**

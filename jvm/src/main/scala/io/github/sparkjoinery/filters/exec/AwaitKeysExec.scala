@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.waiting
+package io.github.sparkjoinery.filters.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -7,20 +7,23 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
 /**
- * Rows that are not read before a shuffle of the other side is through. Adaptive execution plans them again then, with
- * a filter of the keys that were shuffled.
+ * Delays its rows until the creation side of a runtime filter is shuffled. Adaptive execution makes no stage of the
+ * exchange above before the exchange of the creation side is through. It then plans the rows again, with the filter.
  *
- * @param keys
- *   the exchange that the join reads, too
+ * @param left
+ *   the rows of the application side
+ * @param right
+ *   the exchange of the creation side, which the join reads, too
+ * @param filter
+ *   the filter to come, for EXPLAIN
  */
-case class AwaitKeysExec(left: SparkPlan, keys: SparkPlan, filter: String) extends BinaryExecNode {
+case class AwaitKeysExec(left: SparkPlan, right: SparkPlan, filter: String) extends BinaryExecNode {
   override def nodeName: String = "AwaitKeys"
-  override def right: SparkPlan = keys
   override def output: Seq[Attribute] = left.output
   override def outputPartitioning: Partitioning = left.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = left.outputOrdering
-  override protected def doExecute(): RDD[InternalRow] = left.execute()
   override def simpleString(maxFields: Int): String = s"$nodeName $filter"
+  override protected def doExecute(): RDD[InternalRow] = left.execute()
   override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): AwaitKeysExec =
-    copy(left = newLeft, keys = newRight)
+    copy(left = newLeft, right = newRight)
 }

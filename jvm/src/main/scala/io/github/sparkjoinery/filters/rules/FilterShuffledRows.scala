@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.shuffled
+package io.github.sparkjoinery.filters.rules
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
@@ -11,8 +11,9 @@ import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoin
 import org.apache.spark.sql.execution.{FilterExec, LeafExecNode, SparkPlan}
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
-import io.github.sparkjoinery.filters.built.{BuiltFilter, KeySubquery, KeySubqueryExec}
+import io.github.sparkjoinery.expressions.{HashedKey, MightContain, StoredFilter}
+import io.github.sparkjoinery.filters.logical.{FilterableJoin, ShuffledSide}
+import io.github.sparkjoinery.filters.runtime.ShuffledKeys
 import io.github.sparkjoinery.planning.{MatchesRightRows, Repeatable}
 
 /**
@@ -41,23 +42,13 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     if (!JoineryConf.runtimeFilterBuild) plan
     else plan.transformUp {
       case join @ SortMergeJoinExec(leftKeys, rightKeys, joinType, _, _, _, _) =>
-        filtered(join, leftKeys, rightKeys, dropsLeft(joinType), dropsRight(joinType))
+        filtered(join, leftKeys, rightKeys, FilterableJoin.dropsLeft(joinType), FilterableJoin.dropsRight(joinType))
       // A hash table costs as much to ask as a filter; only building it is worth saving.
       case join @ ShuffledHashJoinExec(leftKeys, rightKeys, joinType, side, _, _, _, _) =>
         val isLeft = side == BuildLeft
-        filtered(join, leftKeys, rightKeys, isLeft && dropsLeft(joinType), !isLeft && dropsRight(joinType))
+        filtered(join, leftKeys, rightKeys, isLeft && FilterableJoin.dropsLeft(joinType), !isLeft && FilterableJoin.dropsRight(joinType))
       case join: MatchesRightRows => filtered(join, join.leftKeys, join.rightKeys, dropLeft = false, dropRight = true)
     }
-
-  private def dropsLeft(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | LeftSemi | RightOuter => true
-    case _ => false
-  }
-
-  private def dropsRight(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | LeftSemi | LeftAnti | LeftOuter | _: ExistenceJoin => true
-    case _ => false
-  }
 
   private def filtered(
       join: SparkPlan,
@@ -88,16 +79,9 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     if pairs.nonEmpty && isSettled(other.stage)
     hash = HashedKey.hash(pairs.map(_._2))
     if !isTested(side.stage, hash)
-  } yield {
-    val id = NamedExpression.newExprId
-    val source = s"$keys shuffled rows"
-    val build = ShuffledKeysExec(HashedKey.hash(pairs.map(_._1)), Nil, JoineryConf.runtimeFilterMaxKeys, other.rows)
-    val subquery = new KeySubqueryExec(s"subquery#${id.id}", source, build)
-    MightContain(
-      hash,
-      BuiltFilter(KeySubquery(subquery, id), source, isSelective = false),
-      pauses = !side.mayFailOfParts)
-  }
+    found <- ShuffledKeys.read(other.stage, Some(HashedKey.hash(pairs.map(_._1))), Nil)
+    filter <- found.filter
+  } yield MightContain(hash, StoredFilter(filter), pauses = !side.mayFailOfParts)
 
   /** Whether it has the same keys again where an executor that is lost takes a part of it along. */
   private def isSettled(stage: ShuffleQueryStageExec): Boolean = stage.logicalLink.exists(Repeatable.ofSameTables)

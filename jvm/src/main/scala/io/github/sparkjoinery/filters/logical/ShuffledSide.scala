@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.shuffled
+package io.github.sparkjoinery.filters.logical
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}

@@ -1,60 +1,48 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.logical
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 import io.github.sparkjoinery.expressions.HashedKey
-import io.github.sparkjoinery.filters.Equalities
-import io.github.sparkjoinery.planning.{ParsedText, PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
 
 /**
- * A table, or a part of one, whose rows have all values that a side's keys can have, and perhaps more. Nothing that is
- * shuffled: what a filter is built of may share its shuffles with the query, and a build that is late is cancelled.
+ * A plan below a side of a join whose rows have all values that the side's keys can have, and perhaps more.
  *
- * @param plan
- *   projections and predicates over a table
  * @param keys
- *   over `plan`, each with its place among the side's keys
+ *   terms over `plan`, each with its place among the side's keys
  */
 case class KeySource(plan: LogicalPlan, keys: Seq[(Expression, Int)])
 
 object KeySource extends PredicateHelper with JoinSelectionHelper {
 
   /**
-   * On a join that gets no filter, as it shuffles nothing: the test that rows of one side would have had to pass. Rows
-   * that come out of the join pass it, so that what is built of that side is built of fewer keys.
+   * The plans below a side that its keys come from. Keys are followed through projections, and across joins to the
+   * terms that they are equal to. The keys of `(a JOIN b ON a.k = b.k)` are found in `a`, which may be the small one,
+   * although the column is b's.
    *
-   * @param test
-   *   over that side, made when somebody asks
+   * @param isEnd
+   *   true for plans whose keys can be read
    */
-  class SparedTest(val isLeft: Boolean, make: => Option[Expression]) {
-    lazy val test: Option[Expression] = make
-  }
+  def of(side: LogicalPlan, keys: Seq[Expression])(isEnd: LogicalPlan => Boolean): Seq[KeySource] =
+    new KeySource.Search(isEnd).down(side, keys.zipWithIndex)
 
-  val Spared: TreeNodeTag[SparedTest] = TreeNodeTag("joinery_filter_spared")
-
-  /**
-   * Tables below a side: down where its keys come from, and across joins to what they are equal to. So the keys of `(a
-   * JOIN b ON a.k = b.k)` are found in `a`, which may be the small one, though the column is b's. And a table that is
-   * filtered itself has fewer keys of other columns, too: a chain of joins by different columns is filtered to its end.
-   */
-  def of(side: LogicalPlan, keys: Seq[Expression]): Seq[KeySource] = down(side, keys.zipWithIndex)
+  private class Search(isEnd: LogicalPlan => Boolean) {
 
   /**
    * Not with keys without columns, which any table would have, even one without a row; nor with those that cost much to
    * compute once more.
    */
-  private def down(plan: LogicalPlan, all: Seq[(Expression, Int)]): Seq[KeySource] = {
+  def down(plan: LogicalPlan, all: Seq[(Expression, Int)]): Seq[KeySource] = {
     val keys = all.filter { case (key, _) => key.references.nonEmpty && Equalities.isCheap(key) }
     if (keys.isEmpty) Nil else into(plan, keys)
   }
 
   private def into(plan: LogicalPlan, keys: Seq[(Expression, Int)]): Seq[KeySource] = plan match {
-    case _: org.apache.spark.sql.execution.adaptive.LogicalQueryStage => Seq(KeySource(plan, keys))
+    case end if isEnd(end) => Seq(KeySource(end, keys))
     case Project(list, child) => down(child, resolved(keys, getAliasMap(list)))
     case aggregate: Aggregate =>
       val below = resolved(keys, getAliasMap(aggregate)).filterNot(_._1.exists(_.isInstanceOf[AggregateExpression]))
@@ -108,8 +96,7 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
     val fromRight = from(right, isPadded = !comesOutOfRight(joinType))
     val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil
     val toRight = if (leftMatches) fromLeft.flatMap(other(_, equal)) else Nil
-    narrowed(join, isLeft = true, down(left, fromLeft ++ toLeft)) ++
-      narrowed(join, isLeft = false, down(right, fromRight ++ toRight))
+    down(left, fromLeft ++ toLeft) ++ down(right, fromRight ++ toRight)
   }
 
   /** Whether what comes out of a join's left side is always of a row there, and no NULL that the join has added. */
@@ -123,15 +110,8 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
     case _ => false
   }
 
-  private def narrowed(join: LogicalPlan, isLeft: Boolean, sources: Seq[KeySource]): Seq[KeySource] =
-    join.getTagValue(Spared).filter(_.isLeft == isLeft && sources.nonEmpty).flatMap(_.test) match {
-      case Some(test) => sources.map { source =>
-          if (test.references.subsetOf(source.plan.outputSet)) source.copy(plan = Filter(test, source.plan)) else source
-        }
-      case None => sources
-    }
-
   private def resolved(keys: Seq[(Expression, Int)], aliases: AttributeMap[Alias]): Seq[(Expression, Int)] =
     keys.map { case (key, place) => (replaceAlias(key, aliases), place) }
       .filter { case (key, _) => key.deterministic && Equalities.isShort(key) }
+}
 }

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.logical
 
 import java.util.IdentityHashMap
 
@@ -36,56 +36,45 @@ class FilterCost {
     }
   }
 
-  /**
-   * What a filter of a side may save.
-   *
-   * @param side
-   *   that is filtered
-   * @param other
-   *   side of the join
-   */
-  class Side(side: LogicalPlan, other: LogicalPlan) {
-    private lazy val saved = known(savings, side) {
-      val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
-      if (hasPredicate(side)) whole / OfItsRows else whole
-    }
-
-    /**
-     * Why a filter is not built; None if it is.
-     *
-     * @param keys
-     *   what its keys come from, with no other columns
-     * @param sideKeys
-     *   of the side that is filtered
-     * @param isBuilt
-     *   whether it is built anyway, for another join
-     */
-    def missing(keys: LogicalPlan, sideKeys: Seq[Expression], isBuilt: => Boolean): Option[String] =
-      scans(keys, keys.outputSet) match {
-        case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
-        case read if read.flatten.sum > saved * (if (isSelective(keys)) ReadingIsFaster else UnlessUnsure) =>
-          Some(s"to read its keys takes ${read.flatten.sum} bytes, too much for $saved bytes that it filters")
-        case read if read.flatten.sum * Negligible <= saved && (isAll(other) || isBuilt) => None
-        case _ if (areFew(keys) || areInRange(keys)) && !areFew(side) || hasFewerKeys(keys, side, sideKeys) => None
-        case read if hasPredicate(keys) && read.flatten.sum * Unsure <= saved => None
-        case read if hasPredicate(keys) =>
-          Some(
-            "its predicates may leave most keys, or the other side has few rows already, and to read them takes " +
-              s"${read.flatten.sum} bytes, more than a $Unsure. of $saved bytes that it filters")
-        case read if read.flatten.sum * Negligible <= saved =>
-          Some(OfDimension)
-        case read =>
-          Some(
-            s"no predicate makes its keys few, and to read them takes ${read.flatten.sum} bytes, more than a " +
-              s"$Negligible. of $saved bytes that it filters")
-      }
+  /** Bytes of the application side that a filter may keep from the shuffle. */
+  private def saved(side: LogicalPlan): BigInt = known(savings, side) {
+    val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
+    if (hasPredicate(side)) whole / OfItsRows else whole
   }
+
+  /**
+   * Why a side does not wait for a filter; None if it does.
+   *
+   * @param creation
+   *   the rows whose keys make the filter
+   * @param side
+   *   the side to filter
+   * @param other
+   *   the whole other side of the join
+   * @param keys
+   *   the keys of the side to filter
+   */
+  def missing(creation: LogicalPlan, side: LogicalPlan, other: LogicalPlan, keys: Seq[Expression]): Option[String] =
+    scans(creation, creation.outputSet) match {
+      case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
+      case read if read.flatten.sum > saved(side) * (if (isSelective(creation)) WaitingIsFaster else UnlessUnsure) =>
+        Some(s"to wait for ${read.flatten.sum} bytes of its keys is too much for ${saved(side)} bytes that it filters")
+      case read if read.flatten.sum * Negligible <= saved(side) && isAll(other) => None
+      case _ if (areFew(creation) || areInRange(creation)) && !areFew(side) || hasFewerKeys(creation, side, keys) =>
+        None
+      case read if hasPredicate(creation) && read.flatten.sum * Unsure <= saved(side) => None
+      case read if hasPredicate(creation) =>
+        Some(
+          "its predicates may leave most keys, or the other side has few rows already, and its keys are read from " +
+            s"${read.flatten.sum} bytes, more than a $Unsure. of ${saved(side)} bytes that it filters")
+      case read =>
+        Some(
+          s"no predicate makes its keys few, and they are read from ${read.flatten.sum} bytes, more than a " +
+            s"$Negligible. of ${saved(side)} bytes that it filters")
+    }
 }
 
 object FilterCost extends PredicateHelper with SQLConfHelper {
-
-  /** Then no other table of the side is worth reading for these keys: those are larger, and have no keys but these. */
-  val OfDimension = "no predicate makes its keys few, and they are those of a table that is joined with others first"
 
   // What costs so much less to read than the other side can be tried.
   private val Negligible = 100
@@ -95,7 +84,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   // What of a table has come since a filter of it was built can be tried, too, as the filter is there already.
   private val Little = 10
   // Rows are read several times as fast as they are shuffled and sorted; less is saved where less is sure to be dropped.
-  private val ReadingIsFaster = 3
+  private val WaitingIsFaster = 3
   private val UnlessUnsure = 2
   // What a side's own predicates may leave of it: nobody knows, but it is less than all.
   private val OfItsRows = 3

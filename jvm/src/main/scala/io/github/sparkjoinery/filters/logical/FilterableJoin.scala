@@ -1,0 +1,62 @@
+package io.github.sparkjoinery.filters.logical
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+
+import io.github.sparkjoinery.planning.PreservesLeft
+
+/**
+ * A join of which rows without a match may be dropped.
+ *
+ * @param sides
+ *   the sides whose rows may be dropped
+ */
+case class FilterableJoin(
+    join: LogicalPlan,
+    condition: Option[Expression],
+    hint: JoinHint,
+    sides: Seq[ApplicationSide])
+
+/**
+ * A side of a join whose rows a runtime filter may drop.
+ *
+ * @param isLeft
+ *   whether it is the left side
+ * @param rows
+ *   its plan
+ * @param creation
+ *   the plan of the other side, whose keys make the filter
+ */
+case class ApplicationSide(isLeft: Boolean, rows: LogicalPlan, creation: LogicalPlan)
+
+object FilterableJoin {
+
+  /** Marks a join with the side that is to be filtered; None: no side. The decision is made once for a query. */
+  val Decision: TreeNodeTag[Option[Boolean]] = TreeNodeTag("joinery_application_side")
+
+  def unapply(plan: LogicalPlan): Option[FilterableJoin] = plan match {
+    case join: Join if !join.isStreaming =>
+      val left = Option.when(dropsLeft(join.joinType))(ApplicationSide(isLeft = true, join.left, join.right))
+      val right = Option.when(dropsRight(join.joinType))(ApplicationSide(isLeft = false, join.right, join.left))
+      Some(FilterableJoin(join, join.condition, join.hint, (left ++ right).toSeq))
+    case join: PreservesLeft if !join.isStreaming =>
+      Some(FilterableJoin(
+        join,
+        join.condition,
+        join.hint,
+        Seq(ApplicationSide(isLeft = false, join.right, join.left))))
+    case _ => None
+  }
+
+  def dropsLeft(joinType: JoinType): Boolean = joinType match {
+    case _: InnerLike | LeftSemi | RightOuter => true
+    case _ => false
+  }
+
+  def dropsRight(joinType: JoinType): Boolean = joinType match {
+    case _: InnerLike | LeftSemi | LeftAnti | LeftOuter | _: ExistenceJoin => true
+    case _ => false
+  }
+}

@@ -1,0 +1,109 @@
+package io.github.sparkjoinery.filters.logical
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types._
+
+import io.github.sparkjoinery.expressions.HashedKey
+
+/**
+ * The terms of a join condition by which one side can filter the other.
+ *
+ * @param side
+ *   the plan to filter
+ * @param keys
+ *   equalities that hold on every match, of types that can be hashed
+ * @param bounds
+ *   comparisons of a column of the application side with a term of the creation side
+ */
+case class FilterableKeys(side: LogicalPlan, keys: Seq[FilterableKeys.Key], bounds: Seq[FilterableKeys.Bound]) {
+  def isEmpty: Boolean = keys.isEmpty && bounds.isEmpty
+
+  /** The terms of the creation side, keys first. */
+  def creation: Seq[Expression] = keys.map(_.creation) ++ bounds.map(_.creation)
+
+  /** The terms that a source has, over its plan. */
+  def foundIn(source: KeySource): FilterableKeys = {
+    def found(place: Int): Option[Expression] = source.keys.collectFirst { case (key, `place`) => key }
+    val pairs = keys.zipWithIndex.flatMap { case (key, i) => found(i).map(term => key.copy(creation = term)) }
+    copy(
+      keys = FilterableKeys.harmless(pairs, side),
+      bounds = bounds.zipWithIndex.flatMap { case (bound, i) =>
+        found(keys.length + i).map(term => bound.copy(creation = term))
+      })
+  }
+
+  /** The comparisons by bounds: those of the condition, and two for each key. */
+  def ranges: Seq[FilterableKeys.Bound] = bounds ++ keys.flatMap {
+    case FilterableKeys.Key(creation, application: Attribute)
+        if creation.dataType == application.dataType && FilterableKeys.isOrdered(application.dataType) =>
+      Seq(true, false).map(FilterableKeys.Bound(creation, application, _))
+    case _ => Nil
+  }
+
+  /** Hash of the keys of a creation row; None where no keys are equal. */
+  def creationHash: Option[Expression] = hash(keys.map(_.creation))
+
+  def applicationHash: Option[Expression] = hash(keys.map(_.application))
+
+  private def hash(terms: Seq[Expression]): Option[Expression] =
+    if (terms.isEmpty) None else Some(HashedKey.hash(terms.flatMap(HashedKey.of(_))))
+}
+
+object FilterableKeys extends PredicateHelper {
+
+  /** An equality of a term of the creation side and one of the application side. */
+  case class Key(creation: Expression, application: Expression)
+
+  /**
+   * A comparison: the column of the application side is at most the term, or at least. Equal values always pass.
+   * Parquet's reader cuts microseconds off a bound where a file has none: `t < 12:00:00.000` would skip the rows of
+   * noon, which are before 12:00:00.0005.
+   */
+  case class Bound(creation: Expression, application: Attribute, isUpper: Boolean)
+
+  /** The terms of a condition between the side to filter and the other one. */
+  def between(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): FilterableKeys = FilterableKeys(
+    side,
+    harmless(
+      Equalities.of(condition, other, side).collect {
+        case (creation, application)
+            if HashedKey.typeOf(creation.dataType).isDefined && HashedKey.typeOf(creation.dataType) == HashedKey.typeOf(
+              application.dataType) && Equalities.isCheap(creation) => Key(creation, application)
+      },
+      side
+    ),
+    condition.toSeq.flatMap(splitConjunctivePredicates).flatMap {
+      case LessThanOrEqual(a, b) => bounds(a, b, side, other)
+      case LessThan(a, b) => bounds(a, b, side, other)
+      case GreaterThanOrEqual(a, b) => bounds(b, a, side, other)
+      case GreaterThan(a, b) => bounds(b, a, side, other)
+      case _ => Nil
+    }
+  )
+
+  /** True for types of which a reader may be told a smallest and a largest value. */
+  private def isOrdered(dataType: DataType): Boolean = dataType match {
+    case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType | TimestampNTZType | _: DecimalType => true
+    case _ => false
+  }
+
+  /** Those keys of one filter that cannot fail, also without the others. */
+  private def harmless(keys: Seq[Key], side: LogicalPlan): Seq[Key] = {
+    val found = keys.filter(key => Equalities.isHarmless(key.application, side, keys.map(_.application)))
+    if (found.length == keys.length) found else harmless(found, side)
+  }
+
+  /** Of `lower <= upper`. */
+  private def bounds(lower: Expression, upper: Expression, side: LogicalPlan, other: LogicalPlan): Seq[Bound] = {
+    def bound(application: Expression, creation: Expression, isUpper: Boolean) = application match {
+      case column: Attribute
+          if side.outputSet.contains(column) && canEvaluate(creation, other) && creation.references.nonEmpty &&
+            Equalities.isCheap(creation) && Equalities.isHarmless(column, side) && isOrdered(column.dataType) &&
+            creation.dataType == column.dataType => Some(Bound(creation, column, isUpper))
+      case _ => None
+    }
+    (bound(lower, upper, isUpper = true) ++ bound(upper, lower, isUpper = false)).toSeq
+  }
+}
+

@@ -1,0 +1,161 @@
+package io.github.sparkjoinery.filters.rules
+
+import org.apache.spark.sql.catalyst.expressions.PredicateHelper
+import org.apache.spark.sql.catalyst.plans.logical.{JoinHint, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
+import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
+import org.apache.spark.sql.joinery.JoineryConf
+
+import io.github.sparkjoinery.filters.exec.AwaitKeysExec
+import io.github.sparkjoinery.filters.logical._
+import io.github.sparkjoinery.planning.{Decision, MatchesRightRows, Repeatable}
+
+/**
+ * Decides which side of a shuffled join is filtered, and has it wait for the other side's shuffle:
+ * {{{
+ *   SortMergeJoin              SortMergeJoin
+ *   :- Exchange                :- Exchange
+ *   :  +- scan of flights      :  +- AwaitKeys joinery_might_contain(tailnum)
+ *   +- Exchange          ==>   :     :- scan of flights
+ *      +- scan of planes       :     +- Exchange
+ *                              :        +- scan of planes
+ *                              +- Exchange
+ *                                 +- scan of planes
+ * }}}
+ * Both exchanges of `planes` are one stage. When it is through, [[FilterByShuffledKeys]] puts the filter in. The runtime
+ * filter join of JD (docs/decisions/0020-a-filter-is-made-of-shuffled-rows.md).
+ */
+object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
+
+  override def apply(plan: SparkPlan): SparkPlan =
+    if (!JoineryConf.runtimeFilterBuild || !conf.exchangeReuseEnabled) plan
+    else {
+      val waits = new Waits(plan)
+      plan.transformUp {
+        case join @ (_: SortMergeJoinExec | _: ShuffledHashJoinExec | _: MatchesRightRows) =>
+          join.logicalLink match {
+            case Some(FilterableJoin(filterable)) => waits.of(join, filterable)
+            case _ => join
+          }
+      }
+    }
+
+  /** An exchange whose rows make a filter, and the terms of the join that it has. */
+  private case class Creation(exchange: ShuffleExchangeExec, rows: LogicalPlan, keys: FilterableKeys)
+
+  private class Waits(plan: SparkPlan) {
+    private val cost = new FilterCost
+    private lazy val shared: Set[SparkPlan] = plan.collect { case exchange: Exchange => exchange.canonicalized }
+      .groupBy(identity).collect { case (exchange, places) if places.length > 1 => exchange }.toSet
+
+    def of(join: SparkPlan, filterable: FilterableJoin): SparkPlan = {
+      val sides = filterable.sides.sortBy(side => -cost.largestScan(side.rows))
+      filterable.join.getTagValue(FilterableJoin.Decision) match {
+        case Some(decided) => sides.find(side => decided.contains(side.isLeft))
+            .flatMap(side => creationOf(join, filterable, side).toOption.map(waiting(join, side, _))).getOrElse(join)
+        case None =>
+          val outcomes = sides.to(LazyList).map { side =>
+            (side, creationOf(join, filterable, side).flatMap { creation =>
+              missing(join, filterable.hint, side, creation).toLeft(creation)
+            })
+          }
+          val found = outcomes.collectFirst { case (side, Right(creation)) => (side, creation) }
+          filterable.join.setTagValue(FilterableJoin.Decision, found.map(_._1.isLeft))
+          record(filterable, found.map(_._2), outcomes.collectFirst { case (_, Left(Some(reason))) => reason })
+          found.fold(join) { case (side, creation) => waiting(join, side, creation) }
+      }
+    }
+
+    /** The exchange with the most keys of the application side, or why there is none, if that is worth a word. */
+    private def creationOf(
+        join: SparkPlan,
+        filterable: FilterableJoin,
+        side: ApplicationSide): Either[Option[String], Creation] = {
+      val exchanges = topmost(join.children(if (side.isLeft) 1 else 0))
+      val terms = FilterableKeys.between(filterable.condition, side.rows, side.creation)
+      if (terms.isEmpty || exchanges.isEmpty || exchanges.exists(_.isInstanceOf[QueryStageExec])) Left(None)
+      else {
+        val ends = exchanges.collect { case exchange: ShuffleExchangeExec =>
+          exchange.child.logicalLink.map(_ -> exchange)
+        }.flatten
+        val found = KeySource.of(side.creation, terms.creation)(plan => ends.exists(_._1 eq plan)).map { source =>
+          Creation(ends.find(_._1 eq source.plan).get._2, source.plan, terms.foundIn(source))
+        }.filterNot(_.keys.isEmpty)
+        found.sortBy(creation => (-creation.keys.keys.length, cost.largestScan(creation.rows))).headOption
+          .toRight(Some("no filter is built: no shuffle has all keys of the other side"))
+      }
+    }
+
+    /** Why the side does not wait; None if it does. */
+    private def missing(
+        join: SparkPlan,
+        hint: JoinHint,
+        side: ApplicationSide,
+        creation: Creation): Option[Option[String]] = {
+      val insists = RuntimeFilterHint.isOn(if (side.isLeft) hint.rightHint else hint.leftHint)
+      if (!insists && cost.largestScan(side.rows) < JoineryConf.runtimeFilterMinSize) Some(None)
+      else {
+        val unrepeatable =
+          if (Repeatable.ofSameTables(creation.rows)) None
+          else Some("what its keys come from may have other rows when a part of it is computed again")
+        val costly =
+          if (insists) None
+          else cost.missing(creation.rows, side.rows, side.creation, creation.keys.keys.map(_.application))
+        unrepeatable.orElse(costly).orElse {
+          if (!insists && lowest(join.children(if (side.isLeft) 0 else 1)).exists(exchange =>
+              shared(exchange.canonicalized)))
+            Some("the other side is computed once for several places of the query")
+          else None
+        }.map(reason => Some(s"no filter is built: $reason"))
+      }
+    }
+
+    private def record(filterable: FilterableJoin, found: Option[Creation], reason: Option[String]): Unit = {
+      val hinted = RuntimeFilterHint.isOn(filterable.hint.leftHint) || RuntimeFilterHint.isOn(
+        filterable.hint.rightHint)
+      found.map(creation => s"rows are dropped by a filter of the keys of ${nameOf(creation.rows)}").orElse(reason)
+        .orElse(
+          if (hinted) Some(s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys") else None)
+        .foreach(Decision.record(filterable.join, Decision.BuiltFilter, _))
+    }
+
+    private def nameOf(rows: LogicalPlan): String =
+      rows.collectLeaves().map(io.github.sparkjoinery.planning.RelationName.of).distinct.mkString(", ")
+  }
+
+  private def waiting(join: SparkPlan, side: ApplicationSide, creation: Creation): SparkPlan = {
+    val at = if (side.isLeft) 0 else 1
+    val filter = s"joinery_might_contain(${(creation.keys.keys.map(_.application) ++ creation.keys.bounds.map(
+        _.application)).mkString(", ")})"
+    join.withNewChildren(join.children.updated(at, awaiting(join.children(at), creation.exchange, filter)))
+  }
+
+  /** Puts the wait below the lowest exchanges of a side, which adaptive execution runs first. */
+  private def awaiting(plan: SparkPlan, keys: ShuffleExchangeExec, filter: String): SparkPlan = plan match {
+    case exchange: Exchange if !hasStage(exchange.child) =>
+      val wait = AwaitKeysExec(exchange.child, keys, filter)
+      // by tag, as `setLogicalLink` would mark the other side's exchange, too
+      exchange.child.logicalLink.foreach(wait.setTagValue(SparkPlan.LOGICAL_PLAN_TAG, _))
+      exchange.withNewChildren(Seq(wait))
+    case _: QueryStageExec => plan
+    case _ => plan.withNewChildren(plan.children.map(awaiting(_, keys, filter)))
+  }
+
+  private def lowest(plan: SparkPlan): Seq[Exchange] =
+    plan.collect { case exchange: Exchange if !hasStage(exchange.child) => exchange }
+
+  /** The exchanges and stages on the way to a join. */
+  private def topmost(plan: SparkPlan): Seq[SparkPlan] = plan match {
+    case _: Exchange | _: QueryStageExec => Seq(plan)
+    case wait: AwaitKeysExec => topmost(wait.left)
+    case _ => plan.children.flatMap(topmost)
+  }
+
+  private def hasStage(plan: SparkPlan): Boolean = plan.exists {
+    case _: Exchange | _: QueryStageExec => true
+    case _ => false
+  }
+}

@@ -1,0 +1,35 @@
+package io.github.sparkjoinery.filters.stored
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression, Unevaluable}
+
+import io.github.sparkjoinery.expressions._
+import io.github.sparkjoinery.filters.runtime.ShuffledKeys
+
+/**
+ * The filter of keys that a query reads itself.
+ *
+ * @param keys
+ *   a subquery whose value is the filter, as [[io.github.sparkjoinery.filters.runtime.KeyHashes]] writes it
+ * @param source
+ *   the origin of the keys, for EXPLAIN
+ * @param isSelective
+ *   whether hardly any row is likely to pass
+ */
+case class AddedFilter(keys: Expression, source: String, isSelective: Boolean) extends UnaryExpression
+  with KeyFilterExpression
+  with Unevaluable {
+  override def child: Expression = keys
+  override def toString: String = s"$source by $keys"
+  override def sql: String = source
+
+  override def keyFilter: KeyFilter =
+    Option(keys.eval(InternalRow.empty)).fold[KeyFilter](AbsentFilter(source)) { bytes =>
+      ShuffledKeys.filterOf(bytes.asInstanceOf[Array[Byte]])
+    }
+
+  // a task that interprets the expression gets the filter without the plan of the subquery
+  private def writeReplace(): AnyRef = StoredFilter(keyFilter, isSelective)
+
+  override protected def withNewChildInternal(newChild: Expression): AddedFilter = copy(keys = newChild)
+}
