@@ -156,7 +156,7 @@ class FilterFallbackSuite extends BuiltFilters {
   // reasons
 
   /** What Spark's UI shows of a query that has just run: the metrics that have a value, and the nodes' texts. */
-  private def shown(query: String, settings: (String, String)*): (Map[String, String], Seq[String]) =
+  private def shown(query: String, settings: (String, String)*): (Map[String, String], String) =
     withConf(Shuffled ++ settings: _*) {
       val store = spark.sharedState.statusStore
       val before = store.executionsList().map(_.executionId).toSet
@@ -167,7 +167,7 @@ class FilterFallbackSuite extends BuiltFilters {
       val id = ended.get.executionId
       val (nodes, values) = (store.planGraph(id).allNodes, store.executionMetrics(id))
       val metrics = nodes.flatMap(_.metrics).flatMap(m => values.get(m.accumulatorId).map(m.name -> _))
-      (metrics.toMap, nodes.map(_.desc).toSeq)
+      (metrics.toMap, store.execution(id).get.physicalPlanDescription)
     }
 
   test("the UI shows why a filter is missing, and where one is switched off") {
@@ -177,7 +177,7 @@ class FilterFallbackSuite extends BuiltFilters {
     def fail(): Unit = throw new SparkOutOfMemoryError("UNABLE_TO_ACQUIRE_MEMORY", java.util.Map.of())
     for (adaptive <- Seq("true", "false")) {
       val setting = "spark.sql.adaptive.enabled" -> adaptive
-      def reasons(found: (Map[String, String], Seq[String])) = missing.filter(found._1.contains)
+      def reasons(found: (Map[String, String], String)) = missing.filter(found._1.contains)
       assert(reasons(shown(Query, setting)).isEmpty)
       assert(reasons(shown(Query, setting, "spark.joinery.runtimeFilter.buildTimeout" -> "0")) == missing.take(1))
       assert(reasons(shown(Query, setting, "spark.joinery.runtimeFilter.maxKeys" -> "39")) == missing.slice(1, 2))
@@ -189,14 +189,13 @@ class FilterFallbackSuite extends BuiltFilters {
       val all = "SELECT /*+ RUNTIME_FILTER(g) */ count(*) FROM fact f JOIN fact g ON f.id = g.id"
       assert(shown(all, setting)._1.get("tasks that stopped testing: most rows passed").exists(_.toInt > 0))
       val unselective = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k"
-      val (_, texts) = shown(unselective, setting, "spark.joinery.explain" -> "true")
-      assert(texts.exists(text => text.contains("JoineryReport") && text.contains("no predicate makes its keys few")))
+      val (_, text) = shown(unselective, setting, "spark.joinery.explain" -> "true")
+      assert(text.contains("no predicate makes its keys few"), text)
     }
   }
 
   private def reason(query: String, settings: (String, String)*): String =
-    withConf((Shuffled ++ settings) :+ "spark.joinery.explain" -> "true": _*)(
-      plan(sql(query)).toString.linesIterator.filter(_.contains("JoineryReport")).mkString)
+    withConf(Shuffled ++ settings: _*)(PlanReport.of(plan(sql(query))).mkString("; "))
 
   for ((query, settings, expected) <- Seq(
       ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),
