@@ -16,7 +16,7 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin, WaitForOwnRightSide}
 import io.github.sparkjoinery.parser.JoineryParser
-import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReport, OneExecutionOfCuts}
+import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReport}
 import io.github.sparkjoinery.rangejoin.{
   DistributeRangeJoin,
   RangeJoinStrategy,
@@ -90,8 +90,6 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  * Whatever the operators: [[OneFilePerTask]] makes one partition more of 200, so that a task writes one file instead of
  * one for each.
  *
- * Joins that are cut into parts: [[OneExecutionOfCuts]] sees to it that both sides have the same cuts.
- *
  * Below, each capability has a section, with its rules in the order in which they run.
  */
 private object Capabilities {
@@ -145,12 +143,9 @@ private object Capabilities {
     extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
     extensions.injectQueryStagePrepRule(_ => KeySubquery.Plan)
     extensions.injectQueryStageOptimizerRule(_ => FilterShuffledRows)
-    extensions.injectColumnar(_ => KeySubquery.PlanWithoutAdaptiveExecution)
 
     // whatever the operators
     extensions.injectQueryStagePrepRule(_ => OneFilePerTask)
-    extensions.injectColumnar(_ => OneFilePerTask.WithoutAdaptiveExecution)
-    extensions.injectColumnar(_ => OneExecutionOfCuts.WithoutAdaptiveExecution)
     extensions.injectColumnar(_ => CodegenBoundaries)
     extensions.injectPreCBORule(_ => ExplainReport.Show)
   }

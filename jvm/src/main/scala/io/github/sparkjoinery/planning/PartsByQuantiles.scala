@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.ApproximatePercentile
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, DoubleType}
 
 /**
@@ -27,7 +28,8 @@ case class PartsByQuantiles(partitions: Int) {
 
   /**
    * The cuts between the parts, at quantiles, as a scalar subquery. They decide how evenly the work is spread, never
-   * what is found, as long as all places have the same: see [[OneExecutionOfCuts]].
+   * what is found, as long as both sides have the same. Quantiles depend on the order that rows come in, so the
+   * subquery has to run once: adaptive execution sees to it by the subquery's expression id, and nothing else does.
    *
    * @param number
    *   over the relation: a long
@@ -48,6 +50,13 @@ case class PartsByQuantiles(partitions: Int) {
 }
 
 object PartsByQuantiles {
+
+  /** Why a join cannot be cut into parts. */
+  def missing(join: LogicalPlan): Option[String] =
+    if (!SQLConf.get.adaptiveExecutionEnabled) Some("adaptive execution is off")
+    else if (join.isStreaming) Some("a stream's batches may run without adaptive execution")
+    else None
+
   private val MostParts = 1024
   private val Accuracy = 1000
 }
