@@ -166,6 +166,7 @@ test-oldest-airflow: jar .venv-airflow-$(OLDEST_AIRFLOW)/.stamp ## The tests of 
 .PHONY: soak
 soak: env-all wheel .venv-databricks/.stamp compile-lines test-oldest-airflow ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
 	$(PYTHON) -m pytest -m soak -s
+	$(MAKE) test-spark
 	# dbt on Delta Lake and Iceberg, as in `test-lines`
 	$(UV) pip install --quiet --python .venv-spark-4.1/bin/python --no-deps --reinstall dist/*.whl
 	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse_dbt.py
@@ -184,6 +185,10 @@ SECONDS := 600
 fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=600 SEED=1 CASE=window REPORT=summary
 	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE)) \
 	  $(if $(REPORT),--report $(REPORT))
+
+.PHONY: test-spark
+test-spark: env jar ## Spark's own SQL tests about joins, windows and subqueries, with the jar and without; FILE=pattern for some, ALL=1 for all their settings
+	PYTHONPATH=tests $(PYTHON) -m spark_sql $(if $(FILE),--file $(FILE),--page docs/reference/spark-tests.md) $(if $(ALL),--all)
 
 .PHONY: fuzz-reverts
 fuzz-reverts: env jar ## Whether the fuzzer finds again what was mended; one of the patches with REVERT=number
