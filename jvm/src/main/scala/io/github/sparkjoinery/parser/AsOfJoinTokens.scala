@@ -4,7 +4,7 @@ import org.antlr.v4.runtime.Token
 
 /**
  * `[INNER|LEFT] ASOF JOIN r MATCH_CONDITION (...)`, which becomes `INNER JOIN r` or `LEFT JOIN r` with the same ON or
- * USING, or with `ON true`. The clause put aside is what stands in the parentheses.
+ * USING, or with `ON true`. The clause put aside is the content of the parentheses.
  */
 private[parser] object AsOfJoinTokens extends JoinSyntax {
   import JoinSyntax._
@@ -67,7 +67,7 @@ private[parser] object AsOfJoinTokens extends JoinSyntax {
     )
   }
 
-  /** Where MATCH_CONDITION stands after a right side that starts at `from`. */
+  /** The place of MATCH_CONDITION after a right side that starts at `from`. */
   private def matchCondition(statement: StatementTokens, from: Int): Option[Int] = {
     import statement.name
     val rowsFollowCommas = name(from) == "VALUES"

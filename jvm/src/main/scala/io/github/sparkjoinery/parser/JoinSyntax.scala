@@ -38,7 +38,7 @@ private[parser] trait JoinSyntax {
   def rewrite(statement: StatementTokens): RewrittenStatement = {
     val places = if (statement.isFreeText) Range(0, 0) else statement.indices
     val (joins, changed) = places.foldLeft((Vector.empty[FoundJoin], Map.empty[Int, Option[Token]])) {
-      // What a join has put aside is parsed by itself.
+      // Tokens that a join has put aside are parsed by themselves.
       case ((joins, changed), i) if !changed.contains(i) =>
         read(statement, i).fold((joins, changed))(join => (joins :+ join, changed ++ join.changed))
       case (found, _) => found
@@ -50,13 +50,13 @@ private[parser] trait JoinSyntax {
 
 private[parser] object JoinSyntax {
 
-  // What may follow a join without ON or USING. LEFT and RIGHT are functions, too, before a parenthesis.
+  // Words that may follow a join without ON or USING. LEFT and RIGHT are functions, too, before a parenthesis.
   val AfterJoin: Set[String] =
     Set("JOIN", "INNER", "CROSS", "FULL", "SEMI", "ANTI", "NATURAL", "LATERAL", "WHERE", "GROUP", "HAVING") ++
       Set("UNION", "INTERSECT", "EXCEPT", "SETMINUS", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT") ++
       Set("PIVOT", "UNPIVOT", "QUALIFY", "SEMICOLON", "OPERATOR_PIPE", "EOF")
 
-  // Of these, the words that Spark takes as the alias of a table, too.
+  // Spark takes these words of AfterJoin as the alias of a table, too.
   private val AliasToo =
     Set("WHERE", "GROUP", "HAVING", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT") ++
       Set("PIVOT", "UNPIVOT", "QUALIFY")
@@ -68,22 +68,22 @@ private[parser] object JoinSyntax {
       Set("SHIFT_LEFT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED", "BANG", "FROM") ++ // FROM is of IS DISTINCT FROM
       Set("AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE")
 
-  // Behind these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`, `ON v = last
-  // JOIN r`) or part of NULLS LAST, not a join that has a left side. A type may end in `>`, and its cast a condition.
+  // Behind these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`,
+  // `ON v = last JOIN r`) or part of NULLS LAST. A type may end in `>`, and its cast a condition.
   private val NotALeftSide =
     Set("FROM", "JOIN", "COMMA", "DOT", "COLON", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL") ++
       Set("USING", "INTO", "UPDATE") ++ BeforeOperand -- Set("GT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED")
 
-  /** True if what stands before a place may be the left side of a join. */
+  /** True if the word before a place may end the left side of a join. */
   def hasLeftSide(statement: StatementTokens, i: Int): Boolean = i > 0 && !NotALeftSide(statement.name(i - 1))
 
   /**
    * True if a word of [[AfterJoin]] is the name or the alias of a right side.
    *
    * @param from
-   *   where the right side starts
+   *   start of the right side
    * @param endsAt
-   *   true if what comes behind a right side begins at a place
+   *   true if the clause behind a right side begins at a place
    */
   def isOfRightSide(statement: StatementTokens, i: Int, from: Int)(endsAt: Int => Boolean): Boolean =
     AliasToo(statement.name(i)) && (i == from || statement.name(i - 1) == "AS" || endsAt(i + 1))

@@ -39,7 +39,7 @@ private[parser] object LastJoinTokens extends JoinSyntax {
     )
   }
 
-  /** Where the ORDER BY and the ON or USING of a join stand whose right side starts at `from`. */
+  /** The places of ORDER BY and of ON or USING, for a join whose right side starts at `from`. */
   private def clauses(statement: StatementTokens, from: Int): (Option[Int], Option[Int]) = {
     import statement.name
     val rowsFollowCommas = name(from) == "VALUES"

@@ -22,7 +22,7 @@ private[parser] class StatementTokens(val tokens: IndexedSeq[Token]) {
   def name(i: Int): String =
     if (i < 0 || i >= tokens.length) "" else SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType)
 
-  /** True for a word of which the grammar of an older Spark makes an ordinary identifier, too. */
+  /** True if the text of a token is this word. An older Spark's grammar has no name for it. */
   def isWord(i: Int, word: String): Boolean = i < tokens.length && tokens(i).getText.equalsIgnoreCase(word)
 
   /** True if the statement takes any text: `SET key=value` as the value, `ADD FILE path` and its kind as a path. */
@@ -41,7 +41,7 @@ private[parser] class StatementTokens(val tokens: IndexedSeq[Token]) {
     }.getOrElse(tokens.length)
   }
 
-  /** Places from `from` to [[closing]], without what stands in brackets and names such as `r.on` and `:on`. */
+  /** Places from `from` to [[closing]]. Brackets with their content and names such as `r.on` and `:on` are left out. */
   def wordsFrom(from: Int): Iterator[Int] = {
     val end = closing(from)
     def next(i: Int): Int = if (Opening(name(i))) closing(i + 1) + 1 else i + 1
