@@ -102,9 +102,10 @@ def write_page(page: Path, answers: dict[str, Answers], counts: str) -> None:
     """Put the counts in the place of the table that a page has."""
     files = len({one["file"] for one in answers["stock"]})
     text = f"Spark {spark_version}, {files} files.\n\n{counts}\n"
-    before, _, after = page.read_text().partition("<!-- counts -->\n\n")
-    rest = after.partition("\n<!-- end of counts -->")[2]
-    page.write_text(f"{before}<!-- counts -->\n\n{text}\n<!-- end of counts -->{rest}")
+    marked = f"<!-- counts -->\n\n{text}\n<!-- end of counts -->"
+    page.write_text(
+        re.sub(r"<!-- counts -->.*<!-- end of counts -->", lambda _: marked, page.read_text(), flags=re.DOTALL)
+    )
 
 
 def main() -> None:

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Names of files. Some files need functions that only Spark's tests have, or show plans.
-CONCERNS = re.compile(
-    r"join|window|subquery/|exists|except|intersect|union|cte|qualify|pivot|pipe|having|percentiles|pushdown|group"
-    r"|postgreSQL/(with|create_view|aggregates)"
-)
+CONCERNS = re.compile(r"join|window|subquery/|exists|except|intersect|qualify|pushdown")
 LEFT_OUT = re.compile(r"/(udf|udtf|udaf|python|typeCoercion)/|explain|describe|transform|negative-cases")
 
 # As Spark's `SQLQueryTestSuite` splits a file: at each semicolon without a backslash before it.
