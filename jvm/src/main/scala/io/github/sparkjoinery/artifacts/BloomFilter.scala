@@ -8,14 +8,14 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 
 import io.github.sparkjoinery.expressions.SplitBlockFilter
 
-/** Reads the bloom filters that the jobs have built. */
+/** Reads the bloom filters of the artifact store. */
 object BloomFilter {
   val Kind = "bloom_filter"
   private val MaxBlocks = 1 << 24
 
   /**
-   * Reads a version whole, and makes sure that it is: a block that is missing would drop rows. A description of an
-   * older release does not tell how many there were, and its filter is not used.
+   * Reads a version and proves that it is complete, because a missing block would drop rows. Versions of older releases
+   * have no counts to check against and are refused.
    */
   def read(version: ArtifactVersion, files: StoreFiles, maxSize: Long): SplitBlockFilter = {
     if (version.field("hash") != "xxhash64")
@@ -39,7 +39,7 @@ object BloomFilter {
     new SplitBlockFilter(version.field("relation"), version.folder.toString, blocks.toInt, words)
   }
 
-  /** Fields of the description that tell how much there is to read. */
+  /** Counts in the description that the data must match. */
   private val Proof = Seq("filled_blocks", "set_bits")
 
   private def filledBlocks(words: Array[Long]): Long = (words.indices by 4).count(words(_) != 0).toLong
@@ -50,12 +50,12 @@ object BloomFilter {
     bits
   }
 
-  /** Each key sets a bit in both halves of every word of its block. */
+  /** True if a key can have set this word: each key sets one bit in the low half and one in the high half. */
   private def holdsKey(word: Long): Boolean = (word & 0xffffffffL) != 0 && word >>> 32 != 0
 
   private val Columns = Seq("block", "w0", "w1", "w2", "w3")
 
-  /** Puts rows (block, w0 .. w3) where they belong. */
+  /** Copies each Parquet row (block, w0 .. w3) to the words of its block. */
   private class Blocks(schema: MessageType, words: Array[Long]) extends RecordMaterializer[Unit] {
     private val row = new Array[Long](Columns.length)
     private val at = (0 until schema.getFieldCount).map(i => Columns.indexOf(schema.getFieldName(i))).toArray

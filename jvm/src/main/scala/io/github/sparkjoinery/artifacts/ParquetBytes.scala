@@ -7,10 +7,10 @@ import org.apache.parquet.io.api.RecordMaterializer
 import org.apache.parquet.io.{ColumnIOFactory, DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 import org.apache.parquet.schema.MessageType
 
-/** Reads a Parquet file that is in memory, in the driver and without a job. */
+/** Reads a Parquet file from a byte array, on the driver and without a Spark job. */
 object ParquetBytes {
 
-  /** @param materializer for the file's own schema, which it may refuse by an exception */
+  /** @param materializer makes records from the schema of the file; throws if it does not accept the schema */
   def foreach[T](bytes: Array[Byte], materializer: MessageType => RecordMaterializer[T])(f: T => Unit): Unit = {
     val reader = ParquetFileReader.open(new Input(bytes))
     try {
