@@ -35,10 +35,8 @@ object StoreLayout {
   def folder(root: String, kind: String, relation: String): Path =
     new Path(new Path(root, kind), relationFolder(relation))
 
-  /** The folder of an artifact's versions. */
   def versions(artifact: Path): Path = new Path(artifact, "versions")
 
-  /** The folder of a version. */
   def version(artifact: Path, name: String): Path = new Path(versions(artifact), name)
 
   /**
