@@ -13,6 +13,7 @@ import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.joinery.ShuffleFiles
 
 import io.github.sparkjoinery.expressions.MightContain
+import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.planning.ReportedOperator
 
 /**
@@ -46,7 +47,7 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
   }
 
   private def isOurs(plan: SparkPlan): Boolean = find(plan) {
-    case _: ReportedOperator => true
+    case _: ReportedOperator | _: AwaitKeysExec => true
     case FilterExec(condition, _) => condition.exists(_.isInstanceOf[MightContain])
     case _ => false
   }.isDefined
@@ -71,6 +72,7 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
         case test: MightContain => test.isSelective
         case _ => false
       }
+    case _: AwaitKeysExec => true
     case _ => false
   } || exchange.find(_.logicalLink.isDefined).flatMap(_.logicalLink).exists(_.stats.sizeInBytes <= FewBytes)
 }

@@ -57,7 +57,7 @@ class FilterCost {
   def missing(creation: LogicalPlan, side: LogicalPlan, other: LogicalPlan, keys: Seq[Expression]): Option[String] =
     scans(creation, creation.outputSet) match {
       case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
-      case read if read.flatten.sum > saved(side) * (if (isSelective(creation)) WaitingIsFaster else UnlessUnsure) =>
+      case read if !isSelective(creation) && read.flatten.sum > saved(side) * UnlessUnsure =>
         Some(s"to wait for ${read.flatten.sum} bytes of its keys is too much for ${saved(side)} bytes that it filters")
       case read if read.flatten.sum * Negligible <= saved(side) && isAll(other) => None
       case _ if (areFew(creation) || areInRange(creation)) && !areFew(side) || hasFewerKeys(creation, side, keys) =>
@@ -84,7 +84,6 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   // What of a table has come since a filter of it was built can be tried, too, as the filter is there already.
   private val Little = 10
   // Rows are read several times as fast as they are shuffled and sorted; less is saved where less is sure to be dropped.
-  private val WaitingIsFaster = 3
   private val UnlessUnsure = 2
   // What a side's own predicates may leave of it: nobody knows, but it is less than all.
   private val OfItsRows = 3
