@@ -9,14 +9,14 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.github.sparkjoinery.JoinerySession
 
 /** Rows on their way elsewhere, while others in the task want their memory. */
-class DrainedRowsSuite extends JoinerySession {
+class ReleasingRowsSuite extends JoinerySession {
 
   /**
    * @param wanted
    *   bytes that another consumer, who has all the rest already, asks for after each row from row `after` on
    */
-  private def drain(rows: Int, wanted: Long, after: Int): DrainedRowsSuite.Seen =
-    spark.sparkContext.parallelize(Seq(0), 1).map(_ => DrainedRowsSuite.run(rows, wanted, after)).collect().head
+  private def drain(rows: Int, wanted: Long, after: Int): ReleasingRowsSuite.Seen =
+    spark.sparkContext.parallelize(Seq(0), 1).map(_ => ReleasingRowsSuite.run(rows, wanted, after)).collect().head
 
   for (rows <- Seq(0, 1, 10, 5000, 20000); after <- Seq(1, 3000); wanted <- Seq(0L, 4L << 10, 300L << 10)) {
     test(s"$rows rows, $wanted bytes wanted after each from row $after on") {
@@ -29,7 +29,7 @@ class DrainedRowsSuite extends JoinerySession {
   }
 }
 
-private object DrainedRowsSuite {
+private object ReleasingRowsSuite {
   case class Seen(ids: Seq[Long], leftAtEnd: Long, excess: Long, spilled: Boolean)
 
   def run(rows: Int, wanted: Long, after: Int): Seen = {
@@ -43,7 +43,7 @@ private object DrainedRowsSuite {
       assert(pages.add(toUnsafe(row)) >= 0)
     }
     if (wanted > 0) other.take(1L << 50) // there is nothing left but what others give
-    val drained = new DrainedRows(pages, memory, numFields = 2)
+    val drained = new ReleasingRows(pages, memory, numFields = 2)
     val ids = Seq.newBuilder[Long]
     var (excess, count) = (0L, 0)
     while (drained.hasNext) {

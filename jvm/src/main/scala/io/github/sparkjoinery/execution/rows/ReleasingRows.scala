@@ -7,15 +7,15 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.{BuildMemory, SpilledRows}
 
 /**
- * Iterates over rows in no order and frees each page after reading it. Other consumers of the task may claim the memory
- * of unread pages; their rows are then spilled.
+ * Iterates over the rows of pages, page after page, and frees each page after reading it. Other consumers of the task
+ * may claim the memory of unread pages; their rows are then spilled. The order is that in which rows were added.
  *
  * @param pages
  *   owned by this iterator from now on
  * @param memory
  *   accounts for these pages; anything acquired beyond them is released at once
  */
-final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) extends Iterator[UnsafeRow] {
+final class ReleasingRows(pages: RowPages, memory: BuildMemory, numFields: Int) extends Iterator[UnsafeRow] {
   private val context = TaskContext.get()
   private val lock = new ReentrantLock // one thread may read rows while another asks for memory
   private var page = -1 // the page being read
@@ -82,7 +82,7 @@ final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) ex
       val unread = page + 1
       if (unread >= until) 0
       else {
-        val wanted = math.max(bytes, bytesOf(unread, until) / DrainedRows.FewestFiles)
+        val wanted = math.max(bytes, bytesOf(unread, until) / ReleasingRows.FewestFiles)
         var from = until - 1
         while (from > unread && bytesOf(from, until) < wanted) from -= 1
         val rows = (from until until).iterator.flatMap(rowsOf)
@@ -94,6 +94,6 @@ final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) ex
     } finally lock.unlock()
 }
 
-private object DrainedRows {
+private object ReleasingRows {
   private val FewestFiles = 4
 }
