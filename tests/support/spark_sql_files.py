@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 # Files of queries that Joinery has to do with. Some need functions that only Spark's tests have, and plans differ.
 CONCERNS = re.compile(r"\bjoin\b|over\s*\(|exists|in\s*\(\s*select|\bwindow\b", re.IGNORECASE)
 LEFT_OUT = re.compile(r"/(udf|udtf|udaf|python|typeCoercion)/|explain|describe|show-|transform|timezone")
-OPERATORS = re.compile(r"\b(BroadcastRangeJoin|ShuffledRangeJoin|SlidingWindow|WindowParts|joinery_might_contain)\b")
+OPERATORS = re.compile(
+    r"\b(BroadcastRangeJoin|ShuffledRangeJoin|SlidingWindow|joinery_window_parts|joinery_might_contain)\b"
+)
 ERROR_CLASS = re.compile(r"\[([A-Z0-9_.]+)\]")
 
 SETTINGS = {
@@ -44,9 +46,7 @@ SETTINGS = {
 # Whatever Joinery may do, it does.
 EAGER = {
     "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
-    "spark.joinery.slidingWindow.skewSplit.atRead.enabled": "true",
     "spark.joinery.slidingWindow.skewSplit.minPartition": "1b",
-    "spark.joinery.slidingWindow.skewSplit.sample.enabled": "true",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "0.1",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",

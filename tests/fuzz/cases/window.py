@@ -11,7 +11,7 @@ from fuzz.cases.window_functions import draw_function, frames_of
 from fuzz.cases.window_rounding import Rounding
 from fuzz.data import Table, column
 from fuzz.running import Answer, plain
-from fuzz.settings import SAMPLED_WINDOWS, SPLIT_WINDOWS, Settings, draw_physical
+from fuzz.settings import SPLIT_WINDOWS, Settings, draw_physical
 
 ORDER_TYPES = ["int", "bigint", "smallint", "tinyint", "double", "float", "decimal(10,2)", "date", "timestamp"]
 ORDER_TYPES += ["timestamp_ntz", "string"]
@@ -48,10 +48,9 @@ class SlidingWindow(Capability):
     total = 0.55
     limit = 0.1
     distribution = 0.08
-    cut = 0.3
-    sampled = 0.2
+    cut = 0.7
     most_functions = 5
-    parts: Sequence[int] = (*[0, 0, 2, 3, 8] * 3, 64)
+    parts: Sequence[int] = (*[0, 2, 3, 8] * 4, 64)
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
         rows = rng.choice(self.sizes)
@@ -103,14 +102,7 @@ class SlidingWindow(Capability):
         return query
 
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
-        forced: Settings = {}
-        drawn = rng.random()
-        if drawn < self.cut:
-            forced |= SPLIT_WINDOWS
-        elif drawn < self.cut + self.sampled:
-            forced |= SAMPLED_WINDOWS
-        elif drawn < self.cut + self.sampled + self.distribution * (1 - self.cut - self.sampled):
-            forced |= {key: value for key, value in SPLIT_WINDOWS.items() if "atRead" not in key}
+        forced: Settings = dict(SPLIT_WINDOWS) if rng.random() < self.cut else {}
         if rng.random() < 0.3:
             forced["spark.sql.windowExec.buffer.in.memory.threshold"] = rng.choice(["1", "2", "100"])
             # Spark's operator reads each file that it spilled through megabytes of buffers, all at once
@@ -216,8 +208,7 @@ class StoredCutWindow(SlidingWindow):
     orders = ("o_int", "o_bigint", "o_date", "o_timestamp", "o_decimal")
     order_pools = ("dense", "many", "many", "ends", "changes")
     distribution = 0.9
-    cut = 0.3
-    sampled = 0.1
+    cut = 0.9
     most_functions = 2  # each may be a reason not to be cut
     total = 0.9
     parts = (0, 0, 0, 0, 3)  # a hint goes before a store

@@ -15,15 +15,9 @@ import org.apache.spark.sql.execution._
 trait ChildrenInOwnStages extends SparkPlan
 
 /**
- * An operator whose generated code does what the number of its task says. In the code of a union it would be told the
- * number of the union's task.
- */
-trait CodeByTaskNumber extends SparkPlan
-
-/**
  * Stands between an operator with [[ChildrenInOwnStages]] and a child with generated code, and ends the child's stage.
- * So it does between a union and a child with such an operator, or one with [[CodeByTaskNumber]]: from Spark 4.3 on a
- * union is part of its children's code, if each of them has one input.
+ * So it does between a union and a child with such an operator: from Spark 4.3 on a union is part of its children's
+ * code, if each of them has one input.
  */
 case class CodegenBoundaryExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "CodegenBoundary"
@@ -43,13 +37,8 @@ object CodegenBoundaries extends ColumnarRule {
     else plan.transformUp {
       case parent: ChildrenInOwnStages => parent.withNewChildren(parent.children.map(separate))
       case union: UnionExec => union.withNewChildren(union.children.map { child =>
-          if (child.exists(isOutsideUnions)) separate(child) else child
+          if (child.exists(_.isInstanceOf[ChildrenInOwnStages])) separate(child) else child
         })
-    }
-
-    private def isOutsideUnions(plan: SparkPlan): Boolean = plan match {
-      case _: ChildrenInOwnStages | _: CodeByTaskNumber => true
-      case _ => false
     }
 
     private def separate(child: SparkPlan): SparkPlan = child match {

@@ -45,10 +45,7 @@ private[window] case class FrameProgram(
     lower: Bound,
     upper: Bound,
     functions: Seq[FunctionProgram],
-    overflow: Seq[Expression]) {
-  def isGrowing: Boolean = lower == Bound.Unbounded && functions.exists(_.isInstanceOf[FunctionProgram.Growing])
-  def isWhole: Boolean = isGrowing && upper == Bound.Unbounded
-}
+    overflow: Seq[Expression])
 
 /** How a function is computed. `result` is its place among the results. */
 private[window] sealed trait FunctionProgram extends Serializable { def result: Int }
