@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fuzz.capability import Capability, Case
-from fuzz.cases.window_functions import draw_function, frames_of
+from fuzz.cases.window_functions import draw_cuttable, draw_function, frames_of
 from fuzz.cases.window_rounding import Rounding
 from fuzz.data import Table, column
 from fuzz.running import Answer, plain
@@ -48,6 +48,7 @@ class SlidingWindow(Capability):
     total = 0.55
     limit = 0.1
     distribution = 0.08
+    bounded = 0.4  # share of queries in which no function keeps hot keys whole
     cut = 0.7
     most_functions = 5
     parts: Sequence[int] = (*[0, 2, 3, 8] * 4, 64)
@@ -89,10 +90,16 @@ class SlidingWindow(Capability):
             # ordered by one column without ties, so that there may be frames of both kinds
             order = [["id", rng.choice(ways)]]
             frames += frames_of(rng, "int", False, rows)
+        draw = draw_function
+        if rng.random() < self.bounded:
+            frames = [frame for frame in frames if "UNBOUNDED" not in frame] or [
+                "ROWS 2 PRECEDING" if total else "RANGE BETWEEN CURRENT ROW AND CURRENT ROW"
+            ]
+            draw = draw_cuttable
         query: dict[str, Any] = {
             "partition": known["keys"] if known else rng.choice([["k"], ["k"], ["k"], ["k", "s"], []]),
             "order": order,
-            "functions": [draw_function(rng, rng.choice(frames), total) for _ in range(rng.randint(1, most))],
+            "functions": [draw(rng, rng.choice(frames), total) for _ in range(rng.randint(1, most))],
             "padding": "p" in tables["t"]["columns"],
             "input": rng.choice(["scan"] * 4 + list(INPUTS)),
         }
@@ -177,6 +184,7 @@ class ScarceWindow(SlidingWindow):
     sizes = (100, 3000, 9000, 20000)
     order_pools = ("dense", "many", "many")
     total = 0.8
+    bounded = 0.7
 
 
 class RangeWindow(SlidingWindow):
@@ -211,4 +219,5 @@ class StoredCutWindow(SlidingWindow):
     cut = 0.9
     most_functions = 2  # each may be a reason not to be cut
     total = 0.9
-    parts = (0, 0, 0, 0, 3)  # a hint goes before a store
+    bounded = 0.8
+    parts = (0, 2, 3, 8)

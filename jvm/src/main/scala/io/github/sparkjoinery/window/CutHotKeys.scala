@@ -18,8 +18,8 @@ import io.github.sparkjoinery.window.parts.{CutTerms, FrameReach, StoredCuts, Su
 import io.github.sparkjoinery.window.program.WindowSupport
 
 /**
- * Rewrites windows so that hot keys are computed in parts ([[WindowInParts]]). A hint SKEW_WINDOW insists. Without it, a
- * stored distribution must have a key that would keep one core busy while others wait. (Article 2: skewed windows.)
+ * Rewrites windows so that hot keys are computed in parts ([[WindowInParts]]). A hint SKEW_WINDOW insists. Without it,
+ * a stored distribution must have a key that would keep one core busy while others wait. (Article 2: skewed windows.)
  */
 object CutHotKeys extends Rule[LogicalPlan] {
 

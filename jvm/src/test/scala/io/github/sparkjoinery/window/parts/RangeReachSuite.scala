@@ -1,9 +1,10 @@
 package io.github.sparkjoinery.window.parts
 
+import org.scalatest.funsuite.AnyFunSuite
+
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
-import org.scalatest.funsuite.AnyFunSuite
 
 import io.github.sparkjoinery.expressions.OrderedLong
 

@@ -2,11 +2,12 @@ package io.github.sparkjoinery.window.parts
 
 import scala.util.Random
 
+import org.scalatest.funsuite.AnyFunSuite
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.types._
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The times around cuts between which enough rows lie, found from counts by bucket. */
 class RowsOverCutsSuite extends AnyFunSuite {
@@ -15,9 +16,10 @@ class RowsOverCutsSuite extends AnyFunSuite {
   private def widened(times: Seq[Long], cuts: Array[Long], reach: FrameReach, keyOf: Int => Int = _ => 0): HotKey = {
     val key = HotKey(Id, Array.range(1, cuts.length + 2), cuts, cuts, cuts.map(_ - 1))
     val lookup = new BucketLookup(HotKey.toValue(Seq(key)), reach.rowsBefore > 0, reach.rowsAfter > 0)
-    val counts = times.zipWithIndex.map { case (time, i) => keyOf(i) -> lookup.bucketOf(Id, time) }.groupBy(identity).map {
-      case ((key, bucket), rows) => InternalRow(Id, InternalRow(key), bucket, rows.length.toLong)
-    }.toSeq
+    val counts =
+      times.zipWithIndex.map { case (time, i) => keyOf(i) -> lookup.bucketOf(Id, time) }.groupBy(identity).map {
+        case ((key, bucket), rows) => InternalRow(Id, InternalRow(key), bucket, rows.length.toLong)
+      }.toSeq
     val struct = new StructType().add("id", LongType).add("key", new StructType().add("k", IntegerType))
       .add("bucket", LongType).add("count", LongType)
     HotKey.ofValue(WithRowsOverCuts(
