@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 OPERATORS = re.compile(r"\b(BroadcastRangeJoin|ShuffledRangeJoin|SlidingWindow|joinery_might_contain|\w+LastJoin)\b")
 ERROR_CLASS = re.compile(r"\[([A-Z0-9_.]+)\]")
-# An analyzed plan whose rows have an order.
-SORTED = re.compile(r"\A(?:\W*(?:Project|Filter|GlobalLimit|LocalLimit|Offset|SubqueryAlias)\b.*\n)*\W*Sort .*, true\b")
+# An analyzed plan whose rows have an order. A colon begins a line of a subquery, whose order does not count.
+SORTED = re.compile(
+    r"\A(?:[\s+-]*(?:Project|Filter|GlobalLimit|LocalLimit|Offset|SubqueryAlias)\b.*\n)*[\s+-]*Sort .*, true\b"
+)
 
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",

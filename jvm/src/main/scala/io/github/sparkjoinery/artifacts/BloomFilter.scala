@@ -5,14 +5,14 @@ import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructTyp
 
 import io.github.sparkjoinery.expressions.SplitBlockFilter
 
-/** Reads the bloom filters that the jobs have built. */
+/** Reads the bloom filters of the artifact store. */
 object BloomFilter {
   val Kind = "bloom_filter"
   private val MaxBlocks = 1 << 24
 
   /**
-   * Reads a version whole, and makes sure that it is: a block that is missing would drop rows. A description of an
-   * older release does not tell how many there were, and its filter is not used.
+   * Reads a version and proves that it is complete, because a missing block would drop rows. Versions of older releases
+   * have no counts to check against and are refused.
    */
   def read(version: ArtifactVersion, files: StoreFiles, maxSize: Long): SplitBlockFilter = {
     if (version.field("hash") != "xxhash64")
@@ -36,7 +36,7 @@ object BloomFilter {
     new SplitBlockFilter(version.field("relation"), version.folder.toString, blocks.toInt, words)
   }
 
-  /** Fields of the description that tell how much there is to read. */
+  /** Counts in the description that the data must match. */
   private val Proof = Seq("filled_blocks", "set_bits")
 
   private def filledBlocks(words: Array[Long]): Long = (words.indices by 4).count(words(_) != 0).toLong
@@ -47,13 +47,13 @@ object BloomFilter {
     bits
   }
 
-  /** Each key sets a bit in both halves of every word of its block. */
+  /** True if a key can have set this word: each key sets one bit in the low half and one in the high half. */
   private def holdsKey(word: Long): Boolean = (word & 0xffffffffL) != 0 && word >>> 32 != 0
 
   private val Columns = StructType(
     StructField("block", IntegerType) +: (0 until 4).map(word => StructField(s"w$word", LongType)))
 
-  /** Puts the words of a row where they belong; one that is missing is 0. */
+  /** Copies a row (block, w0 .. w3) to the words of its block; a missing word is 0. */
   private def put(row: InternalRow, words: Array[Long]): Unit = {
     val block = if (row.isNullAt(0)) -1 else row.getInt(0)
     if (block < 0 || block >= words.length / 4)

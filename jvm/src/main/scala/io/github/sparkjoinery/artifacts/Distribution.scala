@@ -5,12 +5,12 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.types._
 
 /**
- * The hot keys of a relation, with boundaries between equal parts of each. Values are Spark's internal ones.
+ * The hot keys of a relation, with quantiles of the time column for each. Values are in Spark's internal form.
  *
  * @param keys
- *   columns that are the key
+ *   the key columns
  * @param time
- *   column of the boundaries
+ *   the column that the boundaries are values of
  */
 case class Distribution(relation: String, keys: Seq[String], time: String, hot: Seq[HotKey])
 
@@ -19,15 +19,15 @@ case class HotKey(key: Seq[Any], rows: Long, boundaries: Seq[Any])
 object Distribution {
   val Kind = "distribution"
 
-  /** The key and the time of a version. */
+  /** Returns the key columns and the time column of a version. */
   def columns(version: ArtifactVersion): (Seq[String], String) =
     (version.spec.path("partition_by").elements().asScala.map(_.asText).toSeq, version.spec.path("order_by").asText)
 
   /**
-   * Reads a version whole.
+   * Reads the hot keys of a version.
    *
    * @param types
-   *   of the columns, as the relation has them now
+   *   column name -> its current type in the relation
    */
   def read(version: ArtifactVersion, files: StoreFiles, types: String => DataType): Distribution = {
     val (keys, time) = columns(version)

@@ -20,9 +20,9 @@ object ParquetBytes {
 
   /**
    * @param columns
-   *   that are read; one that the file does not have is NULL
+   *   the columns to read; a column that the file does not have is NULL
    * @param f
-   *   gets a row that is good until the next
+   *   receives each row, which is valid until the next call
    */
   def foreach(bytes: Array[Byte], columns: StructType)(f: InternalRow => Unit): Unit = {
     val conf = new Configuration(false)

@@ -28,8 +28,8 @@ case class PartsByQuantiles(partitions: Int) {
   }
 
   /**
-   * The cuts between the parts, at quantiles, as a scalar subquery. They decide how evenly the work is spread, and
-   * not which rows match, as long as both sides have the same. Quantiles depend on the order that rows come in, so the
+   * The cuts between the parts, at quantiles, as a scalar subquery. They decide how evenly the work is spread, and not
+   * which rows match, as long as both sides have the same. Quantiles depend on the order that rows come in, so the
    * subquery has to run once: adaptive execution sees to it by the subquery's expression id, and nothing else does.
    *
    * @param number

@@ -50,7 +50,7 @@ class OneFilePerTaskSuite extends JoinerySession with AdaptiveSparkPlanHelper {
     assert(shuffles(LastJoin, most = 200, partitions = 192) == Seq(201, 201))
   }
 
-  test(s"shuffles of the whole plan, so that its joins still meet") {
+  test("shuffles of the whole plan, so that its joins still meet") {
     val chain =
       s"SELECT a.id, a.q, b.n FROM ($LastJoin) a JOIN (SELECT k, count(*) AS n FROM quotes GROUP BY k) b ON a.id = b.k"
     val partitions = shuffles(chain, most = 5, partitions = 5)

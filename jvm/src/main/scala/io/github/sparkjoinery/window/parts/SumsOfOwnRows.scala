@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.SumMode
+import io.github.sparkjoinery.window.program.ExactSum
 
 /**
  * Sums of a window that fail where they overflow, and may do so in a copied row, not all of whose frame is in the part.
@@ -24,7 +25,7 @@ private[window] object SumsOfOwnRows {
     val split = columns.map {
       case column @ Alias(window @ WindowExpression(over @ AggregateExpression(sum: Sum, _, _, _, _), _), name)
           if fails(sum) =>
-        val orNull = Alias(window.copy(windowFunction = over.copy(aggregateFunction = SumMode.orNull(sum))), name)()
+        val orNull = Alias(window.copy(windowFunction = over.copy(aggregateFunction = ExactSum.orNull(sum))), name)()
         val count = Alias(window.copy(windowFunction = over.copy(aggregateFunction = Count(sum.child))), name)()
         // A count above 0 makes this addition fail as the sum would.
         val failure = Add(Literal(Long.MaxValue), count.toAttribute, EvalMode.ANSI)

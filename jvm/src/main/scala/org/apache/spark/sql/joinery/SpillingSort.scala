@@ -8,18 +8,18 @@ import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExt
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else
- * spilling.
+ * Sorts rows with Spark's external sort inside a task, without a sort operator. It spills if Spark's memory manager
+ * grants no memory.
  *
  * @param order
  *   not empty
  * @param output
  *   columns of the rows
  * @param spillSize
- *   is told what was spilled, in bytes
+ *   the metric of bytes spilled
  */
 final class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSize: SQLMetric) {
-  private var sorter: UnsafeExternalSorter = _ // which takes memory before its first row
+  private var sorter: UnsafeExternalSorter = _ // created with the first row, since it takes memory when created
 
   private val first = BindReferences.bindReference(order.head, output)
   private val prefix = SortPrefix(first)
@@ -35,7 +35,7 @@ final class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSiz
     )
   }
 
-  /** Fails where there is no memory for the row even once all others are spilled. */
+  /** Adds a row. Throws if there is no memory for it even after all other rows are spilled. */
   def insert(row: UnsafeRow): Unit = {
     if (sorter == null) sorter = newSorter()
     val computed = prefixOf(row)
@@ -44,7 +44,7 @@ final class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSiz
     sorter.insertRecord(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, word, isNull)
   }
 
-  /** @return the rows in order; each good until the next is asked for */
+  /** @return the rows in order; each is overwritten by the next */
   def sorted(): Iterator[UnsafeRow] = if (sorter == null) Iterator.empty
   else {
     val rows = sorter.getSortedIterator
@@ -56,7 +56,7 @@ final class SpillingSort(order: Seq[SortOrder], output: Seq[Attribute], spillSiz
 
 private object SpillingSort {
 
-  /** So small that several sorts of a task find room where memory is scarce. */
+  /** The page size, small enough for several sorts of a task to find room if memory is scarce. */
   private def pageBytes: Long =
     math.min(SparkEnv.get.memoryManager.pageSizeBytes, math.max(ExecutionMemory.shareOfTask / 16, LeastPage))
 
