@@ -24,7 +24,7 @@ import io.github.sparkjoinery.rangejoin.{
   SplitSkewedRangeJoin,
   UseStoredRangeIndex
 }
-import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
+import io.github.sparkjoinery.window.{CutHotKeys, ResolveSkewWindow, SkewWindow, SlidingWindowStrategy}
 
 /** Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`. */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
@@ -74,9 +74,9 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  * For a query with a window:
  *   1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and keeps it above each window of its
  *      SELECT;
- *   1. optimizer: [[SkewWindow.OutOfTheWay]] keeps hints out of the way of filters;
- *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`, and whether hot keys are cut before the shuffle;
- *   1. adaptive execution, the input shuffled: [[SplitSkewedWindow]] has several tasks read a skewed partition.
+ *   1. optimizer: [[SkewWindow.OutOfTheWay]] keeps hints out of the way of filters; then [[CutHotKeys]] has hot keys
+ *      computed in parts;
+ *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`.
  *
  * Rows of a join that match nothing are dropped before they are shuffled:
  *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`;
@@ -132,8 +132,8 @@ private object Capabilities {
     // windows
     extensions.injectResolutionRule(_ => ResolveSkewWindow)
     extensions.injectOptimizerRule(_ => SkewWindow.OutOfTheWay)
+    extensions.injectPreCBORule(_ => CutHotKeys)
     extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
-    extensions.injectQueryStagePrepRule(_ => SplitSkewedWindow)
 
     // filters
     extensions.injectResolutionRule(_ => ResolveRuntimeFilterHint)

@@ -39,8 +39,6 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.runtimeFilter.enabled" -> "true",
       "spark.joinery.slidingWindow.enabled" -> "true",
       "spark.joinery.slidingWindow.skewSplit.enabled" -> "true",
-      "spark.joinery.slidingWindow.skewSplit.sample.enabled" -> "false",
-      "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false",
       "spark.joinery.slidingWindow.skewSplit.minPartition" -> "64MB",
       "spark.joinery.store" -> "<undefined>",
       "spark.joinery.store.maxArtifactSize" -> "64MB",
@@ -64,9 +62,7 @@ class ConfSuite extends JoinerySession {
         "spark.joinery.rangeJoin.storedIndex.enabled",
         "spark.joinery.runtimeFilter.enabled",
         "spark.joinery.slidingWindow.enabled",
-        "spark.joinery.slidingWindow.skewSplit.enabled",
-        "spark.joinery.slidingWindow.skewSplit.sample.enabled",
-        "spark.joinery.slidingWindow.skewSplit.atRead.enabled"
+        "spark.joinery.slidingWindow.skewSplit.enabled"
       )) {
       val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
       assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))

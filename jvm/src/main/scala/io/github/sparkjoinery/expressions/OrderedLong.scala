@@ -59,4 +59,7 @@ object OrderedLong {
     val bits = java.lang.Double.doubleToLongBits(if (value == 0) 0.0 else value)
     bits ^ ((bits >> 63) & Long.MaxValue)
   }
+
+  /** The double that has a long. */
+  def toDouble(long: Long): Double = java.lang.Double.longBitsToDouble(long ^ ((long >> 63) & Long.MaxValue))
 }

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.joinery.{SpillingSort, SpillingSorts}
+import org.apache.spark.sql.joinery.SpillingSort
 import org.apache.spark.sql.types.BooleanType
 
 /**
@@ -65,7 +65,7 @@ private[lastjoin] object SpilledMerge {
       output: Seq[Attribute],
       join: ShuffledHashTasks): Iterator[InternalRow] = {
     if (order.isEmpty) return rows
-    val sort = new SpillingSort(order, output, new SpillingSorts(join.metrics("spillSize")))
+    val sort = new SpillingSort(order, output, join.metrics("spillSize"))
     rows.foreach(row => sort.insert(row.asInstanceOf[UnsafeRow]))
     sort.sorted()
   }

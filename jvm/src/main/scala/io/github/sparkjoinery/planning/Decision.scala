@@ -32,6 +32,7 @@ object Decision extends Logging {
   val RuntimeFilter = "runtime filter"
   val BuiltFilter = "built filter"
   val Window = "window"
+  val WindowParts = "window parts"
 
   /**
    * @param capability

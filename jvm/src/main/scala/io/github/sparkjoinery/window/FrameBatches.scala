@@ -2,7 +2,6 @@ package io.github.sparkjoinery.window
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
 import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DecimalType}
@@ -31,7 +30,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   private var made: Array[Frame] = _ // no lazy value: it is read for each row
 
   protected final def frames: Array[Frame] = {
-    if (made == null) made = program.frames.toArray.zipWithIndex.map { case (frame, i) => new Frame(frame, i) }
+    if (made == null) made = program.frames.toArray.map(new Frame(_))
     made
   }
   private lazy val areByNumber = frames.forall(_.bounds.areByNumber)
@@ -49,15 +48,13 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
    * Begins with a partition.
    *
    * @param start
-   *   the first row to be computed: those before it, such as a halo, are only there for the frames of others
-   * @param end
-   *   the row after the last
+   *   the first row to be computed: those before it are only there for the frames of others
    */
-  def begin(start: Int, end: Int): Unit = {
+  def begin(start: Int): Unit = {
     first = start
     count = 0
     this.start = start
-    this.end = end
+    end = rows.size
     passed = 0
     failure = null
     most = FrameBatches.rowsAtATime(wide, rows.widest)
@@ -156,8 +153,8 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
     }
   }
 
-  protected final class Frame(frame: FrameProgram, number: Int) {
-    val functions: Array[Kernel] = kernels.of(frame, number).toArray
+  protected final class Frame(frame: FrameProgram) {
+    val functions: Array[Kernel] = kernels.of(frame).toArray
     val bounds: FrameBounds = newBounds(frame, raise)
 
     def clear(): Unit = { bounds.clear(); functions.foreach(_.clear()) }
@@ -196,8 +193,7 @@ private[window] final class ColumnBatches(
     program: WindowProgram,
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    rows: PartitionRows,
-    seed: (Int, InternalRow) => Unit)
+    rows: PartitionRows)
   extends FrameBatches(program, output, rows) {
   import ColumnBatches._
 
@@ -212,13 +208,12 @@ private[window] final class ColumnBatches(
     program.results,
     columns,
     rows.cursor,
-    FrameBatches.Rows,
-    seed)
+    FrameBatches.Rows)
   override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
     new ColumnBounds(frame.lower, frame.upper, columns, FrameBatches.Rows, raise)
 
-  override def begin(start: Int, end: Int): Unit = {
-    super.begin(start, end)
+  override def begin(start: Int): Unit = {
+    super.begin(start)
     columns.clear()
     if (peers != null) peers.clear()
     loading = rows.cursor(0)
@@ -277,8 +272,7 @@ private[window] final class ForwardBatches(
     program: WindowProgram,
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    rows: PartitionRows,
-    seed: (Int, InternalRow) => Unit)
+    rows: PartitionRows)
   extends FrameBatches(program, output, rows) {
 
   private def columns(needed: Set[Int]): ForwardColumns =
@@ -289,8 +283,7 @@ private[window] final class ForwardBatches(
     program.results,
     null,
     rows.cursor,
-    FrameBatches.Rows,
-    seed)
+    FrameBatches.Rows)
   override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
     new ForwardBounds(
       frame.lower,

@@ -1,6 +1,5 @@
 package io.github.sparkjoinery.window.kernels
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Or, Predicate, SpecificInternalRow}
 import org.apache.spark.sql.types.DataType
 
@@ -20,27 +19,23 @@ import io.github.sparkjoinery.window.rows.RowCursor
  *   of its rows
  * @param batch
  *   most rows at a time
- * @param seed
- *   puts into a buffer of the growing functions of a frame, by its number, what comes before the partition's rows; or
- *   null
  */
 private[window] class Kernels(
     output: Seq[Attribute],
     results: Seq[DataType],
     columns: Columns,
     cursor: Int => RowCursor,
-    batch: Int,
-    seed: (Int, InternalRow) => Unit) {
+    batch: Int) {
   import FunctionProgram._
 
   /** Where each function's results will be, by its number. */
   val resultColumns = new Array[ResultColumn](results.length)
 
-  def of(frame: FrameProgram, number: Int): Seq[Kernel] = {
+  def of(frame: FrameProgram): Seq[Kernel] = {
     val functions = frame.functions
     longSums(functions) ++ doubleSums(functions) ++ extremes(functions) ++
       merged(functions.collect { case merged: Merged => merged }) ++
-      growing(functions.collect { case growing: Growing => growing }, number) ++
+      growing(functions.collect { case growing: Growing => growing }) ++
       offsets(functions.collect { case offset: Offset => offset })
   }
 
@@ -87,11 +82,10 @@ private[window] class Kernels(
     Seq(new MergedFunctions(merging, extreme, cursor, fields(functions, merging.newResult())))
   }
 
-  private def growing(functions: Seq[Growing], frame: Int): Seq[Kernel] = if (functions.isEmpty) Nil
+  private def growing(functions: Seq[Growing]): Seq[Kernel] = if (functions.isEmpty) Nil
   else {
     val merging = new Merging(functions.map(_.function), output, mergeable = false)
-    val before: InternalRow => Unit = if (seed == null) null else seed(frame, _)
-    Seq(new GrowingFunctions(merging, cursor, fields(functions, merging.newResult()), before))
+    Seq(new GrowingFunctions(merging, cursor, fields(functions, merging.newResult())))
   }
 
   private def offsets(functions: Seq[Offset]): Seq[Kernel] = if (functions.isEmpty) Nil

@@ -13,7 +13,7 @@ import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
  * @param sum
  *   or null, as are count and avg
  * @param overflow
- *   raises Spark's error, for a frame whose sum does not fit in a long; null if such a sum wraps around
+ *   the result for a frame whose sum does not fit in a long, NULL or Spark's error; null if such a sum wraps around
  */
 private[window] final class LongSums(
     columns: Columns,
@@ -72,8 +72,7 @@ private[window] final class LongSums(
     if (sum != null) {
       if (counted == 0) sum.setNull(at)
       else {
-        if (overflow != null && high != low >> 63) overflow.eval()
-        sum.setLong(at, low)
+        if (overflow != null && high != low >> 63 && overflow.eval() == null) sum.setNull(at) else sum.setLong(at, low)
       }
     }
     if (avg != null) {

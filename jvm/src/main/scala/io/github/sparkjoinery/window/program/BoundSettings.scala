@@ -1,7 +1,6 @@
 package io.github.sparkjoinery.window.program
 
 import org.apache.spark.SparkContext
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.internal.SQLConf
 
@@ -15,9 +14,6 @@ import org.apache.spark.sql.internal.SQLConf
  *   whether numbers that overflow are an error; else they wrap around
  */
 private[window] case class BoundSettings(zone: String, isAnsi: Boolean) {
-
-  /** Whether no clock is ever set: then all such zones have the same bounds. */
-  def daysAreEqual: Boolean = DateTimeUtils.getZoneId(zone).getRules.isFixedOffset
 
   /** On the driver: what is made under these settings. */
   def during[T](make: => T): T = if (this == BoundSettings.now) make

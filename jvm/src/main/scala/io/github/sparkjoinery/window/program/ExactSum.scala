@@ -2,6 +2,7 @@ package io.github.sparkjoinery.window.program
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
@@ -14,16 +15,28 @@ import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
  */
 private[window] object ExactSum {
 
+  /** Marks a sum of longs that is NULL only if the sum of the whole frame does not fit. */
+  private val OrNull = TreeNodeTag[Unit]("joinery_exact_sum_or_null")
+
+  /** A sum of longs that is NULL, instead of an error, if the sum of the whole frame does not fit. */
+  def orNull(sum: Sum): Sum = {
+    val marked = SumMode.orNull(sum)
+    marked.setTagValue(OrNull, ())
+    marked
+  }
+
+  private def isOrNull(function: AggregateFunction): Boolean = function.getTagValue(OrNull).isDefined
+
   /** True if a partial sum that does not fit is an error to Spark. Sums of ints fit for any number of rows. */
   def isNeeded(function: DeclarativeAggregate): Boolean = function match {
-    case sum: Sum if sum.child.dataType == LongType => SumMode.of(sum) == EvalMode.ANSI
+    case sum: Sum if sum.child.dataType == LongType => SumMode.of(sum) == EvalMode.ANSI || isOrNull(sum)
     case _: Sum | _: Average => isInterval(function)
     case _ => false
   }
 
   /** True if the result is NULL once a partial sum does not fit. */
   def isNullOnTheWay(function: AggregateFunction): Boolean = function match {
-    case sum: Sum => SumMode.of(sum) == EvalMode.TRY && (sum.child.dataType == LongType || isInterval(sum))
+    case sum: Sum => SumMode.of(sum) == EvalMode.TRY && !isOrNull(sum) && (sum.child.dataType == LongType || isInterval(sum))
     case average: Average => average.evalMode == EvalMode.TRY && isInterval(average)
     case _ => false
   }
@@ -40,7 +53,7 @@ private[window] object ExactSum {
       case sum: Sum => (sum.evaluateExpression, Nil)
       case average => (average.aggBufferAttributes.head, average.aggBufferAttributes.tail)
     }
-    val narrowed = NarrowedSum(sum, function.aggBufferAttributes.head.dataType)
+    val narrowed = NarrowedSum(sum, function.aggBufferAttributes.head.dataType, overflow(function))
     val parts = function.aggBufferAttributes.zip(narrowed +: others).toMap[Expression, Expression]
     FilteredFunction(
       exact,
@@ -48,12 +61,13 @@ private[window] object ExactSum {
       function.evaluateExpression.transform { case part if parts.contains(part) => parts(part) })
   }
 
-  /** Raises the error that Spark raises for a sum that does not fit in its type. */
-  def overflow(dataType: DataType): Expression = {
+  /** What a sum is that does not fit in its type: NULL, or the error that Spark raises. */
+  def overflow(function: DeclarativeAggregate): Expression = {
+    val dataType = function.aggBufferAttributes.head.dataType
     val most = dataType match {
       case _: YearMonthIntervalType => Literal.create(Int.MaxValue, dataType)
       case _ => Literal.create(Long.MaxValue, dataType)
     }
-    Add(most, most, EvalMode.ANSI)
+    if (isOrNull(function)) Literal(null, dataType) else Add(most, most, EvalMode.ANSI)
   }
 }

@@ -8,18 +8,15 @@ import org.apache.spark.sql.catalyst.expressions.{SortOrder, WindowExpression}
  *
  * @param settings
  *   that the programs are made under
- * @param areFixed
- *   whether they hold under other settings, too: parts of a key have the rows that frames hold under these
  */
 private[window] case class ShippedPrograms(
     order: Seq[SortOrder],
     functions: Seq[WindowExpression],
-    settings: BoundSettings,
-    areFixed: Boolean) {
+    settings: BoundSettings) {
 
   private val programs = settings.during(WindowPrograms.of(order, functions)) // once for all tasks, on the driver
 
   /** In a task. */
   def ofTask: WindowPrograms =
-    if (areFixed || BoundSettings.now == settings) programs else WindowPrograms.of(order, functions)
+    if (BoundSettings.now == settings) programs else WindowPrograms.of(order, functions)
 }

@@ -94,7 +94,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
             Counted(input(counted), result)
           case sum: Sum => sum.child.dataType match {
               case ByteType | ShortType | IntegerType | LongType =>
-                val overflow = Option.when(ExactSum.isNeeded(sum))(ExactSum.overflow(LongType))
+                val overflow = Option.when(ExactSum.isNeeded(sum))(ExactSum.overflow(sum))
                 LongSum(input(long(sum.child)), overflow, result)
               case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
               case _ => merged(aggregate, filter, result)

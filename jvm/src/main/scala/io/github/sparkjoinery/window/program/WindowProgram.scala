@@ -44,10 +44,7 @@ private[window] case class FrameProgram(
     lower: Bound,
     upper: Bound,
     functions: Seq[FunctionProgram],
-    overflow: Seq[Expression]) {
-  def isGrowing: Boolean = lower == Bound.Unbounded && functions.exists(_.isInstanceOf[FunctionProgram.Growing])
-  def isWhole: Boolean = isGrowing && upper == Bound.Unbounded
-}
+    overflow: Seq[Expression])
 
 /** How a function is computed. `result` is its place among the results. */
 private[window] sealed trait FunctionProgram extends Serializable { def result: Int }
@@ -57,7 +54,7 @@ private[window] object FunctionProgram {
   /** Inputs are columns. */
   case class Count(input: Int, result: Int) extends FunctionProgram
 
-  /** @param overflow raises Spark's error, for a sum that does not fit; None: it wraps around */
+  /** @param overflow the result for a sum that does not fit, NULL or an error; None: it wraps around */
   case class LongSum(input: Int, overflow: Option[Expression], result: Int) extends FunctionProgram
   case class LongAverage(input: Int, result: Int) extends FunctionProgram
   case class DoubleSum(input: Int, result: Int) extends FunctionProgram

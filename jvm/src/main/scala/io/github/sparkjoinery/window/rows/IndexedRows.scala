@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.TaskBuildMemory
 import org.apache.spark.sql.types.DataType
 
-import io.github.sparkjoinery.execution.rows.{RowKeyIndex, RowPages, TotalOrder}
+import io.github.sparkjoinery.execution.rows.{RowKeyIndex, RowPages}
 import io.github.sparkjoinery.window.program.SortKey
 
 /**
@@ -17,15 +17,12 @@ import io.github.sparkjoinery.window.program.SortKey
  *   equal where they are byte by byte
  * @param limit
  *   bytes
- * @param tiesByBytes
- *   whether rows with equal order values are put in order by their bytes
  */
 private[window] final class IndexedRows(
     keys: Seq[Expression],
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    limit: Long,
-    tiesByBytes: Boolean) extends PartitionRows {
+    limit: Long) extends PartitionRows {
   private val memory = TaskBuildMemory()
   private var pages = new RowPages(memory)
   private var keyIndex = if (keys.isEmpty) null else new RowKeyIndex(keys.length, memory)
@@ -118,7 +115,7 @@ private[window] final class IndexedRows(
     while (i < count) { index(next(numbers(i))) = i; next(numbers(i)) += 1; i += 1 }
     if (sortKey != null) {
       val compare =
-        if (!tiesByBytes && sortKey.isExact && order.length == 1 && !(hasNull && hasNullWord)) null else comparison
+        if (sortKey.isExact && order.length == 1 && !(hasNull && hasNullWord)) null else comparison
       i = 0
       while (i < partitions) { IndexSort.sort(index, starts(i), starts(i + 1), words, compare); i += 1 }
     }
@@ -133,9 +130,7 @@ private[window] final class IndexedRows(
   }
 
   private def comparison: IndexSort.IntComparator = {
-    val ordering: java.util.Comparator[UnsafeRow] =
-      if (tiesByBytes) TotalOrder(order, output)
-      else { val rows = RowOrdering.create(order, output); rows.compare(_, _) }
+    val ordering = RowOrdering.create(order, output)
     val (a, b) = (new UnsafeRow(output.length), new UnsafeRow(output.length))
     (x, y) => ordering.compare(pages.read(addresses(x), a), pages.read(addresses(y), b))
   }

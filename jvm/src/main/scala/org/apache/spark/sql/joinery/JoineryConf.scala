@@ -178,23 +178,9 @@ object JoineryConf {
     default = true
   )
 
-  private val SLIDING_WINDOW_SKEW_SAMPLE = boolean(
-    "spark.joinery.slidingWindow.skewSplit.sample.enabled",
-    "Where the artifact store has no distribution, take a sample of the input of a large window to find its hot keys. Where there are none, the " +
-      "sample, and telling the part of each row, cost time for nothing.",
-    default = false
-  )
-
-  private val SLIDING_WINDOW_SKEW_SPLIT_AT_READ = boolean(
-    "spark.joinery.slidingWindow.skewSplit.atRead.enabled",
-    "Under adaptive execution, have several tasks compute a partition of a window that turns out to be skewed once it is shuffled. Each " +
-      "part reads the whole partition, so it pays with idle cores and costly functions.",
-    default = false
-  )
-
   private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION = bytes(
     "spark.joinery.slidingWindow.skewSplit.minPartition",
-    "Smallest shuffled partition of a window, in bytes, that may count as skewed, and smallest hot key; " +
+    "Smallest key of a window, in bytes, that a stored distribution may have cut into parts; " +
       "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
     default = "64MB"
   )
@@ -208,8 +194,6 @@ object JoineryConf {
   def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def slidingWindowEnabled: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_ENABLED)
   def windowSkewSplit: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT)
-  def windowSkewSample: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SAMPLE)
-  def windowSkewSplitAtRead: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_AT_READ)
   def windowSkewSplitMinPartition: Long = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION)
     .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def rangeJoinEnabled: Boolean = SQLConf.get.getConf(RANGE_JOIN_ENABLED)

@@ -32,8 +32,7 @@ private object IndexedRowsSuite {
       Seq(output.head),
       Seq(SortOrder(output(1), Ascending)),
       output,
-      limit = Long.MaxValue,
-      tiesByBytes = false)
+      limit = Long.MaxValue)
     val page = SparkEnv.get.memoryManager.pageSizeBytes
     val toUnsafe = UnsafeProjection.create(output.map(_.dataType).toArray)
     val text = UTF8String.fromString("x" * Length)

@@ -1,0 +1,171 @@
+package io.github.sparkjoinery.window.parts
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.trees.TernaryLike
+import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.types.{DataType, LongType}
+
+/**
+ * The bucket of time that a row of a hot key is counted in; NULL for other keys. A bucket is a part, a distance to the
+ * next cut and a distance from the last one, each by its leading four bits.
+ *
+ * @param reach
+ *   says which of the distances are asked for
+ */
+private[window] case class BucketOfRow(
+    id: Expression,
+    time: Expression,
+    nullTime: Long,
+    hotKeys: Expression,
+    reach: FrameReach)
+  extends Expression with TernaryLike[Expression] {
+  override def first: Expression = id
+  override def second: Expression = time
+  override def third: Expression = hotKeys
+  override def dataType: DataType = LongType
+  override def nullable: Boolean = true
+  override def prettyName: String = "joinery_window_bucket"
+
+  @transient private lazy val lookup = newLookup(hotKeys.eval())
+  private def newLookup(keys: Any) = new BucketLookup(keys, reach.rowsBefore > 0, reach.rowsAfter > 0)
+
+  override def eval(input: InternalRow): Any = {
+    val at = time.eval(input)
+    val bucket = lookup.bucketOf(
+      id.eval(input).asInstanceOf[Long],
+      if (at == null) nullTime else at.asInstanceOf[Long])
+    if (bucket < 0) null else bucket
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val (key, at, all) = (id.genCode(ctx), time.genCode(ctx), hotKeys.genCode(ctx))
+    val lookup = classOf[BucketLookup].getName
+    val buckets = ctx.addMutableState(lookup, "windowBuckets")
+    ev.copy(code = code"""
+      if ($buckets == null) {
+        ${all.code}
+        $buckets =
+          new $lookup(${all.isNull} ? null : ${all.value}, ${reach.rowsBefore > 0}, ${reach.rowsAfter > 0});
+      }
+      ${key.code}
+      ${at.code}
+      long ${ev.value} = $buckets.bucketOf(${key.value}, ${at.isNull} ? ${nullTime}L : ${at.value});
+      boolean ${ev.isNull} = ${ev.value} < 0L;
+      """)
+  }
+
+  override protected def withNewChildrenInternal(
+      newFirst: Expression,
+      newSecond: Expression,
+      newThird: Expression): BucketOfRow = copy(id = newFirst, time = newSecond, hotKeys = newThird)
+}
+
+/** Finds the bucket of one row after the other. */
+final class BucketLookup(hotKeys: Any, countsBefore: Boolean, countsAfter: Boolean) {
+  private val keys = HotKey.ofValue(hotKeys).toArray
+  private val ids = keys.map(_.id)
+
+  /** @return -1 for a key that is not hot */
+  def bucketOf(id: Long, time: Long): Long = {
+    val i = java.util.Arrays.binarySearch(ids, id)
+    if (i < 0) -1
+    else {
+      val cuts = keys(i).cuts
+      val part = keys(i).partOf(time)
+      val before = if (countsBefore && part < cuts.length) Bucket.ofDistance(cuts(part) - time) else 0
+      val after = if (countsAfter && part > 0) Bucket.ofDistance(time - cuts(part - 1) + 1) else 0
+      Bucket(part, before, after)
+    }
+  }
+}
+
+private object Bucket {
+  private val Bits = 10
+
+  def apply(part: Int, before: Int, after: Int): Long = (part.toLong << 2 * Bits) | (before.toLong << Bits) | after
+  def part(bucket: Long): Int = (bucket >> 2 * Bits).toInt
+  def before(bucket: Long): Int = (bucket >> Bits).toInt & ((1 << Bits) - 1)
+  def after(bucket: Long): Int = bucket.toInt & ((1 << Bits) - 1)
+
+  /** @param distance from 1 on, unsigned */
+  def ofDistance(distance: Long): Int = {
+    val exponent = 63 - java.lang.Long.numberOfLeadingZeros(distance)
+    val leading = if (exponent >= 3) distance >>> exponent - 3 else distance << 3 - exponent
+    exponent << 3 | (leading & 7).toInt
+  }
+
+  /** The greatest distance in a bucket. */
+  def most(ofDistance: Int): BigInt = {
+    val (exponent, leading) = (ofDistance >> 3, BigInt(8 + (ofDistance & 7)))
+    if (exponent >= 3) (leading + 1 << exponent - 3) - 1 else leading >> 3 - exponent
+  }
+}
+
+/**
+ * Hot keys with the times between which at least as many rows lie as frames of ROWS hold over a cut. A distance within
+ * which they lie is found to an eighth.
+ *
+ * @param counts
+ *   an array of structs: a key's hash, the key, a bucket, and the number of its rows
+ * @param numKeys
+ *   columns of a key
+ */
+private[window] case class WithRowsOverCuts(
+    hotKeys: Expression,
+    counts: Expression,
+    numKeys: Int,
+    reach: FrameReach)
+  extends BinaryExpression with CodegenFallback {
+  override def left: Expression = hotKeys
+  override def right: Expression = counts
+  override def dataType: DataType = HotKey.ManyType
+  override def nullable: Boolean = false
+
+  override def eval(input: InternalRow): Any = {
+    val keys = HotKey.ofValue(hotKeys.eval(input))
+    val rows = counts.eval(input).asInstanceOf[ArrayData]
+    val counted = (0 until rows.numElements()).map(rows.getStruct(_, 4)).filterNot(_.isNullAt(2))
+    val byId = counted.groupBy(_.getLong(0))
+    // Several keys may have one hash. The one that needs most decides.
+    HotKey.toValue(keys.map(key =>
+      byId.getOrElse(key.id, Nil).groupBy(_.getStruct(1, numKeys)).values.foldLeft(key)(widened)))
+  }
+
+  private def widened(key: HotKey, counted: Seq[InternalRow]): HotKey = {
+    def count(distance: Long => Int): Map[Int, Seq[(Int, Long)]] =
+      counted.groupBy(row => Bucket.part(row.getLong(2))).map { case (part, rows) =>
+        part -> rows.map(row => distance(row.getLong(2)) -> row.getLong(3)).sortBy(_._1)
+      }
+    val (before, after) = (count(Bucket.before), count(Bucket.after))
+    val last = key.cuts.length
+    key.copy(
+      froms = key.froms.indices.map { cut =>
+        val nearest = (cut to 0 by -1).iterator.flatMap(part => before.getOrElse(part, Nil).map(part -> _))
+        val from = reached(nearest, reach.rowsBefore).map { case (part, distance) =>
+          (BigInt(key.cuts(part)) - Bucket.most(distance)).max(if (part == 0) Long.MinValue else key.cuts(part - 1))
+        }
+        if (reach.rowsBefore == 0) key.froms(cut) else key.froms(cut).min(from.fold(Long.MinValue)(_.toLong))
+      }.toArray,
+      tos = key.tos.indices.map { cut =>
+        val nearest = (cut + 1 to last).iterator.flatMap(part => after.getOrElse(part, Nil).map(part -> _))
+        val to = reached(nearest, reach.rowsAfter).map { case (part, distance) =>
+          (BigInt(key.cuts(part - 1)) + Bucket.most(distance) - 1)
+            .min(if (part == last) BigInt(Long.MaxValue) else BigInt(key.cuts(part)) - 1)
+        }
+        if (reach.rowsAfter == 0) key.tos(cut) else key.tos(cut).max(to.fold(Long.MaxValue)(_.toLong))
+      }.toArray
+    )
+  }
+
+  /** The first bucket up to which there are so many rows. */
+  private def reached(nearest: Iterator[(Int, (Int, Long))], rows: Int): Option[(Int, Int)] = {
+    var sum = 0L
+    nearest.map { case (part, (distance, count)) => sum += count; (part, distance) }.find(_ => sum >= rows)
+  }
+
+  override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): WithRowsOverCuts =
+    copy(hotKeys = newLeft, counts = newRight)
+}

@@ -1,0 +1,167 @@
+package io.github.sparkjoinery.window.parts
+
+import org.apache.spark.sql.catalyst.SQLConfHelper
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.types._
+
+import io.github.sparkjoinery.planning.Decision
+
+/**
+ * A window whose hot keys are computed in parts. A row goes to its own part, and as a copy to each other part whose
+ * frames may hold it.
+ * {{{
+ *   Window f PARTITION BY k        Project *, f
+ *   +- rows                        +- Filter pos = 0
+ *                        ==>          +- Window f PARTITION BY k, part
+ *                                        +- Generate posexplode(parts) AS pos, part
+ *                                           +- Project *, parts of k and time AS parts
+ *                                              +- rows
+ * }}}
+ * Parts depend on a row's key and time alone: copies are made before the shuffle, and rows that tie share a part.
+ *
+ * @param window
+ *   a window with frames that have both ends
+ */
+private[window] class WindowInParts(window: Window, reach: FrameReach) extends SQLConfHelper {
+  import WindowInParts._
+
+  private val terms = CutTerms(window.partitionSpec, window.orderSpec.head)
+  private val child = window.child
+  private val sums = SumsOfOwnRows.find(window.windowExpressions)
+
+  /** @return None if no key can be cut */
+  def byStore(stored: StoredCuts, parts: Int, mostCopied: Option[Double]): Option[LogicalPlan] = {
+    val found = HotKey.find(stored.times, parts, reach, conf.numShufflePartitions, mostCopied)
+    Option.when(found.nonEmpty)(plan(
+      Literal.create(HotKey.toValue(found), HotKey.ManyType),
+      s"$parts parts by the distribution of ${stored.relation}"))
+  }
+
+  def bySample(parts: Int): LogicalPlan = {
+    val share = shareOfSample
+    val names = Seq(terms.id, terms.spread, terms.time).map(Alias(_, "sampled")())
+    val Seq(id, spread, time) = names.map(_.toAttribute)
+    val sampled = if (share == 1) child else Filter(LessThan(new Rand(Literal(0L)), Literal(share)), child)
+    val found = SampledHotKeys(id, spread, time, terms.nullTime, parts, reach, conf.numShufflePartitions)
+    plan(subquery(found, optimized(Project(names, sampled))), s"$parts parts by a sample")
+  }
+
+  private def plan(hotKeys: Expression, source: String): LogicalPlan = {
+    val counted = if (reach.countsRows) withRowsOverCuts(hotKeys) else hotKeys
+    val parts = Alias(
+      PartsOfRow(
+        terms.id,
+        terms.time,
+        terms.nullTime,
+        reach.wrapsBelow.fold(counted)(unlessWrapped(counted, _)),
+        source),
+      "parts")()
+    val part = AttributeReference(PartName, IntegerType, nullable = false)()
+    val position = AttributeReference("position", IntegerType, nullable = false)()
+    val copies = Generate(
+      PosExplode(parts.toAttribute),
+      unrequiredChildIndex = Seq(child.output.length),
+      outer = false,
+      qualifier = None,
+      generatorOutput = Seq(position, part),
+      child = Project(child.output :+ parts, child)
+    )
+    val own = Filter(EqualTo(position, Literal(0)), windows(part, copies, s"hot keys cut into $source"))
+    Project(child.output ++ sums.results, own)
+  }
+
+  /**
+   * Rows that tie may come in any order, but it must be the same in all parts. Frames of ROWS, which tell them apart,
+   * get one ORDER BY term more, which frames of RANGE cannot have.
+   */
+  private def windows(part: Attribute, copies: LogicalPlan, decision: String): LogicalPlan = {
+    val columns = child.output.filter(column => isHashable(column.dataType))
+    val (ordered, tied) =
+      if (!reach.countsRows || columns.isEmpty) (Nil, sums.computed)
+      else sums.computed.partition(functionsOf(_).forall(FrameReach.frameOf(_).frameType == RowFrame))
+    val tieBreaker = SortOrder(new XxHash64(columns), Ascending)
+    Seq(ordered -> (window.orderSpec :+ tieBreaker), tied -> window.orderSpec).filter(_._1.nonEmpty)
+      .foldLeft(copies) { case (rows, (expressions, order)) =>
+        val keys = window.partitionSpec :+ part
+        val over = expressions.map(_.transform { case function: WindowExpression =>
+          function.copy(windowSpec = function.windowSpec.copy(partitionSpec = keys, orderSpec = order))
+        }.asInstanceOf[NamedExpression])
+        val cut = window.copy(windowExpressions = over, partitionSpec = keys, orderSpec = order, child = rows)
+        Decision.record(cut, Decision.WindowParts, decision)
+        cut
+      }
+  }
+
+  /** Reads the rows once more, and counts those of hot keys by bucket. */
+  private def withRowsOverCuts(hotKeys: Expression): Expression = {
+    val bucket = Alias(BucketOfRow(terms.id, terms.time, terms.nullTime, hotKeys, reach), "bucket")()
+    val keys = window.partitionSpec.map(Alias(_, "key")())
+    val rows = Project(keys :+ bucket, optimized(Project(AttributeSet(terms.keys :+ terms.order.child).toSeq, child)))
+    // Rows of all other keys make one group.
+    val groups = keys.map(key =>
+      Alias(If(IsNull(bucket.toAttribute), Literal(null, key.dataType), key.toAttribute), "key")())
+    val count = Alias(Count(Literal(1)).toAggregateExpression(), "count")()
+    val counts = Aggregate(groups.map(_.child) :+ bucket.toAttribute, groups ++ Seq(bucket.toAttribute, count), rows)
+    val key = groups.map(_.toAttribute)
+    val struct = CreateStruct(Seq(
+      CutTerms(key, terms.order).id,
+      if (key.isEmpty) CreateStruct(Seq(Literal(0))) else CreateStruct(key),
+      bucket.toAttribute,
+      count.toAttribute))
+    val collected = CollectList(struct).toAggregateExpression()
+    val result = WithRowsOverCuts(hotKeys, collected, math.max(key.length, 1), reach)
+    ScalarSubquery(Aggregate(Nil, Seq(Alias(result, "hotKeys")()), counts))
+  }
+
+  /** No key is cut where a bound wraps around, as frames hold rows far from such a row. */
+  private def unlessWrapped(hotKeys: Expression, wrapsBelow: Long): Expression = {
+    val time = Alias(terms.time, "time")()
+    val earliest = subquery(Min(time.toAttribute), optimized(Project(Seq(time), child)))
+    If(LessThan(earliest, Literal(wrapsBelow)), Literal(null, HotKey.ManyType), hotKeys)
+  }
+
+  private def subquery(function: AggregateFunction, rows: LogicalPlan): ScalarSubquery =
+    ScalarSubquery(Aggregate(Nil, Seq(Alias(function.toAggregateExpression(), "found")()), rows))
+
+  /** The optimizer is through with subqueries by the time that windows are cut. */
+  private def optimized(rows: LogicalPlan): LogicalPlan =
+    SparkSession.active.sessionState.optimizer.execute(Subquery(rows, correlated = false)) match {
+      case subquery: Subquery => subquery.child
+      case other => other
+    }
+
+  /** Few of many rows: a row that is passed over in the scan costs next to nothing. */
+  private def shareOfSample: Double = {
+    val count = child.stats.sizeInBytes.toDouble / EstimationUtils.getSizePerRow(child.output).toDouble
+    math.min(math.max(SampleSize / count, LeastShare), 1)
+  }
+}
+
+private[window] object WindowInParts {
+  private val PartName = "joinery_part"
+  private val SampleSize = 1 << 19 // the number of rows is an estimate
+  private val LeastShare = 0.01
+
+  /** Whether a window is one of those made here. */
+  def isCut(window: Window): Boolean = window.partitionSpec.lastOption.exists {
+    case part: Attribute => part.name == PartName
+    case _ => false
+  }
+
+  def functionsOf(column: Expression): Seq[WindowExpression] = column.collect { case window: WindowExpression =>
+    window
+  }
+
+  private def isHashable(dataType: DataType): Boolean = dataType match {
+    case ArrayType(element, _) => isHashable(element)
+    case MapType(key, value, _) => isHashable(key) && isHashable(value)
+    case struct: StructType => struct.forall(field => isHashable(field.dataType))
+    case _: NumericType | _: StringType | BooleanType | BinaryType | DateType | TimestampType | TimestampNTZType => true
+    case _: DayTimeIntervalType | _: YearMonthIntervalType | CalendarIntervalType | NullType => true
+    case _ => false
+  }
+}
