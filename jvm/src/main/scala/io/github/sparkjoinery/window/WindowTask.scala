@@ -8,7 +8,7 @@ import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
 
 import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.program.{ShippedPrograms, WindowPrograms}
-import io.github.sparkjoinery.window.rows.{IndexedRows, PartitionRows, SortedRows}
+import io.github.sparkjoinery.window.rows.{IndexedPartitions, PartitionRows, SortedRows}
 
 /** One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions. */
 final class WindowTask private[window] (
@@ -19,8 +19,8 @@ final class WindowTask private[window] (
     metrics: WindowMetrics) {
 
   private var indexed =
-    if (keys.forall(key => IndexedRows.isKey(key.dataType)))
-      new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask)
+    if (keys.forall(key => IndexedPartitions.isKey(key.dataType)))
+      new IndexedPartitions(keys, order, output, ExecutionMemory.shareOfTask)
     else null
   private var sort: SpillingSort = _ // where there is no memory to index all
   private var partitions: PartitionFrames = _

@@ -9,26 +9,26 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.github.sparkjoinery.JoinerySession
 import io.github.sparkjoinery.execution.rows.HeldHeap
 
-/** Rows of a window that leave their index for a sort. */
-class IndexedRowsSuite extends JoinerySession {
+/** Rows of a window that leave memory for a sort. */
+class IndexedPartitionsSuite extends JoinerySession {
 
-  test("rows on their way out hold what is accounted for, and two pages more at most") {
-    val Seq((ids, excess, page, left)) =
-      spark.sparkContext.parallelize(Seq(0), 1).map(_ => IndexedRowsSuite.drained()).collect().toSeq
+  test("rows that are drained come in their order and hold no memory that is not accounted for") {
+    val Seq((ids, excess, left)) =
+      spark.sparkContext.parallelize(Seq(0), 1).map(_ => IndexedPartitionsSuite.drained()).collect().toSeq
     assert(ids == ids.indices.map(_.toLong))
-    assert(excess <= 2 * page + (64L << 10), s"$excess bytes are held that are not accounted for, of pages of $page")
+    assert(excess <= (64L << 10), "bytes are held that are not accounted for")
     assert(left == 0, "bytes are held after the last row")
   }
 }
 
-private object IndexedRowsSuite {
+private object IndexedPartitionsSuite {
   private val Length = 200 << 10
 
-  /** Ids, the most that was held without being accounted for, the size of a page, and what is held in the end. */
-  def drained(): (Seq[Long], Long, Long, Long) = {
+  /** Returns the ids, the most bytes that were held and not accounted for, and the bytes that are held at the end. */
+  def drained(): (Seq[Long], Long, Long) = {
     val output = Seq(AttributeReference("k", IntegerType)(), AttributeReference("id", LongType)()) :+
       AttributeReference("text", StringType)()
-    val rows = new IndexedRows(
+    val rows = new IndexedPartitions(
       Seq(output.head),
       Seq(SortOrder(output(1), Ascending)),
       output,
@@ -43,6 +43,6 @@ private object IndexedRowsSuite {
       excess = math.max(excess, HeldHeap.of(rows) - ScarceMemory.acquired)
       row.getLong(1)
     }.toList
-    (ids, excess, page, ScarceMemory.acquired)
+    (ids, excess, ScarceMemory.acquired)
   }
 }
