@@ -9,8 +9,8 @@ import com.fasterxml.jackson.databind.node.TextNode
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
 /**
- * The short name of a specification, which is its artifact's folder. The Python package has the same
- * (`spark_joinery.metadata.spec_hash`); `tests/golden/spec_hash.json` keeps both in step.
+ * The short name of a specification, which is its artifact's folder, as the Python package makes it
+ * (`spark_joinery.metadata.spec_hash`). `tests/golden/spec_hash.json` keeps both in step.
  */
 object SpecificationHash {
   private val mapper = new ObjectMapper()
