@@ -45,7 +45,7 @@ SETTINGS = {
 EAGER = {
     "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
     "spark.joinery.slidingWindow.skewSplit.atRead.enabled": "true",
-    "spark.joinery.slidingWindow.skewSplit.minPartition": "1b",
+    "spark.joinery.skewSplit.minPartition": "1b",
     "spark.joinery.slidingWindow.skewSplit.sample.enabled": "true",
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "0.1",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",

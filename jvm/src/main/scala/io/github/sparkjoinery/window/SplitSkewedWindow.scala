@@ -27,7 +27,7 @@ object SplitSkewedWindow extends SplitSkewed {
       val sizes = partsOf(stage, window.parts)
       if (sizes.forall(_ == 1)) window
       else {
-        val skew = new Skew(stage, JoineryConf.windowSkewSplitMinPartition)
+        val skew = new Skew(stage, JoineryConf.skewSplitMinPartition)
         val specs = sizes.zipWithIndex.flatMap { case (parts, i) => Seq.fill(parts)(skew.whole(i)) }
         val child = window.logicalLink.collect { case logical: Window => logical.child }
         val stored = if (JoineryConf.store.isEmpty) None else StoredCuts.byPartition(stage, child, terms)
@@ -43,7 +43,7 @@ object SplitSkewedWindow extends SplitSkewed {
 
   /** How many tasks are to read each partition of a shuffle. */
   def partsOf(stage: ShuffleQueryStageExec, insisted: Option[Int]): Seq[Int] = {
-    val skew = new Skew(stage, JoineryConf.windowSkewSplitMinPartition)
+    val skew = new Skew(stage, JoineryConf.skewSplitMinPartition)
     skew.sizes.toSeq.indices.map { i =>
       insisted match {
         case Some(parts) =>

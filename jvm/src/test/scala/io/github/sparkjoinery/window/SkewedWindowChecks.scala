@@ -18,7 +18,7 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
     Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
   protected val Skewed = SmallParts ++ Seq(
     "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "true",
-    "spark.joinery.slidingWindow.skewSplit.minPartition" -> "2KB"
+    "spark.joinery.skewSplit.minPartition" -> "2KB"
   )
 
   /** Nine rows out of ten have the key 0. */

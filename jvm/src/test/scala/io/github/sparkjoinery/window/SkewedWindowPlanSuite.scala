@@ -170,7 +170,7 @@ class SkewedWindowPlanSuite extends SkewedWindowChecks {
         None,
         split = false))
       withConf(
-        "spark.joinery.slidingWindow.skewSplit.minPartition" -> "64MB",
+        "spark.joinery.skewSplit.minPartition" -> "64MB",
         "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB")(
         checkSplit(moving, None, split = false))
     }

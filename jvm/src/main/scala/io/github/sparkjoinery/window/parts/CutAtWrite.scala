@@ -175,7 +175,7 @@ private[window] object CutAtWrite {
           .map(parts => CutAtWrite(child, terms, Some(parts), insisted = false, stored))
       case (None, None) =>
         Option.when(
-          maySample && JoineryConf.windowSkewSample && child.stats.sizeInBytes > JoineryConf.windowSkewSplitMinPartition)(
+          maySample && JoineryConf.windowSkewSample && child.stats.sizeInBytes > JoineryConf.skewSplitMinPartition)(
           CutAtWrite(child, terms, None, insisted = false, None))
     }
 
@@ -188,7 +188,7 @@ private[window] object CutAtWrite {
       val each = math.max(SQLConf.get.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES), 1L)
       val most = math.max(2, math.min(cores * 2, MostParts))
       val isLarge =
-        bytes > JoineryConf.windowSkewSplitMinPartition && hottest > (terms.rowsBefore + terms.rowsAfter).toDouble * LeastRowsPerHaloRow
+        bytes > JoineryConf.skewSplitMinPartition && hottest > (terms.rowsBefore + terms.rowsAfter).toDouble * LeastRowsPerHaloRow
       Option.when(isLarge)(math.max(2, math.min(math.ceil(bytes / each).toInt, most)))
     }
   }
