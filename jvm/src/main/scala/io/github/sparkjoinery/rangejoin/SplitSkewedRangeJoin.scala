@@ -26,7 +26,7 @@ object SplitSkewedRangeJoin extends SplitSkewed {
 
   private def splitJoin(join: ShuffledRangeJoinExec): SparkPlan = (join.left, join.right) match {
     case (left: ShuffleQueryStageExec, right: ShuffleQueryStageExec) if Skew.isKnown(left) && Skew.isKnown(right) =>
-      val least = JoineryConf.rangeJoinSkewSplitMinPartition
+      val least = JoineryConf.skewSplitMinPartition
       val (leftSkew, rightSkew) = (new Skew(left, least, least), new Skew(right, least, least))
       val specs = for {
         i <- leftSkew.sizes.indices

@@ -109,7 +109,7 @@ object CutHotKeys extends Rule[LogicalPlan] {
       val bytes = hottest * EstimationUtils.getSizePerRow(child.output).toDouble
       val each = math.max(conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES), 1L)
       val most = math.max(2, math.min(cores * 2, MostParts))
-      val isLarge = bytes > JoineryConf.windowSkewSplitMinPartition &&
+      val isLarge = bytes > JoineryConf.skewSplitMinPartition &&
         hottest > (reach.rowsBefore.toDouble + reach.rowsAfter) * LeastRowsPerHaloRow
       Option.when(isLarge)(math.max(2, math.min(math.ceil(bytes / each).toInt, most)))
     }

@@ -47,10 +47,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
   private val timeoutMs = JoineryConf.runtimeFilterBuildTimeoutMs
   private val maxKeys = JoineryConf.runtimeFilterMaxKeys
 
-  @volatile private var missing: Option[String] = None
-
-  /** Why there is no filter, once that is known. */
-  def whyMissing: Option[String] = missing
+  @volatile private var missing: Option[String] = None // why there is no filter, once that is known
 
   @transient private lazy val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
 

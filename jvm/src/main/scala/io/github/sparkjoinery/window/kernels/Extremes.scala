@@ -1,24 +1,26 @@
 package io.github.sparkjoinery.window.kernels
 
+import java.lang.Double.{doubleToRawLongBits, longBitsToDouble}
+
 import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 
 /**
- * min and max of integers, dates, timestamps, intervals and small decimals, as longs.
+ * Kernel for min and max of what Spark keeps as a number, as the 8-byte words of its column.
  *
  * @param input
  *   column
+ * @param neutral
+ *   a word that no other is worse than
  */
-private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
+private[window] sealed abstract class Extremes(columns: Columns, input: Int, neutral: Long, result: NumberColumn)
   extends TwoStacks {
   private val counts = new Counts(columns, input)
-  private val neutral = if (isMax) Long.MinValue else Long.MaxValue
   private val suffix = new Array[Long](TwoStacks.Chunk)
   private var totals = new Array[Long](4)
   private var back = neutral
 
-  private def better(earlier: Long, later: Long): Long = if (isMax) { if (later > earlier) later else earlier }
-  else if (later < earlier) later
-  else earlier
+  /** Returns the first of two words if neither is better. */
+  protected def better(earlier: Long, later: Long): Long
 
   override def clear(): Unit = { super.clear(); counts.clear() }
 
@@ -66,5 +68,26 @@ private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Bo
       i += 1
     }
     found
+  }
+}
+
+/** min and max of integers, dates, timestamps, intervals and small decimals. */
+private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
+  extends Extremes(columns, input, if (isMax) Long.MinValue else Long.MaxValue, result) {
+
+  override protected def better(earlier: Long, later: Long): Long =
+    if (isMax) math.max(earlier, later) else math.min(earlier, later)
+}
+
+/** min and max of floats and doubles: NaN is the greatest; of 0.0 and -0.0, which are equal, the first stays. */
+private[window] final class DoubleExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
+  extends Extremes(columns, input, doubleToRawLongBits(if (isMax) Double.NegativeInfinity else Double.NaN), result) {
+
+  override protected def better(earlierWord: Long, laterWord: Long): Long = {
+    val (earlier, later) = (longBitsToDouble(earlierWord), longBitsToDouble(laterWord))
+    val isBetter =
+      if (isMax) later > earlier || later != later && earlier == earlier
+      else later < earlier || earlier != earlier && later == later
+    if (isBetter) laterWord else earlierWord
   }
 }
