@@ -26,20 +26,20 @@ import io.github.sparkjoinery.window.parts.{
 import io.github.sparkjoinery.window.program.{BoundSettings, ShippedPrograms}
 
 /**
- * Window functions in constant amortised time per row, whatever the frame. Takes the place of both Spark's window
- * operator and the sort below it: rows are grouped and sorted in memory, else by Spark's own sort, unless they come
- * sorted.
+ * Computes window functions over any frame in constant amortised time per row. It replaces Spark's window operator and
+ * the sort below it. Rows that do not come sorted are grouped and sorted in memory, or by Spark's external sort if
+ * memory runs out.
  *
- * A task's part is [[WindowTask]]; the algorithms are in `kernels`. (Article 2: OpenMLDB's native window.)
+ * [[WindowTask]] runs in the tasks; the algorithms are in `kernels`. (Article 2: OpenMLDB's native window.)
  *
  * @param windowExpression
- *   as in Spark's `WindowExec`, which is made of the same
+ *   the same as in Spark's `WindowExec`
  * @param parts
- *   that a hint wants each hot key split into; 1: none
+ *   the number of parts per hot key that a hint asks for; 1: do not split
  * @param cuts
- *   of hot keys, which are computed in parts
+ *   the cuts of hot keys, which are computed in parts
  * @param reads
- *   what each task reads of the shuffle, as the child said it last
+ *   the partition spec of each task that the child reported last
  */
 case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
@@ -71,7 +71,7 @@ case class SlidingWindowExec(
 
   private def sortOrder: Seq[SortOrder] = partitionSpec.map(SortOrder(_, Ascending)) ++ orderSpec
 
-  /** Whether the child's rows are in order already, as those of another window over the same keys are. */
+  /** True if the child's rows come sorted, for example from another window over the same keys. */
   private def isSorted: Boolean = sortOrder.nonEmpty && SortOrder.orderingSatisfies(child.outputOrdering, sortOrder)
 
   override lazy val metrics = Map(
@@ -84,13 +84,13 @@ case class SlidingWindowExec(
     "haloRows" -> SQLMetrics.createMetric(sparkContext, "halo rows")
   )
 
-  /** What its parts would need, or why it has none. */
+  /** Returns the terms for splitting hot keys, or the reason why the window cannot be split. */
   def splitTerms: Either[String, SplitTerms] = SplitTerms.of(partitionSpec, orderSpec, functions)
 
   @transient private lazy val functions: Seq[WindowExpression] =
     windowExpression.flatMap(_.collect { case window: WindowExpression => window }).distinct
 
-  /** The columns that the node adds, over the child's output and, behind it, the functions' results. */
+  /** The columns that the node adds, over the child's output followed by the functions' results. */
   private def added: Seq[Expression] = {
     val results = functions.zipWithIndex.map { case (function, i) =>
       (function: Expression) -> BoundReference(child.output.length + i, function.dataType, function.nullable)
@@ -98,7 +98,7 @@ case class SlidingWindowExec(
     windowExpression.map(_.transform { case function: WindowExpression => results(function) })
   }
 
-  /** @param tasks that there are */
+  /** @param tasks the number of tasks */
   private def newTask(tasks: Int): WindowTaskFactory = {
     val (keys, parts, isCut) = cuts match {
       case None => (partitionSpec, None, false)
@@ -124,7 +124,7 @@ case class SlidingWindowExec(
     )
   }
 
-  /** Tasks that read one partition compute a part of it each. */
+  /** Returns the part of each task. Tasks that read the same partition compute one part each. */
   private def partsOfReaders(cut: CutAtRead, tasks: Int): Array[Option[TaskParts]] = {
     val specs =
       ShuffleReads.ofTasks("A window", child, reads, tasks, "spark.joinery.slidingWindow.skewSplit.atRead.enabled")
@@ -185,7 +185,7 @@ case class SlidingWindowExec(
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  // Rows that come sorted are best taken one partition after the other, by an iterator.
+  // Sorted rows are best read by an iterator, one partition after the other.
   override def supportCodegen: Boolean = !isSorted
 
   private var taskTerm: String = _

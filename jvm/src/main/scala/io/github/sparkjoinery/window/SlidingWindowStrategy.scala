@@ -17,9 +17,9 @@ import io.github.sparkjoinery.window.parts.{CutAtWrite, SplitTerms, WindowPartsE
 import io.github.sparkjoinery.window.program.WindowSupport
 
 /**
- * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row, and for those whose hot keys
- * are to be split: because a hint says so, or because their input, shuffled, turns out to be skewed. Functions that it
- * cannot take stay with Spark's operator below it, sorted once for both.
+ * Plans `SlidingWindow` for windows with a frame that Spark's operator computes from scratch for each row. It also
+ * plans it for windows whose hot keys are to be split, because of a hint, a stored distribution or a skewed shuffle.
+ * Functions that `SlidingWindow` cannot compute stay with Spark's operator. It is below, and both share one sort.
  */
 object SlidingWindowStrategy extends SparkStrategy with Logging {
 
@@ -36,7 +36,7 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
       windowBelow(child).foreach(_.setTagValue(Parts, parts))
       Seq(planLater(child))
     case window @ PhysicalWindow(WindowFunctionType.SQL, all, keys, order, child) if JoineryConf.slidingWindowEnabled =>
-      // Where Spark takes a subquery apart, it adds columns that are no functions.
+      // Columns without a window function come from Spark's rewrite of a subquery.
       val columns = all.filter(functionsOf(_).nonEmpty)
       val hint = window.getTagValue(Parts)
       val readInOrder = keys.isEmpty && window.getTagValue(Limited).isDefined
@@ -87,10 +87,13 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
     case _ => Nil
   }
 
-  /** What a hint wants of a window. Only within one planning: nodes are copied at any other time. */
+  /** The parts that a hint asks for. The tag is used only within one planning, because rules copy nodes. */
   private val Parts = TreeNodeTag[Int]("joinery_skew_window")
 
-  /** A window whose rows an operator above would have to shuffle once more, were they not all there by key. */
+  /**
+   * Tags a window whose output distribution an operator above needs. If the window were cut, that operator would
+   * shuffle the rows again.
+   */
   private val ReliedOn = TreeNodeTag[Unit]("joinery_window_relied_on")
 
   private def markReliedOn(plan: LogicalPlan): Unit = {
@@ -108,8 +111,9 @@ object SlidingWindowStrategy extends SparkStrategy with Logging {
   }
 
   /**
-   * A window whose first rows are all that a LIMIT asks for. Without PARTITION BY, Spark's come in the window's order,
-   * so that no later row is computed; parts of it are read in no order, and an error of a late row would end the query.
+   * Tags a window whose first rows are enough for a LIMIT. Without PARTITION BY, Spark's operator returns rows in the
+   * window's order and computes no later row. Parts of the window come in no order, and an error of a late row would
+   * fail the query.
    */
   private val Limited = TreeNodeTag[Unit]("joinery_window_limited")
 

@@ -10,9 +10,11 @@ import io.github.sparkjoinery.execution.skew.{Skew, SplitSkewed}
 import io.github.sparkjoinery.window.parts.{CutAtRead, StoredCuts}
 
 /**
- * Under adaptive execution, once the input of a `SlidingWindow` is shuffled: has several tasks read a skewed partition,
- * each of which computes a part of its hot keys, and some of the others. (Article 2: skewed windows, W1 to W4. Parts
- * are told apart while they are read, so that the shuffle itself shows what is skewed, and no row is shuffled twice.)
+ * Lets several tasks read a skewed partition of a `SlidingWindow`. Each task computes a part of the partition's hot
+ * keys, and a share of the other keys. The rule runs under adaptive execution, after the input is shuffled.
+ *
+ * Article 2 (skewed windows, W1 to W4) shuffles by part. Here a task selects its part while it reads. The shuffle
+ * itself thus shows which partitions are skewed, and no row is shuffled twice.
  */
 object SplitSkewedWindow extends SplitSkewed {
 
@@ -41,19 +43,19 @@ object SplitSkewedWindow extends SplitSkewed {
     case _ => window
   }
 
-  /** How many tasks are to read each partition of a shuffle. */
+  /** Returns how many tasks read each partition of a shuffle. */
   def partsOf(stage: ShuffleQueryStageExec, insisted: Option[Int]): Seq[Int] = {
     val skew = new Skew(stage, JoineryConf.windowSkewSplitMinPartition)
     skew.sizes.toSeq.indices.map { i =>
       insisted match {
         case Some(parts) =>
-          if (skew.sizes(i) > 0 && skew.sizes(i) * 2 >= skew.sizes.max) parts else 1 // small ones are not in the way
+          if (skew.sizes(i) > 0 && skew.sizes(i) * 2 >= skew.sizes.max) parts else 1 // too small to matter
         case None if !JoineryConf.windowSkewSplitAtRead => 1
         case None => math.min(skew.parts(i), maxParts)
       }
     }
   }
 
-  /** Each part reads all of its partition, so more parts than cores only make more to read. */
+  /** Each part reads its whole partition, so more parts than cores only add reading. */
   private def maxParts: Int = math.max(2, math.min(SparkContext.getOrCreate().defaultParallelism, 32))
 }

@@ -13,10 +13,10 @@ import io.github.sparkjoinery.window.program.{ShippedPrograms, WindowPrograms}
 import io.github.sparkjoinery.window.rows.{IndexedRows, PartitionRows, SortedRows}
 
 /**
- * One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions.
+ * One task of a `SlidingWindow`. It takes in all rows, then returns each row with its results.
  *
  * @param ofParts
- *   what it computes of its rows; None: all
+ *   the parts of hot keys that the task computes; None for all rows
  */
 final class WindowTask private[window] (
     programs: WindowPrograms,
@@ -34,7 +34,7 @@ final class WindowTask private[window] (
     if (keys.forall(key => IndexedRows.isKey(key.dataType)))
       new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)
     else null
-  private var sort: SpillingSort = _ // where there is no memory to index all
+  private var sort: SpillingSort = _ // used if the rows do not fit in the index
   private var partitions: PartitionFrames = _
 
   def insert(row: UnsafeRow): Unit = if (part == null) take(row) else part.add(row)
@@ -46,7 +46,7 @@ final class WindowTask private[window] (
       sorting.insert(row)
     }
 
-  /** After the last row. */
+  /** Ends the input, and begins with the first partition. */
   def finish(): Unit = {
     if (part != null) {
       part.finish()
@@ -59,7 +59,7 @@ final class WindowTask private[window] (
     begin(rows)
   }
 
-  /** In place of all that, where the rows come sorted by key and order. */
+  /** Begins with rows that come sorted by key and order, instead of `insert` and `finish`. */
   def begin(sorted: Iterator[InternalRow]): Unit = begin(new SortedRows(sorted, keys, output, metrics.spillSize))
 
   private def begin(rows: PartitionRows): Unit = {
@@ -82,22 +82,22 @@ final class WindowTask private[window] (
     sort
   }
 
-  /** Goes on to the next row. */
+  /** Moves to the next row. Returns false at the end. */
   def next(): Boolean = partitions.next()
 
-  /** Good until the next. */
+  /** The current row, valid until `next`. */
   def row: UnsafeRow = partitions.row
   def results: ResultRow = partitions.results
 }
 
-/** What a `SlidingWindow` counts. */
+/** The metrics of a `SlidingWindow`. */
 private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric, haloRows: SQLMetric)
 
 /**
- * Goes to the executors.
+ * Creates the tasks of a window on the executors.
  *
  * @param parts
- *   what a task computes, by its number
+ *   the terms of the parts, and the parts of a task by its number
  */
 case class WindowTaskFactory private[window] (
     programs: ShippedPrograms,

@@ -5,10 +5,11 @@ import java.lang.Double.longBitsToDouble
 import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 
 /**
- * min and max of floats and doubles: NaN is the greatest; of 0.0 and -0.0, which are equal, the first stays.
+ * Kernel for min and max of floats and doubles. NaN is the greatest value. 0.0 and -0.0 are equal; the first of them
+ * wins.
  *
  * @param input
- *   column
+ *   number of the column
  */
 private[window] final class DoubleExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
   extends TwoStacks {

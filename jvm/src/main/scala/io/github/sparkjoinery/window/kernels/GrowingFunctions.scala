@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import io.github.sparkjoinery.window.rows.RowCursor
 
 /**
- * Functions over a frame that begins with the partition: rows only join it. So they need not be mergeable (row_number
- * and its like).
+ * Kernel for functions over a frame that begins with the partition. Such a frame only grows, so the functions need not
+ * be mergeable (row_number, for example).
  *
  * @param seed
- *   puts the rows into a buffer that come before the first row here; or null
+ *   adds the rows before the first row to a buffer; null if there are none
  */
 private[window] final class GrowingFunctions(
     functions: Merging,

@@ -3,10 +3,10 @@ package io.github.sparkjoinery.window.kernels
 import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 
 /**
- * min and max of integers, dates, timestamps, intervals and small decimals, as longs.
+ * Kernel for min and max of integers, dates, timestamps, intervals and small decimals, as longs.
  *
  * @param input
- *   column
+ *   number of the column
  */
 private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
   extends TwoStacks {

@@ -7,14 +7,13 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
 
 /**
- * Rewrites sums and averages of longs and intervals: they are added up as decimals, so that every partial sum fits.
- * Spark raises an error, or makes NULL, if a partial sum does not fit in the type of the sum. Partial sums depend on
- * the order of additions, so here only the sum of the whole frame has to fit. Spark's sums of decimals are exact
- * already.
+ * Rewrites sums and averages of longs and intervals to decimals, in which every partial sum fits. Spark throws or
+ * returns NULL if a partial sum does not fit the type of the sum. Partial sums depend on the order of additions, so
+ * here only the sum of the whole frame has to fit. Spark's sums of decimals are exact already.
  */
 private[window] object ExactSum {
 
-  /** True if a partial sum that does not fit is an error to Spark. Sums of ints fit for any number of rows. */
+  /** True if Spark throws for a partial sum that does not fit. Sums of ints fit for any number of rows. */
   def isNeeded(function: DeclarativeAggregate): Boolean = function match {
     case sum: Sum if sum.child.dataType == LongType => SumMode.of(sum) == EvalMode.ANSI
     case _: Sum | _: Average => isInterval(function)
@@ -48,7 +47,7 @@ private[window] object ExactSum {
       function.evaluateExpression.transform { case part if parts.contains(part) => parts(part) })
   }
 
-  /** Raises the error that Spark raises for a sum that does not fit in its type. */
+  /** An expression that throws Spark's error for a sum that does not fit its type. */
   def overflow(dataType: DataType): Expression = {
     val most = dataType match {
       case _: YearMonthIntervalType => Literal.create(Int.MaxValue, dataType)

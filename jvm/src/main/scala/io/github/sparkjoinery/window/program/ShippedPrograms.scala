@@ -3,13 +3,14 @@ package io.github.sparkjoinery.window.program
 import org.apache.spark.sql.catalyst.expressions.{SortOrder, WindowExpression}
 
 /**
- * The programs of a window on their way to its tasks, with what to make them anew of: a plan that runs again has the
- * RDD of its first run, and in it these programs, but its tasks may have other settings.
+ * Sends the programs of a window to its tasks, with all that is needed to compile them again. A plan that runs again
+ * uses the RDD and the programs of its first run, but its tasks may have other settings.
  *
  * @param settings
- *   that the programs are made under
+ *   the settings under which the programs are compiled
  * @param areFixed
- *   whether they hold under other settings, too: parts of a key have the rows that frames hold under these
+ *   true if the programs are used under other settings, too: the parts of a key hold the rows of frames under these
+ *   settings
  */
 private[window] case class ShippedPrograms(
     order: Seq[SortOrder],
@@ -19,7 +20,7 @@ private[window] case class ShippedPrograms(
 
   private val programs = settings.during(WindowPrograms.of(order, functions)) // once for all tasks, on the driver
 
-  /** In a task. */
+  /** Returns the programs of the current task. */
   def ofTask: WindowPrograms =
     if (areFixed || BoundSettings.now == settings) programs else WindowPrograms.of(order, functions)
 }
