@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, Decimal, LongType}
  * then be hashed, and times searched, without reading the row.
  *
  * @param child
- *   of a type that [[OrderedLong.supports]] accepts
+ *   a value of a type that [[OrderedLong.supports]] accepts
  * @param descending
  *   true if greater values give smaller longs
  */

@@ -7,19 +7,19 @@ import io.github.sparkjoinery.lastjoin.search.Failures
 import io.github.sparkjoinery.planning.MayFail
 
 /**
- * Generated code of the search in `GroupedRows`: keys, times and conditions are evaluated on variables, without rows of
- * their own.
+ * Generated code that searches `GroupedRows`. It evaluates keys, times and conditions on variables and builds no rows
+ * for them.
  */
 private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
 
-  /** Code that evaluates, once, the left columns that the search needs. */
+  /** Code that evaluates the left columns of the search once. */
   protected def evaluateSearched(leftVars: Seq[ExprCode]): String = {
     val searched = terms.leftKeys ++ terms.asOf ++ terms.within ++ terms.residual
     evaluateRequiredVariables(left.output, leftVars, AttributeSet(searched.flatMap(_.references)))
   }
 
   /**
-   * Code that searches the match of a left row, whose variables [[evaluateSearched]] has evaluated.
+   * Code that finds the match of a left row. [[evaluateSearched]] has evaluated the row's variables before.
    *
    * @param reader
    *   name of a `GroupedRowsReader`
@@ -55,7 +55,7 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
       case Some(asOf) =>
         val (time, timeIsNull) = longOrRow(terms.leftLongTime, Seq(asOf))
         val lastUpTo = s"$reader.lastUpTo($group, ${time.value})"
-        // Without conditions, having candidates is all that makes the bound's error one of the query.
+        // Without conditions, any candidate makes an error of the bound an error of the query.
         if (terms.hasConditions && MayFail(asOf)) {
           val findPlace = guarded(ctx, leftVars, s"${time.code}\nif (!$timeIsNull) $place = $lastUpTo;")(
             (failures, error, leftRow) => s"$failures.ofBound($error, $leftRow, $reader, $group);")
@@ -86,10 +86,11 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
   }
 
   /**
-   * Code that leaves it to [[Failures]] what becomes of its errors.
+   * Wraps code in a try block and passes its errors to [[Failures]].
    *
    * @param leave
-   *   code that does so, by the names of the failures, the error, and a row of the left columns that conditions need
+   *   writes the call of [[Failures]]; takes the names of the failures, the error, and a row of the left columns in
+   *   conditions
    */
   private def guarded(ctx: CodegenContext, leftVars: Seq[ExprCode], code: String)(
       leave: (String, String, String) => String): String = {
@@ -111,12 +112,12 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
   }
 
   /**
-   * Code that tries candidates from the last backwards, until one passes.
+   * Code that tests candidates from the last backwards until one passes.
    *
    * @param first
-   *   the place of the first
+   *   code for the position of the first candidate
    * @param place
-   *   name of a variable with the place of the last
+   *   name of the variable with the position of the last candidate
    */
   protected def candidatesCode(
       ctx: CodegenContext,

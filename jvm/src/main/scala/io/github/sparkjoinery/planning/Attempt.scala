@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, Codegen
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * Evaluates an expression that may raise an error, which ends here. To Spark it is a conditional expression, because
- * parts that two expressions have in common are computed ahead of both, where an error would end the query.
+ * Catches the errors of its child. It is a `ConditionalExpression`, so that subexpression elimination does not move the
+ * child out of the try block.
  */
 sealed private[planning] trait Attempt extends UnaryExpression with ConditionalExpression {
   override def alwaysEvaluatedInputs: Seq[Expression] = Nil
@@ -16,7 +16,7 @@ sealed private[planning] trait Attempt extends UnaryExpression with ConditionalE
   override def branchGroups: Seq[Seq[Expression]] = Nil
 }
 
-/** The value, or NULL in place of an error. */
+/** Returns the child's value, or NULL if the child throws. */
 case class ValueOrNull(child: Expression) extends Attempt {
   override def dataType: DataType = child.dataType
   override def nullable: Boolean = true
@@ -41,7 +41,7 @@ case class ValueOrNull(child: Expression) extends Attempt {
   override protected def withNewChildInternal(newChild: Expression): ValueOrNull = copy(child = newChild)
 }
 
-/** Whether it raises an error. */
+/** Returns true if the child throws. */
 case class RaisesError(child: Expression) extends Attempt {
   override def dataType: DataType = BooleanType
   override def nullable: Boolean = false

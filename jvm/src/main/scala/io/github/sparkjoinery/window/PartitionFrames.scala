@@ -7,11 +7,11 @@ import io.github.sparkjoinery.window.program.WindowPrograms
 import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
 
 /**
- * Computes partition after partition and gives each row out beside its results: by columns in memory, else, from the
- * row on where that ends, by the rows themselves.
+ * Computes one partition after the other, and returns each row with its results. It keeps columns in memory. If memory
+ * runs out, it reads the rows of the partition instead, from the current row on.
  *
  * @param programs
- *   of the window
+ *   the programs of the window
  */
 private[window] final class PartitionFrames(
     programs: WindowPrograms,
@@ -23,8 +23,8 @@ private[window] final class PartitionFrames(
   private lazy val byRows = new ForwardBatches(programs.byRows, order, output, rows)
   private var batches: FrameBatches = _
   private var giving: RowCursor = _
-  private var count = 0 // of the batch
-  private var taken = 0 // of the batch, by next()
+  private var count = 0 // rows in the batch
+  private var taken = 0 // rows of the batch that next() has returned
   private var isEnd = false
 
   var row: UnsafeRow = _
@@ -52,7 +52,7 @@ private[window] final class PartitionFrames(
     !isEnd
   }
 
-  /** The first batch of a partition is to be next. */
+  /** Begins the current partition. */
   private def begin(): Unit = {
     giving = rows.cursor(0)
     byColumns.begin(0)

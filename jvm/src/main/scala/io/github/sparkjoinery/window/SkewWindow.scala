@@ -6,14 +6,14 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{TreePattern, UNRESOLVED_HINT}
 
 /**
- * The hint `SKEW_WINDOW(parts)`, above what it is for: first a SELECT, then each of its windows.
+ * The hint `SKEW_WINDOW(parts)` as a node above its target: first above a SELECT, then above each of its windows.
  *
  * @param parts
- *   that each hot key is to be split into; 1: none
+ *   the number of parts per hot key; 1: do not split
  */
 case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
-  // So that its rule finds it without a walk over the whole plan.
+  // The pattern lets the rule find the node without a walk over the whole plan.
   override val nodePatterns: Seq[TreePattern] = Seq(UNRESOLVED_HINT)
   override def maxRows: Option[Long] = child.maxRows
   override protected def withNewChildInternal(newChild: LogicalPlan): SkewWindow = copy(child = newChild)
@@ -22,7 +22,9 @@ case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
 object SkewWindow {
   val Name = "SKEW_WINDOW"
 
-  /** Moves hints above filters and projections, which Spark moves below windows if nothing is in between. */
+  /**
+   * Moves hints above filters and projections. Spark pushes these below a window only if no other node is in between.
+   */
   object OutOfTheWay extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan =
       plan.transformUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {

@@ -13,14 +13,14 @@ import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.program.{BoundSettings, ShippedPrograms}
 
 /**
- * Window functions in constant amortised time per row, whatever the frame. Takes the place of both Spark's window
- * operator and the sort below it: rows are grouped and sorted in memory, else by Spark's own sort, unless they come
- * sorted.
+ * Computes window functions over any frame in constant amortised time per row. It replaces Spark's window operator and
+ * the sort below it. Rows that do not come sorted are grouped and sorted in memory, or by Spark's external sort if
+ * memory runs out.
  *
- * A task's part is [[WindowTask]]; the algorithms are in `kernels`. (Article 2: OpenMLDB's native window.)
+ * [[WindowTask]] runs in the tasks; the algorithms are in `kernels`. (Article 2: OpenMLDB's native window.)
  *
  * @param windowExpression
- *   as in Spark's `WindowExec`, which is made of the same
+ *   the same as in Spark's `WindowExec`
  */
 case class SlidingWindowExec(
     windowExpression: Seq[NamedExpression],
@@ -42,7 +42,7 @@ case class SlidingWindowExec(
 
   private def sortOrder: Seq[SortOrder] = partitionSpec.map(SortOrder(_, Ascending)) ++ orderSpec
 
-  /** Whether the child's rows are in order already, as those of another window over the same keys are. */
+  /** True if the child's rows come sorted, for example from another window over the same keys. */
   private def isSorted: Boolean = sortOrder.nonEmpty && SortOrder.orderingSatisfies(child.outputOrdering, sortOrder)
 
   override lazy val metrics = Map(
@@ -54,7 +54,7 @@ case class SlidingWindowExec(
   @transient private lazy val functions: Seq[WindowExpression] =
     windowExpression.flatMap(_.collect { case window: WindowExpression => window }).distinct
 
-  /** The columns that the node adds, over the child's output and, behind it, the functions' results. */
+  /** The columns that the node adds, over the child's output followed by the functions' results. */
   private def added: Seq[Expression] = {
     val results = functions.zipWithIndex.map { case (function, i) =>
       (function: Expression) -> BoundReference(child.output.length + i, function.dataType, function.nullable)
@@ -99,7 +99,7 @@ case class SlidingWindowExec(
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  // Rows that come sorted are best taken one partition after the other, by an iterator.
+  // Sorted rows are best read by an iterator, one partition after the other.
   override def supportCodegen: Boolean = !isSorted
 
   private var taskTerm: String = _

@@ -13,14 +13,14 @@ import io.github.sparkjoinery.window.parts.WindowInParts.functionsOf
 import io.github.sparkjoinery.window.program.WindowSupport
 
 /**
- * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row. Functions that it cannot take
- * stay with Spark's operator below it, sorted once for both.
+ * Plans `SlidingWindow` for windows with a frame that Spark's operator computes from scratch for each row. Functions
+ * that `SlidingWindow` cannot compute stay with Spark's operator. It is below, and both share one sort.
  */
 object SlidingWindowStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case window @ PhysicalWindow(WindowFunctionType.SQL, all, keys, order, child) if JoineryConf.slidingWindowEnabled =>
-      // Where Spark takes a subquery apart, it adds columns that are no functions.
+      // Columns without a window function come from Spark's rewrite of a subquery.
       val columns = all.filter(functionsOf(_).nonEmpty)
       val reasons =
         columns.map(column => column -> functionsOf(column).flatMap(WindowSupport.reasonAgainst(_, order)).headOption)

@@ -10,7 +10,7 @@ import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.program.{ShippedPrograms, WindowPrograms}
 import io.github.sparkjoinery.window.rows.{IndexedPartitions, PartitionRows, SortedRows}
 
-/** One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions. */
+/** One task of a `SlidingWindow`. It takes in all rows, then returns each row with its results. */
 final class WindowTask private[window] (
     programs: WindowPrograms,
     keys: Seq[Expression],
@@ -22,7 +22,7 @@ final class WindowTask private[window] (
     if (keys.forall(key => IndexedPartitions.isKey(key.dataType)))
       new IndexedPartitions(keys, order, output, ExecutionMemory.shareOfTask)
     else null
-  private var sort: SpillingSort = _ // where there is no memory to index all
+  private var sort: SpillingSort = _ // used if the rows do not fit in the index
   private var partitions: PartitionFrames = _
 
   def insert(row: UnsafeRow): Unit =
@@ -32,7 +32,7 @@ final class WindowTask private[window] (
       sorting.insert(row)
     }
 
-  /** After the last row. */
+  /** Ends the input, and begins with the first partition. */
   def finish(): Unit = {
     val start = System.nanoTime()
     if (indexed != null && !indexed.sort()) leaveIndex()
@@ -41,7 +41,7 @@ final class WindowTask private[window] (
     begin(rows)
   }
 
-  /** In place of all that, where the rows come sorted by key and order. */
+  /** Begins with rows that come sorted by key and order, instead of `insert` and `finish`. */
   def begin(sorted: Iterator[InternalRow]): Unit = begin(new SortedRows(sorted, keys, output, metrics.spillSize))
 
   private def begin(rows: PartitionRows): Unit = {
@@ -64,18 +64,18 @@ final class WindowTask private[window] (
     sort
   }
 
-  /** Goes on to the next row. */
+  /** Moves to the next row. Returns false at the end. */
   def next(): Boolean = partitions.next()
 
-  /** Good until the next. */
+  /** The current row, valid until `next`. */
   def row: UnsafeRow = partitions.row
   def results: ResultRow = partitions.results
 }
 
-/** What a `SlidingWindow` counts. */
+/** The metrics of a `SlidingWindow`. */
 private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric)
 
-/** Goes to the executors. */
+/** Creates the tasks of a window on the executors. */
 case class WindowTaskFactory private[window] (
     programs: ShippedPrograms,
     keys: Seq[Expression],

@@ -6,13 +6,15 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.github.sparkjoinery.lastjoin.logical.LastJoin
 
 /**
- * A LAST JOIN with nothing on the left, as is known when the query is planned or once adaptive execution has run that
- * side: nothing. Spark's own rule for that knows Spark's joins only. The right side is not read then, and neither its
- * keys nor its filters, which may raise an error, are computed.
+ * Replaces a LAST JOIN with an empty left side by an empty relation. The side is empty in the plan, or adaptive
+ * execution has measured it as empty. Spark's own rule handles Spark's joins only. The right side is then not read, and
+ * its keys and filters, which may throw, are not evaluated.
  */
 object EmptyLeftSide extends Rule[LogicalPlan] {
 
-  /** In adaptive execution; Spark's rule for what is above a relation without rows has run by then. */
+  /**
+   * Removes empty joins under adaptive execution. Spark's rule for nodes above an empty relation has already run then.
+   */
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case EmptyLeftSide(nothing) => nothing
@@ -20,7 +22,7 @@ object EmptyLeftSide extends Rule[LogicalPlan] {
       case project @ Project(_, nothing: LocalRelation) if EmptySide.is(nothing) => LocalRelation(project.output)
     }
 
-  /** A relation without rows, with the columns of the join. */
+  /** Returns an empty relation with the columns of the join. */
   def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
     case join: LastJoin if EmptySide.is(join.left) => Some(LocalRelation(join.output))
     case _ => None

@@ -8,15 +8,15 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms}
 import io.github.sparkjoinery.planning.MayFail
 
 /**
- * A LAST JOIN with nothing on the right, as is known when the query is planned or once adaptive execution has run that
- * side: NULLs for each left row. So its keys, which may raise an error, are not computed, as Spark does not for a LEFT
- * JOIN. Where they cannot, the operators are as good.
+ * Replaces a LAST JOIN by NULLs if the right side is empty and a key may throw. The side is empty in the plan, or
+ * adaptive execution has measured it as empty. Spark does not evaluate the keys of a LEFT JOIN then, either. If no key
+ * can throw, the operators give the same answer at no extra cost.
  */
 object EmptyRightSide extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformWithPruning(_.containsPattern(LastJoin.Pattern)) { case EmptyRightSide(left) => left }
 
-  /** The left side with NULLs in place of right columns. */
+  /** Returns the left side with NULLs as right columns. */
   def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
     case join: LastJoin if EmptySide.is(join.right) && LastJoinTerms.of(join).leftKeys.exists(MayFail(_)) =>
       val nulls = join.output.drop(join.left.output.length).map { column =>

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import io.github.sparkjoinery.lastjoin.logical.LastRowPerKey
 
-/** A side of a join that is known to have no rows. */
+/** Tests if a side of a join is known to have no rows. */
 private[rules] object EmptySide {
   def is(side: LogicalPlan): Boolean = side match {
     case local: LocalRelation => local.data.isEmpty && !local.isStreaming

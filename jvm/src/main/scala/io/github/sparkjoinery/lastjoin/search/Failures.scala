@@ -10,34 +10,37 @@ import io.github.sparkjoinery.execution.rows.GroupedRowsReader
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /**
- * What becomes of an error in ON. Parts of ON are computed earlier here than in an ordinary join, and in another order:
- * the as-of bound once for a left row, the tolerance before a residual condition. So an error is one of the query only
- * if it is met with a pair of rows of which no other part of ON is false: then an ordinary join meets it in any order.
- * A part of ON that fails is never true, so a pair that is forgiven its error is no match.
+ * Decides if an error in ON is an error of the query. LAST JOIN evaluates parts of ON earlier than an ordinary join,
+ * and in another order. For example, it evaluates the as-of bound once per left row, and the tolerance before a
+ * residual condition. An error counts only on a pair of rows for which no other part of ON is false: an ordinary join
+ * throws it in any order. A part of ON that throws is never true, so a pair whose error is ignored is no match.
  *
  * @param left
- *   columns of the left rows, at least those of the conditions
+ *   columns of the left rows, at least those in conditions
  */
 class Failures(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute])
   extends PredicateHelper with ConstraintHelper with Serializable {
 
-  // Nothing is made ready before the first error, as there hardly ever is one.
+  // Everything is lazy, because errors are rare.
   @transient private lazy val conditions = (terms.within ++ terms.residual).toSeq.flatMap(splitConjunctivePredicates)
   @transient private lazy val (leftConditions, pairConditions) =
     conditions.partition(_.references.subsetOf(AttributeSet(left)))
   @transient private lazy val leftParts = BindReferences.bindReferences(leftConditions, left)
   @transient private lazy val pairParts = BindReferences.bindReferences(pairConditions ++ notNull, left ++ right)
 
-  /** Spark does not join right rows that have NULL in such columns, so their pairs meet no error. */
+  /**
+   * IS NOT NULL for right columns that the conditions need. Spark drops right rows with such a NULL before the join, so
+   * their pairs throw nothing.
+   */
   private def notNull: Seq[Expression] =
     constructIsNotNullConstraints(ExpressionSet(conditions), right).toSeq.filter(
       _.references.subsetOf(AttributeSet(right)))
 
-  /** The as-of bound of a left row fails, which has candidates in a group of right rows. */
+  /** Called if the as-of bound of a left row throws and its key has candidates. */
   def ofBound(error: Throwable, leftRow: InternalRow, reader: GroupedRowsReader, group: Int): Unit =
     if (mayMatch(leftRow)) {
       var place = reader.last(group)
-      // a tolerance that the last one does not keep to is kept to by none
+      // a tolerance that is false for the last row is false for all
       val first = if (terms.residual.isEmpty) place else reader.first(group)
       while (place >= first) {
         ofPair(error, leftRow, reader.row(place))
@@ -46,10 +49,11 @@ class Failures(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]
     }
 
   /**
-   * The as-of bound of the left row fails, or a condition does on the pair.
+   * Called if the as-of bound of the left row throws, or a condition throws on the pair. Throws the error if it is one
+   * of the query.
    *
    * @return
-   *   whether there is any point in trying other candidates
+   *   true if other candidates may still match
    */
   def ofPair(error: Throwable, leftRow: InternalRow, candidate: InternalRow): Boolean = {
     val pair = new JoinedRow(leftRow, candidate)
@@ -58,7 +62,7 @@ class Failures(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]
     goOn
   }
 
-  /** Whether there may be any candidate of which no part of ON is false. */
+  /** True if no condition over left columns alone is false, so that some candidate may match. */
   def mayMatch(leftRow: InternalRow): Boolean = leftParts.forall(mayHold(_, leftRow))
 
   private def mayHold(condition: Expression, row: InternalRow): Boolean =

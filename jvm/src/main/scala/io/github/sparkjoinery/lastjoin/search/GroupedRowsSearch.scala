@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsReader}
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
-/** Whether a candidate is the match, and if not, whether to go on with the one before it. */
+/** Tests if a candidate is the match, and if earlier candidates can be. */
 private[lastjoin] class CandidateCheck(
     terms: LastJoinTerms,
     left: Seq[Attribute],
@@ -20,7 +20,7 @@ private[lastjoin] class CandidateCheck(
   private val joined = new JoinedRow
   val failures = new Failures(terms, left, right)
 
-  /** Set by `passes`: no candidate before this one can pass. */
+  /** Set by `passes` to true if no candidate before this one can pass. */
   var stop = false
 
   def passes(leftRow: InternalRow, candidate: InternalRow): Boolean = {
@@ -39,7 +39,7 @@ private[lastjoin] class CandidateCheck(
   }
 }
 
-/** Tries candidates in [[GroupedRows]] where no code is generated. */
+/** Tests candidates in [[GroupedRows]] if no code is generated. */
 private[lastjoin] class CandidateSearch(
     reader: GroupedRowsReader,
     terms: LastJoinTerms,
@@ -50,7 +50,7 @@ private[lastjoin] class CandidateSearch(
   private val check = new CandidateCheck(terms, left, right, tried)
   def failures: Failures = check.failures
 
-  /** The last of these candidates that passes, or null. */
+  /** Returns the last candidate from `first` to `last` that passes, or null. */
   def lastPassing(leftRow: InternalRow, first: Int, last: Int): InternalRow = {
     var place = last
     check.stop = false
@@ -63,7 +63,10 @@ private[lastjoin] class CandidateSearch(
   }
 }
 
-/** The search in [[GroupedRows]] where no code is generated; `GroupedRowsCodegen` generates the same. */
+/**
+ * Finds the match of a left row in [[GroupedRows]] if no code is generated. `GroupedRowsCodegen` generates the same
+ * steps.
+ */
 private[lastjoin] class GroupedRowsSearch(
     relation: GroupedRows,
     terms: LastJoinTerms,
@@ -78,7 +81,7 @@ private[lastjoin] class GroupedRowsSearch(
   private val longTime = terms.leftLongTime.map(e => UnsafeProjection.create(Seq(e), left))
   private val rowTime = UnsafeProjection.create(terms.asOf.toSeq, left)
 
-  /** The match of a left row, or null. */
+  /** Returns the match of a left row, or null. */
   def lastMatch(leftRow: InternalRow): InternalRow = {
     val group = groupOf(leftRow)
     if (group < 0) null else candidates.lastPassing(leftRow, reader.first(group), lastCandidate(leftRow, group))

@@ -10,7 +10,7 @@ import io.github.sparkjoinery.execution.rows.{BatchedLookup, GroupedRows, KeyInd
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /**
- * The left rows of a task, read ahead by a batch, each with the places of its candidates in [[GroupedRows]].
+ * Reads the left rows of a task ahead in batches, and finds the positions of each row's candidates in [[GroupedRows]].
  *
  * @param relation
  *   the right rows
@@ -24,12 +24,12 @@ private[lastjoin] class LeftBatch(
   extends Iterator[UnsafeRow] {
 
   private val rows = Array.fill(LeftBatch.Rows)(new UnsafeRow(left.length))
-  private val ends = new Array[Int](LeftBatch.Rows) // in the buffer
+  private val ends = new Array[Int](LeftBatch.Rows) // where each row ends in the buffer
   private var buffer = new Array[Byte](LeftBatch.Bytes)
   private var count = 0
   private var current = -1
   private val failures = new Failures(terms, left, right)
-  private val errors = new Array[Throwable](LeftBatch.Rows) // why the bound of a row cannot be computed
+  private val errors = new Array[Throwable](LeftBatch.Rows) // the error of each row whose bound throws
   private var failed = 0
 
   private val longs = UnsafeProjection.create(
@@ -53,9 +53,9 @@ private[lastjoin] class LeftBatch(
     rows(current)
   }
 
-  // of the row that `next` returned last
+  // The following methods are about the row that `next` returned last.
 
-  /** Places of the first and the last candidate; the last is before the first if there is none. */
+  /** Positions of the first and the last candidate. The last is before the first if there is none. */
   def first: Int = lookup.firsts(current)
   def last: Int = lookup.lasts(current)
 
@@ -94,7 +94,7 @@ private[lastjoin] class LeftBatch(
     try longs(rows(i))
     catch {
       case NonFatal(error) =>
-        val key = longKeyAlone(rows(i)) // an ordinary join meets its errors, too
+        val key = longKeyAlone(rows(i)) // throws for a key that throws, as an ordinary join does
         hasFailed(i, error)
         key
     }
@@ -112,7 +112,10 @@ private[lastjoin] class LeftBatch(
     failed += 1
   }
 
-  /** Once groups are known: rows whose bound fails have no match, if that is no error of the query. */
+  /**
+   * Handles the rows whose bound throws, after the groups are known. Unless it is an error of the query, such a row has
+   * no match.
+   */
   private def settleErrors(): Unit = {
     var i = 0
     while (i < count) {
@@ -126,7 +129,7 @@ private[lastjoin] class LeftBatch(
     failed = 0
   }
 
-  /** Copies the next rows: whoever gives them has but one at a time. */
+  /** Copies the next rows, because the input reuses one row. */
   private def copyRows(): Unit = {
     count = 0
     var end = 0

@@ -10,7 +10,7 @@ import org.apache.spark.sql.joinery.{ReplayedRows, SpillLimits, TaskBuildMemory}
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
-/** Walks the sorted right side, key by key. */
+/** Walks over the sorted right side, key by key. */
 private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expression], output: Seq[Attribute]) {
   private val keyOf = UnsafeProjection.create(keys, output)
   private val ordering = RowOrdering.create(
@@ -18,7 +18,7 @@ private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expre
     Nil)
   private var key: UnsafeRow = _
 
-  /** The row at hand, good until the next `advance`; null at the end. */
+  /** The current row, valid until the next `advance`; null at the end. */
   var row: UnsafeRow = _
   advance()
 
@@ -29,15 +29,15 @@ private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expre
 
   def isAt(wanted: UnsafeRow): Boolean = row != null && ordering.compare(key, wanted) == 0
 
-  /** Moves to the first row whose key is not before the one wanted. */
+  /** Moves to the first row whose key is not before the wanted key. */
   def skipTo(wanted: UnsafeRow): Unit = while (row != null && ordering.compare(key, wanted) < 0) advance()
 }
 
-/** The right rows of the key at hand. Left rows come sorted by key, so each key is entered once. */
+/** The right rows of the current key. Left rows come sorted by key, so each key is entered once. */
 private[lastjoin] abstract class RightGroup(cursor: RightCursor) {
   private var current: UnsafeRow = _
 
-  /** The match of a left row with this key, or null. */
+  /** Returns the match of a left row with this key, or null. */
   final def lastMatch(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     if (current == null || current != key) {
       current = key.copy()
@@ -51,7 +51,7 @@ private[lastjoin] abstract class RightGroup(cursor: RightCursor) {
   protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow
 }
 
-/** Keys alone: the first row of the right side, which is sorted backwards. */
+/** The group of a join by keys alone. The right side is sorted backwards, so the first row is the match. */
 private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cursor) {
   private var last: UnsafeRow = _
 
@@ -61,8 +61,8 @@ private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cu
 }
 
 /**
- * As of a time: both sides move forwards together; the prevailing right row is all that is kept. For left rows whose
- * bound fails, which come last, that is the last of all.
+ * The group of an as-of join. Both sides move forwards together, and the group holds only the last right row that is
+ * not after the left one. Left rows whose bound throws come last, and are checked with the last row of the key.
  */
 private[lastjoin] class AsOfGroup(
     cursor: RightCursor,
@@ -84,7 +84,7 @@ private[lastjoin] class AsOfGroup(
     if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
   }
 
-  /** @param isKnown whether the left row has a time to stop at */
+  /** @param isKnown true if the left row has a time to stop at */
   private def advance(key: UnsafeRow, isKnown: Boolean): Unit =
     while (cursor.isAt(key) && (asOf.isUnknown(cursor.row) || !isKnown || asOf.holds)) {
       if (!asOf.unknown) prevailing = cursor.row.copy()
@@ -92,7 +92,7 @@ private[lastjoin] class AsOfGroup(
     }
 }
 
-/** The as-of comparison of one left row with right rows. */
+/** Compares the time of one left row with those of right rows. */
 private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) {
   private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
   private val rightTime = UnsafeProjection.create(terms.rightTime.toSeq, right)
@@ -103,10 +103,10 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
   private var time: UnsafeRow = _
   private var candidate: UnsafeRow = _
 
-  /** Why the time of the left row at hand cannot be computed; null if it can be. */
+  /** The error of the current left row's time; null if it has none. */
   var error: Throwable = _
 
-  /** @return whether any right row can come up to this left row's time */
+  /** @return true if the left row has a time, so that right rows may match it */
   def start(leftRow: InternalRow): Boolean =
     try {
       error = null
@@ -118,7 +118,7 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
         false
     }
 
-  /** Whether a right row has no time; looks at it for `holds`. */
+  /** True if the right row has no time. Keeps the row's time for `holds`. */
   def isUnknown(rightRow: InternalRow): Boolean = {
     candidate = rightTime(rightRow)
     unknown
@@ -132,7 +132,10 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
   }
 }
 
-/** Any condition: the key's right rows, last first, are tried one after the other. They are buffered, and spill. */
+/**
+ * The group of a join with any condition. It buffers the right rows of the key, last first, and tests one after the
+ * other. The buffer spills.
+ */
 private[lastjoin] class BufferedGroup(
     cursor: RightCursor,
     terms: LastJoinTerms,
@@ -171,7 +174,7 @@ private[lastjoin] class BufferedGroup(
     if (passed) last else null
   }
 
-  /** The first of the candidates that passes, or null; good until the next group. */
+  /** Returns the first candidate that passes, or null; valid until the next group. */
   private def firstOf(passes: UnsafeRow => Boolean): UnsafeRow = {
     val reader = candidates.reader(0)
     var row = reader.read()

@@ -5,12 +5,12 @@ import java.lang.Double.{doubleToRawLongBits, longBitsToDouble}
 import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 
 /**
- * Kernel for min and max of what Spark keeps as a number, as the 8-byte words of its column.
+ * Kernel for min and max of values that Spark keeps as numbers, by the 8-byte words of their column.
  *
  * @param input
- *   column
+ *   number of the column
  * @param neutral
- *   a word that no other is worse than
+ *   the worst of all words
  */
 private[window] sealed abstract class Extremes(columns: Columns, input: Int, neutral: Long, result: NumberColumn)
   extends TwoStacks {

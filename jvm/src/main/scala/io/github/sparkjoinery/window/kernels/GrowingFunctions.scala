@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import io.github.sparkjoinery.window.rows.RowCursor
 
 /**
- * Functions over a frame that begins with the partition: rows only join it. So they need not be mergeable (row_number
- * and its like).
+ * Kernel for functions over a frame that begins with the partition. Such a frame only grows, so the functions need not
+ * be mergeable (row_number, for example).
  */
 private[window] final class GrowingFunctions(
     functions: Merging,

@@ -8,17 +8,17 @@ import io.github.sparkjoinery.window.program.{FrameProgram, FunctionProgram}
 import io.github.sparkjoinery.window.rows.RowCursor
 
 /**
- * Makes the kernels of a frame's functions: one for all sums of a column, one for each min and max, and one for all
+ * Creates the kernels of a frame's functions: one for all sums of a column, one for each min and max, and one for all
  * others together.
  *
  * @param results
- *   types, by number of the function
+ *   the result types, by number of the function
  * @param columns
- *   of the partition; null: they are not kept, and no function needs them
+ *   the columns of the partition; null if they are not kept and no function needs them
  * @param cursor
- *   of its rows
+ *   opens a cursor on the rows of the partition
  * @param batch
- *   most rows at a time
+ *   the largest number of rows in a batch
  */
 private[window] class Kernels(
     output: Seq[Attribute],
@@ -28,7 +28,7 @@ private[window] class Kernels(
     batch: Int) {
   import FunctionProgram._
 
-  /** Where each function's results will be, by its number. */
+  /** The result column of each function, by its number. */
   val resultColumns = new Array[ResultColumn](results.length)
 
   def of(frame: FrameProgram): Seq[Kernel] = {
@@ -56,7 +56,7 @@ private[window] class Kernels(
     }
   }
 
-  /** Functions of the same column side by side; one of a kind at a time. */
+  /** Combines functions of the same column, with at most one function of each kind per combination. */
   private def rounds[A <: FunctionProgram, B <: FunctionProgram, C <: FunctionProgram](
       as: Seq[(Int, A)],
       bs: Seq[(Int, B)],

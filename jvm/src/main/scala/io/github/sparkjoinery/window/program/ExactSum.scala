@@ -8,10 +8,9 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
 
 /**
- * Rewrites sums and averages of longs and intervals: they are added up as decimals, so that every partial sum fits.
- * Spark raises an error, or makes NULL, if a partial sum does not fit in the type of the sum. Partial sums depend on
- * the order of additions, so here only the sum of the whole frame has to fit. Spark's sums of decimals are exact
- * already.
+ * Rewrites sums and averages of longs and intervals to decimals, in which every partial sum fits. Spark throws or
+ * returns NULL if a partial sum does not fit the type of the sum. Partial sums depend on the order of additions, so
+ * here only the sum of the whole frame has to fit. Spark's sums of decimals are exact already.
  */
 private[window] object ExactSum {
 
@@ -27,7 +26,7 @@ private[window] object ExactSum {
 
   private def isOrNull(function: AggregateFunction): Boolean = function.getTagValue(OrNull).isDefined
 
-  /** True if a partial sum that does not fit is an error to Spark. Sums of ints fit for any number of rows. */
+  /** True if Spark throws for a partial sum that does not fit. Sums of ints fit for any number of rows. */
   def isNeeded(function: DeclarativeAggregate): Boolean = function match {
     case sum: Sum if sum.child.dataType == LongType => SumMode.of(sum) == EvalMode.ANSI || isOrNull(sum)
     case _: Sum | _: Average => isInterval(function)
@@ -61,7 +60,7 @@ private[window] object ExactSum {
       function.evaluateExpression.transform { case part if parts.contains(part) => parts(part) })
   }
 
-  /** What a sum is that does not fit in its type: NULL, or the error that Spark raises. */
+  /** The value of a sum that does not fit its type: NULL, or an expression that throws Spark's error. */
   def overflow(function: DeclarativeAggregate): Expression = {
     val dataType = function.aggBufferAttributes.head.dataType
     val most = dataType match {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.types.{DataType, Decimal, YearMonthIntervalType}
 
 /**
- * A sum of whole numbers in its own type, longs or intervals.
+ * Converts a decimal sum to a long or an interval.
  *
  * @param child
  *   the sum as a decimal
