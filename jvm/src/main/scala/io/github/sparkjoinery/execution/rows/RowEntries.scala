@@ -127,7 +127,9 @@ private[sparkjoinery] final class RowEntries(
 
 private[sparkjoinery] object RowEntries {
   private val Smallest = 64 // rows; arrays of this size are not accounted for
-  private val Most = 1 << 28
+
+  /** The most rows that an index holds. */
+  val Most: Int = 1 << 28
 
   /** The length of the longest range between two neighbours of `starts`. */
   def longest(starts: Array[Int]): Int = {

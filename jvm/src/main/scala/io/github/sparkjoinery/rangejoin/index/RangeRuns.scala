@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.{BuildMemory, InParallel}
 
-import io.github.sparkjoinery.execution.rows.{LongKeyIndex, RowPages, RowsInOrder}
+import io.github.sparkjoinery.execution.rows.{LongKeyIndex, RowEntries, RowPages, RowsInOrder}
 
 /**
  * All rows of a side, in runs that tasks have sorted. To who expects rows it gives them one by one.
@@ -33,7 +33,7 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
     val begun = System.nanoTime()
     val count = runs.map(_.numBounded.toLong).sum
     val bytes = runs.map(run => run.pageBytes + run.numRows * BytesPerRow).sum
-    if (count > RangeIndexBuilder.MostRows || !memory.acquire(bytes)) None
+    if (count > RowEntries.Most || !memory.acquire(bytes)) None
     else {
       val firstPages = runs.scanLeft(0)(_ + _.pages)
       val read = InParallel(runs.zip(firstPages), "joinery-range-index") { case (run, page) => run.read(page) }
