@@ -11,6 +11,8 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 export PYSPARK_PYTHON := $(CURDIR)/$(PYTHON)
 export SPARK_LOCAL_IP := 127.0.0.1
+# Modules stay compiled: tests start Airflow, dbt and PySpark dozens of times, and compiling them takes as long as importing.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List the targets
