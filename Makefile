@@ -86,13 +86,14 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 test: env-all ## Everything CI runs
 	$(MAKE) --jobs 2 --output-sync=target lint-python $(LINES:%=compiled-%) lint-scala $(ARCHIVE)
 	$(MAKE) test-jvm test-python
-	$(MAKE) --jobs 3 --output-sync=target $(if $(call recent,jvm/src/main tests/fuzz),test-fuzz) test-lines
+	$(MAKE) --jobs 3 --output-sync=target $(if $(call recent,jvm/src/main $(FUZZER)),test-fuzz) test-lines
 
 # Tests of the tools that test: they run in `make test` only if a tool was changed lately, and always in `make soak`.
 recent = $(filter yes,$(shell python3 tests/support/recent.py $(1)))
 FUZZER_TESTS := $(addprefix tests/fuzz/test_,checking.py drawing.py forms.py preparing.py reduction.py rounding.py runner.py summary.py)
-UNCHANGED_TOOLS = $(if $(call recent,tests/fuzz tests/support),,$(FUZZER_TESTS)) \
-  $(if $(call recent,benchmarks tests/benchmarks tests/support),,tests/benchmarks)
+FUZZER := tests/fuzz ':!tests/fuzz/found' ':!tests/fuzz/reverts'
+BENCHMARKS := benchmarks ':!benchmarks/results' tests/benchmarks tests/support/answers.py
+UNCHANGED_TOOLS = $(if $(call recent,$(FUZZER)),,$(FUZZER_TESTS)) $(if $(call recent,$(BENCHMARKS)),,tests/benchmarks)
 
 compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one Maven
 	$(SHORT_LIVED) python3 jvm/build.py $* package -DskipTests -q
