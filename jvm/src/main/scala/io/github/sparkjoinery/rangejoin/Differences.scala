@@ -45,7 +45,11 @@ private[rangejoin] object Differences {
       limit: Literal,
       isUpper: Boolean,
       isNegated: Boolean = false): Option[Difference] = {
-    def whole(left: Expression, right: Expression, reach: Long, unit: Long = 1): Option[Difference] =
+    val wrapsAround = difference match {
+      case minus: Subtract => minus.evalMode == EvalMode.LEGACY
+      case _ => true
+    }
+    def whole(left: Expression, right: Expression, most: Long, unit: Long = 1): Option[Difference] =
       if (!isOfOneOrder(left.dataType, right.dataType) || !OrderedLong.supports(limit.dataType)) None
       else {
         val number = OrderedLong(limit).eval().asInstanceOf[Long]
@@ -53,7 +57,7 @@ private[rangejoin] object Differences {
         val inUnits =
           if (isUpper) Math.floorDiv(signed, unit)
           else SaturatedSum.negated(Math.floorDiv(SaturatedSum.negated(signed), unit))
-        Some(WholeDifference(conjunct, left, right, isUpper, inUnits, reach))
+        Some(WholeDifference(conjunct, left, right, isUpper, inUnits, Some(most).filter(_ => wrapsAround)))
       }
     def floating(left: Expression, right: Expression, rounding: Double): Option[Difference] = {
       val number = limit.value match { case n: Number => n.doubleValue; case _ => Double.NaN }

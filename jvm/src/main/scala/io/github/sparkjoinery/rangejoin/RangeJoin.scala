@@ -88,13 +88,11 @@ private[rangejoin] class RangeSearch(
   private val reaches = terms.reaches.map(_._2).toArray
   private val prefix = new SharedPrefix
   private val fields = UnsafeProjection.create(
-    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong(prefix), terms.upperLong(prefix), terms.probeFails) ++
-      terms.reaches.map(_._1),
+    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong(prefix), terms.upperLong(prefix)) ++ terms.reaches.map(_._1),
     streamed)
   private val rowKey = UnsafeProjection.create(terms.streamedKeys, streamed)
   private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed)).orNull
   private val pair = new JoinedRow
-  private val errors = new FirstError
 
   def begin(row: InternalRow): Unit = {
     pair.withLeft(row)
@@ -111,9 +109,8 @@ private[rangejoin] class RangeSearch(
         val key = rowKey(row)
         if (key.anyNull) -1 else reader.numberOf(key)
       }
-    val fails = !found.isNullAt(3) && found.getBoolean(3)
-    if (key < 0 || !fails && (found.isNullAt(1) || found.isNullAt(2))) reader.none()
-    else if (fails || !areWithinReach(key, found)) reader.all(key)
+    if (key < 0 || found.isNullAt(1) || found.isNullAt(2)) reader.none()
+    else if (!areWithinReach(key, found)) reader.all(key)
     else reader.between(key, found.getLong(1), found.getLong(2))
   }
 
@@ -136,31 +133,13 @@ private[rangejoin] class RangeSearch(
     place
   }
 
-  /**
-   * Whether there is a match.
-   *
-   * @param missed
-   *   what to do if there is none, with the error of the candidates, if there is one
-   */
-  def hasMatch(missed: FirstError => Unit = _.raise()): Boolean = {
-    errors.clear()
-    var isFound = false
-    var place = reader.next()
-    while (!isFound && place >= 0) {
-      try isFound = isMatch(place)
-      catch { case error: Throwable => errors.defer(error) }
-      if (!isFound) place = reader.next()
-    }
-    if (!isFound) missed(errors)
-    isFound
-  }
+  def hasMatch: Boolean = next() >= 0
 
   /** Marks all matches. */
   def mark(places: PlacesToMark): Unit = {
     var place = reader.next()
     while (place >= 0) {
-      try if (!places.isMarked(place) && isMatch(place)) places.mark(place)
-      catch { case error: Throwable => places.defer(place, error) }
+      if (!places.isMarked(place) && isMatch(place)) places.mark(place)
       place = reader.next()
     }
   }
@@ -170,5 +149,5 @@ private[rangejoin] class RangeSearch(
 }
 
 private object RangeSearch {
-  val FirstPoint = 4 // among the fields
+  val FirstPoint = 3 // among the fields
 }

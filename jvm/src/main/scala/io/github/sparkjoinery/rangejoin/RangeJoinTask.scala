@@ -29,7 +29,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
 
   private def hasMatch(row: InternalRow): Boolean = {
     begin(row)
-    val found = search.hasMatch()
+    val found = search.hasMatch
     candidates += search.candidates()
     found
   }

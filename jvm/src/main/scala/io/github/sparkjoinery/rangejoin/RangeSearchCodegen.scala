@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.execution.CodegenSupport
 
 import io.github.sparkjoinery.execution.MatchedColumns
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{LeadingLong, SharedPrefix}
 
 /** Generated code that finds the matches of a streamed row: keys, bounds and condition are evaluated on variables. */
@@ -64,34 +63,18 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
          |  $reached
          |}
          |""".stripMargin
-    val search = terms.probeFails match {
-      case Literal.FalseLiteral => between
-      case mayFail =>
-        val fails = value(mayFail)
-        s"""
-           |${fails.code}
-           |if (!${fails.isNull} && ${fails.value}) {
-           |  $reader.all($number);
-           |} else {
-           |  $between
-           |}
-           |""".stripMargin
-    }
-    val searchKey =
-      s"""
-         |${key.code}
-         |if (!$keyIsNull) {
-         |  int $number = $reader.numberOf(${key.value});
-         |  if ($number >= 0) {
-         |    $search
-         |  }
-         |}
-         |""".stripMargin
     // Spark's joins do not compute keys beside a side without rows.
-    val mayFail = terms.streamedKeys.exists(MayFail(_))
     s"""
        |$reader.none();
-       |${if (mayFail) s"if (!$reader.isEmpty()) {\n$searchKey\n}" else searchKey}
+       |if (!$reader.isEmpty()) {
+       |  ${key.code}
+       |  if (!$keyIsNull) {
+       |    int $number = $reader.numberOf(${key.value});
+       |    if ($number >= 0) {
+       |      $between
+       |    }
+       |  }
+       |}
        |""".stripMargin
   }
 
@@ -115,44 +98,30 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     }.getOrElse("")
 
   /**
-   * Code that looks for a match until there is one; see [[FirstError]].
+   * Code that looks for a match until there is one.
    *
    * @param found
    *   the name of a variable: whether there is a match
    * @param onFound
    *   code
-   * @param onMissed
-   *   code, for the name of the [[FirstError]], where there may be one
    */
   protected def untilFound(
       ctx: CodegenContext,
       streamedVars: Seq[ExprCode],
       reader: String,
       found: String,
-      onFound: String = "",
-      onMissed: String => String = errors => s"$errors.raise();"): String = {
+      onFound: String = ""): String = {
     val Seq(place, matched) = Seq("place", "matched").map(ctx.freshName)
     val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
-    def search(condition: String): String =
-      s"""
-         |int $place = 0;
-         |while (!$found && ($place = $reader.next()) >= 0) {
-         |  UnsafeRow $matched = $reader.row($place);
-         |  $condition
-         |  $found = true;
-         |  $onFound
-         |}
-         |""".stripMargin
-    if (!terms.residual.exists(MayFail(_))) search(condition)
-    else {
-      val ofErrors = classOf[FirstError].getName
-      val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
-      s"""
-         |$errors.clear();
-         |${search(deferring(ctx, condition, error => s"$errors.defer($error);"))}
-         |if (!$found) ${onMissed(errors)}
-         |""".stripMargin
-    }
+    s"""
+       |int $place = 0;
+       |while (!$found && ($place = $reader.next()) >= 0) {
+       |  UnsafeRow $matched = $reader.row($place);
+       |  $condition
+       |  $found = true;
+       |  $onFound
+       |}
+       |""".stripMargin
   }
 
   /**
@@ -173,22 +142,8 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
        |while (($place = $reader.next()) >= 0) {
        |  if ($places.isMarked($place)) continue;
        |  UnsafeRow $matched = $reader.row($place);
-       |  ${if (terms.residual.exists(MayFail(_))) deferring(ctx, condition, e => s"$places.defer($place, $e);")
-      else condition}
-       |  $places.mark($place);
-       |}
-       |""".stripMargin
-  }
-
-  /** The code of a condition, with an error deferred, after which it is left by `continue`. */
-  private def deferring(ctx: CodegenContext, condition: String, onError: String => String): String = {
-    val error = ctx.freshName("error")
-    s"""
-       |try {
        |  $condition
-       |} catch (Throwable $error) {
-       |  ${onError(error)}
-       |  continue;
+       |  $places.mark($place);
        |}
        |""".stripMargin
   }

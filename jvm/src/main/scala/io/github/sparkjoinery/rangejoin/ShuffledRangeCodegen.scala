@@ -114,7 +114,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
       s"""
          |$begun
          |boolean $exists = $task.isFound();
-         |${untilFound(ctx, streamedVars, reader, exists, s"$task.find();", errors => s"$task.miss($errors);")}
+         |${untilFound(ctx, streamedVars, reader, exists, s"$task.find();")}
          |$candidates
          |$task.close();
          |if ($isGiven) {

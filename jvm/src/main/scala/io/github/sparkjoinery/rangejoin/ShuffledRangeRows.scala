@@ -54,7 +54,7 @@ private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeT
 
   private def ofStreamed(): InternalRow = {
     val hadMatch = task.isFound
-    if (!hadMatch && search.hasMatch(task.miss)) task.find()
+    if (!hadMatch && search.hasMatch) task.find()
     task.close()
     joinType match {
       case LeftSemi => if (task.isFound) task.row else null

@@ -43,7 +43,6 @@ private[rangejoin] class ShuffledRangeTask(
 
   private var index: RangeIndex = _
   private var matched: BitSet = _ // places of the part that have a match; null: nobody asks
-  private var errors = new ErrorsOfRows // of the places of the part; or else of the streamed rows, of all parts
   private var isLastPart = false
   private var place = -1 // of the indexed row at hand
   private var number = -1 // of the streamed row at hand, among those that are kept
@@ -86,7 +85,6 @@ private[rangejoin] class ShuffledRangeTask(
       row = null
       if (givesOutIndexed && !isTurnOfIndexed) {
         isTurnOfIndexed = true
-        errors.raiseBut(matched)
         place = -1
         return true
       }
@@ -124,23 +122,8 @@ private[rangejoin] class ShuffledRangeTask(
     if (found != null) found.set(number)
   }
 
-  /**
-   * The streamed row at hand has no match in the part.
-   *
-   * @param error
-   *   of its candidates there, if there is one
-   */
-  def miss(error: FirstError): Unit = {
-    if (!isLastPart) errors.defer(number, error)
-    else {
-      error.raise()
-      if (kept != null) errors.raise(number)
-    }
-  }
-
   override def isMarked(place: Int): Boolean = matched.get(place)
   override def mark(place: Int): Unit = matched.set(place)
-  override def defer(place: Int, error: Throwable): Unit = errors.defer(place, error)
 
   /** Whether nothing is left to be searched for the row at hand after this part. */
   def isLast: Boolean = isLastPart
@@ -170,10 +153,7 @@ private[rangejoin] class ShuffledRangeTask(
     index = parts.next()
     reader = terms.reader(index)
     isLastPart = !parts.hasNext
-    if (givesOutIndexed) {
-      matched = new BitSet(index.numRows)
-      errors = new ErrorsOfRows
-    }
+    if (givesOutIndexed) matched = new BitSet(index.numRows)
     metrics("indexParts") += 1
     metrics("indexRows") += index.numRows
     metrics("indexSize") += index.estimatedSize

@@ -48,9 +48,7 @@ final class RangeIndexBuilder(
   private var ends = if (hasEnds) new Array[Long](capacity) else null
   private var count = 0
 
-  // Few, as a rule. Both are accounted for as rows are.
-  private val failedGroups = mutable.ArrayBuffer.empty[Int]
-  private val failedRows = mutable.ArrayBuffer.empty[Long]
+  // Few, as a rule, and accounted for as rows are.
   private val otherRows = mutable.ArrayBuffer.empty[Long]
 
   /** @return whether there was memory for the row; if not, the builder is of no further use */
@@ -58,15 +56,13 @@ final class RangeIndexBuilder(
     val found = fields(row)
     val keyOfRow = if (hasLongKey) null else rowKey(row)
     val hasKey = if (hasLongKey) !found.isNullAt(0) else !keyOfRow.anyNull
-    val isFailed = !found.isNullAt(3) && found.getBoolean(3)
     val hasBounds = !found.isNullAt(1) && !found.isNullAt(2)
-    if (!hasKey || !hasBounds && !isFailed) return !layout.keepsAll || addOther(row)
+    if (!hasKey || !hasBounds) return !layout.keepsAll || addOther(row)
     val group =
       if (isKeyless) onlyGroup()
       else if (hasLongKey) longKeys.add(found.getLong(0))
       else rowKeys.add(keyOfRow, keyScratch)
     if (group == KeyIndex.NoMemory) return false
-    if (isFailed) return addFailed(group, row)
     if (count == addresses.length && !grow()) return false
     val address = pages.add(row)
     if (address < 0) return false
@@ -84,15 +80,6 @@ final class RangeIndexBuilder(
   private def addOther(row: UnsafeRow): Boolean = memory.acquire(BytesPerOtherRow) && {
     val address = pages.add(row)
     if (address >= 0) otherRows += address
-    address >= 0
-  }
-
-  private def addFailed(group: Int, row: UnsafeRow): Boolean = memory.acquire(BytesPerOtherRow) && {
-    val address = pages.add(row)
-    if (address >= 0) {
-      failedRows += address
-      failedGroups += group
-    }
     address >= 0
   }
 
@@ -126,8 +113,6 @@ final class RangeIndexBuilder(
     var i = 0
     while (i < other.count) { addresses(count + i) = other.addresses(i) + moved; i += 1 }
     count += other.count
-    failedGroups ++= other.failedGroups
-    failedRows ++= other.failedRows.map(_ + moved)
     otherRows ++= other.otherRows.map(_ + moved)
     other.forgetArrays()
     true
@@ -143,7 +128,7 @@ final class RangeIndexBuilder(
     memory.release(held - math.min(kept, held))
   }
 
-  def numRows: Int = count + failedRows.length + otherRows.length
+  def numRows: Int = count + otherRows.length
 
   /** @return null if there is no memory to put the rows in order */
   def result(): RangeIndex = {
@@ -156,9 +141,9 @@ final class RangeIndexBuilder(
     val (sortedStarts, order) =
       if (isInOrder(keys.size)) (gather(starts, null, count), null) else sorted(firsts)
     val allAddresses = gather(addresses, order, numRows)
-    val failed = failedInto(allAddresses)
-    otherRows.copyToArray(allAddresses, count + failedRows.length)
+    otherRows.copyToArray(allAddresses, count)
     val sortedEnds = if (hasEnds) gather(ends, order, count) else null
+    val arePoints = hasEnds && java.util.Arrays.equals(sortedStarts, sortedEnds)
     forgetArrays(if (reserves) resultBytes else 0)
     if (!reserves) memory.release(scratch)
     RangeIndex.of(
@@ -168,8 +153,7 @@ final class RangeIndexBuilder(
       firsts,
       allAddresses,
       sortedStarts,
-      sortedEnds,
-      failed,
+      if (arePoints) null else sortedEnds,
       finder.prefix,
       begun)
   }
@@ -185,14 +169,6 @@ final class RangeIndexBuilder(
       if (hasEnds) ends(i) = found.getLong(1)
       i += 1
     }
-  }
-
-  /** Puts the rows whose bounds could not be computed behind the others, key after key, and returns their keys. */
-  private def failedInto(places: Array[Long]): Array[Int] = {
-    val order = Array.tabulate(failedGroups.length)(row => failedGroups(row).toLong << 32 | row)
-    java.util.Arrays.sort(order)
-    order.indices.foreach(place => places(count + place) = failedRows(order(place).toInt))
-    order.map(entry => (entry >>> 32).toInt)
   }
 
   private def firstsOf(numKeys: Int): Array[Int] = {

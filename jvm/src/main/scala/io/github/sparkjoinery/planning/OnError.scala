@@ -1,0 +1,42 @@
+package io.github.sparkjoinery.planning
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
+import org.apache.spark.sql.types.DataType
+
+/**
+ * The value of an expression that is evaluated earlier than Spark would, or a default where the expression raises an
+ * error. It is a conditional expression to Spark, which therefore does not compute parts of the child ahead of it, where
+ * an error would end the query.
+ */
+case class OnError(child: Expression, default: Literal) extends UnaryExpression with ConditionalExpression {
+  override def alwaysEvaluatedInputs: Seq[Expression] = Nil
+  override def withNewAlwaysEvaluatedInputs(alwaysEvaluatedInputs: Seq[Expression]): OnError = this
+  override def branchGroups: Seq[Seq[Expression]] = Nil
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = child.nullable || default.nullable
+
+  override def eval(input: InternalRow): Any =
+    try child.eval(input)
+    catch { case _: Exception => default.value }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val (value, other) = (child.genCode(ctx), default.genCode(ctx))
+    ev.copy(code = code"""
+      boolean ${ev.isNull};
+      ${CodeGenerator.javaType(dataType)} ${ev.value};
+      ${other.code}
+      try {
+        ${value.code}
+        ${ev.isNull} = ${value.isNull};
+        ${ev.value} = ${value.value};
+      } catch (Exception e) {
+        ${ev.isNull} = ${other.isNull};
+        ${ev.value} = ${other.value};
+      }""")
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): OnError = copy(child = newChild)
+}
