@@ -84,7 +84,13 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 test: env-all ## Everything CI runs
 	$(MAKE) --jobs 2 --output-sync=target lint-python $(LINES:%=compiled-%) lint-scala $(ARCHIVE)
 	$(MAKE) test-jvm test-python
-	$(MAKE) --jobs 3 --output-sync=target test-fuzz test-lines
+	$(MAKE) --jobs 3 --output-sync=target $(if $(call recent,jvm/src/main tests/fuzz),test-fuzz) test-lines
+
+# Tests of the tools that test: they run in `make test` only if a tool was changed lately, and always in `make soak`.
+recent = $(filter yes,$(shell python3 tests/support/recent.py $(1)))
+FUZZER_TESTS := $(addprefix tests/fuzz/test_,checking.py drawing.py forms.py preparing.py reduction.py rounding.py runner.py summary.py)
+UNCHANGED_TOOLS = $(if $(call recent,tests/fuzz tests/support),,$(FUZZER_TESTS)) \
+  $(if $(call recent,benchmarks tests/benchmarks tests/support),,tests/benchmarks)
 
 compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one Maven
 	$(SHORT_LIVED) python3 jvm/build.py $* package -DskipTests -q
@@ -124,7 +130,7 @@ suites-%:
 .PHONY: test-python
 test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in three processes, which share nothing
 	JDK_JAVA_OPTIONS="$(QUICK_START) $(ARCHIVED)" \
-	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 \
+	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 $(addprefix --ignore=,$(UNCHANGED_TOOLS)) \
 	  --numprocesses 3 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-lines
@@ -166,6 +172,8 @@ test-oldest-airflow: jar .venv-airflow-$(OLDEST_AIRFLOW)/.stamp ## The tests of 
 .PHONY: soak
 soak: env-all wheel .venv-databricks/.stamp compile-lines test-oldest-airflow ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
 	$(PYTHON) -m pytest -m soak -s
+	$(PYTHON) -m pytest -m "not soak" $(FUZZER_TESTS) tests/benchmarks
+	$(MAKE) test-spark
 	# dbt on Delta Lake and Iceberg, as in `test-lines`
 	$(UV) pip install --quiet --python .venv-spark-4.1/bin/python --no-deps --reinstall dist/*.whl
 	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse_dbt.py
@@ -184,6 +192,10 @@ SECONDS := 600
 fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=600 SEED=1 CASE=window REPORT=summary
 	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE)) \
 	  $(if $(REPORT),--report $(REPORT))
+
+.PHONY: test-spark
+test-spark: env jar ## Spark's own SQL tests about joins, windows and subqueries, with the jar and without; FILE=pattern for some, ALL=1 for all their settings
+	PYTHONPATH=tests $(PYTHON) -m spark_sql $(if $(FILE),--file $(FILE),--page docs/reference/spark-tests.md) $(if $(ALL),--all)
 
 .PHONY: fuzz-reverts
 fuzz-reverts: env jar ## Whether the fuzzer finds again what was mended; one of the patches with REVERT=number

@@ -69,7 +69,8 @@ def test_join_as_of_left_to_spark(
 def test_nearest_is_left_to_spark_and_says_so(spark: SparkSession, trades: DataFrame, quotes: DataFrame) -> None:
     spark.conf.set("spark.joinery.explain", "true")
     try:
-        shown = join(trades, quotes, {"direction": "nearest"})._jdf.queryExecution().executedPlan().toString()
+        joined = join(trades, quotes, {"direction": "nearest"})
+        shown = spark._jvm.PythonSQLUtils.explainString(joined._jdf.queryExecution(), "simple")
     finally:
         spark.conf.unset("spark.joinery.explain")
     assert "direction nearest: Joinery looks backwards or forwards only" in shown

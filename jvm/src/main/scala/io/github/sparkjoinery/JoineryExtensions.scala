@@ -16,7 +16,7 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin, WaitForOwnRightSide}
 import io.github.sparkjoinery.parser.JoineryParser
-import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReportRule, OneExecutionOfCuts}
+import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReport}
 import io.github.sparkjoinery.rangejoin.{
   DistributeRangeJoin,
   RangeJoinStrategy,
@@ -58,7 +58,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. adaptive execution: [[WaitForOwnRightSide]] sees to it that a right side which is measured first is run once;
  *   1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] has several tasks read a skewed partition;
  *   1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
- *   1. physical plan: [[ExplainReportRule]] adds the reasons to EXPLAIN, when asked to.
+ *   1. EXPLAIN: [[ExplainReport]] shows the reasons below the plan, when asked to.
  *
  * ASOF JOIN goes the same way: parsed into a `Join` whose right child is an `AsOfRight`, kept complete by
  * [[KeepMatchCondition]], checked by [[CheckAsOfJoin]], and made a `LastJoin` by [[PlanAsOfJoin]], as is Spark's own
@@ -89,8 +89,6 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *
  * Whatever the operators: [[OneFilePerTask]] makes one partition more of 200, so that a task writes one file instead of
  * one for each.
- *
- * Joins that are cut into parts: [[OneExecutionOfCuts]] sees to it that both sides have the same cuts.
  *
  * Below, each capability has a section, with its rules in the order in which they run.
  */
@@ -145,14 +143,10 @@ private object Capabilities {
     extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
     extensions.injectQueryStagePrepRule(_ => KeySubquery.Plan)
     extensions.injectQueryStageOptimizerRule(_ => FilterShuffledRows)
-    extensions.injectColumnar(_ => KeySubquery.PlanWithoutAdaptiveExecution)
 
     // whatever the operators
     extensions.injectQueryStagePrepRule(_ => OneFilePerTask)
-    extensions.injectColumnar(_ => OneFilePerTask.WithoutAdaptiveExecution)
-    extensions.injectColumnar(_ => OneExecutionOfCuts.WithoutAdaptiveExecution)
     extensions.injectColumnar(_ => CodegenBoundaries)
-    extensions.injectQueryPostPlannerStrategyRule(_ => ExplainReportRule)
-    extensions.injectColumnar(_ => ExplainReportRule.WithoutAdaptiveExecution)
+    extensions.injectPreCBORule(_ => ExplainReport.Show)
   }
 }

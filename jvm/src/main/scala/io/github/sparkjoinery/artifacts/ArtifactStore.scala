@@ -12,15 +12,14 @@ import org.apache.spark.internal.Logging
 import io.github.sparkjoinery.expressions.SplitBlockFilter
 
 /**
- * The artifacts of a relation, as they are now. Descriptions and data are kept in memory, softly, for as long as their
- * version is the current one; which version that is, is read anew for each query.
+ * Finds the artifacts of a relation and caches them in this JVM. Each query reads the pointer to the current version.
+ * Descriptions and data of that version stay in soft references until another version is published.
  */
 object ArtifactStore extends Logging {
 
   /**
-   * All artifacts of a kind, or the reason why one cannot be used, by specification. Where the version published last
-   * is damaged, the newest other one stands for it; whether that holds all that a query reads is for the caller to find
-   * out, as ever.
+   * Lists the artifacts of one kind, one per specification: a usable version, or the reason why there is none. If the
+   * current version is damaged, the newest undamaged one replaces it. The caller checks that it is valid for the query.
    */
   def versions(access: StoreAccess, kind: String, relation: String): Seq[Either[String, ArtifactVersion]] =
     access.files.artifacts(kind, relation).flatMap { artifact =>
@@ -29,7 +28,7 @@ object ArtifactStore extends Logging {
         .map(warned(artifact, _))
     }
 
-  /** What stands for a version whose data turned out to be damaged: the newest one that was not tried yet. */
+  /** Returns the newest version that has not been tried yet, after the data of `version` proved to be damaged. */
   def instead(access: StoreAccess, version: ArtifactVersion, reason: String): Either[String, ArtifactVersion] =
     other(access, artifactOf(version), version.standsFor :+ Damage(Some(version.name), reason))
 
@@ -46,7 +45,7 @@ object ArtifactStore extends Logging {
     }
   }
 
-  /** @param newer versions that cannot be used, first what was published last */
+  /** @param newer damaged versions, the current one first */
   private def other(access: StoreAccess, artifact: Path, newer: Seq[Damage]): Either[String, ArtifactVersion] =
     descriptions.get(artifact, newer.toString) {
       val names =
@@ -75,7 +74,7 @@ object ArtifactStore extends Logging {
     found
   }
 
-  /** Its values as the relation's columns have them now. */
+  /** Reads the distribution and converts its values to the current types of the relation's columns. */
   def distribution(
       access: StoreAccess,
       version: ArtifactVersion,
@@ -99,8 +98,8 @@ object ArtifactStore extends Logging {
   private val distributions = new Kept[Distribution]
 
   /**
-   * The last whole version of each artifact; of damaged ones the reason, for a while, so that not every query reads
-   * them again.
+   * Cache with one undamaged version per artifact. It also keeps the errors of damaged versions for 30 seconds, so that
+   * not every query reads them again.
    */
   private class Kept[T <: AnyRef] {
     private class Entry {

@@ -7,36 +7,36 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.types.StructField
 
-/** An artifact that must not be used; the message is the reason, one line. */
+/** The artifact is damaged and must not be used. The message is the reason, on one line. */
 class DamagedArtifactException(reason: String) extends RuntimeException(reason)
 
 /**
- * A version that must not be used.
+ * A damaged version and the reason.
  *
  * @param version
- *   its name; None where the name itself is lost
+ *   its name; None if the name itself cannot be read
  */
 case class Damage(version: Option[String], reason: String)
 
 /**
- * One version of an artifact: what its `version.json` says. Nothing of its data has been read.
+ * The description of one version of an artifact, from its `version.json`. No data has been read yet.
  *
  * @param folder
- *   where it lies
+ *   the folder of the version
  * @param name
- *   of the version
+ *   the name of the version
  * @param standsFor
- *   what is wrong with newer versions of the artifact, if this is not the one that was published last
+ *   damaged newer versions that this one replaces; empty if this is the current version
  */
 class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val standsFor: Seq[Damage] = Nil) {
   import StoreJson._
 
   def standingFor(newer: Seq[Damage]): ArtifactVersion = new ArtifactVersion(folder, name, json, newer)
 
-  /** What was asked for, as in `meta.joinery`. */
+  /** The specification, as declared in `meta.joinery`. */
   def spec: JsonNode = child(json, "spec")
 
-  /** Of format 1 there is none. */
+  /** How the source was read; None in descriptions of format 1. */
   lazy val source: Option[Source] = Option(json.get("source")).filter(_.isObject).map { node =>
     Source(
       text(node, "provider"),
@@ -47,8 +47,8 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
   }
 
   /**
-   * Spark's settings when the source was read, None where Spark had none of the name; of older releases there are none
-   * at all.
+   * Spark's settings when the source was read; a value is None if the setting was not set. The whole map is None if an
+   * older release built the version.
    */
   lazy val settings: Option[Map[String, Option[String]]] = Option(json.get("settings")).filter(_.isObject).map { node =>
     node.properties().asScala.map(setting => setting.getKey -> Option(setting.getValue.textValue)).toMap
@@ -66,14 +66,14 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
   }
 
   /**
-   * The files of `data/`, of which there is at least one. An entry that is no file of the folder itself refuses the
-   * version: whoever passed it over would read less than was written.
+   * The files in `data/`, at least one. An entry with any other path makes the version unusable, since skipping the
+   * entry would lose rows.
    */
   lazy val data: Seq[StoredFile] = {
     val files =
       elements(json, "files").map(file => StoredFile(text(file, "path"), number(file, "length"), text(file, "sha256")))
     def refuse(why: String): Nothing = throw new DamagedArtifactException(s"version $name: $why")
-    // a range index has a folder for each of its runs
+    // a range index has one folder per sorted run
     val folders = if (field("kind") == RangeIndexVersion.Kind) "(data/run-[0-9]+|state)" else "(data|state)"
     files.map(_.path).find(path => !path.matches(s"$folders/[^/._][^/]*")).foreach { path =>
       refuse(s"its description lists '$path', which is no file of its data")
@@ -84,15 +84,13 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
     found
   }
 
-  /**
-   * Files of the source that may have changed while it was read: whether their rows are in the data nobody can tell.
-   */
+  /** Number of source files that may have changed while the job read them. Their rows may or may not be in the data. */
   def uncovered: Long = {
     val node = child(json, "fingerprint")
     if (node.hasNonNull("uncovered")) number(node, "uncovered") else 0
   }
 
-  /** Fields of the kind. */
+  /** A field that only this kind of artifact has. */
   def field(name: String): String = text(json, name)
   def count(name: String): Long = number(json, name)
   def has(name: String): Boolean = json.hasNonNull(name)
@@ -101,10 +99,10 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
 }
 
 /**
- * How the source was read.
+ * How the job read the source.
  *
  * @param schema
- *   name and type of each column, and what it is in files that lack it, as SQL; nothing for NULL
+ *   name and type of each column, and its default in files without the column, as SQL; empty text for NULL
  */
 case class Source(
     provider: String,
@@ -114,7 +112,7 @@ case class Source(
 
 object Source {
 
-  /** A column of a relation, as `schema` has it. */
+  /** Describes a column in the form of `Source.schema`. */
   def columnOf(field: StructField): (String, String, String) = {
     val default = "EXISTS_DEFAULT"
     val absent = if (field.metadata.contains(default)) field.metadata.getString(default) else ""
@@ -124,12 +122,12 @@ object Source {
 
 case class StoredFile(path: String, length: Long, sha256: String)
 
-/** What the source looked like. */
+/** The state of the source when the artifact was built. */
 sealed trait Fingerprint
 
-/** @param files by canonical URI: length, and time of the last change in milliseconds */
+/** @param files canonical URI -> length and modification time in milliseconds */
 case class Files(files: Map[String, (Long, Long)]) extends Fingerprint
 
-/** @param tableId None where versions of different tables never are the same */
+/** @param tableId None for formats whose version numbers are unique across tables */
 case class Snapshot(tableId: Option[String], version: String) extends Fingerprint
 case class NoFingerprint(reason: String) extends Fingerprint

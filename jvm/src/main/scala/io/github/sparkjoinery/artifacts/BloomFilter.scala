@@ -1,21 +1,18 @@
 package io.github.sparkjoinery.artifacts
 
-import scala.jdk.CollectionConverters._
-
-import org.apache.parquet.io.api._
-import org.apache.parquet.schema.MessageType
-import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructType}
 
 import io.github.sparkjoinery.expressions.SplitBlockFilter
 
-/** Reads the bloom filters that the jobs have built. */
+/** Reads the bloom filters of the artifact store. */
 object BloomFilter {
   val Kind = "bloom_filter"
   private val MaxBlocks = 1 << 24
 
   /**
-   * Reads a version whole, and makes sure that it is: a block that is missing would drop rows. A description of an
-   * older release does not tell how many there were, and its filter is not used.
+   * Reads a version and proves that it is complete, because a missing block would drop rows. Versions of older releases
+   * have no counts to check against and are refused.
    */
   def read(version: ArtifactVersion, files: StoreFiles, maxSize: Long): SplitBlockFilter = {
     if (version.field("hash") != "xxhash64")
@@ -31,7 +28,7 @@ object BloomFilter {
         "it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew")
     }
     val words = new Array[Long](Math.toIntExact(blocks * 4))
-    files.data(version).foreach(bytes => ParquetBytes.foreach(bytes, new Blocks(_, words))(_ => ()))
+    files.data(version).foreach(bytes => ParquetBytes.foreach(bytes, Columns)(put(_, words)))
     for ((field, found) <- Proof.zip(Seq(filledBlocks(words), setBits(words))) if version.count(field) != found) {
       throw new DamagedArtifactException(
         s"its data has $found ${field.replace('_', ' ')} instead of ${version.count(field)}")
@@ -39,7 +36,7 @@ object BloomFilter {
     new SplitBlockFilter(version.field("relation"), version.folder.toString, blocks.toInt, words)
   }
 
-  /** Fields of the description that tell how much there is to read. */
+  /** Counts in the description that the data must match. */
   private val Proof = Seq("filled_blocks", "set_bits")
 
   private def filledBlocks(words: Array[Long]): Long = (words.indices by 4).count(words(_) != 0).toLong
@@ -50,44 +47,23 @@ object BloomFilter {
     bits
   }
 
-  /** Each key sets a bit in both halves of every word of its block. */
+  /** True if a key can have set this word: each key sets one bit in the low half and one in the high half. */
   private def holdsKey(word: Long): Boolean = (word & 0xffffffffL) != 0 && word >>> 32 != 0
 
-  private val Columns = Seq("block", "w0", "w1", "w2", "w3")
+  private val Columns = StructType(
+    StructField("block", IntegerType) +: (0 until 4).map(word => StructField(s"w$word", LongType)))
 
-  /** Puts rows (block, w0 .. w3) where they belong. */
-  private class Blocks(schema: MessageType, words: Array[Long]) extends RecordMaterializer[Unit] {
-    private val row = new Array[Long](Columns.length)
-    private val at = (0 until schema.getFieldCount).map(i => Columns.indexOf(schema.getFieldName(i))).toArray
-
-    Columns.zipWithIndex.foreach { case (name, i) =>
-      val expected = if (i == 0) INT32 else INT64
-      if (!schema.getFields.asScala.exists(f =>
-          f.getName == name && f.isPrimitive && f.asPrimitiveType.getPrimitiveTypeName == expected)) {
-        throw new DamagedArtifactException(s"its data has no $expected column $name")
-      }
-    }
-
-    override def getCurrentRecord: Unit = {
-      val block = row(0)
-      if (block < 0 || block >= words.length / 4)
-        throw new DamagedArtifactException(s"its data has a block $block beyond the last")
-      if ((1 until row.length).exists(i => !holdsKey(row(i)))) {
+  /** Copies a row (block, w0 .. w3) to the words of its block; a missing word is 0. */
+  private def put(row: InternalRow, words: Array[Long]): Unit = {
+    val block = if (row.isNullAt(0)) -1 else row.getInt(0)
+    if (block < 0 || block >= words.length / 4)
+      throw new DamagedArtifactException(s"its data has a block $block beyond the last")
+    val at = block * 4
+    if (words(at) != 0) throw new DamagedArtifactException(s"its data has block $block twice")
+    for (word <- 0 until 4) {
+      words(at + word) = if (row.isNullAt(word + 1)) 0 else row.getLong(word + 1)
+      if (!holdsKey(words(at + word)))
         throw new DamagedArtifactException(s"its data has a block $block that no key can have filled")
-      }
-      val at = block.toInt * 4
-      if (words(at) != 0) throw new DamagedArtifactException(s"its data has block $block twice")
-      System.arraycopy(row, 1, words, at, 4)
-    }
-
-    override val getRootConverter: GroupConverter = new GroupConverter {
-      override def getConverter(field: Int): Converter = new PrimitiveConverter {
-        private def set(value: Long): Unit = if (at(field) >= 0) row(at(field)) = value
-        override def addInt(value: Int): Unit = set(value)
-        override def addLong(value: Long): Unit = set(value)
-      }
-      override def start(): Unit = java.util.Arrays.fill(row, 0)
-      override def end(): Unit = ()
     }
   }
 }

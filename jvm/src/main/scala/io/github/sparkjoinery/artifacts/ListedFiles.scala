@@ -7,21 +7,20 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, FilePruningRunner,
 import org.apache.spark.sql.types.StructType
 
 /**
- * A relation's files as they were listed once, whoever reads them, and whatever is written since. An index of Spark is
- * listed when a scan first runs, and the session's own is listed anew, in place, by each INSERT: two scans of one
- * query, or a scan and what was known of its files before, may differ.
+ * A `FileIndex` that lists its files once and never again. Spark's own index is listed when a scan first runs, and each
+ * INSERT refreshes the session's index in place. Two scans of one query may therefore read different files.
  *
- * Equal are those of equal files; to Spark's indexes, equal roots are enough.
+ * Two of these are equal if their files are. Spark's own indexes compare only the root paths.
  */
 class ListedFiles private (val index: FileIndex) extends FileIndex {
   private lazy val directories: Seq[PartitionDirectory] = index.listFiles(Nil, Nil)
   private lazy val files = directories.flatMap(_.files)
     .map(file => (file.getPath.toString, file.getLen, file.getModificationTime)).toSet
 
-  /** Lists the files, if that has not been done. */
+  /** Lists the files unless they are listed already. */
   def list(): Unit = directories
 
-  /** Those that conditions about partitions, and about `_metadata`, leave. */
+  /** Returns the files that pass the predicates on partition columns and on `_metadata`. */
   override def listFiles(partitions: Seq[Expression], data: Seq[Expression]): Seq[PartitionDirectory] = {
     val files = new FilePruningRunner(data)
     partitions.reduceOption(And).fold(directories) { condition =>

@@ -1,23 +1,26 @@
 package io.github.sparkjoinery.artifacts
 
-/** What the description of a range index says of its data: sorted runs of files with columns of the source. */
+/**
+ * Reads the fields that only a range index has in its `version.json`. Its data are sorted runs, each of one or more
+ * files.
+ */
 object RangeIndexVersion {
   val Kind = "range_index"
 
-  /** The columns that it is sorted by: a point, or start and end. */
+  /** The columns that the index is sorted by: a point, or start and end. */
   def sortedBy(version: ArtifactVersion): Seq[String] = version.names("sorted_by")
 
-  /** All columns that it holds. */
+  /** All columns in the index. */
   def columns(version: ArtifactVersion): Seq[String] = version.names("columns")
 
-  /** Rows that it has, as its description says: nothing may rely on the number before they have been counted. */
+  /** The number of rows, as the description says. Do not rely on it before the rows have been counted. */
   def rows(version: ArtifactVersion): Long = {
     val rows = version.count("rows")
     if (rows < 0) throw new DamagedArtifactException(s"version ${version.name}: it cannot have $rows rows")
     rows
   }
 
-  /** Its files, each run's in their order, one run after the other. */
+  /** The data files in sort order, one run after the other. */
   def files(version: ArtifactVersion): Seq[StoredFile] = {
     val named = version.data.map(file => file.path -> file).toMap
     val ordered = version.lists("runs").flatten.map(name => s"data/$name")

@@ -10,25 +10,26 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.classic.SparkSession
 
 /**
- * Settings of Spark by which the same files are read as other values, or the same condition means something else. They
- * are listed in `reading_settings.json` of the Python package's store, whose jobs write down with each artifact what
- * they were. A setting that one of the two Sparks does not have counts as its default.
+ * Compares Spark's settings at build time with those of the query. Some settings change which values the same files
+ * yield, or what a condition means. `reading_settings.json` in the Python package's store lists them, and the jobs
+ * record their values with each artifact. A setting that one of the two Spark versions does not know counts as its
+ * default.
  */
 object ReadingSettings {
 
   /**
    * @param key
-   *   of a setting; `user.timezone` is the JVM's time zone, and what does not begin with `spark.` one of Hadoop's
+   *   the setting's name; `user.timezone` is the JVM's time zone, other names without `spark.` are Hadoop's
    * @param default
-   *   as it is in a Spark that does not know it; None where there is none
+   *   its value in a Spark version that does not know it; None if that is unknown
    * @param formats
-   *   whose files are read by it; none for a setting of conditions
+   *   file formats that it affects; empty for a setting that affects only conditions
    * @param types
-   *   that it concerns; all if empty
+   *   data types that it affects; empty for all
    * @param where
-   *   `text` if it may change any condition, `expressions` if only those that compute something
+   *   `text` if it can change any condition, `expressions` if only conditions that compute something
    * @param when
-   *   further settings, and the values with which it matters at all
+   *   other settings, and the values at build time with which this one matters
    */
   case class Setting(
       key: String,
@@ -52,17 +53,17 @@ object ReadingSettings {
     }
   }
 
-  /** As the jobs write them down. */
+  /** The settings of this session, in the form that the jobs record. */
   def current(session: SparkSession): Map[String, Option[String]] =
     all.map(_.key).distinct.map(key => key -> now(key, session)).toMap
 
-  /** Why the keys of a filter, or the columns of its condition, might have been read as other values than now. */
+  /** Returns why the filter's key columns, or the columns of its `where`, may have had other values at build time. */
   def ofFilter(version: ArtifactVersion, session: SparkSession): Option[String] = {
     val keys = version.spec.path("keys").elements().asScala.map(_.asText).toSet
     ofColumns(version, session)(column => version.spec.has("where") || keys(column))
   }
 
-  /** Why columns of the source might have been read as other values than now. */
+  /** Returns why the used columns of the source may have had other values at build time. */
   def ofColumns(version: ArtifactVersion, session: SparkSession)(isUsed: String => Boolean): Option[String] =
     version.source.flatMap { source =>
       val types = source.schema.collect { case (name, of, _) if isUsed(name) => words(of) }.flatten.toSet
@@ -71,7 +72,7 @@ object ReadingSettings {
           (setting.types.isEmpty || setting.types.exists(types)))
     }
 
-  /** Why the condition of a filter might have meant something else than now. */
+  /** Returns why the filter's `where` may have meant something else at build time. */
   def ofCondition(version: ArtifactVersion, isPlain: Boolean, session: SparkSession): Option[String] =
     difference(version, session)(setting =>
       setting.where.contains("text") || !isPlain && setting.where.contains("expressions"))
@@ -100,6 +101,9 @@ object ReadingSettings {
     else session.conf.getOption(key).orElse(if (key.startsWith("spark.")) None
     else Option(session.sessionState.newHadoopConf().get(key)))
 
-  /** `struct<a:date>` as struct, a and date: a name that looks like a type at worst refuses a filter. */
+  /**
+   * Splits a type into words: `struct<a:date>` gives struct, a, date. A field named like a type can only refuse a
+   * filter.
+   */
   private def words(dataType: String): Seq[String] = dataType.split("[^A-Za-z0-9_]+").toSeq
 }

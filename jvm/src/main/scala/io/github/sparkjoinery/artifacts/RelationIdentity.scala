@@ -5,8 +5,8 @@ import java.util.Locale
 import org.apache.hadoop.fs.Path
 
 /**
- * The one spelling of a relation's name, by which its artifacts are found. The Python package has the same
- * (`spark_joinery.metadata.identity`); `tests/golden/relation_identity.json` keeps both in step.
+ * Gives each relation one canonical name, by which its artifacts are found. The Python package has the same function
+ * (`spark_joinery.metadata.identity`); `tests/golden/relation_identity.json` tests both.
  */
 object RelationIdentity {
   private val SessionCatalog = "spark_catalog"
@@ -16,11 +16,12 @@ object RelationIdentity {
    * @param catalog
    *   catalog name, unquoted; None for the session catalog
    * @param schema
-   *   schema name, unquoted; for SQL on files (parquet.`/path`) the format
+   *   schema name, unquoted; the format for SQL on files (parquet.`/path`)
    * @param name
-   *   table name, unquoted; or the path
+   *   table name, unquoted; the path for SQL on files
    * @return
-   *   `catalog.schema.name`, odd parts in backticks, in lower case where Spark ignores case; or a URI
+   *   a URI for a path; else `catalog.schema.name`, in lower case where Spark ignores case, and with names that are not
+   *   plain identifiers in backticks
    */
   def of(catalog: Option[String], schema: String, name: String): String =
     if (catalog.isEmpty && FileFormats(lower(schema)) && name.contains("/")) {
@@ -33,9 +34,9 @@ object RelationIdentity {
 
   /**
    * @param path
-   *   absolute path or URI; without scheme a local one
+   *   absolute path or URI; a path without scheme is a local file
    * @return
-   *   scheme and authority in lower case, the path without `.`, `..`, doubled and trailing slashes
+   *   the URI with scheme and authority in lower case, without `.`, `..`, doubled and trailing slashes
    */
   def ofPath(path: String): String = {
     val Uri = "([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)".r

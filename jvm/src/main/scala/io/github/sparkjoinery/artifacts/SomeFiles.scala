@@ -6,7 +6,12 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-/** Some of a relation's files, by their URIs, in its partitions. */
+/**
+ * A `FileIndex` of a subset of another index's files.
+ *
+ * @param some
+ *   paths of the files in the subset
+ */
 class SomeFiles(all: FileIndex, some: Set[String]) extends FileIndex {
   override def rootPaths: Seq[Path] = all.rootPaths
   override def listFiles(partitions: Seq[Expression], data: Seq[Expression]): Seq[PartitionDirectory] =

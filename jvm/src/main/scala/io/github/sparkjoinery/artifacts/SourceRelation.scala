@@ -18,24 +18,24 @@ import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.types.{StructType, TimestampType}
 
 /**
- * A table or path as a query is about to read it.
+ * A table or path as the query will read it.
  *
  * @param identity
  *   see [[RelationIdentity]]
  * @param leaf
  *   its node in the plan
  * @param schema
- *   of the whole relation
+ *   the schema of the whole relation, including columns that the query does not use
  * @param partitionColumns
- *   of a table in the catalog, where their values are no part of any file
+ *   partition columns of a catalog table; their values are in the catalog and in no file
  * @param providers
  *   names of its format
  * @param options
- *   that change what is read
+ *   read options that can change which rows are read
  * @param snapshot
- *   what Delta or Iceberg are about to read
+ *   the version that a Delta or Iceberg scan will read
  * @param files
- *   what the files of other tables are listed by
+ *   the relation to list files of; None for table formats that keep their own list
  */
 case class SourceRelation(
     identity: String,
@@ -47,17 +47,17 @@ case class SourceRelation(
     snapshot: Option[Snapshot],
     files: Option[HadoopFsRelation]) {
 
-  /** Whether it is a table of the new kind of source, such as Iceberg's. */
+  /** True for a DataSourceV2 table, such as Iceberg's. */
   def isVersioned: Boolean = leaf.isInstanceOf[DataSourceV2Relation]
 
   def output: AttributeSet = leaf.outputSet
 
-  /** A column's name as the source spells it; a query may spell it in another case. */
+  /** The column's name in the source's own case; a query may use another case. */
   def nameOf(column: Attribute): String = leaf.output.find(_.exprId == column.exprId).fold(column.name)(_.name)
 
   /**
-   * The clock by which these columns are read from the source's files, if there is a timestamp among them and its file
-   * does not say.
+   * Names the time zone that timestamps among these columns depend on when read. None if there are no timestamps, or if
+   * the files store them independently of a time zone.
    */
   def clockOf(columns: Seq[Attribute]): Option[String] = {
     val timestamps = columns.filter(_.dataType == TimestampType)
@@ -69,14 +69,17 @@ case class SourceRelation(
     else None
   }
 
-  /** Columns whose values are in the names of folders. */
+  /** Partition columns, whose values Spark parses from folder names. */
   private def namedColumns: Set[String] = files.fold(Set.empty[String])(_.partitionSchema.fieldNames.toSet)
 }
 
 object SourceRelation {
   private val Text = Set("csv", "json", "text", "xml")
 
-  /** None for what has no artifacts: JDBC, cached and generated data, several paths at once. */
+  /**
+   * Describes a leaf of the plan. None for leaves that cannot have artifacts: JDBC, cached and generated data, several
+   * paths at once.
+   */
   def of(plan: LogicalPlan): Option[SourceRelation] = plan match {
     case relation: LogicalRelation if !relation.isStreaming =>
       relation.relation match {
@@ -101,7 +104,9 @@ object SourceRelation {
     case _ => None
   }
 
-  /** Options of a table of versions, but for those that say how fast it is read: others may say which rows. */
+  /**
+   * Drops the options that only affect speed. Any other option of a DataSourceV2 table may change which rows are read.
+   */
   private def changingRows(options: Map[String, String]): Map[String, String] =
     options.filterNot { case (name, _) => Harmless(lower(name)) }
 
@@ -131,20 +136,23 @@ object SourceRelation {
         files.schema,
         if (table.isDefined) files.partitionSchema.fieldNames.toSet else Set.empty,
         if (snapshot.isDefined) Set("delta") else table.flatMap(_.provider).map(lower).toSet + format,
-        files.options, // of a table, too, as a query may add its own to them
+        files.options, // for a catalog table, too: the query may have added options
         snapshot,
         Some(files).filter(_ => isListed(files.location))
       )
     }
   }
 
-  /** Other indexes know better than a listing which files belong to the relation. */
+  /**
+   * True if the index is a plain listing of folders. Other indexes decide differently which files belong to the
+   * relation.
+   */
   private def isListed(index: FileIndex): Boolean =
     index.isInstanceOf[CatalogFileIndex] || index.isInstanceOf[InMemoryFileIndex] || index.isInstanceOf[ListedFiles]
 
   /**
-   * What a Delta table is read at. Its file index has the methods of Delta's `SnapshotDescriptor`; they are found by
-   * their names, as Joinery is built without Delta.
+   * The version of a Delta table that the scan reads. Reflection calls Delta's `SnapshotDescriptor` methods, because
+   * Joinery is built without Delta.
    */
   private def deltaSnapshot(index: FileIndex): Option[Snapshot] =
     try {
@@ -154,11 +162,11 @@ object SourceRelation {
       if (isDelta) Some(Snapshot(Some(call(call(index, "metadata"), "id").toString), call(index, "version").toString))
       else None
     } catch {
-      // another Delta than those known: no snapshot, and no listing of files either, so no filter
+      // an unknown Delta release: without a snapshot and without listed files the query gets no filter
       case _: ReflectiveOperationException => None
     }
 
-  /** Iceberg names the branch, too; the snapshot alone says what is read. */
+  /** Drops the branch from Iceberg's version, since the snapshot alone determines the rows. */
   private def snapshotOf(version: String): String = version.replaceFirst("^branch_.*_snapshot_", "")
 
   private def lower(text: String): String = text.toLowerCase(Locale.ROOT)

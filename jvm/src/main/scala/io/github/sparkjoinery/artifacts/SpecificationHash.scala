@@ -9,15 +9,15 @@ import com.fasterxml.jackson.databind.node.TextNode
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
 /**
- * The short name of a specification, which is its artifact's folder. The Python package has the same
- * (`spark_joinery.metadata.spec_hash`); `tests/golden/spec_hash.json` keeps both in step.
+ * Hashes a specification to the name of its artifact's folder. The Python package has the same function
+ * (`spark_joinery.metadata.spec_hash`); `tests/golden/spec_hash.json` tests both.
  */
 object SpecificationHash {
   private val mapper = new ObjectMapper()
 
   /**
    * @param specification
-   *   `{"kind": ..., "spec": {...}}`, defaults filled in
+   *   `{"kind": ..., "spec": {...}}` with defaults filled in
    * @return
    *   the first 16 hexadecimal digits of the SHA-256 of its canonical JSON
    */
@@ -26,7 +26,7 @@ object SpecificationHash {
     digest.take(8).map(byte => f"${byte & 0xff}%02x").mkString
   }
 
-  /** JSON with one spelling per value: sorted keys, no white space, no nulls in objects, plain decimals. */
+  /** Writes JSON with one spelling per value: sorted keys, no white space, no nulls in objects, plain decimals. */
   def canonicalJson(value: JsonNode): String = value match {
     case node if node.isObject =>
       node.properties().asScala.toSeq

@@ -14,8 +14,8 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
 
 /**
- * What one query may do with the store: as its own user, for a limited time. Threads in the background do the reading,
- * so that no file system, however slow, holds up planning beyond the limit.
+ * One query's access to the artifact store, as the query's user and within a time limit. Background threads do the
+ * reading, so a slow file system delays planning only up to the limit.
  */
 class StoreAccess(val root: String, session: SparkSession) {
   private lazy val hadoop = session.sessionState.newHadoopConf()
@@ -25,26 +25,29 @@ class StoreAccess(val root: String, session: SparkSession) {
   lazy val files: StoreFiles = new StoreFiles(root, hadoop, maxSize)
 
   /**
-   * Begins to work in the background.
+   * Starts work on a background thread.
    *
    * @param name
-   *   what it works on. While work of the same name is overdue nobody begins it again, and nobody waits for it
+   *   identifies the work; while work of this name is overdue, it is neither started again nor waited for
    * @param late
-   *   what takes too long when the time is up
+   *   what the error message says took too long
    */
   def begin[T](name: String, late: => String = "the artifact store")(work: => T): Pending[T] = {
     val key = s"$root $name"
     if (StoreAccess.isOverdue(key)) return new Pending[T](key, None, late)
-    val (_, asUser) = (files, user) // found out by the query's own thread
+    val (_, asUser) = (files, user) // evaluated on the query's own thread
     val task: PrivilegedExceptionAction[T] = () => work
     val call: Callable[T] = () => asUser.doAs(task)
     new Pending[T](key, Some(StoreAccess.pool.submit(call)), late)
   }
 
-  /** Work under way. */
+  /** Work that a background thread is doing. */
   class Pending[T](key: String, future: Option[Future[T]], late: => String) {
 
-    /** The result; or why there is none, in one line. Never fails, except by being interrupted. */
+    /**
+     * Waits for the result, or returns the reason why there is none, on one line. Throws only if the thread is
+     * interrupted.
+     */
     def await(): Either[String, T] = future match {
       case None => Left("the artifact store, or the source's file system, has not answered an earlier query yet")
       case Some(work) =>
@@ -64,7 +67,7 @@ class StoreAccess(val root: String, session: SparkSession) {
 
 object StoreAccess extends Logging {
 
-  /** For the query being planned; none without `spark.joinery.store`. */
+  /** Opens the store for the query that is being planned; None if `spark.joinery.store` is not set. */
   def of(session: SparkSession): Option[StoreAccess] = JoineryConf.store.map(new StoreAccess(_, session))
 
   private val Threads = 8
@@ -88,13 +91,13 @@ object StoreAccess extends Logging {
 
   private val overdue = new ConcurrentHashMap[String, Future[_]]()
 
-  /** Also when there is no thread left, as all wait for a file system. */
+  /** True if this work is overdue, or if overdue work occupies all threads. */
   private def isOverdue(key: String): Boolean = !overdue.isEmpty && {
     overdue.values.removeIf(_.isDone)
     overdue.containsKey(key) || overdue.size >= Threads
   }
 
-  /** What is left of the time that planning may wait. */
+  /** The remaining time that the planning of one query may wait. */
   private class Patience(limitMs: Long) {
     private var leftNs = TimeUnit.MILLISECONDS.toNanos(limitMs)
 
@@ -105,7 +108,7 @@ object StoreAccess extends Logging {
     }
   }
 
-  // A query's subqueries are optimized by calls of their own; all share its tracker.
+  // keyed by the query's tracker, which the query shares with its subqueries
   private val patienceOfQueries = Collections.synchronizedMap(new WeakHashMap[QueryPlanningTracker, Patience]())
 
   private def patience(): Patience = {
@@ -114,8 +117,8 @@ object StoreAccess extends Logging {
   }
 
   /**
-   * What goes wrong with data that somebody else wrote, and must not be the query's trouble: a description may be
-   * nested so deeply that reading it takes more calls than a thread's stack holds.
+   * Matches errors of reading the store that must not fail the query. They include stack overflows, which deeply nested
+   * JSON can cause.
    */
   object Trouble {
     def unapply(failure: Throwable): Option[Throwable] = failure match {
@@ -125,16 +128,16 @@ object StoreAccess extends Logging {
     }
   }
 
-  // Once is enough for a version that every query finds as it was.
+  // messages already logged, the newest 1000
   private val warnings = Collections.newSetFromMap(Collections.synchronizedMap(
     new java.util.LinkedHashMap[String, java.lang.Boolean] {
       override def removeEldestEntry(eldest: java.util.Map.Entry[String, java.lang.Boolean]): Boolean = size > 1000
     }))
 
-  /** Tells whoever looks after the store, once in this JVM; queries go on. */
+  /** Logs a warning, once per message in this JVM. */
   def warn(message: String): Unit = if (warnings.add(message)) logWarning(message)
 
-  /** In one line. */
+  /** Describes the error on one line. */
   def reason(failure: Throwable): String = failure match {
     case damaged: DamagedArtifactException => damaged.getMessage
     case wrapped: java.lang.reflect.UndeclaredThrowableException if wrapped.getCause != null => reason(wrapped.getCause)

@@ -8,17 +8,17 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hadoop.io.IOUtils
 
 /**
- * Reads an artifact store, checking all that it reads. Every call may take as long as the file system does.
+ * Reads the files of an artifact store and verifies them. Every call can block for as long as the file system does.
  *
  * @param maxSize
- *   the most that is read of one artifact, in bytes
+ *   most bytes to read of one artifact
  */
 class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   private val VersionName = "[A-Za-z0-9-]+"
 
   private lazy val fs: FileSystem = new Path(root).getFileSystem(hadoop)
 
-  /** The folders of a relation's artifacts of a kind, one per specification. */
+  /** Lists the folders of a relation's artifacts of one kind, one per specification. */
   def artifacts(kind: String, relation: String): Seq[Path] =
     try fs.listStatus(StoreLayout.folder(root, kind, relation)).toSeq.filter(_.isDirectory).map(_.getPath).sortBy(
         _.getName)
@@ -29,7 +29,7 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
           s"there is no artifact store at $root, which spark.joinery.store names; the first refresh makes one")
     }
 
-  /** Name of the current version and the checksum of its description; none if nothing has been published. */
+  /** Reads the name of the current version and the checksum of its description; None if nothing has been published. */
   def current(artifact: Path): Option[(String, String)] =
     try {
       val json =
@@ -44,12 +44,11 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
     } catch { case _: FileNotFoundException => None }
 
   /**
-   * Names of an artifact's versions, the newest first; the Python package has the same order. Names begin with the time
-   * of the machine that wrote them: one that is later than the version published last comes from a clock that was
-   * wrong, and goes to the end.
+   * Lists the versions of an artifact, newest first; the Python package has the same order. Names begin with the
+   * writer's clock. A name later than the current version's is from a wrong clock and goes to the end.
    *
    * @param published
-   *   the version published last, if known
+   *   the current version, if known
    */
   def versions(artifact: Path, published: Option[String]): Seq[String] = {
     val names =
@@ -61,10 +60,10 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
   }
 
   /**
-   * The description of a version.
+   * Reads and verifies the description of a version.
    *
    * @param sha256
-   *   its checksum, if it is known; else it must hold its own
+   *   the checksum to expect; None if only the description's own checksum can be checked
    */
   def version(artifact: Path, name: String, sha256: Option[String]): ArtifactVersion = {
     val folder = StoreLayout.version(artifact, name)
@@ -84,7 +83,7 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
     version
   }
 
-  /** The files of a version's data, one after the other, each as long and with the checksum that it should have. */
+  /** Reads the data files of a version, one after the other, and verifies their lengths and checksums. */
   def data(version: ArtifactVersion): Iterator[Array[Byte]] = {
     val size = version.data.map(_.length).sum
     if (size > maxSize) {
@@ -99,7 +98,7 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
     }
   }
 
-  /** Reads a version's data, however large, to see that it is what was written. */
+  /** Verifies the checksums of a version's data files without holding them in memory. */
   def check(version: ArtifactVersion): Unit = version.data.foreach { file =>
     val what = s"version ${version.name}: ${file.path}"
     val digest = MessageDigest.getInstance("SHA-256")
@@ -125,9 +124,9 @@ class StoreFiles(root: String, hadoop: Configuration, maxSize: Long) {
 
   /**
    * @param length
-   *   as it should be, where that is known
+   *   the length to expect, if known
    * @param most
-   *   bytes that are read
+   *   most bytes to read
    */
   private def read(path: Path, length: Option[Long], most: Long = maxSize): Array[Byte] = {
     val size = fs.getFileStatus(path).getLen

@@ -4,11 +4,14 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
-/** The JSON files of a store, which somebody else may have written: what is not as expected is damage. */
+/**
+ * Reads the store's JSON files. Anything unexpected in them is reported as damage, since other programs may have
+ * written them.
+ */
 object StoreJson {
   private val mapper = new ObjectMapper()
 
-  /** @param formats those that the reader knows */
+  /** @param formats format versions that the caller can read */
   def parse(bytes: Array[Byte], what: String, formats: Set[Int]): JsonNode = {
     val json =
       try mapper.readTree(bytes)

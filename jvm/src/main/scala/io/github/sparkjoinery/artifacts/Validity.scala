@@ -9,28 +9,28 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation}
 
 /**
- * Files of a source whose rows an artifact does not hold.
+ * Source files that an artifact does not cover.
  *
  * @param files
- *   their URIs
+ *   their paths
  * @param bytes
- *   in them
+ *   their size
  * @param allBytes
- *   in all files of the source
+ *   size of all files of the source
  * @param isReadByQuery
- *   whether the query is going to read just these beside those that are covered
+ *   true if the query reads exactly these files besides the covered ones
  * @param reason
- *   one of them, in words
+ *   names one of the files, for EXPLAIN
  */
 case class Uncovered(files: Set[String], bytes: Long, allBytes: Long, isReadByQuery: Boolean, reason: String)
 
 /**
- * Whether an artifact holds all that a query is going to read of its source. The source's files are listed anew for
- * that: what the session knows of them may be old.
+ * Checks that an artifact covers everything that the query will read of its source. It lists the source's files again,
+ * because the session's listing may be old.
  */
 object Validity {
 
-  /** Why the artifact was not made from the relation as it is now, as far as that can be told without listing files. */
+  /** Returns why the artifact does not fit the relation's current state, as far as that shows without listing files. */
   def mismatch(version: ArtifactVersion, source: SourceRelation): Option[String] = {
     val schema = source.schema.map(Source.columnOf)
     (version.source, version.fingerprint) match {
@@ -54,7 +54,7 @@ object Validity {
     }
   }
 
-  /** Files of the source that the version does not hold as they are now; None if it holds all. Takes a listing. */
+  /** Lists the source and returns the files that the version does not cover; None if it covers all. */
   def uncovered(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Option[Uncovered] =
     version.fingerprint match {
       case Files(covered) =>
@@ -78,16 +78,16 @@ object Validity {
     }
 
   /**
-   * The files that a query is going to read and the version does not hold; or why it cannot stand for the others.
-   * Unlike a filter, of which too much does no harm, it has to hold the rows of just those files. Takes a listing of
-   * the source.
+   * Lists the source and returns the files that the query reads in addition to the covered ones, or why the version
+   * cannot replace the covered ones. A bloom filter may have too many keys; a range index must have exactly the rows of
+   * its files.
    */
   def filesSince(version: ArtifactVersion, source: SourceRelation, session: SparkSession): Either[String, Set[String]] =
     version.fingerprint match {
       case Files(_) if version.uncovered > 0 =>
         Left(s"${version.uncovered} files of the source were still changing when it was built")
       case Files(listed) =>
-        val covered = listed.filter { case (_, (length, _)) => length > 0 } // Spark reads no others
+        val covered = listed.filter { case (_, (length, _)) => length > 0 } // Spark skips empty files
         val files = source.files.get
         val now = list(files, session)
         val reads = readsOf(files)
@@ -96,27 +96,26 @@ object Validity {
         val changed =
           covered.collectFirst { case (path, file) if now.get(path).exists(_ != file) => s"$path has changed since" }
         val unlisted = if (now == read) None else Some("the source's files have changed since the query listed them")
-        // Spark reads a file once for each partition that has it, and an index was built where none was read twice
+        // Spark reads a file once per partition that has it; the index was built with each file read once
         val shared = if (reads.size == read.size) None else Some("partitions of the source share files")
         gone.orElse(changed).orElse(unlisted).orElse(shared).toLeft(now.keySet -- covered.keySet)
       case _ => Right(Set.empty)
     }
 
-  /** A query reads the files that it listed once, even where others have come since. */
+  /** The files that the query reads: those of its own listing, even if files have been added since. */
   private def listedBy(relation: HadoopFsRelation): Map[String, (Long, Long)] = readsOf(relation).toMap
 
-  /** The same, a file as often as the query reads it. */
+  /** The same, with a file listed as often as the query reads it. */
   private def readsOf(relation: HadoopFsRelation): Seq[(String, (Long, Long))] =
     relation.location.listFiles(Nil, Nil).flatMap(_.files).filter(_.getLen > 0)
       .map(file => file.getPath.toString -> ((file.getLen, file.getModificationTime)))
 
-  // by relation, how long its last listing took
+  // relation -> duration of its last listing
   private val listingMs = new ConcurrentHashMap[String, Long]()
 
   /**
-   * What to say of a listing that takes too long. A listing that an earlier query began is never used for a later one:
-   * a file may have been replaced by another of its name in between, which only a listing that began with the query can
-   * tell.
+   * The message for a listing that takes too long. A query never uses the listing of an earlier query, because a file
+   * may have been replaced under the same name in between.
    */
   def slowListing(source: SourceRelation): String = {
     val last =
@@ -124,13 +123,13 @@ object Validity {
     s"listing the files of ${source.identity}, anew for each query$last"
   }
 
-  /** Options as text, without those that do not change what is read. */
+  /** Writes the options as text, without those that cannot change the rows. */
   def optionsText(options: Map[String, String]): String = options.toSeq
     .map { case (key, value) => (key.toLowerCase(Locale.ROOT), value) }
     .filterNot { case (key, _) => key == "path" || key == "serialization.format" }
     .sorted.map { case (key, value) => s"$key=$value" }.mkString(",")
 
-  /** Of each file its canonical URI, its length, and when it was changed. */
+  /** Lists the source: path -> length and modification time. */
   private def list(relation: HadoopFsRelation, session: SparkSession): Map[String, (Long, Long)] = {
     val hadoop = session.sessionState.newHadoopConfWithOptions(relation.options)
     val hides = hidesByDefault(relation, session)
@@ -155,9 +154,9 @@ object Validity {
   }
 
   /**
-   * The files in a folder, and where `deep` says so those below it. A store of objects lists all of them by one
-   * request. For local files that request starts a process for each file, to learn its permissions, where Hadoop has no
-   * native library; they are listed folder by folder, as Spark itself does.
+   * Lists the files in a folder, with those of its subfolders if `deep`. An object store answers this in one request.
+   * For local files without Hadoop's native library the same request starts a process per file to read permissions.
+   * Local folders are therefore listed one by one, as Spark does.
    */
   private def filesOf(fs: FileSystem, folder: Path, deep: Boolean): Seq[FileStatus] =
     if (fs.getUri.getScheme == "file") {
@@ -168,14 +167,14 @@ object Validity {
       Iterator.continually(files).takeWhile(_.hasNext).map(_.next()).filter(_.isFile).toSeq
     }
 
-  // Spark 4.3 lets users say which names are skipped; then none is here, which at worst finds a file too many.
+  // In Spark 4.3 a setting says which names are hidden. If it is set, nothing is hidden here: a file too many is safe.
   private def hidesByDefault(relation: HadoopFsRelation, session: SparkSession): Boolean = {
     val option = "ignoredPathSegmentRegex"
     !relation.options.exists(_._1.equalsIgnoreCase(option)) &&
     session.conf.getAll.get(s"spark.sql.files.$option").forall(_ == "^[._]")
   }
 
-  /** What Spark does not read by default. */
+  /** True for paths that Spark ignores by default. */
   private def isHidden(path: String): Boolean =
     path.split(Path.SEPARATOR_CHAR).exists(name => name.startsWith(".") || name.startsWith("_") && !name.contains("="))
 }

@@ -7,20 +7,20 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
 /**
- * What makes a broadcast join of ours acceptable to adaptive execution, which takes a broadcast stage below Spark's own
- * broadcast joins only and otherwise stops re-planning without a word. The operator extends Spark's nested loop join,
- * of whose work nothing is left, and mixes this trait in. It streams the child that is not broadcast, in the same stage
- * of generated code.
+ * Makes a broadcast join of Joinery acceptable to adaptive execution, which silently stops re-planning if a broadcast
+ * stage is below any other operator than Spark's own broadcast joins. The operator therefore extends Spark's nested
+ * loop join, overrides all of its work, and mixes in this trait. It streams the child that is not broadcast, within the
+ * same whole-stage code.
  *
- * A class cannot extend a case class as a case class: the trait has what the compiler would write, over the operator's
- * arguments.
+ * A class that extends a case class gets no case class methods of its own, so the trait implements them over
+ * `arguments`.
  */
 trait BroadcastJoinFrame extends BroadcastNestedLoopJoinExec {
 
-  /** All arguments of the constructor, in its order. */
+  /** All constructor arguments, in order. */
   protected def arguments: Seq[Any]
 
-  /** The name of the operator, as EXPLAIN shows it. */
+  /** The operator's name in EXPLAIN. */
   override def productPrefix: String
 
   /** The child that is not broadcast. */

@@ -8,22 +8,23 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 
 /**
- * An operator whose children's generated code stays in stages of its own, as below Spark's own shuffled joins. Spark
- * names the operators that it treats so. Without this, a chain of joins would have more than the two inputs that
- * generated code can have.
+ * Marks an operator whose children get whole-stage code of their own, as below Spark's shuffled joins. Spark has a
+ * fixed list of operators that it treats so. Without the marker, a chain of joins would exceed the limit of two inputs
+ * per generated stage.
  */
 trait ChildrenInOwnStages extends SparkPlan
 
 /**
- * An operator whose generated code does what the number of its task says. In the code of a union it would be told the
+ * Marks an operator whose generated code depends on the task's number. Within the code of a union it would see the
  * number of the union's task.
  */
 trait CodeByTaskNumber extends SparkPlan
 
 /**
- * Stands between an operator with [[ChildrenInOwnStages]] and a child with generated code, and ends the child's stage.
- * So it does between a union and a child with such an operator, or one with [[CodeByTaskNumber]]: from Spark 4.3 on a
- * union is part of its children's code, if each of them has one input.
+ * Ends the code generation stage of its child. It is placed in two cases:
+ *   - below an operator with [[ChildrenInOwnStages]];
+ *   - below a union, if the child has such an operator or one with [[CodeByTaskNumber]]. From Spark 4.3 on, a union
+ *     shares the code of its children if each of them has one input.
  */
 case class CodegenBoundaryExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "CodegenBoundary"
@@ -34,7 +35,7 @@ case class CodegenBoundaryExec(child: SparkPlan) extends UnaryExecNode {
   override protected def withNewChildInternal(newChild: SparkPlan): CodegenBoundaryExec = copy(child = newChild)
 }
 
-/** Puts the boundaries in, just before Spark marks what it generates code for. */
+/** Inserts the boundaries just before Spark chooses its code generation stages. */
 object CodegenBoundaries extends ColumnarRule {
   override def postColumnarTransitions: Rule[SparkPlan] = SeparateChildren
 

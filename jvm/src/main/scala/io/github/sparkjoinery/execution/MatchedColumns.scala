@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference}
 
-/** Generated code that reads the columns of a row that a join has found. */
+/** Generates code that reads the columns of a matched row. */
 private[sparkjoinery] object MatchedColumns {
 
-  /** @param row name of a row */
+  /** @param row the row's variable */
   def of(ctx: CodegenContext, row: String, output: Seq[Attribute]): Seq[ExprCode] = {
     ctx.currentVars = null
     ctx.INPUT_ROW = row
@@ -16,7 +16,7 @@ private[sparkjoinery] object MatchedColumns {
     }
   }
 
-  /** @param row name of a row that may be null, and then all columns are NULL */
+  /** @param row the row's variable; if it is null at run time, all columns are NULL */
   def orNulls(ctx: CodegenContext, row: String, output: Seq[Attribute]): Seq[ExprCode] =
     output.zip(of(ctx, row, output)).map { case (attribute, column) =>
       val isNull = ctx.freshName("isNull")

@@ -9,17 +9,18 @@ import org.apache.spark.sql.execution.exchange.{
   ShuffleExchangeExec,
   ValidateRequirements
 }
-import org.apache.spark.sql.execution.{ColumnarRule, FilterExec, SparkPlan}
+import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.joinery.ShuffleFiles
 
 import io.github.sparkjoinery.expressions.MightContain
 import io.github.sparkjoinery.planning.ReportedOperator
 
 /**
- * Has each task write its shuffled rows into one file, in plans with an operator or a filter of Joinery that shuffle
- * few rows. Up to `spark.shuffle.sort.bypassMergeThreshold` partitions (200, which is also how many Spark makes by
- * default) each task opens a file for every partition; of rows that a filter has made few, that takes longer than all
- * the rest. With one partition more it sorts rows by partition in memory (docs/decisions/0021-one-partition-more.md).
+ * Has each task write its shuffled rows into one file, in adaptive plans with an operator or a filter of Joinery that
+ * shuffle few rows. Up to `spark.shuffle.sort.bypassMergeThreshold` partitions (200, which is also how many Spark makes
+ * by default) each task opens a file for every partition; of rows that a filter has made few, that takes longer than
+ * all the rest. With one partition more it sorts rows by partition in memory
+ * (docs/decisions/0021-one-partition-more.md).
  */
 object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
@@ -72,9 +73,4 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       }
     case _ => false
   } || exchange.find(_.logicalLink.isDefined).flatMap(_.logicalLink).exists(_.stats.sizeInBytes <= FewBytes)
-
-  /** The only hook for plans that are not adaptive; it also gets each stage of those that are. */
-  object WithoutAdaptiveExecution extends ColumnarRule {
-    override def preColumnarTransitions: Rule[SparkPlan] = OneFilePerTask
-  }
 }

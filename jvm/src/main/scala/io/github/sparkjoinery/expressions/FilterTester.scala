@@ -1,13 +1,14 @@
 package io.github.sparkjoinery.expressions
 
 /**
- * Tests the keys of one task. Where more than nine of ten rows pass, it lets all pass for a while, then looks again;
- * for twice as long if it finds the same. A filter that does not filter costs next to nothing.
+ * Tests the keys of one task against a bloom filter, and pauses if the filter drops too little. If more than 90 % of
+ * 5,000 tested rows passed, the next rows pass untested, until the pause ends and testing resumes. Each further pause
+ * is twice as long, up to a limit.
  *
  * @param words
- *   four for each block
+ *   four per block
  * @param pauses
- *   whether it may let rows pass unseen
+ *   true if rows may pass untested
  */
 class FilterTester(blocks: Int, words: Array[Long], pauses: Boolean = true) extends KeyTester {
   import FilterTester._
@@ -15,7 +16,7 @@ class FilterTester(blocks: Int, words: Array[Long], pauses: Boolean = true) exte
   private var tested = 0
   private var passed = 0
   private var pause = FirstPause
-  private var unseen = 0 // rows still to let pass
+  private var unseen = 0 // rows of this pause still to pass untested
   private var paused = false
   private var testedBefore = 0L
   private var droppedBefore = 0L
@@ -59,16 +60,16 @@ class FilterTester(blocks: Int, words: Array[Long], pauses: Boolean = true) exte
 
 object FilterTester {
 
-  /** Bits for each key of a filter that is built: one key in about a thousand passes that should not. */
+  /** Bits per key of a filter that the query builds: about one absent key in a thousand passes. */
   private val BitsPerKey = 16
 
-  /** 16 KB, which costs nothing, and lets hardly a key of a thousand others pass. */
+  /** Fewest blocks of a filter: 16 KB, so that filters of few keys have almost no false positives. */
   private val FewestBlocks = 512
 
-  /** Blocks of a filter of so many keys. */
+  /** The number of blocks for a number of keys. */
   def blocksFor(keys: Int): Int = ((keys.toLong * BitsPerKey + 255) / 256).max(FewestBlocks).toInt
 
-  /** Adds a key to the words of a filter, four for each block. */
+  /** Sets the bits of a key in the filter's words, four per block. */
   def add(hash: Long, words: Array[Long]): Unit = {
     val at = blockOf(hash, words.length >> 2) << 2
     words(at) |= bitsOf(hash)
@@ -79,14 +80,17 @@ object FilterTester {
 
   private def blockOf(hash: Long, blocks: Int): Int = (((hash >>> 40) * blocks) >>> 24).toInt
 
-  /** Rows after which the share of those that passed decides. */
+  /** Tested rows after which the share that passed decides on a pause. */
   val Window: Int = 5000
 
-  /** Rows that pass untested before it is tried again, at first and at last. */
+  /** Rows of the shortest and of the longest pause. */
   val FirstPause: Int = 20 * Window
   val LongestPause: Int = 32 * FirstPause
 
-  /** A word's two bits: one in the low half, by five bits of the hash, one in the high half, by the next five. */
+  /**
+   * The two bits of a key in one word: one in the low half, by five bits of the hash, one in the high half, by the next
+   * five.
+   */
   private def bitsOf(hash: Long): Long = (1L << (hash & 31)) | (1L << (32 + ((hash >>> 5) & 31)))
 
   private def holds(word: Long, hash: Long): Boolean = {

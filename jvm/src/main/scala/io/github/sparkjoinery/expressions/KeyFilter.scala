@@ -1,19 +1,19 @@
 package io.github.sparkjoinery.expressions
 
 /**
- * What `joinery_might_contain` asks: a filter over hashes of keys that is stored, built while the query runs, or
- * absent. All tasks share it; equal filters are one and the same, so that plans with them can be compared.
+ * The filter that `joinery_might_contain` probes with hashes of keys: stored, built by the query, or absent. All tasks
+ * of an executor share it. Implementations define `equals`, so that Spark can compare plans with filters.
  */
 trait KeyFilter extends Serializable {
 
-  /** What the keys are of, for EXPLAIN. */
+  /** The identity of the relation whose keys it has, for EXPLAIN. */
   def relation: String
 
   /**
-   * What one task asks.
+   * Makes the tester of one task.
    *
    * @param pauses
-   *   whether it may let rows pass unseen
+   *   true if rows may pass untested
    */
   def newTester(pauses: Boolean = true): KeyTester
 }
@@ -21,30 +21,30 @@ trait KeyFilter extends Serializable {
 /** Tests the keys of one task. */
 trait KeyTester {
 
-  /** Whether the next row passes, whatever its key. */
+  /** True if the next row passes untested. */
   def skips(): Boolean = false
 
-  /** False only if no key of the filter has this hash. */
+  /** False only if no key in the filter has this hash. */
   def mightContain(hash: Long): Boolean
 
-  /** Keys that were looked up; those that passed unseen are not among them. */
+  /** Number of keys that were tested. */
   def rowsTested: Long = 0
 
-  /** Keys of those that were not found. */
+  /** Number of tested keys that were not found. */
   def rowsDropped: Long = 0
 
-  /** Whether it has let rows pass unseen, as most that it had seen passed. */
+  /** True if rows have passed untested because the filter dropped too few. */
   def hasPaused: Boolean = false
 }
 
-/** No filter: every key passes. */
+/** Lets every key pass, in place of a filter that could not be built or read. */
 case class AbsentFilter(relation: String) extends KeyFilter {
   override def newTester(pauses: Boolean): KeyTester = new KeyTester {
     override def mightContain(hash: Long): Boolean = true
   }
 }
 
-/** A key passes that one of two filters may contain. */
+/** Lets a key pass if one of two filters may contain it. */
 case class EitherKeyFilter(first: KeyFilter, second: KeyFilter) extends KeyFilter {
   override def relation: String = first.relation
 

@@ -6,13 +6,13 @@ import org.apache.spark.sql.catalyst.types._
 import org.apache.spark.sql.types.{DataType, Decimal, LongType}
 
 /**
- * A value as a long: equal values give equal longs, and longs sort as the values do. NULL gives NULL. So keys are
- * hashed, and times searched, without a look at the row.
+ * Converts a value to a long that sorts as the value does: equal values give equal longs, NULL gives NULL. Keys can
+ * then be hashed, and times searched, without reading the row.
  *
  * @param child
- *   of a type that [[OrderedLong.supports]]
+ *   of a type that [[OrderedLong.supports]] accepts
  * @param descending
- *   whether greater values give lesser longs
+ *   true if greater values give smaller longs
  */
 case class OrderedLong(child: Expression, descending: Boolean = false) extends UnaryExpression {
 
@@ -54,7 +54,7 @@ object OrderedLong {
     case _ => false
   }
 
-  /** Spark's order of doubles: -0.0 equals 0.0, and NaN, of which there is one, comes last. */
+  /** Orders doubles as Spark does: -0.0 equals 0.0, and NaN comes last. */
   def ofDouble(value: Double): Long = {
     val bits = java.lang.Double.doubleToLongBits(if (value == 0) 0.0 else value)
     bits ^ ((bits >> 63) & Long.MaxValue)

@@ -6,15 +6,15 @@ import org.apache.spark.SparkContext
 import org.apache.spark.broadcast.Broadcast
 
 /**
- * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256. All tasks
- * share it: it is broadcast when it first goes to an executor, so that a plan which is only explained costs nothing.
+ * A split-block bloom filter over hashes of keys. Each hash sets, or tests, eight bits in one block of 256 bits. The
+ * filter is broadcast when it is first serialized to an executor, so EXPLAIN alone starts no broadcast.
  *
  * @param relation
  *   identity of its source, for EXPLAIN
  * @param id
- *   of its version, or of the query that built it; filters with the same one are equal
+ *   identifies the stored version, or the query that built it; filters with the same id are equal
  * @param local
- *   four words for each block
+ *   four words per block; null on executors, which read the broadcast
  */
 class SplitBlockFilter(val relation: String, val id: String, val blocks: Int, @transient private val local: Array[Long])
   extends KeyFilter {

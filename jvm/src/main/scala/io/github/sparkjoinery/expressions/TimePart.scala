@@ -8,15 +8,15 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
- * The label of the part of time that a row belongs to: part i holds the times from the i-th cut on. NULL belongs to the
- * last.
+ * Returns the label of the part that a row's time falls into. Part i begins at the i-th cut. A NULL time is in the last
+ * part.
  *
  * @param time
  *   a long
  * @param cuts
- *   an array of longs, ascending; NULL: there is one part only
+ *   an array of longs, ascending; NULL if there is only one part
  * @param labels
- *   by part
+ *   part number -> label
  */
 case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extends BinaryExpression {
   override def left: Expression = time
@@ -52,10 +52,10 @@ case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extend
 
 object TimePart {
 
-  /** The last part. */
+  /** The number of the last part. */
   def last(cuts: ArrayData): Int = if (cuts == null) 0 else cuts.numElements()
 
-  /** The part of a time: how many cuts there are up to it. */
+  /** The part of a time: the number of cuts that are not after it. */
   def of(time: Long, cuts: ArrayData): Int = {
     var low = 0
     var high = last(cuts)

@@ -19,28 +19,28 @@ private[parser] class LastJoinParser extends StatementParser {
   override val astBuilder: LastJoinAstBuilder = new LastJoinAstBuilder
 
   private var stream: TokenStream = _
-  private var asOfTokens: AsOfJoinTokens = _
-  private var tokens: LastJoinTokens = _
+  private var asOf: RewrittenStatement = _
+  private var last: RewrittenStatement = _
 
   override protected def prepare(parser: SqlBaseParser): Seq[ParseTree] = {
     // Spark parses a statement again, with the same parser, when its faster mode fails: the tokens are ours by then.
-    if (parser.getTokenStream ne stream) rewrite(LastJoinTokens.tokensOf(parser))
-    if (tokens.joins.isEmpty && asOfTokens.joins.isEmpty) throw NoLastJoin
-    val conditions = asOfTokens.joins.map(join => join.startIndex -> parseCondition(parser, join.condition))
+    if (parser.getTokenStream ne stream) rewrite(StatementTokens.of(parser))
+    if (last.joins.isEmpty && asOf.joins.isEmpty) throw NoLastJoin
+    val conditions = asOf.joins.map(join => join.startIndex -> parseCondition(parser, join.clause.get))
     astBuilder.asOfJoins = conditions.toMap
-    val orders = tokens.joins.map(join => join.startIndex -> join.order.map(parseOrder(parser, _)))
+    val orders = last.joins.map(join => join.startIndex -> join.clause.map(parseOrder(parser, _)))
     astBuilder.lastJoins = orders.map { case (start, order) =>
       start -> order.toSeq.flatMap(_.order.asScala)
     }.toMap
-    read(parser, tokens.rewritten)
+    read(parser, last.statement.tokens)
     orders.flatMap(_._2) ++ conditions.map(_._2)
   }
 
-  private def rewrite(statement: IndexedSeq[Token]): Unit = {
-    asOfTokens = if (JoineryConf.asOfJoinEnabled) AsOfJoinTokens.rewrite(statement) else AsOfJoinTokens(statement, Nil)
-    tokens =
-      if (JoineryConf.lastJoinEnabled) LastJoinTokens.rewrite(asOfTokens.rewritten)
-      else LastJoinTokens(asOfTokens.rewritten, Nil)
+  private def rewrite(statement: StatementTokens): Unit = {
+    asOf = if (JoineryConf.asOfJoinEnabled) AsOfJoinTokens.rewrite(statement) else RewrittenStatement(statement, Nil)
+    last =
+      if (JoineryConf.lastJoinEnabled) LastJoinTokens.rewrite(asOf.statement)
+      else RewrittenStatement(asOf.statement, Nil)
   }
 
   private def parseCondition(parser: SqlBaseParser, condition: Seq[Token]): BooleanExpressionContext = {
@@ -48,17 +48,17 @@ private[parser] class LastJoinParser extends StatementParser {
     val tree = parser.booleanExpression()
     val next = parser.getCurrentToken
     if (next.getType != Token.EOF)
-      LastJoinTokens.fail(next, "expected one comparison between the parentheses of MATCH_CONDITION")
+      StatementTokens.fail(next, "expected one comparison between the parentheses of MATCH_CONDITION")
     tree
   }
 
   private def parseOrder(parser: SqlBaseParser, order: Seq[Token]): QueryOrganizationContext = {
     read(parser, order)
     val clause = parser.queryOrganization()
-    if (clause.order.isEmpty) LastJoinTokens.fail(order.head, "LAST JOIN's ORDER BY is not a list of terms")
+    if (clause.order.isEmpty) StatementTokens.fail(order.head, "LAST JOIN's ORDER BY is not a list of terms")
     val next = parser.getCurrentToken
     if (next.getType != Token.EOF || clause.limit != null || clause.windowClause != null) {
-      LastJoinTokens.fail(next, "expected a comma, ON or USING after an ORDER BY term of LAST JOIN")
+      StatementTokens.fail(next, "expected a comma, ON or USING after an ORDER BY term of LAST JOIN")
     }
     clause
   }

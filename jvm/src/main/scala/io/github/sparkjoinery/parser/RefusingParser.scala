@@ -24,13 +24,13 @@ class RefusingParser(why: String) extends ListeningParser {
   }
 
   private def refuse(parser: SqlBaseParser): Unit = {
-    val tokens = LastJoinTokens.tokensOf(parser)
-    val refused = tokens.indices.find { i =>
-      isOn("spark.joinery.lastJoin.enabled", default = true) && LastJoinTokens.isLastJoin(tokens, i) ||
+    val statement = StatementTokens.of(parser)
+    val refused = statement.indices.find { i =>
+      isOn("spark.joinery.lastJoin.enabled", default = true) && LastJoinTokens.isLastJoin(statement, i) ||
       // as Spark 4.3 itself reads it where that is on
-      !isOn("spark.sql.join.asofJoin.enabled", default = false) && AsOfJoinTokens.isAsOfJoin(tokens, i)
+      !isOn("spark.sql.join.asofJoin.enabled", default = false) && AsOfJoinTokens.isAsOfJoin(statement, i)
     }
-    if (!LastJoinTokens.isFreeText(tokens)) refused.foreach(i => fail(tokens(i)))
+    if (!statement.isFreeText) refused.foreach(i => fail(statement.tokens(i)))
   }
 
   private def isOn(key: String, default: Boolean): Boolean =

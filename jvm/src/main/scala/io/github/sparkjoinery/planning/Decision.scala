@@ -26,6 +26,7 @@ object Decision extends Logging {
 
   // Capabilities. Each has one reason per node: what it says later replaces what it said before.
   val LastJoin = "last join"
+  val PartsOfTime = "parts of time"
   val RangeJoin = "range join"
   val StoredRangeIndex = "stored range index"
   val RuntimeFilter = "runtime filter"

@@ -1,40 +1,31 @@
 package io.github.sparkjoinery.planning
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.ExtendedExplainGenerator
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
-import org.apache.spark.sql.execution.exchange.Exchange
-import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.joinery.{ExplainProviders, JoineryConf}
 
-/** Passes rows through; in EXPLAIN it shows the report of the plan below it. */
-case class ExplainReportExec(report: Seq[PlanReport], child: SparkPlan) extends UnaryExecNode {
-  override def nodeName: String = "JoineryReport"
-  override def output: Seq[Attribute] = child.output
-  override def outputPartitioning: Partitioning = child.outputPartitioning
-  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
-  override def supportsColumnar: Boolean = child.supportsColumnar
-  override protected def doExecute(): RDD[InternalRow] = child.execute()
-  override protected def doExecuteColumnar() = child.executeColumnar()
-  override protected def stringArgs: Iterator[Any] = Iterator(report.mkString("[", "; ", "]"))
-  override protected def withNewChildInternal(newChild: SparkPlan): ExplainReportExec = copy(child = newChild)
+/** Shows the report of a plan below the plan, in EXPLAIN and in the UI, with `spark.joinery.explain`. */
+class ExplainReport extends ExtendedExplainGenerator {
+  // This error of a constructor makes Spark leave the provider out, and its title, too.
+  if (!JoineryConf.explain) throw new UnsupportedOperationException("spark.joinery.explain is false")
+
+  override def title: String = "Joinery"
+
+  override def generateExtendedInfo(plan: SparkPlan): String = {
+    val report = PlanReport.of(plan)
+    if (report.isEmpty) "no join or window" else report.mkString("\n")
+  }
 }
 
-/** With `spark.joinery.explain`, puts the report on top of a plan, with adaptive execution and without. */
-object ExplainReportRule extends Rule[SparkPlan] {
-  override def apply(plan: SparkPlan): SparkPlan = plan match {
-    case _ if !JoineryConf.explain => plan
-    case _: ExplainReportExec | _: AdaptiveSparkPlanExec | _: Exchange => plan // there already, or part of a plan
-    case _ =>
-      val report = PlanReport.of(plan)
-      if (report.isEmpty) plan else ExplainReportExec(report, plan)
-  }
+object ExplainReport {
 
-  /** The only hook for plans that are not adaptive. */
-  object WithoutAdaptiveExecution extends ColumnarRule {
-    override def preColumnarTransitions: Rule[SparkPlan] = ExplainReportRule
+  /** Adds the report to what the session shows in EXPLAIN. Changes no plan: it has to run before a plan is shown. */
+  object Show extends Rule[LogicalPlan] {
+    override def apply(plan: LogicalPlan): LogicalPlan = {
+      if (JoineryConf.explain) ExplainProviders.add(classOf[ExplainReport].getName)
+      plan
+    }
   }
 }

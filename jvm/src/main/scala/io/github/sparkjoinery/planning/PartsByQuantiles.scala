@@ -4,10 +4,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.ApproximatePercentile
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, DoubleType}
 
 /**
- * Where a join has no key to shuffle by, a number that both sides have is cut into parts, and the part becomes the key.
+ * Cuts a join that has no key to shuffle by. A number that both sides have is cut into parts, and the part becomes the
+ * key.
  *
  * @param partitions
  *   of the shuffle
@@ -17,7 +19,7 @@ case class PartsByQuantiles(partitions: Int) {
 
   val parts: Int = math.min(partitions, MostParts)
 
-  /** By part: labels that Spark's hash partitioning sends to partitions of their own, in the partitions' order. */
+  /** A label for each part. Spark's hash partitioning sends each to its own partition, in the partitions' order. */
   def labels: Seq[Int] = {
     def partitionOf(label: Int): Int =
       Pmod(new Murmur3Hash(Seq(Literal(label))), Literal(partitions)).eval().asInstanceOf[Int]
@@ -26,8 +28,9 @@ case class PartsByQuantiles(partitions: Int) {
   }
 
   /**
-   * The cuts between the parts, at quantiles, as a scalar subquery. They decide how evenly the work is spread, never
-   * what is found, as long as all places have the same: see [[OneExecutionOfCuts]].
+   * The cuts between the parts, at quantiles, as a scalar subquery. They decide how evenly the work is spread, and not
+   * which rows match, as long as both sides have the same. Quantiles depend on the order that rows come in, so the
+   * subquery has to run once: adaptive execution sees to it by the subquery's expression id, and nothing else does.
    *
    * @param number
    *   over the relation: a long
@@ -48,6 +51,13 @@ case class PartsByQuantiles(partitions: Int) {
 }
 
 object PartsByQuantiles {
+
+  /** Why a join cannot be cut into parts. */
+  def missing(join: LogicalPlan): Option[String] =
+    if (!SQLConf.get.adaptiveExecutionEnabled) Some("adaptive execution is off")
+    else if (join.isStreaming) Some("a stream's batches may run without adaptive execution")
+    else None
+
   private val MostParts = 1024
   private val Accuracy = 1000
 }

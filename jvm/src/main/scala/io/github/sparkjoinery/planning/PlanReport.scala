@@ -6,6 +6,7 @@ import com.fasterxml.jackson.module.scala.DefaultScalaModule
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Final, MinBy}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.joins._
 import org.apache.spark.sql.execution.window.WindowExecBase
 import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
@@ -41,7 +42,12 @@ object PlanReport extends AdaptiveSparkPlanHelper {
 
   private val AsOfJoin = "as-of join"
 
-  private def entries(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
+  private def entries(plan: SparkPlan): Seq[PlanReport] = ownEntries(plan) ++ cachedPlans(plan).flatMap(entries)
+
+  private def cachedPlans(plan: SparkPlan): Seq[SparkPlan] =
+    collectWithSubqueries(plan) { case scan: InMemoryTableScanExec => scan.relation.cachedPlan }.distinct
+
+  private def ownEntries(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
     case node: ReportedOperator =>
       entry(node, node.reportedAs, joinery = true, Decision.of(node).getOrElse(node.usualReason))
     case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node))

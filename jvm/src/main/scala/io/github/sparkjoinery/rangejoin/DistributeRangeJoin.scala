@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.joinery.JoineryConf
 
+import io.github.sparkjoinery.planning.PartsByQuantiles
 import io.github.sparkjoinery.rangejoin.index.RangeLong
 import io.github.sparkjoinery.rangejoin.parts.{RangeJoinInParts, SideInParts}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
@@ -35,7 +36,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   /** Why a join without an equality, whose sides are both large, is not cut into parts. */
   private[rangejoin] def whyWhole(join: Join, conditions: RangeConditions): String =
     if (conf.numShufflePartitions < 2) "there is one shuffle partition"
-    else pairs(join, conditions).headOption.flatMap(unreadable(join, _))
+    else PartsByQuantiles.missing(join).orElse(pairs(join, conditions).headOption.flatMap(unreadable(join, _)))
       .getOrElse("two comparisons, one for each end, are what tells the parts of a row")
 
   private def unreadable(join: Join, pair: (SideInParts, SideInParts)): Option[String] =
@@ -44,7 +45,8 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
     RangeJoinType.supports(join.joinType) && RangeConditions.mayBeIn(join) && hints.isEmpty &&
-    !LimitOfSubquery.isAbove(join) && !join.isStreaming && join.condition.exists(_.deterministic) &&
+    !LimitOfSubquery.isAbove(join) && PartsByQuantiles.missing(join).isEmpty && join.condition.exists(
+      _.deterministic) &&
     Seq(join.left, join.right).forall(side =>
       !side.isInstanceOf[StoredRangeSide] && side.stats.sizeInBytes > RangeJoinStrategy.limit)
   }

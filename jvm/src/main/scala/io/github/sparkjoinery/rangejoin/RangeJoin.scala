@@ -61,11 +61,11 @@ private[rangejoin] case class RangeJoin(
    * match.
    *
    * @param places
-   *   what each partition knows of it: [[MatchedPlaces]]
+   *   what each partition knows of it: [[MatchedRows]]
    */
   def indexedRows(places: RDD[InternalRow], relation: Broadcast[SearchableRelation]): RDD[InternalRow] =
     places.map(_.getBinary(0)).coalesce(1, shuffle = true).mapPartitions { ofPartitions =>
-      task(relation.value.index).indexedRows(MatchedPlaces.ofAll(ofPartitions))
+      task(relation.value.index).indexedRows(MatchedRows.ofTasks(ofPartitions))
     }
 }
 
@@ -93,6 +93,7 @@ private[rangejoin] class RangeSearch(
   private val rowKey = UnsafeProjection.create(terms.streamedKeys, streamed)
   private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed)).orNull
   private val pair = new JoinedRow
+  private val errors = new FirstError
 
   def begin(row: InternalRow): Unit = {
     pair.withLeft(row)
@@ -133,13 +134,31 @@ private[rangejoin] class RangeSearch(
     place
   }
 
-  def hasMatch: Boolean = next() >= 0
+  /**
+   * Whether there is a match.
+   *
+   * @param missed
+   *   takes the candidates' first error where there is none
+   */
+  def hasMatch(missed: FirstError => Unit = _.raise()): Boolean = {
+    errors.clear()
+    var isFound = false
+    var place = reader.next()
+    while (!isFound && place >= 0) {
+      try isFound = isMatch(place)
+      catch { case error: Exception => errors.add(error) }
+      if (!isFound) place = reader.next()
+    }
+    if (!isFound) missed(errors)
+    isFound
+  }
 
-  /** Marks all matches. */
-  def mark(places: PlacesToMark): Unit = {
+  /** Adds all indexed rows that match to others. */
+  def mark(matched: MatchedRows): Unit = {
     var place = reader.next()
     while (place >= 0) {
-      if (!places.isMarked(place) && isMatch(place)) places.mark(place)
+      try if (!matched.contains(place) && isMatch(place)) matched.add(place)
+      catch { case error: Exception => matched.fail(place, error) }
       place = reader.next()
     }
   }

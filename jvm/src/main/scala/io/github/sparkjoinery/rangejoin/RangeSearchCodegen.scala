@@ -98,37 +98,44 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     }.getOrElse("")
 
   /**
-   * Code that looks for a match until there is one.
+   * Code that looks for a match until there is one; see [[FirstError]].
    *
    * @param found
    *   the name of a variable: whether there is a match
    * @param onFound
    *   code
+   * @param onMissed
+   *   code, for the name of the [[FirstError]]
    */
   protected def untilFound(
       ctx: CodegenContext,
       streamedVars: Seq[ExprCode],
       reader: String,
       found: String,
-      onFound: String = ""): String = {
+      onFound: String = "",
+      onMissed: String => String = errors => s"$errors.raise();"): String = {
     val Seq(place, matched) = Seq("place", "matched").map(ctx.freshName)
     val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
+    val ofErrors = classOf[FirstError].getName
+    val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
     s"""
        |int $place = 0;
+       |$errors.clear();
        |while (!$found && ($place = $reader.next()) >= 0) {
        |  UnsafeRow $matched = $reader.row($place);
-       |  $condition
+       |  ${deferring(ctx, condition, error => s"$errors.add($error);")}
        |  $found = true;
        |  $onFound
        |}
+       |if (!$found) ${onMissed(errors)}
        |""".stripMargin
   }
 
   /**
-   * Code that marks all matches.
+   * Code that adds the places of all matches to others.
    *
    * @param places
-   *   the name of the [[PlacesToMark]]
+   *   the name of [[MatchedRows]]
    */
   protected def markMatches(
       ctx: CodegenContext,
@@ -140,13 +147,28 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     s"""
        |int $place = 0;
        |while (($place = $reader.next()) >= 0) {
-       |  if ($places.isMarked($place)) continue;
+       |  if ($places.contains($place)) continue;
        |  UnsafeRow $matched = $reader.row($place);
-       |  $condition
-       |  $places.mark($place);
+       |  ${deferring(ctx, condition, error => s"$places.fail($place, $error);")}
+       |  $places.add($place);
        |}
        |""".stripMargin
   }
+
+  /** The code of a condition; a candidate that fails is left by `continue`. */
+  private def deferring(ctx: CodegenContext, condition: String, onError: String => String): String =
+    if (condition.isEmpty) ""
+    else {
+      val error = ctx.freshName("error")
+      s"""
+         |try {
+         |  $condition
+         |} catch (Exception $error) {
+         |  ${onError(error)}
+         |  continue;
+         |}
+         |""".stripMargin
+    }
 
   protected def sided(streamedVars: Seq[ExprCode], indexedVars: Seq[ExprCode]): Seq[ExprCode] =
     if (indexedSide == BuildRight) streamedVars ++ indexedVars else indexedVars ++ streamedVars

@@ -41,20 +41,20 @@ private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeT
       if (keepsStreamed && task.isUnmatched) output.unmatched(task.row) else null
     } else {
       task.find()
-      if (givesOutIndexed) task.mark(place)
+      if (givesOutIndexed) task.matched.add(place)
       output.sided(task.row, search.row(place))
     }
   }
 
   private def mark(): InternalRow = {
-    search.mark(task)
+    search.mark(task.matched)
     task.close()
     null
   }
 
   private def ofStreamed(): InternalRow = {
     val hadMatch = task.isFound
-    if (!hadMatch && search.hasMatch) task.find()
+    if (!hadMatch && search.hasMatch(task.miss)) task.find()
     task.close()
     joinType match {
       case LeftSemi => if (task.isFound) task.row else null

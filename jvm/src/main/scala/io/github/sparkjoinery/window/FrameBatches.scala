@@ -16,7 +16,7 @@ import io.github.sparkjoinery.window.frames.{
   PeerNumbers,
   ResultRow
 }
-import io.github.sparkjoinery.window.kernels.{ColumnGuard, ForwardGuard, Kernel, Kernels}
+import io.github.sparkjoinery.window.kernels.{Kernel, Kernels}
 import io.github.sparkjoinery.window.program.{FrameProgram, WindowProgram}
 import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
 
@@ -211,7 +211,6 @@ private[window] final class ColumnBatches(
     output,
     program.results,
     columns,
-    new ColumnGuard(columns, _, _),
     rows.cursor,
     FrameBatches.Rows,
     seed)
@@ -282,14 +281,13 @@ private[window] final class ForwardBatches(
     seed: (Int, InternalRow) => Unit)
   extends FrameBatches(program, output, rows) {
 
-  private def columns(needed: Set[Int], numbersPeers: Boolean): ForwardColumns =
-    new ForwardColumns(program, needed, if (numbersPeers) order else Nil, output, rows.cursor)
+  private def columns(needed: Set[Int]): ForwardColumns =
+    new ForwardColumns(program, needed, if (program.peers.isDefined) order else Nil, output, rows.cursor)
 
   override protected lazy val kernels: Kernels = new Kernels(
     output,
     program.results,
     null,
-    (input, limit) => new ForwardGuard(columns(Set(input), numbersPeers = false), input, limit),
     rows.cursor,
     FrameBatches.Rows,
     seed)
@@ -298,7 +296,7 @@ private[window] final class ForwardBatches(
       frame.lower,
       frame.upper,
       () => rows.size,
-      columns(_, numbersPeers = program.peers.isDefined),
+      columns,
       FrameBatches.Rows,
       raise)
 

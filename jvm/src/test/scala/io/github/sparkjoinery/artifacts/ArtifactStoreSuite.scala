@@ -253,10 +253,13 @@ class ArtifactStoreSuite extends StoreOfOneFilter {
 
   test("data with other columns, of other types, or that is no Parquet") {
     for ((rows, reason) <- Seq(
-        (spark.range(3).toDF("block"), "no INT32 column block"),
+        (spark.range(3).toDF("block"), "cannot be read as block INT"),
         (
           spark.range(3).selectExpr("int(id) AS block", "id AS w0", "id AS w1", "id AS w2", "'' AS w3"),
-          "no INT64 column w3"),
+          "w3 BIGINT: "),
+        (
+          spark.range(3).selectExpr("int(id) AS number", "id AS w0", "id AS w1", "id AS w2", "id AS w3"),
+          "a block -1 beyond the last"),
         (
           spark.range(3).selectExpr("int(id) - 1 AS block", "id AS w0", "id AS w1", "id AS w2", "id AS w3"),
           "beyond the last")

@@ -45,40 +45,37 @@ class OneFilePerTaskSuite extends JoinerySession with AdaptiveSparkPlanHelper {
     case exchange: ShuffleExchangeExec => exchange
   }
 
-  for (adaptive <- Seq("true", "false")) {
-    val settings = "spark.sql.adaptive.enabled" -> adaptive
-    test(s"one more below an operator of Joinery; adaptive execution $adaptive") {
-      assert(shuffles(LastJoin, most = 5, partitions = 5, settings) == Seq(6, 6))
-      assert(shuffles(LastJoin, most = 200, partitions = 192, settings) == Seq(201, 201))
-    }
+  test("one more below an operator of Joinery") {
+    assert(shuffles(LastJoin, most = 5, partitions = 5) == Seq(6, 6))
+    assert(shuffles(LastJoin, most = 200, partitions = 192) == Seq(201, 201))
+  }
 
-    test(s"shuffles of the whole plan, so that its joins still meet; adaptive execution $adaptive") {
-      val chain =
-        s"SELECT a.id, a.q, b.n FROM ($LastJoin) a JOIN (SELECT k, count(*) AS n FROM quotes GROUP BY k) b ON a.id = b.k"
-      val partitions = shuffles(chain, most = 5, partitions = 5, settings)
-      assert(partitions.length >= 4 && partitions.distinct == Seq(6))
-    }
+  test("shuffles of the whole plan, so that its joins still meet") {
+    val chain =
+      s"SELECT a.id, a.q, b.n FROM ($LastJoin) a JOIN (SELECT k, count(*) AS n FROM quotes GROUP BY k) b ON a.id = b.k"
+    val partitions = shuffles(chain, most = 5, partitions = 5)
+    assert(partitions.length >= 4 && partitions.distinct == Seq(6))
+  }
 
-    test(s"beside a filter; adaptive execution $adaptive") {
-      val filtered = "SELECT t.id, q.q FROM trades t JOIN (SELECT * FROM quotes WHERE j = 3) q ON t.k = q.k"
-      val small = "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0"
-      withTables("facts") {
-        sql("CREATE TABLE facts USING parquet AS SELECT * FROM trades")
-        sql("CREATE TABLE few USING parquet AS SELECT * FROM quotes")
-        try {
-          val tables = filtered.replace("trades", "facts").replace("quotes", "few")
-          assert(shuffles(tables, most = 5, partitions = 5, settings, small) == Seq(6, 6))
-          val off = "spark.joinery.runtimeFilter.build.enabled" -> "false"
-          assert(shuffles(tables, most = 5, partitions = 5, settings, small, off) == Seq(5, 5))
-        } finally sql("DROP TABLE few")
-      }
+  test("beside a filter") {
+    val filtered = "SELECT t.id, q.q FROM trades t JOIN (SELECT * FROM quotes WHERE j = 3) q ON t.k = q.k"
+    val small = "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0"
+    withTables("facts") {
+      sql("CREATE TABLE facts USING parquet AS SELECT * FROM trades")
+      sql("CREATE TABLE few USING parquet AS SELECT * FROM quotes")
+      try {
+        val tables = filtered.replace("trades", "facts").replace("quotes", "few")
+        assert(shuffles(tables, most = 5, partitions = 5, small) == Seq(6, 6))
+        val off = "spark.joinery.runtimeFilter.build.enabled" -> "false"
+        assert(shuffles(tables, most = 5, partitions = 5, small, off) == Seq(5, 5))
+      } finally sql("DROP TABLE few")
     }
+  }
 
-    test(s"buckets keep their number, and so does what they meet; adaptive execution $adaptive") {
-      withTables("bucketed") {
-        sql("CREATE TABLE bucketed USING parquet CLUSTERED BY (k) INTO 5 BUCKETS AS SELECT * FROM quotes")
-        assert(shuffles(LastJoin.replace("quotes", "bucketed"), most = 5, partitions = 5, settings) == Seq(5))
-      }
+  test("buckets keep their number, and so does what they meet") {
+    withTables("bucketed") {
+      sql("CREATE TABLE bucketed USING parquet CLUSTERED BY (k) INTO 5 BUCKETS AS SELECT * FROM quotes")
+      assert(shuffles(LastJoin.replace("quotes", "bucketed"), most = 5, partitions = 5) == Seq(5))
     }
   }
 
@@ -97,19 +94,16 @@ class OneFilePerTaskSuite extends JoinerySession with AdaptiveSparkPlanHelper {
     assert(shuffles(sum.replace("6000000", "300000"), most = 5, partitions = 5) == Seq(1, 6, 6))
   }
 
-  for (adaptive <- Seq("true", "false")) {
-    test(s"not behind a filter, if what it meets has many rows; adaptive execution $adaptive") {
-      withTables("facts", "few") {
-        sql("CREATE TABLE facts USING parquet AS SELECT * FROM trades")
-        sql("CREATE TABLE few USING parquet AS SELECT * FROM quotes")
-        val query =
-          s"""SELECT sum(t.id), count(x.id)
+  test("not behind a filter, if what it meets has many rows") {
+    withTables("facts", "few") {
+      sql("CREATE TABLE facts USING parquet AS SELECT * FROM trades")
+      sql("CREATE TABLE few USING parquet AS SELECT * FROM quotes")
+      val query =
+        s"""SELECT sum(t.id), count(x.id)
           FROM (SELECT id, id % 300 AS k, id % 9 AS j, id % 7 AS at FROM range(6000000) WHERE $OneOfTwenty) t
           LEFT JOIN (SELECT f.id, f.k FROM facts f JOIN few q ON f.k = q.k WHERE q.j = 3) x ON t.k = x.k AND t.j > t.at"""
-        val settings =
-          Seq("spark.joinery.runtimeFilter.applicationSideMinSize" -> "0", "spark.sql.adaptive.enabled" -> adaptive)
-        assert(shuffles(query, most = 5, partitions = 5, settings: _*).sorted == Seq(1, 5, 5, 5))
-      }
+      val small = "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0"
+      assert(shuffles(query, most = 5, partitions = 5, small).sorted == Seq(1, 5, 5, 5))
     }
   }
 

@@ -11,7 +11,9 @@ class KeylessLastJoinSuite extends LastJoinChecks {
   private val Settings = Seq(
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
-    "spark.sql.shuffle.partitions" -> "4")
+    "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
+    "spark.sql.shuffle.partitions" -> "4"
+  )
 
   private def side(rows: Int, seed: Int, time: String = "int(pmod(hash(id, $), 100))"): String =
     s"""SELECT int(id) AS id, int(id % 5) AS k, if(id % 7 = 0, NULL, ${time.replace(
@@ -19,33 +21,26 @@ class KeylessLastJoinSuite extends LastJoinChecks {
         seed.toString)}) AS o, int(id % 3) AS v
        |FROM range(0, $rows, 1, 3)""".stripMargin
 
-  private val Modes = Seq(
-    ("false", "true", "SHUFFLE_HASH"),
-    ("true", "false", "SHUFFLE_HASH"),
-    ("false", "false", "MERGE"),
-    ("true", "true", "MERGE"))
+  private val Modes =
+    Seq(("true", "SHUFFLE_HASH"), ("false", "SHUFFLE_HASH"), ("false", "MERGE"), ("true", "MERGE"))
 
-  /** @param modes of adaptive execution and generated code, and the form */
-  private def check(on: String, order: String = "", modes: Seq[(String, String, String)] = Modes): Unit = {
+  /** @param modes of generated code, and the form */
+  private def check(on: String, order: String = "", modes: Seq[(String, String)] = Modes): Unit = {
     val query = LastJoinQuery(Seq(OrderTerm("r.o", order), OrderTerm("r.id")), on)
     val answer = asOracle(Answers.rows(sql(query.candidates)))
-    for ((adaptive, wholeStage, hint) <- modes) {
-      withConf(Settings ++ Seq(
-        "spark.sql.adaptive.enabled" -> adaptive,
-        "spark.sql.codegen.wholeStage" -> wholeStage): _*) {
+    for ((wholeStage, hint) <- modes) {
+      withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
         val joined = sql(query.sql(hint))
-        assert(Answers.rows(joined) == answer, s"$query $hint, adaptive $adaptive, generated code $wholeStage")
-        if (adaptive == "false") {
-          val carries = collect(plan(joined)) { case carry: CarryOverExec => carry.metrics("splitParts").value }
-          assert(carries.map(_ > 1) == Seq(true), carries)
-          if (hint == "MERGE") assert(partitionsUsed(joined) > 1, plan(joined))
-        }
+        assert(Answers.rows(joined) == answer, s"$query $hint, generated code $wholeStage")
+        val carries = collect(plan(joined)) { case carry: CarryOverExec => carry.metrics("splitParts").value }
+        assert(carries.map(_ > 1) == Seq(true), carries)
+        if (hint == "MERGE") assert(partitionsUsed(joined) > 1, plan(joined))
       }
     }
   }
 
   /** Modes of one form, another than the next check has. */
-  private def some(number: Int): Seq[(String, String, String)] =
+  private def some(number: Int): Seq[(String, String)] =
     if (Pairwise.isSoak) Modes else Modes.grouped(2).toSeq(number % 2)
 
   private def partitionsUsed(joined: DataFrame): Long =
@@ -104,7 +99,7 @@ class KeylessLastJoinSuite extends LastJoinChecks {
       views("l" -> left, "r" -> right)
       val query = LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "r.o <= l.o")
       val answer = asOracle(Answers.rows(sql(query.candidates)))
-      for (adaptive <- Seq("true", "false")) withConf(Settings :+ "spark.sql.adaptive.enabled" -> adaptive: _*) {
+      withConf(Settings: _*) {
         assert(Answers.rows(sql(query.sql("SHUFFLE_HASH"))) == answer, s"$left\n$right")
       }
     }
@@ -112,12 +107,21 @@ class KeylessLastJoinSuite extends LastJoinChecks {
 
   test("without a hint, and the columns of a left join") {
     views("l" -> side(50, 1), "r" -> side(50, 2))
-    withConf(Settings :+ "spark.sql.adaptive.enabled" -> "false": _*) {
+    withConf(Settings: _*) {
       val joined = sql("SELECT * FROM l LAST JOIN r ORDER BY r.o ON r.o <= l.o")
       assert(
         operators(joined).contains("CarryOver") && operators(joined).contains("ShuffledHashLastJoin"),
         plan(joined))
       assert(joined.schema == sql("SELECT * FROM l LEFT JOIN r ON r.o <= l.o").schema)
+    }
+  }
+
+  test("not rewritten without adaptive execution") {
+    views("l" -> side(50, 1), "r" -> side(50, 2))
+    withConf(Settings :+ "spark.sql.adaptive.enabled" -> "false": _*) {
+      val query = "SELECT * FROM l LAST JOIN r ORDER BY r.o ON r.o <= l.o"
+      checkDecision(query, "time is not cut into parts: adaptive execution is off")
+      assert(operators(sql(query)).contains("ShuffledHashLastJoin") && !operators(sql(query)).contains("CarryOver"))
     }
   }
 

@@ -177,7 +177,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
   test("without a key, by parts of time") {
     load(left(guarded), right())
     val survived = LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "r.o >= l.u AND r.o <= l.o + 10")
-    withConf(Shuffled ++ Generated :+ ("spark.sql.adaptive.enabled" -> "false"): _*) {
+    withConf(Shuffled ++ Generated: _*) {
       val joined = sql(survived.sql("SHUFFLE_HASH"))
       assert(Answers.rows(joined) == answerOf(survived))
       val carries = collect(plan(joined)) { case carry: CarryOverExec => carry.metrics("splitParts").value }

@@ -20,7 +20,7 @@ class StreamingLeftSideSuite extends JoinerySession {
 
   runs("LAST JOIN, broadcast", "BroadcastLastJoin")(sql(lastJoin))
   runs("LAST JOIN, shuffled", "ShuffledHashLastJoin", threshold = "-1")(sql(lastJoin))
-  runs("LAST JOIN without keys, in parts of time", "CarryOver", threshold = "-1")(
+  runs("LAST JOIN without keys", "ShuffledHashLastJoin", threshold = "-1")(
     sql("SELECT o.id, p.price FROM orders o LAST JOIN prices p ORDER BY p.t ON p.t <= o.t"))
   runs("LEFT ASOF JOIN", "BroadcastLastJoin")(
     sql("SELECT o.id, p.price FROM orders o LEFT ASOF JOIN prices p MATCH_CONDITION (o.t >= p.t) USING (k)"))

@@ -99,7 +99,7 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
   }
 
   test("without an equality and a small side, the range is cut into parts") {
-    val (partitions, adaptive) = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled")
+    val partitions = "spark.sql.shuffle.partitions"
     val codes = Map("generated" -> Generated, "interpreted" -> Interpreted)
     val queries = Seq(
       "SELECT * FROM events e {join} spans s ON e.x BETWEEN s.lo AND s.hi AND e.id <> s.id",
@@ -111,11 +111,9 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
         "join" -> Joins,
         "query" -> queries,
         partitions -> Seq("2", "7", "40"),
-        "code" -> codes.keys.toSeq.sorted,
-        adaptive -> Seq("true", "false"))) withConf(codes(chosen("code")) ++ Seq(
+        "code" -> codes.keys.toSeq.sorted)) withConf(codes(chosen("code")) ++ Seq(
       "spark.joinery.rangeJoin.maxBroadcast" -> "1",
-      partitions -> chosen(partitions),
-      adaptive -> chosen(adaptive)): _*) {
+      partitions -> chosen(partitions)): _*) {
       withClue(s"$chosen\n")(checkRangeJoin(chosen("query").replace("{join}", chosen("join")), Shuffled))
     }
   }
@@ -190,6 +188,9 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
         "a task that runs again may have them in another order"
       )
       checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.x < s.lo", "not cut into parts: two comparisons")
+      withConf("spark.sql.adaptive.enabled" -> "false")(checkLeftToSpark(
+        "SELECT * FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi",
+        "not cut into parts: adaptive execution is off"))
     }
   }
 }

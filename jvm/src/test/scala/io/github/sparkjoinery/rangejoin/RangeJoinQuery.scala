@@ -112,7 +112,7 @@ case class RangeJoinQuery(values: Case) {
     if (rows == 200) s"$alias $alias" else s"(SELECT * FROM $alias WHERE id < $rows) $alias"
 
   def settings: Seq[(String, String)] = Seq(
-    "spark.sql.adaptive.enabled" -> of("adaptive"),
+    "spark.sql.adaptive.enabled" -> (if (isDistributed) "true" else of("adaptive")), // or it is not cut
     "spark.sql.codegen.wholeStage" -> of("codegen"),
     "spark.sql.codegen.factoryMode" -> (if (of("codegen") == "true") "CODEGEN_ONLY" else "NO_CODEGEN"),
     "spark.sql.ansi.enabled" -> of("ansi"),

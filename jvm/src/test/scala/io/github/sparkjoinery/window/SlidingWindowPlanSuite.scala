@@ -260,7 +260,6 @@ class SlidingWindowPlanSuite extends WindowChecks {
   test("taken: the reason, in EXPLAIN") {
     checkDecision(query, "a moving frame")
     assert(explained(query).contains("SlidingWindow: a moving frame"), explained(query))
-    assert(explained(query).contains("JoineryReport"))
   }
 
   test("functions that Spark keeps, next to those it does not") {

@@ -215,7 +215,7 @@ class SpilledWindowSuite extends WindowChecks {
     val inner =
       "(SELECT id, k, o, v, n, lag(id) OVER (PARTITION BY k ORDER BY o, id) AS f FROM spilled)" // comes sorted
     val frame = "PARTITION BY k ORDER BY o, id ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING"
-    val text = s"""SELECT probe(id) AS id, f, stddev(v) OVER ($frame) AS a, try_sum(n) OVER ($frame) AS b,
+    val text = s"""SELECT probe(id) AS id, f, float(stddev(v) OVER ($frame)) AS a, try_sum(n) OVER ($frame) AS b,
       stddev(v) OVER (PARTITION BY k ORDER BY o, id) AS c, lag(f, 2000) OVER (PARTITION BY k ORDER BY o, id) AS d
       FROM $inner"""
     withConf(Settings: _*) {

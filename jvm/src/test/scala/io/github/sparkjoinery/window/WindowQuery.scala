@@ -56,7 +56,15 @@ case class WindowColumn(common: Case, own: Case) {
   private val order = orderTypes(common("order"))
 
   def sql: String = over(function.sql(input))
-  def moves: Boolean = WindowDimensions.moves(own("frame")) && (order.isLong || !isByValue(own("frame")))
+  def moves: Boolean =
+    WindowDimensions.moves(own("frame")) && (order.isLong || !isByValue(own("frame"))) && !isNullOnTheWay
+
+  /** Whether the result is NULL where a part of a sum does not fit: such functions are left to Spark. */
+  private def isNullOnTheWay: Boolean = own("function") match {
+    case "try_sum" => Seq("bigint", "months", "seconds").contains(own("type"))
+    case "try_avg" => Seq("months", "seconds").contains(own("type"))
+    case _ => false
+  }
 
   val precision: Precision = function.precision(own("type"))
 

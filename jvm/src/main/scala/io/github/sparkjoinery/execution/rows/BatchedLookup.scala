@@ -3,24 +3,24 @@ package io.github.sparkjoinery.execution.rows
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The search of [[GroupedRows]] for many left rows at a time, step by step, each step for all of them. In a large
- * relation nearly every step waits for memory; those of different rows, in a loop with nothing else in it, wait
- * together. (Group prefetching: S. Chen, A. Ailamaki, P. B. Gibbons, T. C. Mowry, "Improving Hash Join Performance
- * through Prefetching", ICDE 2004.)
+ * Searches [[GroupedRows]] for a batch of left rows, one step of the search at a time for all of them. Nearly every
+ * step in a large relation is a cache miss; in a tight loop the misses of different rows overlap. (Group prefetching:
+ * S. Chen, A. Ailamaki, P. B. Gibbons, T. C. Mowry, "Improving Hash Join Performance through Prefetching", ICDE 2004.)
  *
- * Who calls fills in `groups` (-1 for none; or `ToBeFound`, and `keys`) and `times`, then calls `find` and `fetch`.
+ * The caller fills in `times` and `groups`, then calls `find` and `fetch`. A group is the number of a key, -1 if the
+ * key is absent, or `ToBeFound`, which looks up the long in `keys`.
  *
  * @param hasTimes
- *   whether the candidates of a row end at its time; else they are all rows of its key
+ *   true if a row's candidates end at its time; else all rows of its key are candidates
  * @param strict
- *   whether they end before it
+ *   true if a candidate at exactly the row's time is excluded
  */
 final class BatchedLookup(relation: GroupedRows, hasTimes: Boolean, strict: Boolean, size: Int) {
   val groups = new Array[Int](size)
   val keys = new Array[Long](size)
   val times = new Array[Long](size)
 
-  /** Places of the first and the last candidate; the last is before the first if there is none. */
+  /** Positions of the first and the last candidate; without candidates, the last is before the first. */
   val firsts = new Array[Int](size)
   val lasts = new Array[Int](size)
 
@@ -28,16 +28,16 @@ final class BatchedLookup(relation: GroupedRows, hasTimes: Boolean, strict: Bool
   private val guesses = new Array[Int](size)
   private val found = new Array[Long](size)
   private val longKeys = relation.index match { case index: LongKeyIndex => index; case _ => null }
-  private var touched = 0L // what was read only to have it in the cache, so that the compiler does not leave that out
+  private var touched = 0L // sums up the values of reads that only prefetch, so that the compiler keeps them
 
-  /** Sets `groups`, `firsts` and `lasts` of the first `count` rows. */
+  /** Sets `groups`, `firsts` and `lasts` for the first `count` rows. */
   def find(count: Int): Unit = {
     if (longKeys != null) findGroups(count)
     findEnds(count)
     if (hasTimes) findLasts(count)
   }
 
-  /** Has the rows in `lasts` ready. */
+  /** Prefetches the last candidate of each row. */
   def fetch(count: Int): Unit = {
     val addresses = relation.addresses
     var i = 0
@@ -52,7 +52,7 @@ final class BatchedLookup(relation: GroupedRows, hasTimes: Boolean, strict: Bool
     }
   }
 
-  /** The last candidate, or null. */
+  /** Reads the last candidate of left row i into `row`; null if there is none. */
   def row(i: Int, row: UnsafeRow): UnsafeRow =
     if (found(i) < 0) null else relation.pages.read(found(i), row)
 
@@ -82,7 +82,7 @@ final class BatchedLookup(relation: GroupedRows, hasTimes: Boolean, strict: Bool
     val values = relation.times
     var i = 0
     while (i < count) {
-      // whole numbers: before t is up to t - 1
+      // for longs, before t means up to t - 1
       if (strict) { if (times(i) == Long.MinValue) ends(i) = firsts(i) else times(i) -= 1 }
       guesses(i) = LastUpTo.guess(values, firsts(i), ends(i), times(i))
       i += 1
@@ -100,7 +100,7 @@ final class BatchedLookup(relation: GroupedRows, hasTimes: Boolean, strict: Bool
 
 object BatchedLookup {
 
-  /** In `groups`: by `keys`. */
+  /** Value in `groups` for a key that `find` looks up in `keys`. */
   val ToBeFound: Int = -3
   private val Rounds = 2
 }

@@ -7,21 +7,20 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.{BuildMemory, SpilledRows}
 
 /**
- * Rows that leave their pages, in no order. A page's memory is released once it has been read, and whoever in the task
- * needs memory before gets that of the pages still to be read: their rows go to disk. So what is held is what is
- * accounted for, and yet it stands in nobody's way.
+ * Iterates over rows in no order and frees each page after reading it. Other consumers of the task may claim the memory
+ * of unread pages; their rows are then spilled.
  *
  * @param pages
- *   nobody else may use them any more
+ *   owned by this iterator from now on
  * @param memory
- *   of these pages; what it has acquired beyond them is released at once
+ *   accounts for these pages; anything acquired beyond them is released at once
  */
 final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) extends Iterator[UnsafeRow] {
   private val context = TaskContext.get()
-  private val lock = new ReentrantLock // rows may be asked for in one thread, memory in another
-  private var page = -1 // that is being read
+  private val lock = new ReentrantLock // one thread may read rows while another asks for memory
+  private var page = -1 // the page being read
   private var addresses: Iterator[Long] = Iterator.empty
-  private var until = pages.numPages // of those to be read from memory
+  private var until = pages.numPages // end of the pages still to be read from memory
   private var spilled: List[SpilledRows] = Nil
   private var fromDisk: Iterator[UnsafeRow] = Iterator.empty
   private var row = new UnsafeRow(numFields)
@@ -31,13 +30,13 @@ final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) ex
 
   override def hasNext: Boolean = addresses.hasNext || fromDisk.hasNext || goOn()
 
-  /** Good until the next one is asked for. */
+  /** Returns the next row; the call after it may overwrite the row. */
   override def next(): UnsafeRow =
     if (!hasNext) Iterator.empty.next()
     else if (addresses.hasNext) pages.read(addresses.next(), row)
     else fromDisk.next()
 
-  /** To the next page or file, if there is one. */
+  /** Moves on to the next page or file with rows. */
   private def goOn(): Boolean = {
     lock.lock()
     try {
@@ -52,7 +51,7 @@ final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) ex
 
   private def nextPage(): Unit = {
     if (page >= 0) dropPages(page, page + 1)
-    row = new UnsafeRow(numFields) // the last one may be in use still
+    row = new UnsafeRow(numFields) // the caller may still use the last row
     page += 1
     addresses = if (page < until) pages.addressesOf(page) else Iterator.empty
   }
@@ -73,7 +72,10 @@ final class DrainedRows(pages: RowPages, memory: BuildMemory, numFields: Int) ex
 
   private def countOf(from: Int, until: Int): Int = (from until until).iterator.map(pages.addressesOf(_).length).sum
 
-  /** Spills at least so many bytes, of what there is; and a good part of it, so that there are few files. */
+  /**
+   * Spills pages of at least this many bytes, as far as there are any. It spills no less than a quarter of the unread
+   * pages, to keep the files few.
+   */
   private[sparkjoinery] def give(bytes: Long): Long = if (lock.isHeldByCurrentThread || !lock.tryLock()) 0
   else
     try {

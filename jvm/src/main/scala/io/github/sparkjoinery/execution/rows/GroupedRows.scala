@@ -5,15 +5,15 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.joinery.ShippedRelation
 
 /**
- * Rows in memory: key after key, each key's rows in their order, with their times in an array of their own, so that a
- * search touches no row. Read-only; shared by the tasks of an executor when broadcast.
+ * Rows in memory, grouped by key and ordered within each key. Their times are in an array of their own, so a search
+ * reads no row. Immutable; if broadcast, all tasks of an executor share it.
  *
  * @param starts
- *   key number -> place of its first row; one more at the end
+ *   key number -> position of its first row; one more entry at the end
  * @param addresses
- *   place -> row
+ *   position -> address of the row
  * @param times
- *   place -> the time as a long; null if it is none
+ *   position -> time as a long; null if times are not longs
  */
 final class GroupedRows private[sparkjoinery] (
     val numFields: Int,
@@ -29,11 +29,11 @@ final class GroupedRows private[sparkjoinery] (
     pages.bytes + index.bytes + starts.length * 4L + addresses.length * 8L + (if (times == null) 0
                                                                               else times.length * 8L)
 
-  /** @param timeOrder how times are searched; null: they are not */
+  /** @param timeOrder how times are compared; null if they are not searched */
   def reader(timeOrder: TimeOrder): GroupedRowsReader = new GroupedRowsReader(this, timeOrder)
 }
 
-/** One task's view of the rows; what it returns is good until it is asked again. */
+/** One task's reader of the rows. The row it returns is overwritten by its next call. */
 final class GroupedRowsReader(relation: GroupedRows, timeOrder: TimeOrder) {
   private val row = new UnsafeRow(relation.numFields)
   private val longKeys = relation.index match { case index: LongKeyIndex => index; case _ => null }
@@ -42,18 +42,18 @@ final class GroupedRowsReader(relation: GroupedRows, timeOrder: TimeOrder) {
   private val starts = relation.starts
   private val times = relation.times
 
-  /** Number of a key, or -1. */
+  /** The number of a key; -1 if it is absent. */
   def group(key: Long): Int = longKeys.find(key)
   def group(key: UnsafeRow): Int = rowKeys.find(key, keyScratch)
 
-  /** Places of a key's first and last row. */
+  /** Positions of the first and the last row of a key. */
   def first(group: Int): Int = starts(group)
   def last(group: Int): Int = starts(group + 1) - 1
 
-  /** Place of a key's last row up to a time (before it, if strict); one before `first` if there is none. */
+  /** The position of a key's last row up to a time, or before the time if `strict`; `first - 1` if there is none. */
   def lastUpTo(group: Int, time: Long): Int = {
     val (first, end) = (starts(group), starts(group + 1))
-    // whole numbers: before t is up to t - 1
+    // for longs, before t means up to t - 1
     if (timeOrder.strict && time == Long.MinValue) first - 1
     else LastUpTo.search(times, first, end, if (timeOrder.strict) time - 1 else time)
   }
@@ -63,7 +63,7 @@ final class GroupedRowsReader(relation: GroupedRows, timeOrder: TimeOrder) {
     Seq(timeOrder.order.copy(child = BoundReference(0, timeOrder.order.dataType, nullable = true))),
     Nil)
 
-  /** The same where times are not longs. */
+  /** The same for times that are not longs. */
   def lastUpTo(group: Int, time: InternalRow): Int = {
     var low = starts(group)
     var high = starts(group + 1)

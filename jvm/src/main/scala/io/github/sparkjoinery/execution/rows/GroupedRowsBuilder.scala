@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.BuildMemory
 
-/** Builds [[GroupedRows]] from rows in any order. Rows in which a key or the time is NULL are left out. */
+/** Builds [[GroupedRows]] from rows in any order. Rows with a NULL key or a NULL time are skipped. */
 class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
   private val pages = new RowPages(memory)
   private val probe = new RowProbe(terms)
@@ -15,13 +15,13 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
   private val keyScratch = rowKeys.scratch
   private val rowScratch = new UnsafeRow(terms.numFields)
 
-  // one entry per row, or per key where only its last row is kept
+  // one entry per row; one entry per key if `onlyLast`
   private var groups = new Array[Int](if (terms.onlyLast) 0 else GroupedRowsBuilder.Smallest)
   private var addresses = new Array[Long](GroupedRowsBuilder.Smallest)
   private var times = new Array[Long](GroupedRowsBuilder.Smallest)
   private var count = 0
 
-  /** @return whether there was memory for the row; if not, all is as it was before, and other rows can be added */
+  /** @return false if there is no memory for the row; the builder is then unchanged, and smaller rows may still fit */
   def add(row: UnsafeRow): Boolean = {
     probe.look(row)
     if (probe.matchesNothing) return true
@@ -30,7 +30,7 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
     if (group == KeyIndex.NoMemory) return false
     val isNew = numKeys > keysBefore
     val added = if (isNew || !terms.onlyLast) append(group, row) else !isAfter(row, group) || replace(group, row)
-    if (!added && isNew) removeLastKey() // a key without a row would be given the row of another
+    if (!added && isNew) removeLastKey() // else the key's number would point to the row of another key
     added
   }
 
@@ -72,11 +72,11 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
     true
   }
 
-  /** @return null if there is no memory to put the rows in order; then everything is as it was before */
+  /** @return null if there is no memory for sorting; the builder is then unchanged */
   def result(): GroupedRows = {
     val keys: KeyIndex = if (probe.hasLongKey) longKeys else rowKeys
     if (terms.onlyLast) {
-      times = null // which makes room for the starts
+      times = null // frees more than the starts take
       return new GroupedRows(terms.numFields, keys, pages, Array.range(0, count + 1), addresses, null)
     }
     val ends = (keys.size + 1) * 8L
@@ -122,8 +122,8 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
   }
 
   /**
-   * What has been added and kept, in no order, to be taken elsewhere; memory is given back on the way. To be used
-   * instead of `result`, and nothing after it.
+   * Returns the added rows in no order and frees their memory while they are read. To be called instead of `result`;
+   * the builder must not be used afterwards.
    */
   def drain(): DrainedRows = {
     longKeys = null
@@ -139,10 +139,10 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
 
 private object GroupedRowsBuilder {
   val BytesPerRow = 20L
-  val Smallest = 64 // rows: not accounted for
+  val Smallest = 64 // rows; arrays of this size are not accounted for
 }
 
-/** What a row is filed under. */
+/** Evaluates the key and the time of a row. */
 private[sparkjoinery] class RowProbe(terms: RowGrouping) {
   val hasLongKey: Boolean = terms.longKey.isDefined
 
@@ -154,7 +154,7 @@ private[sparkjoinery] class RowProbe(terms: RowGrouping) {
   private val timeTerm = UnsafeProjection.create(terms.time.toSeq)
   private val hasLongTime = terms.longTime.isDefined
 
-  /** By the whole ORDER BY; null if there is none. */
+  /** Compares rows by the whole ORDER BY; null if there is none. */
   val fullOrder: Comparator[UnsafeRow] =
     if (terms.order.isEmpty) null else RowOrdering.create(terms.order, Nil).asInstanceOf[Comparator[UnsafeRow]]
 
@@ -164,7 +164,7 @@ private[sparkjoinery] class RowProbe(terms: RowGrouping) {
 
   def longKey: Long = found.getLong(0)
 
-  /** Equal ones are no harm: `fullOrder` decides then. */
+  /** The row's time as a long. It may be equal for rows that differ in their order; `fullOrder` then decides. */
   def time: Long = if (found.isNullAt(1)) nullTime else found.getLong(1)
 
   def look(row: InternalRow): Unit = {

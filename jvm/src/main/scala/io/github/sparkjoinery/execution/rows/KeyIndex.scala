@@ -3,7 +3,7 @@ package io.github.sparkjoinery.execution.rows
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.BuildMemory
 
-/** Numbers distinct keys from 0 on. */
+/** Numbers distinct keys, starting at 0. */
 sealed trait KeyIndex extends Serializable {
   def size: Int
   def bytes: Long
@@ -14,7 +14,7 @@ object KeyIndex {
   val NoMemory: Int = -2
 }
 
-/** Keys that are one long: open addressing over pairs (key, number + 1), so that a probe costs one cache line. */
+/** Index of keys that are one long. Open addressing over pairs (key, number + 1), so a probe costs one cache line. */
 final class LongKeyIndex(@transient private val memory: BuildMemory) extends KeyIndex {
   private var slots = new Array[Long](LongKeyIndex.Smallest)
   private var shift = 64 - 4
@@ -25,10 +25,10 @@ final class LongKeyIndex(@transient private val memory: BuildMemory) extends Key
 
   def find(key: Long): Int = slots(slotOf(key) + 1).toInt - 1
 
-  /** Reads where a search for the key begins, so that it is in the cache. */
+  /** Prefetches the slot where a search for the key begins. */
   def touch(key: Long): Long = slots(home(key))
 
-  /** @return the key's number, new or not, or NoMemory */
+  /** @return the key's number, or `NoMemory` */
   def add(key: Long): Int = {
     var slot = slotOf(key)
     if (slots(slot + 1) == 0) {
@@ -43,7 +43,7 @@ final class LongKeyIndex(@transient private val memory: BuildMemory) extends Key
     slots(slot + 1).toInt - 1
   }
 
-  /** Takes back the key that was added last. */
+  /** Removes the key that was added last. */
   def removeLast(key: Long): Unit = {
     slots(slotOf(key) + 1) = 0
     count -= 1
@@ -51,7 +51,7 @@ final class LongKeyIndex(@transient private val memory: BuildMemory) extends Key
 
   private def home(key: Long): Int = (key * LongKeyIndex.GoldenRatio >>> shift).toInt * 2
 
-  /** Where the key is, or would be. */
+  /** The slot of the key, or the free slot where it would be added. */
   private def slotOf(key: Long): Int = {
     var slot = home(key)
     while (slots(slot + 1) != 0 && slots(slot) != key) slot = (slot + 2) & (slots.length - 1)
@@ -82,7 +82,7 @@ object LongKeyIndex {
   private val GoldenRatio = 0x9e3779b97f4a7c15L
 }
 
-/** Keys of any type that equals itself byte by byte. */
+/** Index of keys as `UnsafeRow`. Equal keys must have equal bytes. */
 final class RowKeyIndex(numFields: Int, @transient private val memory: BuildMemory) extends KeyIndex {
   private val keys = new RowPages(memory)
   private var addresses = new Array[Long](RowKeyIndex.Smallest)
@@ -93,12 +93,12 @@ final class RowKeyIndex(numFields: Int, @transient private val memory: BuildMemo
   override def size: Int = count
   override def bytes: Long = keys.bytes + addresses.length * 12L + slots.length * 4L
 
-  /** @param scratch a row of the caller's, as many threads may read */
+  /** @param scratch a row owned by the caller, since several threads may search at the same time */
   def find(key: UnsafeRow, scratch: UnsafeRow): Int = slots(slotOf(key, key.hashCode, scratch)) - 1
 
   def scratch: UnsafeRow = new UnsafeRow(numFields)
 
-  /** The key that has a number. */
+  /** The key with this number. */
   def key(number: Int, scratch: UnsafeRow): UnsafeRow = keys.read(addresses(number), scratch)
 
   def add(key: UnsafeRow, scratch: UnsafeRow): Int = {
@@ -119,7 +119,7 @@ final class RowKeyIndex(numFields: Int, @transient private val memory: BuildMemo
     slots(slot) - 1
   }
 
-  /** Takes back the key that was added last. */
+  /** Removes the key that was added last. */
   def removeLast(): Unit = {
     val mask = slots.length - 1
     var slot = hashes(count - 1) & mask

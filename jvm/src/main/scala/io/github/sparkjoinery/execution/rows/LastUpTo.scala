@@ -1,9 +1,10 @@
 package io.github.sparkjoinery.execution.rows
 
 /**
- * Search in stretches of ascending longs. A long stretch is searched around a guess, where the bound would be if the
- * values were spread evenly: times of one key mostly are, and then the search touches a few cache lines where bisection
- * would touch ten far apart. Where they are not, it takes twice as many looks as bisection.
+ * Interpolation search in ascending longs. It guesses the position of the bound as if values were spread evenly, and
+ * searches around the guess. The times of one key mostly are even: the search then reads a few cache lines, where
+ * bisection would read ten far apart. For uneven values it takes twice as many steps as bisection. Ranges of at most
+ * 512 values are bisected.
  */
 private[sparkjoinery] object LastUpTo {
   private val LeastToGuess = 512
@@ -11,33 +12,33 @@ private[sparkjoinery] object LastUpTo {
 
   /**
    * @param from,until
-   *   the stretch to search
+   *   the range to search
    * @return
-   *   the place of the last value up to `bound`; `from - 1` if there is none
+   *   the position of the last value up to `bound`; `from - 1` if there is none
    */
   def search(values: Array[Long], from: Int, until: Int, bound: Long): Int =
     around(values, from, until, bound, improve(values, from, until, bound, guess(values, from, until, bound)))
 
-  /** A place in the stretch, if that is not empty. */
+  /** A position within the range, if the range is not empty. */
   def guess(values: Array[Long], from: Int, until: Int, bound: Long): Int =
     if (until - from <= LeastToGuess) (from + until) >>> 1
     else clamp(from + (bound.toDouble - values(from)) * density(values, from, until), from, until)
 
-  /** A better guess, from the value at a guess. */
+  /** Improves a guess by the value at its position. */
   def improve(values: Array[Long], from: Int, until: Int, bound: Long, guess: Int): Int =
     if (until - from <= LeastToGuess) guess
     else clamp(guess + (bound.toDouble - values(guess)) * density(values, from, until), from, until)
 
-  /** Values per unit; infinite or NaN where all of them are one, or one double, which `clamp` puts up with. */
+  /** Values per unit. Infinite or NaN if all values are equal, at least as doubles; `clamp` handles both. */
   private def density(values: Array[Long], from: Int, until: Int): Double =
     (until - 1 - from) / (values(until - 1).toDouble - values(from))
 
   private def clamp(place: Double, from: Int, until: Int): Int =
-    if (place < until - 1) math.max(place, from.toDouble).toInt else until - 1 // NaN: there
+    if (place < until - 1) math.max(place, from.toDouble).toInt else until - 1 // also for NaN
 
-  /** What `search` returns, given a guess. */
+  /** Finishes `search` from a guess. */
   def around(values: Array[Long], from: Int, until: Int, bound: Long, guess: Int): Int = {
-    var low = from // the place looked for is in [low - 1, high)
+    var low = from // the result is in [low - 1, high)
     var high = until
     if (until - from > LeastToGuess) {
       var step = FirstStep

@@ -8,11 +8,10 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 import org.apache.spark.util.collection.unsafe.sort.RadixSort
 
 /**
- * Sorts stretches of two arrays, of times and of row addresses, in place: by time, and rows of one time by a
- * comparator.
+ * Sorts ranges of two parallel arrays, times and row addresses, in place: by time, then by a comparator of the rows.
  *
  * @param ties
- *   null if their order does not matter
+ *   comparator of rows with equal times; null if their order does not matter
  */
 private[sparkjoinery] class OrderedRows(
     times: Array[Long],
@@ -23,7 +22,7 @@ private[sparkjoinery] class OrderedRows(
   private val a = new UnsafeRow(numFields)
   private val b = new UnsafeRow(numFields)
 
-  /** Sorts [from, until). Rows that come sorted cost one look each. */
+  /** Sorts [from, until). Sorted input costs one comparison per row. */
   def sort(from: Int, until: Int): Unit = if (!isSorted(from, until)) {
     if (until - from > OrderedRows.LeastForRadix) radixSort(from, until) else quickSort(from, until - 1)
   }
@@ -45,7 +44,9 @@ private[sparkjoinery] class OrderedRows(
     val address = addresses(i); addresses(i) = addresses(j); addresses(j) = address
   }
 
-  /** Three-way, so that many equal times do no harm; recursive on the smaller part, so that the stack stays small. */
+  /**
+   * Three-way quicksort, fast with many equal times. It recurses into the smaller part only, so the stack stays small.
+   */
   private def quickSort(first: Int, last: Int): Unit = {
     var low = first
     var high = last
@@ -89,10 +90,10 @@ private[sparkjoinery] class OrderedRows(
     }
   }
 
-  /** By time with Spark's radix sort; then each run of one time by itself. */
+  /** Sorts by time with Spark's radix sort, then each run of equal times with the comparator. */
   private def radixSort(from: Int, until: Int): Unit = {
     val size = until - from
-    val pairs = new Array[Long](size * 4) // (address, time) twice, as the sort goes to and fro
+    val pairs = new Array[Long](size * 4) // (address, time); half of it is the radix sort's buffer
     var i = 0
     while (i < size) {
       pairs(2 * i) = addresses(from + i)
@@ -125,6 +126,6 @@ private[sparkjoinery] object OrderedRows {
 
   val MostScratchPerRow = 32L
 
-  /** Bytes that sorting a stretch takes beyond the arrays. */
+  /** Bytes that sorting a range of this length takes beyond the arrays. */
   def scratch(longest: Int): Long = if (longest > LeastForRadix) longest * MostScratchPerRow else 0
 }

@@ -7,18 +7,18 @@ import org.apache.spark.sql.types.LongType
 import io.github.sparkjoinery.expressions.OrderedLong
 
 /**
- * How rows are grouped by key and put in order, bound to their places in the row.
+ * How rows are grouped by key and ordered. All expressions are bound to the row.
  *
  * @param keys
- *   of a group; a row in which one is NULL is left out
+ *   the key of a group; rows with a NULL in it are skipped
  * @param order
- *   of the rows of a group
+ *   the order of the rows within a group
  * @param time
- *   rows in which it is NULL are left out; it rises, or falls, with the first term of the order
+ *   rows where it is NULL are skipped; it must be monotonic in the first term of `order`
  * @param onlyLast
- *   whether only the last row of each group is kept
+ *   true to keep only the last row of each group
  * @param numFields
- *   of a row
+ *   number of fields in a row
  */
 case class RowGrouping(
     keys: Seq[Expression],
@@ -30,7 +30,7 @@ case class RowGrouping(
   def longKey: Option[Expression] = RowGrouping.longKey(keys)
   def longTime: Option[Expression] = RowGrouping.longTime(time, order)
 
-  /** A long that rises with the order, if not strictly. */
+  /** A long that never decreases along the order; rows that differ in the order may have the same long. */
   def sortKey: Expression = longTime.orElse(
     if (time.isDefined) None else RowGrouping.longTime(order.headOption.map(_.child), order)).getOrElse(Literal(0L))
 
@@ -42,7 +42,7 @@ case class RowGrouping(
 
 object RowGrouping {
 
-  /** Keys as one long, where that is possible: the same for both sides of a join, as pairs of keys have one type. */
+  /** Packs the keys into one long, if possible. Both sides of a join agree, since their key types are equal. */
   def longKey(keys: Seq[Expression]): Option[Expression] = keys match {
     case Seq() => Some(Literal(0L))
     case Seq(key) if OrderedLong.supports(key.dataType) => Some(OrderedLong(key))
@@ -50,17 +50,17 @@ object RowGrouping {
       Some(HashJoin.rewriteKeyExpr(several)).collect { case Seq(packed) if packed.dataType == LongType => packed }
   }
 
-  /** A time as a long that rises in the direction of the first term of the order, where that is possible. */
+  /** Converts the time to a long that increases in the direction of the first term of the order, if possible. */
   def longTime(time: Option[Expression], order: Seq[SortOrder]): Option[Expression] =
     time.filter(e => OrderedLong.supports(e.dataType)).map(OrderedLong(_, order.head.direction == Descending))
 }
 
 /**
- * How a search compares the times of grouped rows with the time that it is given.
+ * How a search compares the times of grouped rows with a given time.
  *
  * @param order
- *   the rows' time, bound to its place in the row, and its direction
+ *   the rows' time, bound to the row, and its direction
  * @param strict
- *   whether a row of just that time is not wanted
+ *   true if a row at exactly the given time is excluded
  */
 case class TimeOrder(order: SortOrder, strict: Boolean)

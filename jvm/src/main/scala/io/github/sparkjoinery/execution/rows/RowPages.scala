@@ -5,18 +5,18 @@ import org.apache.spark.sql.joinery.BuildMemory
 import org.apache.spark.unsafe.Platform
 
 /**
- * Rows one behind the other in a few byte arrays: no object per row, and quick to ship.
+ * Stores rows one after the other in a few byte arrays: no object per row, and fast to serialize.
  *
  * @param memory
- *   asked before each growth
+ *   asked before each page is added
  */
 final class RowPages(@transient private val memory: BuildMemory) extends Serializable {
   private var pages = new Array[Array[Byte]](4)
-  private var ends = new Array[Int](4) // of all pages but the last
+  private var ends = new Array[Int](4) // bytes used in all pages but the last
   private var count = 0
-  private var end = 0 // of the last page
+  private var end = 0 // bytes used in the last page
 
-  /** @return where the row is now, or -1 if there is no memory for it */
+  /** @return the row's address, or -1 if there is no memory for it */
   def add(row: UnsafeRow): Long = {
     val size = row.getSizeInBytes
     if (count == 0 || pages(count - 1).length - end < size + RowPages.Header) {
@@ -29,20 +29,20 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
   }
 
   /**
-   * Puts a row in another's place if it is as long, else beside it.
+   * Replaces a row: in place if both are of the same length, else at the end.
    *
    * @return
-   *   where the row is now; or -1 if there is no memory for it, and then the other is still there
+   *   the new row's address; -1 if there is no memory for it, and the old row stays
    */
   def replace(address: Long, row: UnsafeRow): Long =
     if (sizeAt(address) == row.getSizeInBytes) { put(address, row); address }
     else {
       val added = add(row)
-      if (added >= 0) Platform.putInt(pageOf(address), offset(address), -1 - sizeAt(address)) // it counts no longer
+      if (added >= 0) Platform.putInt(pageOf(address), offset(address), -1 - sizeAt(address)) // deleted
       added
     }
 
-  /** Takes back the row that was added last. */
+  /** Removes the row that was added last. */
   def removeLast(address: Long): Unit = end = (address & 0xffffffffL).toInt
 
   def read(address: Long, row: UnsafeRow): UnsafeRow = {
@@ -50,12 +50,17 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
     row
   }
 
-  /** Reads a little of a row, so that the rest of it is on its way to the cache. */
+  /** Prefetches a row by reading its length. */
   def touch(address: Long): Long = sizeAt(address)
 
   def bytes: Long = pages.iterator.take(count).map(page => if (page == null) 0L else page.length.toLong).sum
 
-  /** Takes over the pages of others, which must not be used any more. @return what to add to its addresses */
+  /**
+   * Takes over the pages of `others`, which must not be used any more.
+   *
+   * @return
+   *   what to add to the addresses of `others`
+   */
   def append(others: RowPages): Long = {
     if (count + others.count > pages.length) {
       pages = java.util.Arrays.copyOf(pages, count + others.count)
@@ -71,10 +76,12 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
   }
 
   /**
-   * Copies a row, with its length before it, to where a page is made.
+   * Copies a row and its header to a page.
    *
+   * @param at
+   *   the offset in `page`
    * @return
-   *   bytes that it takes there; more than there is room for: then nothing is copied
+   *   bytes that the row takes; if the page has less room, nothing is copied
    */
   def copyTo(address: Long, page: Array[Byte], at: Int): Int = {
     val size = sizeAt(address) + RowPages.Header
@@ -83,13 +90,13 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
     size
   }
 
-  // page by page
+  // access by page
 
   def numPages: Int = count
 
   def bytesOf(page: Int): Int = pages(page).length
 
-  /** The addresses of a page's rows, without those that were replaced by others elsewhere. */
+  /** The addresses of a page's rows, without deleted ones. */
   def addressesOf(page: Int): Iterator[Long] = new Iterator[Long] {
     private val until = endOf(page)
     private var at = 0
@@ -111,7 +118,12 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
     }
   }
 
-  /** The addresses of all rows, of which there are so many, page by page. */
+  /**
+   * The addresses of all rows, page by page.
+   *
+   * @param number
+   *   number of rows
+   */
   def addresses(number: Int): Array[Long] = {
     val found = new Array[Long](number)
     var place = 0
@@ -124,10 +136,15 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
 
   private def endOf(page: Int): Int = if (page == count - 1) end else ends(page)
 
-  /** Forgets a page. Its rows must not be read any more; the memory is the caller's to release. */
+  /** Drops a page. Its rows must not be read any more; the caller releases the memory. */
   def drop(page: Int): Unit = pages(page) = null
 
-  /** Drops pages before that of a row: rows on them are read no more. @return their bytes */
+  /**
+   * Drops the pages before the page of a row.
+   *
+   * @return
+   *   their bytes
+   */
   def dropBefore(address: Long): Long = {
     var (page, dropped) = ((address >>> 32).toInt - 1, 0L)
     while (page >= 0 && pages(page) != null) {
@@ -173,15 +190,16 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
 }
 
 object RowPages {
-  private val Header = 8 // the row's length; rows begin at multiples of 8
+  private val Header = 8 // holds the row's length; 8 bytes keep rows aligned
   private val FirstPage = 16 << 10
 
   /**
-   * Bytes of a page, if it has several rows: larger arrays get heap regions of their own, which are dear to collect.
+   * Most bytes of a page, unless one row is longer. Larger arrays can be humongous objects of G1, which are expensive
+   * to collect.
    */
   val LargestPage: Int = 256 << 10
 
-  /** Pages that others have filled to their ends; nothing is to be added. */
+  /** Wraps full pages. No row can be added. */
   def of(pages: Array[Array[Byte]]): RowPages = {
     val rows = new RowPages(null)
     rows.pages = pages

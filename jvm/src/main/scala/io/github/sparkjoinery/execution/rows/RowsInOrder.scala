@@ -2,16 +2,16 @@ package io.github.sparkjoinery.execution.rows
 
 import org.apache.spark.sql.joinery.InParallel
 
-/** Copies of rows, one behind the other in an order, on pages of their own. */
+/** Copies rows to new pages in a given order. */
 object RowsInOrder {
   private val Ahead = 16
-  private val LeastRows = 4096 // in a thread
+  private val LeastRows = 4096 // per thread
 
   /**
    * @param addresses
-   *   of the rows, in the order that is wanted, from a place on and up to another
+   *   addresses of the rows in the wanted order; those in [from, until) are copied
    * @param give
-   *   gets each page and how many bytes of it are filled, and must have done with it when it returns
+   *   receives each page and its number of filled bytes; the page is reused after it returns
    */
   def foreachPage(rows: RowPages, addresses: Array[Long], from: Int, until: Int)(
       give: (Array[Byte], Int) => Unit): Unit = {
@@ -33,7 +33,7 @@ object RowsInOrder {
     var place = from
     var touched = 0L
     while (place < until) {
-      // rows lie anywhere: several are on their way to the cache at a time
+      // rows are at random positions: prefetch several at a time
       val soon = math.min(place + Ahead, until)
       var next = place
       while (next < soon) { touched += rows.touch(addresses(next)); next += 1 }
@@ -43,10 +43,15 @@ object RowsInOrder {
       }
     }
     flush()
-    if (touched < 0) throw new IllegalStateException("a row without a length") // so that nothing is left out as unused
+    if (touched < 0) throw new IllegalStateException("a row without a length") // keeps `touched` in use
   }
 
-  /** All of the rows, and where they are now, by several threads. */
+  /**
+   * Copies all rows, with several threads.
+   *
+   * @return
+   *   the new pages and the rows' addresses in them
+   */
   def apply(rows: RowPages, addresses: Array[Long]): (RowPages, Array[Long]) = {
     val threads = Runtime.getRuntime.availableProcessors
     val each = math.max(LeastRows, (addresses.length + threads - 1) / threads)

@@ -4,9 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
 
 /**
- * A [[GroupedRowsBuilder]] in a task with other operators. It leaves them a part of the task's memory; and while rows
- * are being added, one that could not go on otherwise gets more: then no further rows are taken, and those that were
- * taken go to disk as far as need be.
+ * A [[GroupedRowsBuilder]] that shares its task's memory with other operators. It uses only a part of the memory. If
+ * another operator still runs out while rows are being added, the builder takes no further rows and spills as many as
+ * needed.
  */
 private[sparkjoinery] final class TaskRowsBuilder(terms: RowGrouping) {
   private val memory = TaskBuildMemory(ExecutionMemory.shareOfTask)
@@ -15,27 +15,27 @@ private[sparkjoinery] final class TaskRowsBuilder(terms: RowGrouping) {
   private var drained: DrainedRows = _
   begin()
 
-  /** Begins anew, after the last of `drain`. */
+  /** Starts over with an empty builder, after all rows of `drain` have been read. */
   def begin(): Unit = {
     drained = null
     builder = new GroupedRowsBuilder(terms, memory)
     memory.giveBy(give)
   }
 
-  /** @return whether the row was taken; if not, everything is as it was before */
+  /** @return false if the row was not taken; the builder is then unchanged */
   def add(row: UnsafeRow): Boolean = builder != null && builder.add(row)
 
-  /** Of the rows that were taken; 0 if their memory was wanted elsewhere. */
+  /** The number of keys; 0 if another operator has claimed the memory. */
   def numKeys: Int = if (builder == null) 0 else builder.numKeys
 
-  /** @return null if there is no memory for it; then there is `drain` */
+  /** @return null if there is no memory; the caller then uses `drain` */
   def result(): GroupedRows = {
     val built = if (builder == null) null else builder.result()
-    if (built != null) memory.giveBy(_ => 0) // it is in use from now on
+    if (built != null) memory.giveBy(_ => 0) // the rows are in use from now on and cannot be spilled
     built
   }
 
-  /** The rows that were taken, and kept, in no order. Nothing is added afterwards. */
+  /** The rows added so far, in no order. No row can be added afterwards. */
   def drain(): Iterator[UnsafeRow] = {
     if (builder != null) {
       drained = builder.drain()
@@ -44,7 +44,9 @@ private[sparkjoinery] final class TaskRowsBuilder(terms: RowGrouping) {
     drained
   }
 
-  /** In another thread the builder might be changing at this moment. */
+  /**
+   * Gives memory to another operator. Returns 0 on another thread, where the builder may be in the middle of a change.
+   */
   private def give(bytes: Long): Long = if (Thread.currentThread ne thread) 0
   else {
     val before = memory.acquired

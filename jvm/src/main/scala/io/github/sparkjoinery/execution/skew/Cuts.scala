@@ -3,13 +3,13 @@ package io.github.sparkjoinery.execution.skew
 import scala.collection.mutable
 
 /**
- * Where times are cut into parts: cuts are ascending, and part i holds the times from the i-th cut on, before the next.
- * A bad cut costs balance, never a result.
+ * Computes the cuts between parts of time. Cuts are ascending, and part i begins at the i-th cut. Badly placed cuts
+ * make parts of unequal size, but never change the result.
  */
 object Cuts {
 
   /**
-   * The part that a time belongs to: how many cuts there are up to it.
+   * Returns the part of a time: the number of cuts that are not after it.
    *
    * @param cuts
    *   ascending
@@ -25,12 +25,12 @@ object Cuts {
   }
 
   /**
-   * Cuts at quantiles.
+   * Cuts a sample at its quantiles.
    *
    * @param sample
-   *   times, ascending, each with the number of rows that it stands for
+   *   times, ascending, each with the number of rows that it represents
    * @param parts
-   *   how many there are to be; there are fewer where one time stands for more rows than a part has
+   *   wanted number of parts; there are fewer if one time has more rows than a part should have
    */
   def quantiles(sample: Seq[(Long, Double)], parts: Int): Array[Long] = {
     val total = sample.map(_._2).sum

@@ -5,12 +5,12 @@ import scala.reflect.ClassTag
 import scala.util.Random
 
 /**
- * An even sample of rows of which nobody knows how many there will be. It tells before a row is looked at whether it is
- * wanted, so that most rows cost a comparison. (Li's algorithm L: K.-H. Li, "Reservoir-Sampling Algorithms of Time
- * Complexity O(n(1 + log(N/n)))", ACM TOMS 1994.) The same rows in the same order give the same sample.
+ * Takes a uniform random sample from an unknown number of rows. It decides before it sees a row whether to keep it, so
+ * most rows cost one comparison. (Li's algorithm L: K.-H. Li, "Reservoir-Sampling Algorithms of Time Complexity O(n(1 +
+ * log(N/n)))", ACM TOMS 1994.) The same rows in the same order give the same sample.
  *
  * @param size
- *   most that are kept
+ *   most rows in the sample
  */
 final class Reservoir[T: ClassTag](size: Int) {
   private val rows = new mutable.ArrayBuffer[T]
@@ -18,12 +18,10 @@ final class Reservoir[T: ClassTag](size: Int) {
   private var next = 0L
   private var weight = 1.0
 
-  /** How many rows there have been. */
+  /** Number of rows seen. */
   var count = 0L
 
-  /**
-   * Whether the row at hand is wanted; if so it is to be given to [[keep]] at once, else to be passed over by [[skip]].
-   */
+  /** True if the caller must pass the current row to [[keep]]; else it must call [[skip]]. */
   def wantsNext: Boolean = count == next
 
   def skip(): Unit = count += 1
@@ -40,6 +38,6 @@ final class Reservoir[T: ClassTag](size: Int) {
 
   def kept: Seq[T] = rows.toSeq
 
-  /** How many rows each of those kept stands for. */
+  /** Number of rows that each sampled row represents. */
   def rowsPerKept: Double = count.toDouble / math.max(rows.length, 1)
 }

@@ -3,17 +3,20 @@ package io.github.sparkjoinery.execution.skew
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.{ShufflePartitionSpec, SparkPlan}
 
-/** What the tasks of a stage read of a shuffle. Adaptive execution may say it anew until the stage runs. */
+/** Finds which partitions of a shuffle each task reads. Adaptive execution may change them until the stage runs. */
 private[sparkjoinery] object ShuffleReads {
 
   /**
-   * By task. Other extensions may put an operator of their own in the place of Spark's, which reads the same but does
-   * not say so: who needs to know remembers what was there before.
+   * Returns the partition specs by task, if the plan has Spark's shuffle read. Other extensions may replace that
+   * operator by one that reads the same but does not tell its specs; see `remembered`.
    */
   private def of(plan: SparkPlan): Option[Seq[ShufflePartitionSpec]] =
     plan.collectFirst { case read: AQEShuffleReadExec => read.partitionSpecs }
 
-  /** What an operator remembers when it is given another child. */
+  /**
+   * Returns the specs that an operator keeps when its child is replaced: those of the new child, else of the old one,
+   * else the ones kept before.
+   */
   def remembered(
       newChild: SparkPlan,
       oldChild: SparkPlan,
@@ -21,16 +24,16 @@ private[sparkjoinery] object ShuffleReads {
     of(newChild).orElse(of(oldChild)).orElse(before)
 
   /**
-   * What each task of a cut operator reads.
+   * Returns the partition spec of each task of an operator that is cut by time.
    *
    * @param remembered
-   *   what the child, or the one before it, said
+   *   the specs that the operator kept of earlier children
    * @param count
-   *   of the tasks that there are
+   *   number of tasks
    * @param setting
-   *   that switches such cuts off, for the message
+   *   the setting that disables such cuts, for the error message
    * @throws IllegalStateException
-   *   if the shuffle is read in other parts than were asked for, so that nobody knows what a task has
+   *   if no specs for this number of tasks are known
    */
   def ofTasks(
       operator: String,

@@ -6,13 +6,13 @@ import org.apache.spark.sql.execution.exchange.ENSURE_REQUIREMENTS
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * How Spark's own rule for skewed joins looks at one side: which partitions of a shuffle are skewed
+ * Decides which partitions of a shuffle are skewed, as Spark's rule for skewed joins does
  * (`spark.sql.adaptive.skewJoin.*`).
  *
  * @param minPartition
- *   bytes, in place of Spark's threshold
+ *   smallest skewed partition in bytes, in place of Spark's threshold
  * @param minPart
- *   bytes that a part of a skewed partition is to have at least; Spark's advisory size as a rule
+ *   smallest part of a skewed partition in bytes; Spark's advisory size by default
  */
 private[sparkjoinery] class Skew(
     stage: ShuffleQueryStageExec,
@@ -41,8 +41,8 @@ private[sparkjoinery] class Skew(
 private[sparkjoinery] object Skew {
 
   /**
-   * Whether the sizes of a shuffle's partitions are known, nobody asked for just these partitions, and it is one of
-   * rows.
+   * True if the shuffle's partition sizes are known, Spark and not the user asked for the shuffle, and it shuffles rows
+   * instead of columnar batches.
    */
   def isKnown(stage: ShuffleQueryStageExec): Boolean =
     stage.isMaterialized && stage.mapStats.isDefined && stage.shuffle.shuffleOrigin == ENSURE_REQUIREMENTS &&

@@ -7,17 +7,17 @@ import org.apache.spark.sql.execution.adaptive.SkewJoinChildWrapper
 import org.apache.spark.sql.execution.exchange.ValidateRequirements
 
 /**
- * A rule of adaptive execution that has several tasks read a skewed partition. A plan whose other operators rely on how
- * the output is partitioned stays as it is.
+ * Lets several tasks read a skewed partition, as a rule of adaptive execution. It leaves a plan unchanged if an
+ * operator above relies on the output partitioning.
  */
 private[sparkjoinery] trait SplitSkewed extends Rule[SparkPlan] with Logging {
 
-  /** What is split, for the log. */
+  /** The operator's name, for the log. */
   protected def operator: String
 
   /**
-   * Puts in the place of an operator the same one of children that are read in parts, each below a wrapper. Which
-   * settings allow that is up to the operator.
+   * Replaces an operator by a copy whose children read skewed partitions in parts. Each new child is below a
+   * `SkewJoinChildWrapper`.
    */
   protected def split: PartialFunction[SparkPlan, SparkPlan]
 

@@ -10,17 +10,16 @@ import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryS
 
 import io.github.sparkjoinery.artifacts.{ArtifactStore, Distribution, SourceRelation, StoreAccess}
 
-/** The hot keys of a relation by its distribution in the artifact store, in place of a sample. */
+/** Reads the hot keys of a relation from the distribution in the artifact store, so that no sample is needed. */
 object StoredHotKeys extends AliasHelper with Logging {
 
   /**
-   * The boundaries of the hot keys in a distribution.
+   * Evaluates expressions at the boundaries of each hot key.
    *
    * @param columns
-   *   over the side's, of which they may use the keys and those of the time
+   *   expressions over the side's columns; they may use the keys and the columns of `time`
    * @return
-   *   the relation's identity; and for each boundary the values of the columns, and the number of rows that it stands
-   *   for
+   *   the relation's identity, and per boundary the values of `columns` and the number of rows that it represents
    */
   def boundaries(
       side: Option[LogicalPlan],
@@ -50,7 +49,7 @@ object StoredHotKeys extends AliasHelper with Logging {
         None
     }
 
-  /** The partition of a shuffle that a key goes to. */
+  /** Returns the expression that computes a key's partition in the shuffle. */
   def partitioner(stage: ShuffleQueryStageExec, keys: Seq[Expression]): Option[Expression] =
     stage.shuffle.outputPartitioning match {
       case hashed: HashPartitioning => Some(HashPartitioning(keys, hashed.numPartitions).partitionIdExpression)
@@ -64,7 +63,7 @@ object StoredHotKeys extends AliasHelper with Logging {
     case _ => None
   }
 
-  /** The distribution by just these columns. */
+  /** Finds the distribution whose key and time columns are exactly these. */
   private def find(
       access: StoreAccess,
       source: SourceRelation,

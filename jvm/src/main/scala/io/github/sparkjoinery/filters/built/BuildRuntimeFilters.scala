@@ -156,7 +156,11 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       cost.largestScan(side) < JoineryConf.runtimeFilterMinSize
 
     /** The test, or why there is none. */
-    private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, Test] = {
+    private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, Test] =
+      if (conf.adaptiveExecutionEnabled) bestFilterOf(terms, insists)
+      else Left("no filter is built: adaptive execution is off")
+
+    private def bestFilterOf(terms: JoinTerms, insists: Boolean): Either[String, Test] = {
       val candidates = KeySource.of(terms.other, terms.keys.map(_.mine) ++ terms.bounds.map(_.mine))
         .filter(source => nesting(source.plan) < MostNested)
         .map(source => source -> new KeyTest(terms, source)).filter { case (_, test) => test.isUseful }

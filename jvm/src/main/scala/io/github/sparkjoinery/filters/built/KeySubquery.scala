@@ -115,19 +115,12 @@ object KeySubquery {
         if (isTold) bound else Coalesce(Seq(bound))
     }
 
-    private def ofPlan(plan: BaseSubqueryExec, source: String): BaseSubqueryExec = plan match {
-      case ReusedSubqueryExec(child) => ofPlan(child, source)
-      case other => KeySubqueryExec(other.name, source, keysOf(other.child))
-    }
+    private def ofPlan(plan: BaseSubqueryExec, source: String): KeySubqueryExec =
+      KeySubqueryExec(plan.name, source, keysOf(plan.child))
 
     private def keysOf(plan: SparkPlan): SparkPlan = plan match {
       case AdaptiveSparkPlanExec(keys: FilterKeysExec, context, _, _, _) => keys.copy(context = Some(context))
       case other => other
     }
-  }
-
-  /** The only hook for plans that are not adaptive. */
-  object PlanWithoutAdaptiveExecution extends ColumnarRule {
-    override def preColumnarTransitions: Rule[SparkPlan] = Plan
   }
 }

@@ -1,6 +1,5 @@
 package io.github.sparkjoinery.filters.built
 
-import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, ReturnAnswer}
 import org.apache.spark.sql.catalyst.trees.TreePattern.SCALAR_SUBQUERY
@@ -13,12 +12,10 @@ import io.github.sparkjoinery.expressions.{EitherFilter, MightContain, StoredFil
  * `InjectRuntimeFilter`, which runs after our rules, knows nothing of ours, and what it adds would be built, and asked,
  * for nothing. There is no place for an extension between that rule and the planner.
  */
-object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper with SQLConfHelper {
+object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case keys: FilterKeys if conf.adaptiveExecutionEnabled => Seq(FilterKeysExec(keys.planned))
-    // Spark looks for what is equal in a plan that is whole. The keys are of as many subqueries as they are used in.
-    case keys: FilterKeys => Seq(planLater(keys.planned.clone()))
+    case keys: FilterKeys => Seq(FilterKeysExec(keys.planned))
     // Above all that is planned together: a look at what is below each node would be one at each pair of nodes.
     case whole: ReturnAnswer => withoutSecond(whole)
     case _ => Nil

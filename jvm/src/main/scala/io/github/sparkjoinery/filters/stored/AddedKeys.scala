@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.LogicalRelation
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts.{SomeFiles, Uncovered}
@@ -34,6 +35,8 @@ object AddedKeys {
       session: SparkSession): Either[String, BuiltFilter] = {
     val number = s"${uncovered.files.size} files of ${uncovered.bytes} bytes"
     if (!JoineryConf.runtimeFilterBuild || !uncovered.isReadByQuery) Left(uncovered.reason)
+    else if (!SQLConf.get.adaptiveExecutionEnabled)
+      Left(s"${uncovered.reason}, and with it $number, which are read under adaptive execution only")
     else if (uncovered.bytes * LeastStored > uncovered.allBytes)
       Left(s"${uncovered.reason}, and with it $number, more than the filter holds: refresh it")
     else if (!FilterCost.isLittle(uncovered.bytes, side.other))

@@ -29,18 +29,22 @@ import io.github.sparkjoinery.filters.{FilteredJoin, KeyLineage}
 import io.github.sparkjoinery.planning.{Decision, ListOnce, MayFail}
 
 /**
- * Where one side of an equi-join is a relation with a bloom filter in the artifact store, drops rows of the other side
- * that match nothing, before they are shuffled:
+ * Adds stored bloom filters to equi-joins. They are used if one side is a relation with a bloom filter in the artifact
+ * store. Rows of the other side that match nothing are then dropped before they are shuffled:
  * {{{
  *   Join f.tailnum = p.tailnum       Join f.tailnum = p.tailnum
  *   :- flights f                     :- Filter joinery_might_contain(f.tailnum, planes)
  *   +- planes p              ==>     :  +- flights f
  *                                    +- planes p
  * }}}
- * Only where a row without a match has no effect: both sides of an inner join, the left of a semi join, the side of an
- * outer join that may come out as NULLs. Spark's own rules then move the filter down to the scan.
  *
- * Whatever is wrong with an artifact, the query goes on without it, and the reason is kept with the join.
+ * Only sides where unmatched rows have no effect are filtered:
+ *   - both sides of an inner join,
+ *   - the left side of a semi join,
+ *   - the side of an outer join that is not preserved.
+ *
+ * Spark's own rules then push the filter down to the scan. If an artifact is unusable, the query runs without it, and
+ * the reason is kept with the join.
  */
 object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with PredicateHelper {
 
@@ -63,23 +67,23 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
           plan
       }
 
-  // A subquery's plan is optimized once by itself and once as part of the query.
+  // Marks joins that are done: a subquery's plan is optimized once by itself and once as part of the query.
   private val Filtered = TreeNodeTag[Unit]("joinery_filtered")
 
   private class Run(access: StoreAccess, session: SparkSession) {
     private val listings = new ListOnce
 
-    /** A filter that fits a join, if it turns out to be whole and valid. */
+    /** A filter that fits a join. Its data and its validity have not been checked yet. */
     private case class Candidate(join: Join, fitting: FilteringSide, version: ArtifactVersion, keys: Seq[HashedPair]) {
       val count: Long = version.count("keys")
-      // What the query is going to read, listed before what there is: so that it has no file which comes later.
+      // The query's files are listed before the source is checked, so the query reads no file that the check misses.
       private val files = fitting.source.files.map(listings.of(_))
       private val side = fitting.copy(source = fitting.source.copy(files = files))
 
-      // The filter is kept for later queries, the listing is not: it says what the source was, not what it is.
+      // The filter is cached for later queries. The listing is not, as it would be out of date.
       @volatile private var lists = false
       private def slow = if (lists) Validity.slowListing(side.source) else "the artifact store"
-      // On the right how it is damaged, or the filter and the files that it lacks.
+      // Right(Left) says how the filter is damaged; Right(Right) is the filter and the files that it does not cover.
       private val pending = access.begin(version.folder.toString, slow) {
         ArtifactStore.bloomFilter(access, version) match {
           case Left(damage) => Left(damage)
@@ -109,7 +113,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         case Left(reason) => Left(unused(version, reason))
       }
 
-      /** An older version, which has to fit just as well. */
+      /** Tries an older version, which has to pass the same checks. */
       private def instead(damage: String): Either[String, Condition] = for {
         older <- access.begin(s"instead of ${version.folder}")(ArtifactStore.instead(access, version, damage)).await()
           .flatMap(identity).left.map(unused(version, _))
@@ -120,9 +124,9 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
 
     /**
      * @param isNarrow
-     *   whether no predicate of the query makes fewer keys of those in the filter
+     *   true if the query has no predicate that would select fewer keys than the filter has
      * @param reads
-     *   what lists the files whose keys it has
+     *   the index of the files that the filter covers
      */
     private case class Condition(
         on: LogicalPlan,
@@ -136,7 +140,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
 
     def transform(plan: LogicalPlan): LogicalPlan = {
       val joins = plan.collect { case join: Join => join -> sidesOf(join) }.filter(_._2.nonEmpty)
-      // all reading begins before anything is waited for: first what there is, then what is of use
+      // starts all reads before it waits for any: first the lists of versions, then the fitting filters
       val stored = joins.flatMap(_._2).map(_.source.identity).distinct
         .map(relation => relation -> access.begin(relation)(ArtifactStore.versions(access, BloomFilter.Kind, relation)))
         .map { case (relation, versions) => relation -> versions.await() }.toMap
@@ -164,7 +168,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         if (canPruneLeft(join.joinType)) FilteringSide.of(join, join.right, join.left) else None
       ).flatten
 
-    /** Filters that fit, fewest keys first, and why others do not. */
+    /** Returns the filters that fit, those with the fewest keys first, and the reasons why others do not. */
     private def fit(
         join: Join,
         side: FilteringSide,
@@ -204,7 +208,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     private def unused(version: ArtifactVersion, reason: String): String = s"${name(version)} is not used: $reason"
 
     private def filtered(join: Join, outcomes: Seq[Either[String, Condition]]): Join = {
-      // of filters over the same keys the first, which has the fewest
+      // takes the first of several filters over the same keys, which has the fewest keys
       val tests =
         outcomes.collect { case Right(condition) => condition }.distinctBy(c => (c.on, c.test.hash.canonicalized))
           .filterNot(isThere)
@@ -221,12 +225,12 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       result
     }
 
-    /** Whether the plan has the filter already, perhaps further down. */
+    /** True if the plan already has the filter, perhaps further down. */
     private def isThere(condition: Condition): Boolean = {
       val below = condition.test.hash.transform { case key: Attribute =>
         KeyLineage.of(key, condition.on) match {
           case Seq(found) => found.key
-          case _ => key // of a UNION, whose sides have tests of their own
+          case _ => key // a UNION, whose children have filters of their own
         }
       }
       condition.on.exists {

@@ -7,10 +7,10 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.artifacts.ArtifactVersion
 import io.github.sparkjoinery.filters.FilteredJoin
 
-/** Whether a filter is likely to save more than it costs. */
+/** Estimates whether a filter saves more than it costs. */
 object FilterBenefit {
 
-  /** Why it is not. */
+  /** Returns why the filter would not pay off; None if it would. */
   def missing(join: Join, side: FilteringSide, version: ArtifactVersion): Option[String] = {
     val size = side.other.stats.sizeInBytes
     val least = JoineryConf.runtimeFilterMinSize
@@ -23,7 +23,7 @@ object FilterBenefit {
     }
   }
 
-  /** How many keys the side to filter has at most, where statistics tell. */
+  /** Estimates the most distinct keys of the application side, if statistics are known. */
   private def distinctKeys(side: FilteringSide): Option[BigInt] = {
     val stats = side.other.stats
     val ofKey = side.keys match {

@@ -19,13 +19,13 @@ import io.github.sparkjoinery.artifacts.{ArtifactVersion, ReadingSettings, Sourc
 import io.github.sparkjoinery.planning.ParsedText
 
 /**
- * The `where` of a filter, against a query's predicates: a filter over some rows of a relation serves a query that
- * reads no others. Both are brought to one form by Spark's own rules; what they cannot see to be the same counts as
+ * Checks that a query's predicates imply the `where` of a filter. A filter over some rows of a relation serves only
+ * queries that read no other rows. Spark's own rules normalize both conditions; two that still differ count as
  * different.
  */
 object FilterWhere extends PredicateHelper {
 
-  /** Why not every condition of the text is among the predicates. */
+  /** Returns why the predicates do not imply every conjunct of the text. */
   def unmet(
       text: String,
       version: ArtifactVersion,
@@ -69,8 +69,8 @@ object FilterWhere extends PredicateHelper {
     }.get
 
   /**
-   * Functions that Spark did not bring along, or that may hide one which it did: their definitions may have been
-   * others.
+   * True if the text uses functions that are not built into Spark, or that may hide a built-in one. Their definitions
+   * may have changed since the filter was built.
    */
   private def usesOwnFunctions(parsed: Expression, session: SparkSession): Boolean = {
     lazy val maybeHidden =
@@ -83,7 +83,10 @@ object FilterWhere extends PredicateHelper {
     }
   }
 
-  /** Time zone, clock, user, variables and the like: they were others when the filter was built. */
+  /**
+   * True if the condition depends on the time zone, clock, user, variables or the like, which may have been others when
+   * the filter was built.
+   */
   private def dependsOnSession(condition: Expression): Boolean =
     !condition.deterministic || condition.containsAnyPattern(CURRENT_LIKE, PLAN_EXPRESSION) || condition.exists {
       case cast: Cast => Cast.needsTimeZone(cast.child.dataType, cast.dataType) || isSpecialDay(cast)
@@ -92,12 +95,18 @@ object FilterWhere extends PredicateHelper {
       case _ => false
     }
 
-  /** Spark's optimizer reads 'today' as the day of the query, also where it is an ordinary string that is cast. */
+  /**
+   * True if a string that is cast may name a special day, such as 'today', which Spark's optimizer replaces by the date
+   * of the query.
+   */
   private def isSpecialDay(cast: Cast): Boolean = cast.child.foldable && cast.child.dataType.isInstanceOf[StringType] &&
     Set[DataType](DateType, TimestampType, TimestampNTZType)(cast.dataType) &&
     Option(cast.child.eval()).exists(text => !text.toString.matches("(?s)\\s*[0-9+-].*"))
 
-  /** Whether it only compares columns with literals, which means the same by all settings of types and functions. */
+  /**
+   * True if the condition only compares columns with literals. Its meaning then depends on no setting for types or
+   * functions.
+   */
   private def isPlain(condition: Expression): Boolean = condition match {
     case _: Attribute | _: Literal => true
     case cast: Cast => cast.child.isInstanceOf[Literal] && cast.child.dataType.isInstanceOf[NumericType] &&

@@ -10,17 +10,16 @@ import io.github.sparkjoinery.filters.Equalities
 import io.github.sparkjoinery.planning.ParsedText
 
 /**
- * A side of a join whose keys may filter the other side: a relation below nothing but projections and filters, so that
- * its rows are rows of the relation.
+ * The creation side of a stored filter: a side of a join that only projects and filters a relation.
  *
  * @param source
  *   the relation
  * @param predicates
- *   that all of the side's rows satisfy, over the relation's columns
+ *   predicates that all rows of the side satisfy, over the relation's columns
  * @param keys
- *   columns of the relation, and the keys of the other side that they are equal to
+ *   columns of the relation with the keys of the other side that they are compared with
  * @param other
- *   the side to filter
+ *   the application side
  */
 case class FilteringSide(
     source: SourceRelation,
@@ -28,7 +27,7 @@ case class FilteringSide(
     keys: Seq[(Attribute, Expression)],
     other: LogicalPlan) extends PredicateHelper {
 
-  /** The keys of a filter, of the relation and of the other side, as both are hashed; or why it does not fit. */
+  /** Returns the keys that the filter hashes, for both sides; or why the filter does not fit. */
   def keysFor(version: ArtifactVersion): Either[String, Seq[HashedPair]] = {
     val names = version.spec.path("keys")
     val types = version.names("key_types")
@@ -61,12 +60,12 @@ case class FilteringSide(
 }
 
 /**
- * A key as it is hashed.
+ * A pair of equal keys, normalized for hashing.
  *
  * @param mine
- *   over the relation that filters
+ *   over the creation side's relation
  * @param theirs
- *   over the side that is filtered
+ *   over the application side
  */
 case class HashedPair(mine: Expression, theirs: Expression)
 
@@ -74,9 +73,9 @@ object FilteringSide extends PredicateHelper {
 
   /**
    * @param side
-   *   of the join
+   *   the creation side
    * @param other
-   *   its other side
+   *   the application side
    */
   def of(join: Join, side: LogicalPlan, other: LogicalPlan): Option[FilteringSide] = side match {
     case PhysicalOperation(columns, predicates, relation) =>
@@ -93,6 +92,6 @@ object FilteringSide extends PredicateHelper {
     case _ => None
   }
 
-  /** char(n), whose values depend on who pads them. */
+  /** True for char(n), whose padding depends on the reader. */
   private def isPadded(column: Attribute): Boolean = column.metadata.contains("__CHAR_VARCHAR_TYPE_STRING")
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.IntegerType
 
 import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.lastjoin.logical.{CarryOver, LastJoin, LastJoinTerms}
-import io.github.sparkjoinery.planning.PartsByQuantiles
+import io.github.sparkjoinery.planning.{Decision, PartsByQuantiles}
 
 /**
  * An as-of join without keys, whose right side is too large to broadcast, stays distributed: time is cut into parts, at
@@ -31,7 +31,10 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         val terms = LastJoinTerms.of(join)
         (terms.leftLongTimeOrNull, terms.rightLongTime) match {
           case (Some(leftTime), Some(rightTime)) if terms.leftKeys.isEmpty && terms.onePass =>
-            distribute(join, leftTime, rightTime)
+            PartsByQuantiles.missing(join).fold(distribute(join, leftTime, rightTime)) { reason =>
+              Decision.record(join, Decision.PartsOfTime, s"time is not cut into parts: $reason")
+              join
+            }
           case _ => join
         }
     }

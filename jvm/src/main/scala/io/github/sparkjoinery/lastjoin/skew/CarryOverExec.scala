@@ -10,9 +10,9 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import io.github.sparkjoinery.execution.skew.Cuts
 
 /**
- * See [[io.github.sparkjoinery.lastjoin.logical.CarryOver]]. What each task carries over is one row per part, the
- * prevailing one among its own rows; where several tasks carry a row into one part, the join takes the last of them, as
- * of any rows.
+ * See [[io.github.sparkjoinery.lastjoin.logical.CarryOver]]. Each task carries over at most one row per part: the last
+ * one among its own rows before the part. If several tasks carry a row into the same part, the join takes the last of
+ * them, as always.
  *
  * @param order
  *   ORDER BY and tie-breaker
@@ -60,7 +60,7 @@ case class CarryOverExec(
         if (time.isNullAt(0)) None
         else {
           val part = Cuts.partOf(time.getLong(0), boundaries)
-          // the last part's rows are carried nowhere
+          // no part follows the last one
           if (part < boundaries.length && (last(part) == null || ordering.compare(row, last(part)) > 0))
             last(part) = row.copy()
           Some(labelled(row, part))

@@ -7,12 +7,12 @@ import org.apache.spark.sql.execution.adaptive.ShuffleQueryStageExec
 import io.github.sparkjoinery.execution.skew.StoredHotKeys
 
 /**
- * Times of the hot keys of one side of a join, by its distribution in the artifact store, in place of a sample.
+ * Times of one side's hot keys, from its distribution in the artifact store, so that no sample is needed.
  *
  * @param relation
  *   identity of the side's relation
  * @param partitions
- *   by partition of the shuffle, times and the number of rows that each stands for
+ *   partition of the shuffle -> times, each with the number of rows that it represents
  */
 case class StoredTimes(relation: String, partitions: Map[Int, Seq[(Long, Double)]])
 
@@ -20,13 +20,13 @@ object StoredTimes {
 
   /**
    * @param stage
-   *   of the side's shuffle
+   *   the side's shuffle
    * @param keys
-   *   that it is shuffled by, over the side's columns
+   *   the keys of the shuffle, over the side's columns
    * @param time
-   *   a long over them
+   *   a long over the side's columns
    * @return
-   *   None without a distribution of the side's relation by those keys and that time; old ones will do, too
+   *   None if the store has no distribution by these keys and this time; an outdated one is good enough
    */
   def of(
       stage: ShuffleQueryStageExec,

@@ -11,19 +11,19 @@ import io.github.sparkjoinery.execution.rows.{RowGrouping, TaskRowsBuilder}
 import io.github.sparkjoinery.execution.skew.{Cuts, ShuffleReads}
 
 /**
- * Reads each skewed partition as often as it has parts, and of each reading lets pass the rows of one part: a slice of
- * time. Of a right side, also the prevailing row of each key at the beginning of the slice, carried over from before,
- * so that the left rows of the slice find all that they could find in the whole.
+ * Splits a skewed partition among several tasks by time. All of them read the whole partition; task i keeps the rows of
+ * the i-th time slice. A right side also keeps, per key, the last row before the slice. Left rows of the slice then
+ * find the same match as in the whole partition.
  *
  * @param time
- *   a long over the child's output; rows in which it is NULL match nothing. Left ones are in the last part, where the
- *   last row of each key is, because their bound may fail and a candidate say whether that is an error
+ *   a long over the child's output. Rows where it is NULL match nothing. Left ones are in the last part, with the last
+ *   right row of each key: their bound may have thrown, which is an error only if there is a candidate.
  * @param slices
- *   common to both sides
+ *   shared by both sides
  * @param carry
- *   terms of the right side, for the right side
+ *   keys and order of the right side; None on the left side
  * @param reads
- *   what each task reads of the shuffle, as the child said it last
+ *   the partition spec of each task that the child reported last
  */
 case class TimeSliceExec(
     time: Expression,
@@ -60,8 +60,8 @@ case class TimeSliceExec(
   }
 
   /**
-   * Of each task, its part and the cuts, fewer than parts where all times are the same or NULL; None if its partition
-   * is whole.
+   * Returns the part and the cuts of each task; None if it reads a whole partition. There may be fewer cuts than parts,
+   * if many times are equal or NULL.
    */
   private def partsOfTasks(count: Int): Array[Option[(Int, Array[Long])]] = {
     val specs =
@@ -76,7 +76,7 @@ case class TimeSliceExec(
       sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
       Seq(longMetric("storedCuts")))
     specs.zipWithIndex.map { case (spec, i) =>
-      val part = i - specs.indexOf(spec) // readings of one partition stand together
+      val part = i - specs.indexOf(spec) // tasks that read the same partition are adjacent
       spec match {
         case CoalescedPartitionSpec(partition, end, _) if end == partition + 1 => cuts.get(partition).map((part, _))
         case _ => None
@@ -89,7 +89,7 @@ case class TimeSliceExec(
     copy(child = newChild, reads = ShuffleReads.remembered(newChild, child, reads))
 }
 
-/** The rows of one part; then, where terms are given, what is carried over into it. */
+/** Iterates over the rows of one part, then over the rows carried into it if `carry` is given. */
 private class Slice(
     rows: Iterator[InternalRow],
     timeOf: UnsafeProjection,
@@ -99,7 +99,7 @@ private class Slice(
     carried: SQLMetric)
   extends Iterator[InternalRow] {
 
-  // Only the last row of each key matters. What finds no memory is let through, which does no harm.
+  // The last earlier row of each key. Rows that find no memory are passed on, which is safe: they are only too many.
   private lazy val before = carry.map(terms => new TaskRowsBuilder(terms.copy(onlyLast = true)))
   private var next_ : InternalRow = _
   private var rest: Iterator[InternalRow] = _

@@ -11,16 +11,16 @@ import org.apache.spark.sql.joinery.JavaBytes
 import io.github.sparkjoinery.execution.skew.{Cuts, Reservoir}
 
 /**
- * Where the time of skewed partitions is cut, the same for both sides of a join: by the distribution of their hot keys
- * in the artifact store; where there is none, at quantiles of a sample of the larger side, taken when they are first
- * asked for. A bad cut costs balance, never a result.
+ * Computes where skewed partitions are cut by time, for both sides of a join. The cuts come from the stored
+ * distribution of hot keys. For partitions without one, they are quantiles of a sample of the larger side, taken on
+ * first use. Badly placed cuts make parts of unequal size, but never change the result.
  *
  * @param side
  *   the larger side
  * @param time
  *   a long over its output
  * @param stored
- *   of either side
+ *   from either side
  */
 class TimeSlices(
     @transient private val side: ShuffleQueryStageExec,
@@ -28,15 +28,14 @@ class TimeSlices(
     @transient private val stored: Option[StoredTimes])
   extends Serializable {
 
-  // Only the driver asks; but Spark's sort, with whatever is below it, goes to the executors.
+  // used on the driver only; transient, because Spark's sort sends its whole subtree to the executors
   @transient private lazy val known = mutable.Map.empty[Map[Int, Int], Map[Int, Array[Long]]]
 
   /**
    * @param parts
-   *   how many there are to be of each partition of the shuffle
+   *   partition of the shuffle -> wanted number of parts
    * @return
-   *   by partition, ascending, fewer than parts; a row belongs to as many parts after the first as there are cuts up to
-   *   its time
+   *   partition -> ascending cuts, fewer than parts; a row's part is the number of cuts up to its time
    */
   def of(parts: Map[Int, Int]): Map[Int, Array[Long]] = synchronized {
     known.getOrElseUpdate(
@@ -52,11 +51,11 @@ class TimeSlices(
     )
   }
 
-  /** How many of these partitions are cut by a stored distribution. */
+  /** The number of these partitions that a stored distribution cuts. */
   def storedAmong(partitions: Iterable[Int]): Int =
     partitions.count(partition => stored.exists(_.partitions.contains(partition)))
 
-  // The same for equal joins, so that what is shuffled above them is shuffled once. Only the driver compares.
+  // Equal for equal joins, so that exchanges above them are reused. Compared on the driver only.
   override def equals(other: Any): Boolean = other match {
     case that: TimeSlices => (this eq that) || key == that.key
     case _ => false
@@ -68,7 +67,10 @@ class TimeSlices(
   override def toString: String =
     stored.fold("cut by a sample")(times => s"cut by the distribution of ${times.relation}")
 
-  /** In one job, tasks for a few mappers each: of each partition, times and the number of rows that each stands for. */
+  /**
+   * Samples the partitions in one job, whose tasks each read the output of a few mappers. Returns (partition, (time,
+   * number of rows that it represents)).
+   */
   private def sample(partitions: Seq[Int]): Seq[(Int, (Long, Double))] = {
     val mappers = side.shuffle.numMappers
     val step = math.max(1, mappers / TimeSlices.TasksPerPartition)

@@ -15,20 +15,20 @@ import io.github.sparkjoinery.artifacts.StoreAccess
 import io.github.sparkjoinery.rangejoin.index.{IndexedRows, RangeLayout, SearchableRelation}
 
 /**
- * An index of the artifact store as it is good for one side of a join.
+ * A stored range index that is valid for one side of a join.
  *
  * @param name
- *   of the relation and of the columns that it is sorted by
+ *   the relation and the columns that the index is sorted by
  * @param rows
- *   that it holds
+ *   the rows of the index
  * @param check
- *   reads its files to see that they are what was written
+ *   verifies the checksums of its files
  * @param isShared
- *   whether executors can read its files
+ *   true if executors can read its files
  * @param all
- *   the side, from the relation itself
+ *   the side, read from the relation
  * @param added
- *   the side, from files that came since; None if there are none
+ *   the side, read only from files newer than the index; None if there are none
  */
 class StoredRangeIndex(
     name: String,
@@ -39,22 +39,22 @@ class StoredRangeIndex(
     added: Option[LogicalPlan],
     val session: SparkSession) extends Logging {
 
-  /** The columns that its rows have. */
+  /** The columns of its rows. */
   val output: Seq[Attribute] = all.output
 
-  /** The same for what holds the same rows. */
+  /** Equal for two indexes of the same rows. */
   def key: Seq[Any] = Seq(rows.key, added.map(_.canonicalized))
 
   def describe: String =
     s"$name, ${rows.count} rows${if (added.isDefined) " and those of files that came since" else ""}"
 
   /**
-   * Gives a broadcast the index in the place of the side's rows, and the number of those rows. Executors load the index
-   * for themselves, where they can. Spark hears the number only after the index has been read and its rows counted. An
-   * index that cannot be read after all is left aside, and the rows come from the relation.
+   * Collects the index, instead of the side's rows, for a broadcast, and returns the number of rows with it. Executors
+   * load the index themselves where they can read the store. The rows have been counted before Spark gets their number.
+   * If the index cannot be read after all, the rows are collected from the relation.
    *
    * @param limit
-   *   bytes that the index may take
+   *   most bytes of the index
    */
   def collect(layout: RangeLayout, limit: Long): (Long, Iterator[InternalRow]) = {
     val (number, further) = added.fold((0L, Iterator.empty[InternalRow]))(PlanRows.collect(_, session))
@@ -71,8 +71,8 @@ class StoredRangeIndex(
   }
 
   /**
-   * The index, with further rows, as it is shipped to executors. None if it is too large. Fails if its data is not what
-   * its description says.
+   * Loads the index, adds further rows, and returns it in the form that is shipped to executors. None if it is too
+   * large. Throws if the data does not match its description.
    */
   private[stored] def load(
       layout: RangeLayout,

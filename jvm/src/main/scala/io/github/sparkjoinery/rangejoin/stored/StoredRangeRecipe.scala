@@ -11,12 +11,12 @@ import io.github.sparkjoinery.artifacts.DamagedArtifactException
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexBuilder, RangeLayout}
 
 /**
- * All that it takes to have a stored index in memory.
+ * Everything that is needed to load a stored index into memory.
  *
  * @param added
- *   rows that are not stored
+ *   rows that are not in the store
  * @param limit
- *   bytes that the index may take
+ *   most bytes of the index
  */
 private[stored] case class StoredRangeRecipe(
     rows: StoredRows,
@@ -24,7 +24,7 @@ private[stored] case class StoredRangeRecipe(
     added: Array[UnsafeRow],
     limit: Long) {
 
-  /** The index; None if it would take too much memory. */
+  /** Loads the index; None if it would take too much memory. */
   def load(): Option[RangeIndex] = {
     val memory = new DriverBuildMemory(limit)
     val all = new RangeIndexBuilder(layout, memory, expected = math.min(rows.count, Int.MaxValue).toInt)
@@ -37,14 +37,19 @@ private[stored] case class StoredRangeRecipe(
     else None
   }
 
-  /** Reads a file, and counts its rows. @return whether there was memory for them */
+  /**
+   * Adds the rows of a file to the builder and counts them.
+   *
+   * @return
+   *   false if there was no memory for them
+   */
   private def take(file: PartitionedFile, builder: RangeIndexBuilder, seen: AtomicLong): Boolean = {
     val ofFile = rows.foreach(file)(builder.add)
     seen.addAndGet(ofFile)
     ofFile >= 0
   }
 
-  /** Reads several files at a time, each with a builder of its own, and puts them together in their order. */
+  /** Reads several files in parallel, each into a builder of its own, and concatenates the builders in file order. */
   private def inParallel(all: RangeIndexBuilder, memory: DriverBuildMemory, seen: AtomicLong): Boolean = {
     val conf = SQLConf.get
     val perFile = (rows.count * 1.1 / rows.files.length).toInt
@@ -57,7 +62,7 @@ private[stored] case class StoredRangeRecipe(
     parts.forall(_.exists(all.append))
   }
 
-  /** By Java's serialization, whatever Spark uses for broadcasts: a part of it is a function. */
+  /** Serializes with Java instead of `spark.serializer`, because the recipe contains a function. */
   def toBytes: Array[Byte] = JavaBytes.of(this)
 }
 

@@ -6,8 +6,8 @@ import io.github.sparkjoinery.artifacts.DamagedArtifactException
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, SearchableRelation}
 
 /**
- * A stored index as it is shipped: what goes over the network is how to read it. Each executor has the index itself,
- * where Spark keeps what it was sent; what Spark has put aside for want of memory is read again.
+ * A stored index in a broadcast. Only the recipe for reading it is sent; each executor loads the index itself. Spark's
+ * cache holds the loaded index. If the cache evicts it, the executor reads it again.
  */
 private[stored] final class StoredRangeRelation(@transient private var loaded: RangeIndex, recipe: Array[Byte])
   extends SearchableRelation with Serializable {
@@ -22,7 +22,7 @@ private[stored] final class StoredRangeRelation(@transient private var loaded: R
 
   override def estimatedSize: Long = index.estimatedSize
 
-  /** Reads the index with the rest, so that Spark accounts for what it takes. */
+  /** Loads the index during deserialization, so that Spark accounts for its size. */
   private def readObject(in: ObjectInputStream): Unit = {
     in.defaultReadObject()
     index

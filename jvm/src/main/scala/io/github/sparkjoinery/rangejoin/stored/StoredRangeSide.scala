@@ -11,7 +11,7 @@ import io.github.sparkjoinery.planning.RowsOfChild
 import io.github.sparkjoinery.rangejoin.index.RangeLayout
 
 /**
- * A side of a range join that the artifact store has an index of. It is that side, whoever reads it.
+ * Marks a side of a range join that has a valid stored index. Its rows are those of its child.
  *
  * @param stored
  *   the index
@@ -19,7 +19,7 @@ import io.github.sparkjoinery.rangejoin.index.RangeLayout
 case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) extends UnaryNode with RowsOfChild {
   override def output: Seq[Attribute] = child.output
 
-  /** Whether the index still has the columns of the side: the optimizer may have left some out of it since. */
+  /** True if the index still has exactly the side's columns; the optimizer may have pruned some since. */
   def isCurrent: Boolean = output.map(_.exprId) == stored.output.map(_.exprId)
 
   override protected def otherCopyArgs: Seq[AnyRef] = Seq(stored)
@@ -27,15 +27,14 @@ case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) ext
 }
 
 /**
- * A stored range index, below the broadcast that ships it. The broadcast collects the index; to anybody else this
- * operator gives all rows of the side.
+ * Scans a stored range index. The broadcast above collects the index; any other parent gets the side's rows.
  *
  * @param layout
- *   how the join files the rows
+ *   how the join indexes the rows
  * @param key
- *   of what there is to read: sides of the same are equal
+ *   identifies the stored and added rows; operators with equal keys are equal
  * @param side
- *   all of it, to be planned if need be
+ *   the side itself, planned only if its rows are needed
  */
 case class StoredRangeSideExec(output: Seq[Attribute], @transient layout: RangeLayout, @transient key: Seq[Any])(
     @transient val stored: StoredRangeIndex,

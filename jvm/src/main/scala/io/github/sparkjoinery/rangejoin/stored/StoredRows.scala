@@ -16,18 +16,18 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, RangeIndexVersion}
 
 /**
- * The rows of a stored range index, as a side of a join has them. It goes to the executors.
+ * Reads a side's rows from the files of a stored range index. It is sent to the executors.
  *
  * @param files
- *   of the version's data, in the order in which they are sorted among each other
+ *   the data files in sort order
  * @param count
- *   rows in them
+ *   number of rows in the files
  * @param schema
- *   of the columns that are read
+ *   the columns to read
  * @param columns
- *   of the side, over the columns that are read
+ *   the side's columns, bound to the columns read
  * @param predicate
- *   that rows of the side pass, over the same
+ *   the side's predicate, bound to the columns read
  */
 private[stored] case class StoredRows(
     files: Seq[PartitionedFile],
@@ -38,19 +38,19 @@ private[stored] case class StoredRows(
     read: PartitionedFile => Iterator[InternalRow]) {
 
   /**
-   * What rows are read, and how: the same for sides of the same rows. Expressions alone do not say it, as they number
-   * the columns that are read, which are others for each side.
+   * Identifies the rows: equal for two sides that read the same rows. The bound expressions alone are not enough, since
+   * they refer to columns by position in `schema`.
    */
   def key: Seq[Any] =
     Seq(files.map(_.filePath), schema, columns.map(_.canonicalized), predicate.map(_.canonicalized))
 
   /**
-   * Gives the side's rows of a file, in the file's order; a row is good until the next.
+   * Passes the side's rows of a file to `take`, in file order. Each row is overwritten by the next.
    *
    * @param take
-   *   returns whether it wants more
+   *   returns false to stop
    * @return
-   *   how many rows the file has; -1 if there were more than were wanted
+   *   number of rows in the file; -1 if `take` stopped
    */
   def foreach(file: PartitionedFile)(take: UnsafeRow => Boolean): Long = {
     val toUnsafe = UnsafeProjection.create(columns)
@@ -87,9 +87,9 @@ private[stored] object StoredRows {
 
   /**
    * @param side
-   *   columns, over those of the relation
+   *   the side's columns, over the relation's columns
    * @param predicate
-   *   over those of the relation, too
+   *   over the relation's columns, too
    * @param relation
    *   the relation's columns
    */
@@ -118,7 +118,7 @@ private[stored] object StoredRows {
   private def reader(schema: StructType, session: SparkSession): PartitionedFile => Iterator[InternalRow] = {
     val format = new ParquetFileFormat
     val hadoop = session.sessionState.newHadoopConf()
-    hadoop.setBoolean("parquet.page.verify-checksum.enabled", true) // Spark's writer adds the checksums
+    hadoop.setBoolean("parquet.page.verify-checksum.enabled", true) // Spark's writer wrote the checksums
     format.buildReaderWithPartitionValues(
       session,
       dataSchema = schema,

@@ -12,14 +12,14 @@ import io.github.sparkjoinery.artifacts._
 import io.github.sparkjoinery.planning.ParsedText
 
 /**
- * A side of a join whose rows are rows of a relation.
+ * A side of a join that only filters and projects a relation, so that a stored index of the relation can replace it.
  *
  * @param plan
  *   the side
  * @param columns
- *   of the side, over the relation's
+ *   the side's columns, over the relation's columns
  * @param predicates
- *   that its rows pass, over the relation's columns
+ *   the side's predicates, over the relation's columns
  */
 private[rangejoin] class StoredSide(
     plan: LogicalPlan,
@@ -31,10 +31,10 @@ private[rangejoin] class StoredSide(
   private val names = used.map(source.nameOf).toSet
 
   /**
-   * Why an index cannot stand for the side, as far as that can be told without listing files.
+   * Returns why an index cannot replace the side, as far as that shows without listing files.
    *
    * @param start
-   *   what the join files the side's rows by
+   *   the value by which the join indexes the side's rows
    */
   def unfit(version: ArtifactVersion, start: Expression): Option[String] = {
     val computed = columns ++ predicates
@@ -67,7 +67,10 @@ private[rangejoin] class StoredSide(
       case _ => false
     }
 
-  /** The index, if the files of the relation are those that it was built from, or more. */
+  /**
+   * Opens the index if all files that it was built from are still unchanged in the relation. Newer files may have been
+   * added.
+   */
   def index(version: ArtifactVersion, store: StoreAccess): Either[String, StoredRangeIndex] =
     store.begin(version.folder.toString, Validity.slowListing(source)) {
       Validity.filesSince(version, source, session).flatMap(added(version, _)).map { added =>
@@ -83,7 +86,10 @@ private[rangejoin] class StoredSide(
       }
     }.await().flatMap(identity)
 
-  /** The side, of the files that the index does not have; or why they are too much. */
+  /**
+   * Restricts the side to files that the index does not cover. Returns a reason if they are too large a part of the
+   * source.
+   */
   private def added(version: ArtifactVersion, files: Set[String]): Either[String, Option[LogicalPlan]] =
     if (files.isEmpty) Right(None)
     else {
@@ -97,31 +103,31 @@ private[rangejoin] class StoredSide(
       }))
     }
 
-  /** Whether executors see the store as the driver does. */
+  /** True if executors can read the store. */
   private def isShared(version: ArtifactVersion): Boolean =
     session.sparkContext.isLocal || version.folder.toUri.getScheme != "file"
 }
 
 private[rangejoin] object StoredSide {
 
-  // Versions never change; and whoever reads one looks at the checksums of its pages each time.
+  // Paths of verified versions. One check is enough: versions never change, and reads verify Parquet page checksums.
   private val checked = ConcurrentHashMap.newKeySet[String]()
 
-  /** Sees to it that a version's data is what was written, once in this process. */
+  /** Verifies a version's data, once in this process. */
   private def check(version: ArtifactVersion, store: StoreAccess): Unit =
     if (!checked.contains(version.folder.toString)) {
       store.files.check(version)
       checked.add(version.folder.toString)
     }
 
-  /** The columns that an index is sorted by, for the reader. */
+  /** Names the columns that an index is sorted by, for messages. */
   def nameOf(version: ArtifactVersion): String =
     if (version.has("sorted_by")) RangeIndexVersion.sortedBy(version).mkString(" (", ", ", ")") else ""
 
-  /** Of the source, in files that the index has, times the share of those that are new. */
+  /** An index is used if the new files are at most one part in `LeastStored` of the source's bytes. */
   val LeastStored = 4
 
-  /** Whether a column comes out of a Parquet file of the store as it went in. */
+  /** True if Parquet files of the store return the column's values exactly as they were. */
   def isStored(column: Attribute): Boolean = !column.metadata.contains("__CHAR_VARCHAR_TYPE_STRING") &&
     (column.dataType match {
       case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType => true

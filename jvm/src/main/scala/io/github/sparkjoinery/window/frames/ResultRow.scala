@@ -20,7 +20,6 @@ private[window] final class NumberColumn(batch: Int, dataType: DataType) extends
   def setDouble(at: Int, value: Double): Unit = {
     words(at) = java.lang.Double.doubleToRawLongBits(value); nulls(at) = false
   }
-  def copy(from: Int, to: Int): Unit = { words(to) = words(from); nulls(to) = nulls(from) }
 
   override def isNullAt(at: Int): Boolean = nulls(at)
   def getLong(at: Int): Long = words(at)

@@ -3,15 +3,17 @@ package io.github.sparkjoinery.window.kernels
 import java.lang.Double.longBitsToDouble
 
 import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
+import io.github.sparkjoinery.window.program.WindowCompiler
 
 /**
- * sum and avg of doubles. Each frame's sum is made by as many additions as it has values, as Spark's is, and by no
- * subtraction: the error bound is the same, (n - 1) * eps * sum|x|.
+ * Kernel for sum and avg of doubles. It makes each frame's sum by as many additions as the frame has values, as Spark
+ * does, and by no subtraction: the error bound is the same, (n - 1) * eps * sum|x|. A frame with a finite value so
+ * large that the order of additions decides whether the sum is infinite is added up in Spark's order.
  *
  * @param input
  *   column; NULLs are zeros in it
  * @param sum
- *   or null; so the others
+ *   or null, as is avg
  */
 private[window] final class DoubleSums(columns: Columns, input: Int, sum: NumberColumn, avg: NumberColumn)
   extends TwoStacks {
@@ -19,11 +21,11 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
   private val suffix = new Array[Double](TwoStacks.Chunk)
   private var totals = new Array[Double](4)
   private var back = 0.0
-  private val largest = new LargestInFrame // finite
+  private var lastHuge = -1 // row
+  private var (orderedLo, orderedHi) = (-1, -1) // frame that was added up in order last: rows that tie share it
+  private var ordered = 0.0
 
-  private val shared = new SharedFrame(sum, avg)
-
-  override def clear(): Unit = { super.clear(); counts.clear(); largest.clear(); shared.clear() }
+  override def clear(): Unit = { super.clear(); counts.clear(); lastHuge = -1; orderedLo = -1 }
 
   override def skipTo(lo: Int): Unit = { super.skipTo(lo); counts.skipTo(lo) }
 
@@ -36,7 +38,7 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
       val value = longBitsToDouble(values(i - base))
       back += value
       val size = math.abs(value)
-      if (size > DoubleSums.Small && size <= Double.MaxValue) largest.see(size)
+      if (size > WindowCompiler.SumsFit && size <= Double.MaxValue) lastHuge = i
       i += 1
     }
   }
@@ -60,30 +62,26 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
 
   override protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit = {
     val count = counts.move(lo, hi)
-    // Where a part of the sum might become infinite, the order of additions decides whether it does: Spark's order.
-    val mayOverflow = largest.of(lo, hi) * count > DoubleSums.Limit
-    if (!mayOverflow || !shared.fills(at, lo, hi)) outputOf(at, place, rest, lo, hi, count, mayOverflow)
-  }
-
-  private def outputOf(
-      at: Int,
-      place: Int,
-      rest: Int,
-      lo: Int,
-      hi: Int,
-      count: Int,
-      mayOverflow: Boolean): Unit = {
     if (count == 0) {
       if (sum != null) sum.setNull(at)
       if (avg != null) avg.setNull(at)
     } else {
-      val result = if (mayOverflow) added(lo, hi)
+      val result = if (lastHuge >= lo) inOrder(lo, hi)
       else if (place < 0) back
       else if (rest < 0) suffix(place) + back
       else suffix(place) + totals(rest) + back
       if (sum != null) sum.setDouble(at, result)
       if (avg != null) avg.setDouble(at, result / count)
     }
+  }
+
+  private def inOrder(lo: Int, hi: Int): Double = {
+    if (lo != orderedLo || hi != orderedHi) {
+      ordered = added(lo, hi)
+      orderedLo = lo
+      orderedHi = hi
+    }
+    ordered
   }
 
   private def added(from: Int, until: Int): Double = {
@@ -93,9 +91,4 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
     while (i < until) { result += longBitsToDouble(values(i - base)); i += 1 }
     result
   }
-}
-
-private[kernels] object DoubleSums {
-  private val Limit = Double.MaxValue / 2
-  private val Small = 1e290 // as many of these as a partition has rows stay below the limit
 }

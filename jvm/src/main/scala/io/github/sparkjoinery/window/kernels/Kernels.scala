@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.window.kernels
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SpecificInternalRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Or, Predicate, SpecificInternalRow}
 import org.apache.spark.sql.types.DataType
 
 import io.github.sparkjoinery.window.frames.{Columns, FieldColumn, NumberColumn, ResultColumn}
@@ -16,8 +16,6 @@ import io.github.sparkjoinery.window.rows.RowCursor
  *   types, by number of the function
  * @param columns
  *   of the partition; null: they are not kept, and no function needs them
- * @param guardOf
- *   the guard of a sum, by the column of what is summed and the sum's limit
  * @param cursor
  *   of its rows
  * @param batch
@@ -30,7 +28,6 @@ private[window] class Kernels(
     output: Seq[Attribute],
     results: Seq[DataType],
     columns: Columns,
-    guardOf: (Int, Double) => OverflowGuard,
     cursor: Int => RowCursor,
     batch: Int,
     seed: (Int, InternalRow) => Unit) {
@@ -52,8 +49,7 @@ private[window] class Kernels(
     val sums = functions.collect { case function: LongSum => function.input -> function }
     val averages = functions.collect { case function: LongAverage => function.input -> function }
     rounds(counts, sums, averages).map { case (input, count, sum, average) =>
-      val checked = for (sum <- sum; function <- sum.function) yield new CheckedSum(function, sum.value, columns, input)
-      new LongSums(columns, input, numbers(count), numbers(sum), numbers(average), checked.orNull)
+      new LongSums(columns, input, numbers(count), numbers(sum), numbers(average), sum.flatMap(_.overflow).orNull)
     }
   }
 
@@ -87,8 +83,8 @@ private[window] class Kernels(
   private def merged(functions: Seq[Merged]): Seq[Kernel] = if (functions.isEmpty) Nil
   else {
     val merging = new Merging(functions.map(_.function), output, mergeable = true)
-    val guards = functions.flatMap(_.guards).distinct.map { case (input, limit) => guardOf(input, limit) }
-    Seq(new MergedFunctions(merging, cursor, fields(functions, merging.newResult()), guards.toArray))
+    val extreme = functions.flatMap(_.extreme).reduceOption(Or(_, _)).map(Predicate.create(_, output)).orNull
+    Seq(new MergedFunctions(merging, extreme, cursor, fields(functions, merging.newResult())))
   }
 
   private def growing(functions: Seq[Growing], frame: Int): Seq[Kernel] = if (functions.isEmpty) Nil

@@ -52,9 +52,6 @@ private[window] abstract class TwoStacks extends Kernel {
     clearBack()
   }
 
-  /** The first row that went into what is kept now. */
-  protected def keptFrom(lo: Int): Int = math.min(lo, middle)
-
   override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {
     var k = 0
     while (k < count) {
@@ -67,7 +64,7 @@ private[window] abstract class TwoStacks extends Kernel {
 
   override def skipTo(lo: Int): Unit = { added = lo; middle = lo }
 
-  protected final def step(k: Int, lo: Int, hi: Int): Unit = {
+  private def step(k: Int, lo: Int, hi: Int): Unit = {
     if (hi > added) { extendBack(added, hi); added = hi }
     if (lo > middle) flip(lo)
     else if (lo < middle && lo >= chunkEnd) loadChunk(lo)

@@ -104,7 +104,7 @@ private[window] final class Carried(
     val (count, isAmong) = if (times == null) (0, false) else times.found(first)
     if (isAmong) merging.update(last, first)
     var (from, to) = (0, 0)
-    functions.foreach { case FilteredFunction(function, _) =>
+    functions.foreach { case FilteredFunction(function, _, _) =>
       val (fields, here) = (function.aggBufferAttributes, Carried.inAnyOrder(function).aggBufferAttributes)
       function match {
         case sum: Sum if Carried.isLong(sum) =>
@@ -124,7 +124,7 @@ private[window] final class Carried(
 private[window] object Carried {
 
   private def inAnyOrder(function: FilteredFunction): FilteredFunction =
-    function.copy(function = inAnyOrder(function.function))
+    FilteredFunction(inAnyOrder(function.function), function.filter)
 
   /** A sum of longs may overflow on the way in one order and not in another: not so as decimals. */
   private def inAnyOrder(function: DeclarativeAggregate): DeclarativeAggregate = function match {

@@ -1,14 +1,19 @@
 package io.github.sparkjoinery.window.program
 
-import scala.util.control.NonFatal
-
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.DoubleType
 
-/** A function with what a FILTER clause lets through. */
-private[window] case class FilteredFunction(function: DeclarativeAggregate, filter: Option[Expression]) {
+/**
+ * A function over the rows that a FILTER clause lets through.
+ *
+ * @param evaluate
+ *   makes its result of the function's buffer
+ */
+private[window] case class FilteredFunction(
+    function: DeclarativeAggregate,
+    filter: Option[Expression],
+    evaluate: Expression) {
 
   /** As in Spark's own window operator. */
   def updates: Seq[Expression] = filter.fold(function.updateExpressions) { filter =>
@@ -32,4 +37,9 @@ private[window] case class FilteredFunction(function: DeclarativeAggregate, filt
         If(isEmpty(left), right(i), If(isEmpty(right), left(i), merge))
       }
     }
+}
+
+private[window] object FilteredFunction {
+  def apply(function: DeclarativeAggregate, filter: Option[Expression]): FilteredFunction =
+    FilteredFunction(function, filter, function.evaluateExpression)
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types._
 
-import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
+import io.github.sparkjoinery.expressions.OrderedLong
 
 /**
  * Turns the functions of a window, all of which [[WindowSupport]] has passed, into a [[WindowProgram]].
@@ -85,7 +85,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
         def double(child: Expression) = if (child.dataType == DoubleType) child else Cast(child, DoubleType)
         aggregate match {
           case _ if growing => Growing(FilteredFunction(aggregate, filter), result)
-          case _ if !keepsColumns => merged(aggregate, filter, guards(aggregate), input, result)
+          case _ if !keepsColumns => merged(aggregate, filter, result)
           case Count(children) =>
             val nullable = children.filter(_.nullable)
             val one = Literal(1L)
@@ -94,27 +94,23 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
             Counted(input(counted), result)
           case sum: Sum => sum.child.dataType match {
               case ByteType | ShortType | IntegerType | LongType =>
-                val value = AttributeReference("value", LongType)()
-                LongSum(input(long(sum.child)), checked(sum, value), value, result)
+                val overflow = Option.when(ExactSum.isNeeded(sum))(ExactSum.overflow(LongType))
+                LongSum(input(long(sum.child)), overflow, result)
               case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
-              case _ => merged(aggregate, filter, guards(aggregate), input, result)
+              case _ => merged(aggregate, filter, result)
             }
           case average: Average => average.child.dataType match {
               case ByteType | ShortType | IntegerType | LongType => LongAverage(input(long(average.child)), result)
               case FloatType | DoubleType => DoubleAverage(input(double(average.child)), result)
-              case _ => merged(aggregate, filter, guards(aggregate), input, result)
+              case _ => merged(aggregate, filter, result)
             }
           case Min(child) if isNumber(child) => extreme(input, child, isMax = false, result)
           case Max(child) if isNumber(child) => extreme(input, child, isMax = true, result)
-          case _ => merged(aggregate, filter, guards(aggregate), input, result)
+          case _ => merged(aggregate, filter, result)
         }
       case other => throw SparkException.internalError(s"no kernel for $other, which WindowSupport lets pass")
     }
   }
-
-  /** The sum as Spark has it, where it does not simply wrap. */
-  private def checked(sum: Sum, value: Attribute): Option[DeclarativeAggregate] =
-    Option.when(SumMode.of(sum) != EvalMode.LEGACY)(sum.copy(child = value))
 
   private def isNumber(child: Expression): Boolean = OrderedLong.supports(child.dataType)
 
@@ -128,71 +124,39 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
   private def merged(
       function: DeclarativeAggregate,
       filter: Option[Expression],
-      guards: Seq[(Expression, Double)],
-      input: Expression => Int,
-      result: Int): FunctionProgram =
-    FunctionProgram.Merged(
-      FilteredFunction(function, filter),
-      guards.map { case (value, limit) => (input(value), limit) },
-      result)
-
-  /** Where the order of additions may decide: what is added, as a double, and from which sum on. */
-  private def guards(function: DeclarativeAggregate): Seq[(Expression, Double)] = function match {
-    case sum: Sum => sum.child.dataType match {
-        case ByteType | ShortType | IntegerType | LongType =>
-          if (SumMode.of(sum) == EvalMode.LEGACY) Nil // it wraps, in any order
-          else Seq((Cast(sum.child, DoubleType), WindowCompiler.LongSumsFit))
-        case FloatType | DoubleType => Seq(finite(sum.child))
-        case _ => overflows(sum, sum.child).toSeq
-      }
-    case average: Average => average.child.dataType match {
-        case ByteType | ShortType | IntegerType | LongType => Nil
-        case FloatType | DoubleType => Seq(finite(average.child))
-        case _ => overflows(average, average.child).toSeq
-      }
-    case _: Count | _: Min | _: Max => Nil
-    case _ => moments(function)
-  }
-
-  /** What is infinite already makes a sum infinite, or NaN, in any order. */
-  private def finite(child: Expression): (Expression, Double) = {
-    val value = if (child.dataType == DoubleType) child else Cast(child, DoubleType)
-    val isFinite = And(
-      LessThanOrEqual(value, Literal(Double.MaxValue)),
-      GreaterThanOrEqual(value, Literal(-Double.MaxValue)))
-    (If(isFinite, value, Literal(0.0)), Double.MaxValue / 2)
+      result: Int): FunctionProgram = {
+    val filtered =
+      if (ExactSum.isNeeded(function)) ExactSum(function, filter) else FilteredFunction(function, filter)
+    val extreme = extremes(function).map(condition => filter.fold(condition)(And(_, condition)))
+    FunctionProgram.Merged(filtered, extreme.reduceOption(Or(_, _)), result)
   }
 
   /**
-   * Of variances and the like: infinite values, and those whose powers are, make a difference between rows added and
-   * partial results merged.
+   * Conditions that are true for values with which the order of additions matters. In sums, these are large finite
+   * values: an infinite one makes the same of any sum. In variances and the like, these are infinite values, too, and
+   * all values with infinite powers.
    */
-  private def moments(function: DeclarativeAggregate): Seq[(Expression, Double)] = function match {
-    case _: First | _: Last | _: MaxMinBy => Nil
+  private def extremes(function: DeclarativeAggregate): Seq[Expression] = function match {
+    case _: Count | _: Min | _: Max | _: First | _: Last | _: MaxMinBy => Nil
+    case _: Sum | _: Average =>
+      function.children.filter(_.dataType == DoubleType).map(isBetween(_, WindowCompiler.SumsFit, Double.MaxValue))
     case _ if function.aggBufferAttributes.exists(_.dataType == DoubleType) =>
       function.children.filter(_.dataType.isInstanceOf[NumericType]).map(child =>
-        (Cast(child, DoubleType), WindowCompiler.FourthPowersFit))
+        isBetween(Cast(child, DoubleType), WindowCompiler.FourthPowersFit, Double.PositiveInfinity))
     case _ => Nil
   }
 
-  /**
-   * What is summed, as a double, and the least sum that its type cannot hold; None where that takes more rows than a
-   * partition has.
-   */
-  private def overflows(function: DeclarativeAggregate, child: Expression): Option[(Expression, Double)] =
-    function.aggBufferAttributes.head.dataType match {
-      case sum: DecimalType =>
-        val needed = child.dataType.asInstanceOf[DecimalType].precision + WindowCompiler.DigitsOfRows
-        Option.when(needed > sum.precision)((Cast(child, DoubleType), math.pow(10, sum.precision - sum.scale)))
-      case _: YearMonthIntervalType => Some((Cast(OrderedLong(child), DoubleType), Int.MaxValue.toDouble))
-      case _: DayTimeIntervalType => Some((Cast(OrderedLong(child), DoubleType), Long.MaxValue.toDouble))
-      case _ => None
-    }
+  /** Never true for NaN, which is greater than all. */
+  private def isBetween(value: Expression, above: Double, most: Double): Expression = {
+    val size = Abs(value)
+    And(GreaterThan(size, Literal(above)), LessThanOrEqual(size, Literal(most)))
+  }
 }
 
 private[window] object WindowCompiler {
-  private val DigitsOfRows = 10 // a partition has fewer than ten to this
+
+  /** Fewer doubles than a partition has rows do not overflow together if none is greater. */
+  val SumsFit = 1e290
   private val FourthPowersFit = 1e70
-  private val LongSumsFit = 9.2e18
   private val SomePeers = Bound.Peers(-1)
 }

@@ -1,7 +1,6 @@
 package io.github.sparkjoinery.window.program
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.DataType
 
 /**
@@ -58,19 +57,15 @@ private[window] object FunctionProgram {
   /** Inputs are columns. */
   case class Count(input: Int, result: Int) extends FunctionProgram
 
-  /**
-   * @param function
-   *   as Spark has it, of `value`, for frames where its sum might overflow and that is not all the same
-   */
-  case class LongSum(input: Int, function: Option[DeclarativeAggregate], value: Attribute, result: Int)
-    extends FunctionProgram
+  /** @param overflow raises Spark's error, for a sum that does not fit; None: it wraps around */
+  case class LongSum(input: Int, overflow: Option[Expression], result: Int) extends FunctionProgram
   case class LongAverage(input: Int, result: Int) extends FunctionProgram
   case class DoubleSum(input: Int, result: Int) extends FunctionProgram
   case class DoubleAverage(input: Int, result: Int) extends FunctionProgram
   case class Extreme(input: Int, isMax: Boolean, isDouble: Boolean, result: Int) extends FunctionProgram
 
-  /** @param guards columns of what is summed, as doubles, each with the limit of its sum */
-  case class Merged(function: FilteredFunction, guards: Seq[(Int, Double)], result: Int) extends FunctionProgram
+  /** @param extreme true for rows because of which a frame is computed in Spark's order; None if there are none */
+  case class Merged(function: FilteredFunction, extreme: Option[Expression], result: Int) extends FunctionProgram
   case class Growing(function: FilteredFunction, result: Int) extends FunctionProgram
   case class Offset(function: OffsetWindowFunction, result: Int) extends FunctionProgram
 }

@@ -14,6 +14,8 @@ private[window] object WindowSupport {
     case _: AggregateWindowFunction => Some(s"${name(window)} needs all of a partition, or has no merge")
     case AggregateExpression(_: Product, _, _, _, _) =>
       Some("product: whether it is infinite depends on the order of multiplication")
+    case AggregateExpression(sum, _, _, _, _) if ExactSum.isNullOnTheWay(sum) && isRecomputed(window) =>
+      Some(s"${name(window)}: NULL where a part of the frame's sum does not fit")
     case AggregateExpression(_: DeclarativeAggregate, _, _, _, _) => window.windowSpec.frameSpecification match {
         case frame: SpecifiedWindowFrame if frame.frameType == RangeFrame =>
           Seq(frame.lower, frame.upper).collectFirst {

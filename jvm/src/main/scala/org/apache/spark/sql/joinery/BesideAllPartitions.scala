@@ -5,9 +5,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.{Dependency, NarrowDependency, OneToOneDependency, Partition, TaskContext}
 
 /**
- * The tasks of one RDD, each of which also reads all partitions of another, one after the other.
- *
- * Spark has `RDD.cartesian`, whose tasks see a pair of partitions each.
+ * An RDD whose tasks each read one partition of `own` and all partitions of `all`, one after the other. Spark's
+ * `RDD.cartesian` would make one task per pair of partitions.
  */
 private[sql] class BesideAllPartitions(
     var own: RDD[InternalRow],
@@ -43,10 +42,7 @@ private[sql] class BesideAllPartitions(
 
 object BesideAllPartitions {
 
-  /**
-   * @param rows
-   *   makes a task's rows of those of its own partition and those of all partitions
-   */
+  /** @param rows computes a task's output from the rows of its own partition and those of all partitions of `all` */
   def apply(own: RDD[InternalRow], all: RDD[InternalRow])(
       rows: (Iterator[InternalRow], Iterator[InternalRow]) => Iterator[InternalRow]): RDD[InternalRow] =
     new BesideAllPartitions(own, all, own.sparkContext.clean(rows))

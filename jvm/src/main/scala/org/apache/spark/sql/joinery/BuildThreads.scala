@@ -4,7 +4,7 @@ import java.util.concurrent.ExecutorService
 
 import org.apache.spark.util.ThreadUtils
 
-/** Threads that wait for the jobs which build filters. A thread that is idle for a minute ends. */
+/** Threads that wait for the jobs that build filters. Idle threads end after a minute. */
 object BuildThreads {
   lazy val executor: ExecutorService = ThreadUtils.newDaemonCachedThreadPool("joinery-filter")
 }

@@ -7,17 +7,17 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.io.CompressionCodec
 import org.apache.spark.util.io.{ChunkedByteBuffer, ChunkedByteBufferOutputStream}
 
-/** Bytes as Spark compresses what it collects, in pieces: `spark.io.compression.codec` says how. */
+/** Bytes in chunks, compressed with the codec of `spark.io.compression.codec`. */
 final class CompressedBytes private (pieces: ChunkedByteBuffer) extends Serializable {
 
-  /** What was written. */
+  /** Decompresses the bytes. */
   def read(): InputStream = CompressedBytes.codec.compressedInputStream(pieces.toInputStream())
 }
 
 object CompressedBytes {
-  private val PieceBytes = 1 << 20 // as Spark's; larger arrays get heap regions of their own
+  private val PieceBytes = 1 << 20 // as Spark's; larger arrays can be humongous objects of G1
 
-  /** Those that are written to a stream, which is closed after that. */
+  /** Compresses everything that `write` writes to the stream, then closes the stream. */
   def written(write: OutputStream => Unit): CompressedBytes = {
     val pieces = new ChunkedByteBufferOutputStream(PieceBytes, ByteBuffer.allocate)
     val out = codec.compressedOutputStream(pieces)

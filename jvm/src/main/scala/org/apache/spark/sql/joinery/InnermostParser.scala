@@ -4,15 +4,15 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 
 /**
- * Puts a parser in the place of Spark's own, below those of all other extensions, wherever they are listed. Another
- * extension's parser reads its statements first. It asks this one for the parts that are Spark's, such as the query of
- * a CREATE TABLE AS.
+ * Replaces Spark's own parser, below the parsers of all other extensions, in any order of `spark.sql.extensions`.
+ * Another extension's parser reads a statement first, and passes on the parts that are Spark's, such as the query of a
+ * CREATE TABLE AS.
  */
 object InnermostParser {
 
   /**
-   * Spark builds each parser over the one listed before, and starts with its own. No extension can name that first one,
-   * so the parsers listed before Joinery are built a second time, over `innermost`.
+   * Builds the parsers of the extensions listed before Joinery a second time, over `innermost`. Spark builds each
+   * parser over the previous one, and starts with its own; an extension cannot replace that first one.
    */
   def inject(extensions: SparkSessionExtensions, innermost: => ParserInterface): Unit = {
     var listedBefore: Option[ParserInterface] = None

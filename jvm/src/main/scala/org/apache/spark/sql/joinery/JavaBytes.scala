@@ -8,8 +8,8 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.rdd.RDD
 
 /**
- * Objects by Java's serialization, whatever `spark.serializer` is: that may not know Joinery's classes, and does not
- * know functions.
+ * Serializes objects with Java instead of `spark.serializer`. Kryo may not have Joinery's classes registered, and does
+ * not serialize functions.
  */
 object JavaBytes {
 
@@ -25,7 +25,7 @@ object JavaBytes {
       ByteBuffer.wrap(bytes),
       Thread.currentThread().getContextClassLoader)
 
-  /** All elements, on the driver. */
+  /** Collects all elements on the driver. */
   def collect[T: ClassTag](elements: RDD[T]): Seq[T] =
     elements.mapPartitions(ofTask => Iterator(of(ofTask.toArray))).collect().toSeq.flatMap(read[Array[T]](_))
 }

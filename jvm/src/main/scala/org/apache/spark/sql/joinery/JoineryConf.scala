@@ -7,8 +7,8 @@ import org.apache.spark.network.util.ByteUnit
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Every configuration of Joinery, its meaning and its default. They are registered with Spark, so that `SET -v` lists
- * them and a wrong value is refused by `SET`. (In Spark's package because its builder of entries is private to it.)
+ * Every setting of Joinery, with its meaning and default. They are registered with Spark, so `SET -v` lists them and
+ * `SET` rejects wrong values. (This object is in Spark's package because Spark's config builder is private to it.)
  */
 object JoineryConf {
 
@@ -231,6 +231,6 @@ object JoineryConf {
   def runtimeFilterMaxKeys: Int = SQLConf.get.getConf(RUNTIME_FILTER_MAX_KEYS)
   def runtimeFilterMinSize: Long = SQLConf.get.getConf(RUNTIME_FILTER_MIN_SIZE)
 
-  /** Registers the entries (by loading this object) before a session reads its configuration. */
+  /** Registers the entries, by loading this object, before a session reads its configuration. */
   def register(): Unit = ()
 }

@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation, PruneFileSourcePartitions}
 
 /**
- * Spark's rule that lists the files of partitioned tables, a little earlier than Spark runs it: what a filter is built
- * of, or a stored one is compared with, is then what the join reads. (In Spark's package because the rule is private to
- * it.)
+ * Runs Spark's rule that lists the files of partitioned tables, slightly earlier than Spark does. A filter is then
+ * built from, or checked against, the same files as the join reads. (This object is in Spark's package because the rule
+ * is private to it.)
  */
 object PrunePartitions extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -18,7 +18,7 @@ object PrunePartitions extends Rule[LogicalPlan] {
       PruneFileSourcePartitions(plan)
     else plan
 
-  /** Spark's rule takes every node of a plan apart, and there is something to prune in hardly any. */
+  /** True for a scan of a partitioned table. Spark's rule visits every node of the plan, which most plans can skip. */
   private def isPartitioned(node: LogicalPlan): Boolean = node match {
     case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => files.partitionSchema.nonEmpty
     case _ => false

@@ -5,8 +5,8 @@ import org.apache.spark.sql.connector.write.RowLevelOperationTable
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 
 /**
- * What an UPDATE, a DELETE or a MERGE reads of the table that it changes. All scans of one statement may share what
- * says which columns and rows they need, as Iceberg's do, so that another reader would change what the statement reads.
+ * Finds the table that an UPDATE, DELETE or MERGE changes. Its scans may share one state of pushed filters and columns,
+ * as Iceberg's do. An additional scan of the table would change what the statement reads.
  */
 object ReplacedRows {
   def areIn(plan: LogicalPlan): Boolean = plan.exists {

@@ -10,35 +10,35 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Rows kept to be read several times, from any row on: in blocks of memory that Spark's memory manager grants, the
- * others in one file, which any number of readers share. When others in the task want memory, blocks move to the file.
+ * Keeps rows that are read several times, from any row on. Blocks are in memory that Spark's memory manager grants, or
+ * in one file that all readers share. If another operator of the task needs memory, blocks move to the file.
  *
- * Spark's own rows that spill do not suit: each reader of them opens all their files, with megabytes of buffer and a
- * thread for each, and what a reader was given is held until the task ends. That is a megabyte for each file and pass.
+ * Spark's `ExternalAppendOnlyUnsafeRowArray` does not suit: each of its readers opens all spill files, with a thread
+ * and megabytes of buffers for each, and holds them until the task ends.
  *
  * @param numFields
- *   of a row
+ *   number of fields in a row
  * @param limits
- *   beyond them rows go to disk, as in Spark's operator of the same task
+ *   rows beyond these limits go to disk, as in Spark's own operator
  * @param memory
- *   of the blocks
+ *   accounts for the blocks
  */
 class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
   import ReplayedRows._
 
-  private val lock = new ReentrantLock // rows may be asked for in one thread, memory in another
+  private val lock = new ReentrantLock // one thread may read rows while another asks for memory
   private val blocks = mutable.ArrayBuffer.empty[Block]
-  private var last = new Array[Byte](BlockSize) // the block that is being filled
-  private var lastRow = 0 // its first
-  private var end = 0 // of what it holds
+  private var last = new Array[Byte](BlockSize) // the block being filled
+  private var lastRow = 0 // its first row
+  private var end = 0 // its used bytes
   private var file: SpilledBlocks = _
 
   memory.giveBy(give)
 
-  /** How many rows there are. */
+  /** Number of rows. */
   var size = 0
 
-  /** Bytes written to disk until now, as they are there. */
+  /** Bytes written to disk so far, compressed. */
   def spillSize: Long = if (file == null) 0 else file.written
 
   def add(row: UnsafeRow): Unit = {
@@ -76,7 +76,10 @@ class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
     block.copy(bytes = null, offset = offset, stored = stored)
   }
 
-  /** Spills at least so many bytes, of what there is; and a good part of it, as who asks once asks again. */
+  /**
+   * Spills blocks of at least this many bytes, as far as there are any. It spills no less than half of them, since who
+   * asks once asks again.
+   */
   private def give(bytes: Long): Long = if (lock.isHeldByCurrentThread || !lock.tryLock()) 0
   else
     try {
@@ -101,7 +104,7 @@ class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
     finally lock.unlock()
   }
 
-  /** Forgets all rows; readers are good no longer. */
+  /** Removes all rows; existing readers must not be used any more. */
   def clear(): Unit = locked {
     blocks.clear()
     if (last.length > BlockSize) last = new Array[Byte](BlockSize)
@@ -112,13 +115,13 @@ class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
     if (file != null) file.clear()
   }
 
-  /** Gives memory and disk back. */
+  /** Releases memory and deletes the file. */
   def close(): Unit = {
     clear()
     locked(if (file != null) file.close())
   }
 
-  /** After the last row has been added: reads the rows from one on. */
+  /** Makes a reader that starts at a row. No row may be added afterwards. */
   def reader(from: Int): Reader = new Reader(from)
 
   final class Reader private[joinery] (from: Int) {
@@ -130,7 +133,7 @@ class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
     private var at, until = 0
     if (next < size) find()
 
-    /** The next row, good until the one after it is asked for; or null. */
+    /** Returns the next row, or null after the last. The following call overwrites the row. */
     def read(): UnsafeRow =
       if (next == size) null
       else {
@@ -143,7 +146,7 @@ class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
       }
 
     private def find(): Unit = {
-      var (low, high) = (0, blocks.length) // the last block is the one that is being filled
+      var (low, high) = (0, blocks.length) // the block after the last is the one being filled
       while (low < high) {
         val middle = (low + high + 1) >>> 1
         if (firstOf(middle) <= next) low = middle else high = middle - 1
@@ -176,19 +179,19 @@ class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
 
 private object ReplayedRows {
   private val BlockSize = 64 << 10
-  private val Header = 8 // the row's length; rows begin at multiples of 8
+  private val Header = 8 // holds the row's length; 8 bytes keep rows aligned
 
   /**
    * @param first
-   *   row
+   *   number of the first row
    * @param length
    *   bytes of rows
    * @param bytes
-   *   null: they are in the file, from `offset` on, in `stored` bytes
+   *   null if the block is in the file, at `offset` and `stored` bytes long
    */
   private case class Block(first: Int, length: Int, bytes: Array[Byte], offset: Long, stored: Int)
 
-  /** Each block compressed and encrypted by itself, as the configuration wants of what is spilled. */
+  /** The file of spilled blocks. Each block is compressed and encrypted on its own, as configured for spills. */
   private final class SpilledBlocks {
     private val (id, path) = SparkEnv.get.blockManager.diskBlockManager.createTempLocalBlock()
     private val file = new RandomAccessFile(path, "rw")

@@ -4,10 +4,13 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.internal.config.Kryo.KRYO_REGISTRATION_REQUIRED
 import org.apache.spark.internal.config.SERIALIZER
 
-/** Whether objects of classes that are not Spark's can be sent to executors. */
+/** Checks whether the serializer accepts objects of Joinery's classes. */
 object Shipping {
 
-  /** Why not; None if they can. Classes are registered before an extension is heard of. */
+  /**
+   * Returns why it does not; None if it does. Kryo's classes are registered before extensions are loaded, so Joinery
+   * cannot add its own.
+   */
   def refused: Option[String] = {
     val conf = SparkEnv.get.conf
     if (conf.get(SERIALIZER).endsWith("KryoSerializer") && conf.get(KRYO_REGISTRATION_REQUIRED))

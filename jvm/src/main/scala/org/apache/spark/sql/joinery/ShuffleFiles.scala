@@ -5,10 +5,10 @@ import java.util.Locale
 import org.apache.spark.SparkEnv
 import org.apache.spark.internal.config.{SHUFFLE_MANAGER, SHUFFLE_SORT_BYPASS_MERGE_THRESHOLD}
 
-/** How Spark's tasks write what they shuffle. */
+/** Tells how Spark's tasks write their shuffle output. */
 object ShuffleFiles {
 
-  /** Up to how many partitions a task opens a file for each; None with a shuffle manager that is not Spark's own. */
+  /** The most partitions for which a task opens one file each; None if the shuffle manager is not Spark's own. */
   def mostOpened: Option[Int] = {
     val conf = SparkEnv.get.conf
     if (Set("sort", "tungsten-sort").contains(conf.get(SHUFFLE_MANAGER).toLowerCase(Locale.ROOT)))

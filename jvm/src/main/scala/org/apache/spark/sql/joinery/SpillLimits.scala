@@ -2,14 +2,14 @@ package org.apache.spark.sql.joinery
 
 import org.apache.spark.sql.internal.SQLConf
 
-/** How many rows, and how many bytes of them, an operator keeps in memory. */
+/** The most rows, and the most bytes of rows, that an operator keeps in memory. */
 final case class SpillLimits(rows: Int, bytes: Long) {
 
-  /** The same, and no more bytes than so many. */
+  /** Lowers the limit of bytes. */
   def atMost(limit: Long): SpillLimits = copy(bytes = math.min(bytes, limit))
 }
 
-/** As Spark's own operators are told by the session. */
+/** The limits that the session sets for Spark's own operators. */
 object SpillLimits {
   def ofSortMergeJoin: SpillLimits =
     SpillLimits(math.max(SQLConf.get.sortMergeJoinExecBufferSpillThreshold, 1), SpillBytes.ofSortMergeJoin)

@@ -6,12 +6,12 @@ import org.apache.spark.util.collection.unsafe.sort.UnsafeSorterSpillWriter
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Rows in a file of a task, in the format of Spark's external sort: compressed and encrypted as its spills are. To be
- * read once.
+ * Rows in a temporary file of a task. The format is that of Spark's external sort, compressed and encrypted. The file
+ * can be read once.
  */
 final class SpilledRows private (context: TaskContext, writer: UnsafeSorterSpillWriter) {
 
-  /** The rows, each good until the next; the file is gone after the last. */
+  /** Reads the rows; each is overwritten by the next. The file is deleted after the last. */
   def read(numFields: Int): Iterator[UnsafeRow] = {
     val reader = writer.getReader(SparkEnv.get.serializerManager)
     context.addTaskCompletionListener[Unit](_ => reader.close())
@@ -39,9 +39,9 @@ object SpilledRows {
 
   /**
    * @param count
-   *   of the rows
+   *   number of rows
    * @param bytes
-   *   that they take in memory, for the task's metrics
+   *   their size in memory, for the task's metrics
    */
   def write(context: TaskContext, rows: Iterator[UnsafeRow], count: Int, bytes: Long): SpilledRows = {
     val writer = new UnsafeSorterSpillWriter(SparkEnv.get.blockManager, FileBuffer, new ShuffleWriteMetrics, count)

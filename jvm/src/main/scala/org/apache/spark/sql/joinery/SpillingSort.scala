@@ -10,19 +10,19 @@ import org.apache.spark.util.collection.unsafe.sort.{RecordComparator, UnsafeExt
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Spark's external sort where there is no operator for it: within a task, in memory that its manager grants, else
- * spilling.
+ * Sorts rows with Spark's external sort inside a task, without a sort operator. It spills if Spark's memory manager
+ * grants no memory.
  *
  * @param order
  *   not empty
  * @param output
  *   columns of the rows
  * @param sorts
- *   of the operator, in this task
+ *   the group of this operator's sorts in this task
  * @param total
- *   a total order of the rows that begins with `order`; null: rows that `order` leaves equal come in any order
+ *   a total order that begins with `order`; if null, rows that are equal in `order` come in any order
  * @param reversed
- *   whether the last come first
+ *   true to sort in the reverse order
  */
 final class SpillingSort(
     order: Seq[SortOrder],
@@ -30,7 +30,7 @@ final class SpillingSort(
     sorts: SpillingSorts,
     total: Comparator[UnsafeRow] = null,
     reversed: Boolean = false) {
-  private var sorter: UnsafeExternalSorter = _ // which takes memory before its first row
+  private var sorter: UnsafeExternalSorter = _ // created with the first row, since it takes memory when created
 
   private val first =
     BindReferences.bindReference(if (reversed) SpillingSort.reverse(order.head) else order.head, output)
@@ -49,7 +49,7 @@ final class SpillingSort(
     )
   }
 
-  /** Fails where there is no memory for the row even once all others are spilled. */
+  /** Adds a row. Throws if there is no memory for it even after all other rows are spilled. */
   def insert(row: UnsafeRow): Unit = {
     if (sorter == null) {
       sorter = newSorter()
@@ -61,24 +61,29 @@ final class SpillingSort(
     sorter.insertRecord(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, word, isNull)
   }
 
-  /** @return false if there is no memory for the row, which is not taken then; what was taken before stays */
+  /** @return false if there is no memory for the row; the rows added before are kept */
   def offer(row: UnsafeRow): Boolean =
     try {
       insert(row)
       true
     } catch { case _: SparkOutOfMemoryError => false }
 
-  /** Bytes in memory. */
+  /** Bytes held in memory. */
   private[joinery] def held: Long = if (sorter == null) 0 else sorter.getUsed
 
-  /** Spills. @return how many bytes are free by it; none where who asks is this one */
+  /**
+   * Spills this sort, unless it is the one that asks for memory.
+   *
+   * @return
+   *   bytes freed
+   */
   private[joinery] def giveTo(trigger: MemoryConsumer): Long =
     if (sorter == null || (trigger eq sorter)) 0 else sorter.spill(Long.MaxValue, sorter)
 
-  /** @return the rows in order; each good until the next is asked for */
+  /** @return the rows in order; each is overwritten by the next */
   def sorted(): Iterator[UnsafeRow] = if (sorter == null) Iterator.empty
   else {
-    sorts.end(this) // from here on it gives others memory by itself
+    sorts.end(this) // from here on Spark's sorter spills for other consumers by itself
     val rows = sorter.getSortedIterator
     sorts.spillSize += sorter.getSpillSize
     TaskContext.get().taskMetrics().incPeakExecutionMemory(sorter.getPeakMemoryUsedBytes)
@@ -93,7 +98,7 @@ private object SpillingSort {
     sameOrderExpressions = Nil
   )
 
-  /** So small that several sorts of a task find room where memory is scarce. */
+  /** The page size, small enough for several sorts of a task to find room if memory is scarce. */
   private def pageBytes: Long =
     math.min(SparkEnv.get.memoryManager.pageSizeBytes, math.max(ExecutionMemory.shareOfTask / 16, LeastPage))
 

@@ -5,18 +5,18 @@ import org.apache.spark.memory.MemoryConsumer
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
- * Sorts of one operator in a task that take rows at the same time. Spark's external sort gives no memory to others
- * before its last row, as Spark fills one sort at a time: several would starve each other, and what shuffles their
- * task's rows. This consumer, of one byte, is asked in their place, and spills the largest.
+ * The sorts that one operator of a task fills at the same time. Spark's `UnsafeExternalSorter.spill` gives nothing to
+ * other consumers while the sorter is being filled, so several of them would starve each other and the task's shuffle
+ * writer. This consumer, which holds one byte, is asked in their place and spills the largest sort.
  *
  * @param spillSize
- *   is told what was spilled, in bytes
+ *   metric of spilled bytes
  */
 final class SpillingSorts(val spillSize: SQLMetric)
   extends MemoryConsumer(
     TaskContext.get().taskMemoryManager(),
     TaskContext.get().taskMemoryManager().getTungstenMemoryMode) {
-  private var thread: Thread = _ // which may be that of a Python worker's writer, not the one that made this
+  private var thread: Thread = _ // the thread that adds rows; it may be the writer thread of a Python worker
   private var filling = List.empty[SpillingSort]
 
   private[joinery] def begin(sort: SpillingSort): Unit = {
@@ -27,8 +27,11 @@ final class SpillingSorts(val spillSize: SQLMetric)
 
   private[joinery] def end(sort: SpillingSort): Unit = filling = filling.filter(_ ne sort)
 
-  /** A sort that is the largest itself is left to spill: then each file is as large as it can be. */
+  /**
+   * Spills the largest sort, on request of another consumer. If the largest sort itself asks, it returns 0, so that the
+   * sort spills its own rows into one large file.
+   */
   override def spill(size: Long, trigger: MemoryConsumer): Long =
-    if (Thread.currentThread ne thread) 0 // they may be taking a row
+    if (Thread.currentThread ne thread) 0 // the other thread may be adding a row
     else filling.maxByOption(_.held).fold(0L)(_.giveTo(trigger))
 }

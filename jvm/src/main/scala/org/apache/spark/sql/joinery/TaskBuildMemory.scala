@@ -7,13 +7,14 @@ import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
 /**
- * In a task: Spark's memory manager decides, and may make others spill. What was acquired is given back when the task
- * ends. Who is refused goes on in another way. It gives memory to others as `giveBy` says, and none before.
+ * Accounts for memory in a task. Spark's memory manager grants it, and may make other operators spill. A refused caller
+ * has to continue in another way. The function of `giveBy` gives memory to other operators; until it is set, none is
+ * given. The end of the task releases all of it.
  */
 final class TaskBuildMemory private (manager: TaskMemoryManager, heldByTask: AtomicLong, limit: Long)
   extends MemoryConsumer(manager, MemoryMode.ON_HEAP) with BuildMemory {
 
-  /** The most that was held at a time. */
+  /** The most bytes held at the same time. */
   var peak = 0L
 
   @volatile private var give: Long => Long = _ => 0
@@ -37,9 +38,9 @@ final class TaskBuildMemory private (manager: TaskMemoryManager, heldByTask: Ato
 }
 
 object TaskBuildMemory {
-  private val held = new ConcurrentHashMap[Long, AtomicLong] // by task
+  private val held = new ConcurrentHashMap[Long, AtomicLong] // task attempt id -> bytes
 
-  /** @param limit the most that all of these in a task may hold, in bytes, when this one wants more */
+  /** @param limit most bytes that all instances of the task may hold together, checked when this one acquires memory */
   def apply(limit: Long = Long.MaxValue): TaskBuildMemory = {
     val context = TaskContext.get()
     val heldByTask = held.computeIfAbsent(context.taskAttemptId(), _ => new AtomicLong)

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.expressions
 import org.apache.spark.sql.catalyst.expressions.EvalMode
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 
-/** Before Spark 4.1 a sum holds its mode itself; from then on, in a context of evaluation. */
+/** Reads the evaluation mode of a sum. Before Spark 4.1 the sum has it itself, from 4.1 on its evaluation context. */
 object SumMode {
   def of(sum: Sum): EvalMode.Value = sum.evalMode
 }

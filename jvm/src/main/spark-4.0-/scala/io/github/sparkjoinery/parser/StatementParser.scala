@@ -6,16 +6,16 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 import org.apache.spark.sql.execution.SparkSqlParser
 
 /**
- * Spark's parser with a look at the tokens before the grammar sees them. Before 4.1 the analyzer binds the parameters
- * of a statement, so that it is parsed once only.
+ * Spark's parser with a hook before the grammar reads the tokens. Before Spark 4.1 the analyzer binds parameters, so a
+ * statement is parsed only once.
  */
 abstract class StatementParser extends SparkSqlParser {
 
   /**
-   * Called with a parser over the lexed statement, whose tokens it may replace.
+   * Called with a parser over the tokens of a statement; it may replace them.
    *
    * @return
-   *   what was taken out of the statement and parsed apart
+   *   the parts that it took out of the statement and parsed separately
    */
   protected def prepare(parser: SqlBaseParser): Seq[ParseTree]
 

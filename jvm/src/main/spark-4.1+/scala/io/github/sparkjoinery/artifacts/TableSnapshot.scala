@@ -2,7 +2,7 @@ package io.github.sparkjoinery.artifacts
 
 import org.apache.spark.sql.connector.catalog.Table
 
-/** `Table.id` and `Table.version` come with Spark 4.1; both are null for tables without them. */
+/** Reads the id and version of a table, which Spark has from 4.1 on. Both are null for tables without them. */
 object TableSnapshot {
   def idOf(table: Table): Option[String] = Option(table.id)
   def versionOf(table: Table): Option[String] = Option(table.version)

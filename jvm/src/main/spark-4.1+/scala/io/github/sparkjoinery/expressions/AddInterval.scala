@@ -2,7 +2,10 @@ package io.github.sparkjoinery.expressions
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, TimestampAddInterval}
 
-/** What adds an interval to a timestamp: `TimestampAddInterval`, as Spark 4.1 renamed `TimeAdd`. */
+/**
+ * Makes and matches the expression that adds an interval to a timestamp. It is `TimeAdd` before Spark 4.1,
+ * `TimestampAddInterval` from 4.1 on.
+ */
 object AddInterval {
   def apply(start: Expression, interval: Expression, timeZone: Option[String]): Expression =
     TimestampAddInterval(start, interval, timeZone)

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.expressions
 import org.apache.spark.sql.catalyst.expressions.EvalMode
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 
-/** From Spark 4.1 on a sum holds its mode in a context of evaluation; before, itself. */
+/** Reads the evaluation mode of a sum. Before Spark 4.1 the sum has it itself, from 4.1 on its evaluation context. */
 object SumMode {
   def of(sum: Sum): EvalMode.Value = sum.evalContext.evalMode
 }

@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.parser._
 private[parser] object ParameterMarkers {
 
   /**
-   * Spark substitutes, and checks, the markers of a stand-in statement that has nothing but them, each at its place;
-   * its substitutions are then applied to the real one. Places are counted in code points, as ANTLR does.
+   * Lets Spark check and substitute the markers in a stand-in statement, which has only the markers, at their original
+   * positions. The same substitutions are then applied to the real statement. Positions are counted in code points, as
+   * in ANTLR.
    */
   def substitute(statement: String, markers: ParameterLocationInfo, parameters: ParameterContext): PositionMapper = {
     val locations = markers.namedParameterLocations.values.flatten ++ markers.positionalParameterLocations

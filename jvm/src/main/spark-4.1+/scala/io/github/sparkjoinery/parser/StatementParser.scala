@@ -8,17 +8,17 @@ import org.apache.spark.sql.execution.SparkSqlParser
 import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
 
 /**
- * Spark's parser with a look at the tokens before the grammar sees them. From 4.1 on Spark parses a statement with
- * parameters twice, first to find them in a parser of its own, which would not know LAST JOIN: here they are found in
- * the prepared tokens.
+ * Spark's parser with a hook before the grammar reads the tokens. From Spark 4.1 on, Spark parses a statement with
+ * parameters twice, first with a parser of its own that finds the markers. That parser does not know LAST JOIN, so this
+ * class finds the markers in the prepared tokens.
  */
 abstract class StatementParser extends SparkSqlParser {
 
   /**
-   * Called with a parser over the lexed statement, whose tokens it may replace.
+   * Called with a parser over the tokens of a statement; it may replace them.
    *
    * @return
-   *   what was taken out of the statement and parsed apart
+   *   the parts that it took out of the statement and parsed separately
    */
   protected def prepare(parser: SqlBaseParser): Seq[ParseTree]
 
@@ -27,7 +27,7 @@ abstract class StatementParser extends SparkSqlParser {
 
   override def parseWithParameters[T](command: String, parameters: ParameterContext)(
       toResult: SqlBaseParser => T): T =
-    if (SQLConf.get.legacyParameterSubstitutionConstantsOnly) { // then the analyzer binds them
+    if (SQLConf.get.legacyParameterSubstitutionConstantsOnly) { // the analyzer binds the parameters
       super.parseWithParameters(command, parameters) { parser => prepare(parser); toResult(parser) }
     } else {
       val original = new VariableSubstitution().substitute(command)

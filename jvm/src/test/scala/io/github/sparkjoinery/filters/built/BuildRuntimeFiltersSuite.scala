@@ -26,11 +26,14 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       ("fact x FULL JOIN small y", "x.id, y.name", 0),
       ("fact x LEFT ANTI JOIN small y", "x.id", 0),
       ("small x LEFT ANTI JOIN fact y", "x.name", 1)
-    );
-    adaptive <- Seq("true", "false")) {
-    test(s"$join; adaptive execution $adaptive") {
-      checkBuilt(joined(join, columns), filters, "spark.sql.adaptive.enabled" -> adaptive)
-    }
+    )) test(join)(checkBuilt(joined(join, columns), filters))
+
+  test("no filter is built without adaptive execution") {
+    val query = joined("fact x JOIN small y", "x.id, y.name")
+    val off = "spark.sql.adaptive.enabled" -> "false"
+    for (one <- Seq(query, query.replace("SELECT ", "SELECT /*+ RUNTIME_FILTER(y) */ ")))
+      checkNone(one, "no filter is built: adaptive execution is off", off)
+    checkBuilt(query, 0, off, "spark.sql.autoBroadcastJoinThreshold" -> "10MB") // which is broadcast anyway
   }
 
   test("IN and EXISTS") {
@@ -101,7 +104,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
     val before = spark.read.parquet(folder)
     write(11, 21)
     val after = spark.read.parquet(folder)
-    for (adaptive <- Seq("true", "false")) withConf(Shuffled :+ ("spark.sql.adaptive.enabled" -> adaptive): _*) {
+    withConf(Shuffled: _*) {
       val fact = spark.table("fact").where("id < 100")
       val answer = fact.join(before.select("k", "c").hint("runtime_filter"), "k").select("id", "c")
         .unionAll(fact.join(after.select("k", "d").hint("runtime_filter"), "k").select("id", "d"))
@@ -172,11 +175,10 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
   }
 
   test("it drops rows before they are shuffled, and counts them") {
-    for (adaptive <- Seq("true", "false"); codegen <- Seq("CODEGEN_ONLY", "NO_CODEGEN")) {
+    for (codegen <- Seq("CODEGEN_ONLY", "NO_CODEGEN")) {
       val answer = checkBuilt(
         joined("fact x JOIN small y", "x.id, y.name"),
         1,
-        "spark.sql.adaptive.enabled" -> adaptive,
         "spark.sql.codegen.factoryMode" -> codegen,
         "spark.sql.codegen.wholeStage" -> (codegen == "CODEGEN_ONLY").toString
       )
@@ -237,21 +239,18 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
   }
 
   test("bounds where no key is equal") {
-    for (adaptive <- Seq("true", "false")) {
-      val settings = Shuffled :+ "spark.sql.adaptive.enabled" -> adaptive
-      val query =
-        "SELECT s.name, f.id FROM small s JOIN fact f ON f.day <= s.day AND f.day > s.day - 14 WHERE s.name = 'N113'"
-      val expected = withConf(settings :+ Off: _*)(Answers.rows(sql(query)))
-      withConf(settings: _*) {
-        val answer = sql(query)
-        assert(Answers.rows(answer) == expected)
-        val passed = collect(plan(answer)) {
-          case filter: FilterExec if filter.condition.toString.contains("bound") =>
-            filter.metrics("numOutputRows").value
-        }
-        assert(passed == Seq(150L), plan(answer)) // of 20,000 on 2,000 days, those of 15
-        assert(builds(answer).flatMap(_.metrics.get("keys")).map(_.value).sum == 0)
+    val query =
+      "SELECT s.name, f.id FROM small s JOIN fact f ON f.day <= s.day AND f.day > s.day - 14 WHERE s.name = 'N113'"
+    val expected = withConf(Shuffled :+ Off: _*)(Answers.rows(sql(query)))
+    withConf(Shuffled: _*) {
+      val answer = sql(query)
+      assert(Answers.rows(answer) == expected)
+      val passed = collect(plan(answer)) {
+        case filter: FilterExec if filter.condition.toString.contains("bound") =>
+          filter.metrics("numOutputRows").value
       }
+      assert(passed == Seq(150L), plan(answer)) // of 20,000 on 2,000 days, those of 15
+      assert(builds(answer).flatMap(_.metrics.get("keys")).map(_.value).sum == 0)
     }
   }
 
@@ -279,11 +278,10 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
   }
 
   test("a broadcast join, which needs no filter, makes the keys of its table few for the next join", OnDefaultLine) {
-    for (adaptive <- Seq("true", "false"); small <- Seq("small s", "(SELECT DISTINCT k, class FROM small) s")) {
+    for (small <- Seq("small s", "(SELECT DISTINCT k, class FROM small) s")) {
       val answer = checkBuilt(
         s"SELECT /*+ BROADCAST(s) */ f.id, t.w FROM fact f JOIN $small ON f.k = s.k JOIN second t ON f.k2 = t.k2 WHERE s.class = 3",
-        1,
-        "spark.sql.adaptive.enabled" -> adaptive
+        1
       )
       val passed = collect(plan(answer)) {
         case filter: FilterExec if filter.condition.toString.contains("joinery") =>
@@ -291,15 +289,13 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       }
       assert(passed.sum > 500 && passed.sum < 3000, plan(answer)) // of 30,000; 396 rows of the fact have 396 keys
     }
-    for (adaptive <- Seq("true", "false")) {
-      val semi =
-        "SELECT t.w, f.id FROM (SELECT /*+ BROADCAST(s) */ id, k2 FROM fact f LEFT SEMI JOIN small s ON f.k = s.k AND s.class = 3) f LEFT JOIN second t ON f.k2 = t.k2"
-      checkBuilt(semi, 1, "spark.sql.adaptive.enabled" -> adaptive)
-      // rows that a left join keeps have all keys
-      val outer =
-        "SELECT /*+ BROADCAST(s) */ f.id, t.w, s.name FROM fact f LEFT JOIN (SELECT * FROM small WHERE class = 3) s ON f.k = s.k JOIN second t ON f.k2 = t.k2"
-      checkBuilt(outer, 0, "spark.sql.adaptive.enabled" -> adaptive)
-    }
+    val semi =
+      "SELECT t.w, f.id FROM (SELECT /*+ BROADCAST(s) */ id, k2 FROM fact f LEFT SEMI JOIN small s ON f.k = s.k AND s.class = 3) f LEFT JOIN second t ON f.k2 = t.k2"
+    checkBuilt(semi, 1)
+    // rows that a left join keeps have all keys
+    val outer =
+      "SELECT /*+ BROADCAST(s) */ f.id, t.w, s.name FROM fact f LEFT JOIN (SELECT * FROM small WHERE class = 3) s ON f.k = s.k JOIN second t ON f.k2 = t.k2"
+    checkBuilt(outer, 0)
   }
 
   test(
@@ -310,17 +306,15 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
       sql("CREATE TABLE tiny USING parquet AS SELECT id AS b, concat('T', id) AS kind, id % 10 AS part FROM range(100)")
       val days =
         "SELECT t.kind, t.part, f.a % 50 AS day, count(*) AS c FROM large f JOIN tiny t ON f.b = t.b GROUP BY ALL"
-      for ((adaptive, on, tests, shared) <- Seq(
-          ("true", "a.kind = b.kind", 1, true), // of the fact by the tiny table, once
-          ("false", "a.kind = b.kind AND a.part = b.part", 1, true),
-          ("true", "a.kind = upper(b.kind)", 1, true),
-          ("true", "a.kind = b.kind AND a.part = 3", 3, false), // they have other rows: of the other's kinds as well
-          ("false", "a.kind = b.kind AND a.part = 3", 3, false)
+      for ((on, tests, shared) <- Seq(
+          ("a.kind = b.kind", 1, true), // of the fact by the tiny table, once
+          ("a.kind = b.kind AND a.part = b.part", 1, true),
+          ("a.kind = upper(b.kind)", 1, true),
+          ("a.kind = b.kind AND a.part = 3", 3, false) // they have other rows: of the other's kinds as well
         )) {
         val answer = checkBuilt(
           s"WITH days AS ($days) SELECT a.kind, a.c, b.c AS other FROM days a JOIN days b ON a.day = b.day AND $on",
-          tests,
-          "spark.sql.adaptive.enabled" -> adaptive
+          tests
         )
         assert(collect(plan(answer)) { case reused: ReusedExchangeExec => reused }.nonEmpty == shared, plan(answer))
       }
@@ -339,27 +333,25 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
   }
 
   test("tables of a catalog that have versions, and those whose version changes meanwhile") {
-    for (adaptive <- Seq("true", "false"))
-      withConf("spark.sql.catalog.versions" -> classOf[VersionedCatalog].getName) {
-        val setting = "spark.sql.adaptive.enabled" -> adaptive
-        def query(table: String) =
-          s"SELECT f.id, v.k FROM fact f JOIN versions.$table v ON f.k = v.k WHERE v.k IN (3, 4)"
-        val built = builds(checkBuilt(query("pinned"), 1, setting)).head
-        assert(built.source == "versions.pinned" && built.metrics("keys").value == 2)
-        checkBuilt(query("unknown"), 0, setting)
-        // Whenever it changes, the rows are those of one version, and none of their keys is dropped.
-        val keysBuilt =
-          for (scans <- 0 to 8) yield withConf(Shuffled :+ setting: _*) {
-            val answer = sql(query(s"moves_after_$scans").replace("SELECT", "SELECT /*+ RUNTIME_FILTER(v) */")
-              .replace("v.k IN (3, 4)", "v.k > 0"))
-            assert(answer.collect().map(_.getInt(1)).distinct.length == 20, plan(answer))
-            assert(testsIn(answer) == 1)
-            val build = builds(answer).head
-            assert(build.whyMissing.exists(_.contains("changed while")) == (build.metrics("keys").value == 0))
-            build.metrics("keys").value
-          }
-        assert(keysBuilt.toSet == Set(0, 20), keysBuilt)
-      }
+    withConf("spark.sql.catalog.versions" -> classOf[VersionedCatalog].getName) {
+      def query(table: String) =
+        s"SELECT f.id, v.k FROM fact f JOIN versions.$table v ON f.k = v.k WHERE v.k IN (3, 4)"
+      val built = builds(checkBuilt(query("pinned"), 1)).head
+      assert(built.source == "versions.pinned" && built.metrics("keys").value == 2)
+      checkBuilt(query("unknown"), 0)
+      // Whenever it changes, the rows are those of one version, and none of their keys is dropped.
+      val keysBuilt =
+        for (scans <- 0 to 8) yield withConf(Shuffled: _*) {
+          val answer = sql(query(s"moves_after_$scans").replace("SELECT", "SELECT /*+ RUNTIME_FILTER(v) */")
+            .replace("v.k IN (3, 4)", "v.k > 0"))
+          assert(answer.collect().map(_.getInt(1)).distinct.length == 20, plan(answer))
+          assert(testsIn(answer) == 1)
+          val build = builds(answer).head
+          assert(build.whyMissing.exists(_.contains("changed while")) == (build.metrics("keys").value == 0))
+          build.metrics("keys").value
+        }
+      assert(keysBuilt.toSet == Set(0, 20), keysBuilt)
+    }
   }
 
   test("the ends of types, of keys and of bounds that there are not", OnDefaultLine) {

@@ -1,9 +1,15 @@
 package io.github.sparkjoinery.filters.built
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, AdaptiveSparkPlanHelper, QueryStageExec}
+import org.apache.spark.sql.execution.adaptive.{
+  AQEShuffleReadExec,
+  AdaptiveSparkPlanHelper,
+  QueryStageExec,
+  TableCacheQueryStageExec
+}
 import org.apache.spark.sql.execution.{FilterExec, InputAdapter, SparkPlan}
 
+import io.github.sparkjoinery.planning.PlanReport
 import io.github.sparkjoinery.{Answers, JoinerySession}
 
 /** Tables of which one is small, and the check of a query against its answer without filters. */
@@ -12,6 +18,10 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
   /** Nothing is broadcast, and no side is too small to be filtered. */
   protected val Shuffled: Seq[(String, String)] =
     Seq("spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0")
+
+  /** A join of which one side turns out to have no rows stays in the plan. */
+  protected val Whole: (String, String) =
+    "spark.sql.adaptive.optimizer.excludedRules" -> "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
 
   protected val Off: (String, String) = "spark.joinery.runtimeFilter.build.enabled" -> "false"
 
@@ -54,6 +64,12 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
     }
   }
 
+  /** A query has no filter, and a join of it says why. */
+  protected def checkNone(query: String, reason: String, settings: (String, String)*): Unit = {
+    val reasons = PlanReport.of(plan(checkBuilt(query, 0, settings: _*))).map(_.reason)
+    assert(reasons.exists(_.contains(reason)), s"$query: $reasons")
+  }
+
   protected def plan(answer: DataFrame): SparkPlan =
     answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan
 
@@ -71,6 +87,7 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
 
   protected def isShuffled(plan: SparkPlan): Boolean = plan match {
     case InputAdapter(child) => isShuffled(child)
+    case _: TableCacheQueryStageExec => false
     case _: AQEShuffleReadExec | _: QueryStageExec => true
     case _ => false
   }

@@ -33,18 +33,16 @@ class FilterFallbackSuite extends BuiltFilters {
   /** A build that computes this for each row, and has less time than that takes. */
   private def checkLate(timeout: String, milliseconds: Int)(compute: Int => Int)(check: => Unit = ()): Unit = {
     spark.udf.register("slow", udf(compute))
-    try for (adaptive <- Seq("true", "false")) {
-        val why = whyNone(
-          "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE slow(s.class) = 3 AND s.name LIKE 'N%'",
-          "spark.joinery.runtimeFilter.buildTimeout" -> timeout,
-          "spark.sql.adaptive.enabled" -> adaptive
-        )
-        val reason = s"it was not built within spark.joinery.runtimeFilter.buildTimeout ($milliseconds ms)"
-        assert(why.exists(_.contains(reason)), why)
-        checkNoJobLeft()
-        check
-      }
-    finally sql("DROP TEMPORARY FUNCTION slow")
+    try {
+      val why = whyNone(
+        "SELECT f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE slow(s.class) = 3 AND s.name LIKE 'N%'",
+        "spark.joinery.runtimeFilter.buildTimeout" -> timeout
+      )
+      val reason = s"it was not built within spark.joinery.runtimeFilter.buildTimeout ($milliseconds ms)"
+      assert(why.exists(_.contains(reason)), why)
+      checkNoJobLeft()
+      check
+    } finally sql("DROP TEMPORARY FUNCTION slow")
   }
 
   test("the build takes too long: the query runs unfiltered, and the build's jobs are cancelled") {
@@ -84,30 +82,25 @@ class FilterFallbackSuite extends BuiltFilters {
     "SELECT /*+ RUNTIME_FILTER(s) */ f.id, s.name FROM fact f JOIN small s ON f.k = s.k WHERE building(s.class) < 9"
 
   test("a task without memory for the keys gives them up: bounds only") {
-    for (adaptive <- Seq("true", "false")) {
-      def built() = builds(checkBuilt(Building, 1, "spark.sql.adaptive.enabled" -> adaptive)).head
-      val none = whileBuilding(() => ScarceMemory.takeAll())(built())
-      assert(none.metrics("keys").value == 0 && none.whyMissing.exists(_.contains("than a task has memory for")))
-      assert(whileBuilding(() => ())(built()).metrics("keys").value > 300)
-    }
+    def built() = builds(checkBuilt(Building, 1)).head
+    val none = whileBuilding(() => ScarceMemory.takeAll())(built())
+    assert(none.metrics("keys").value == 0 && none.whyMissing.exists(_.contains("than a task has memory for")))
+    assert(whileBuilding(() => ())(built()).metrics("keys").value > 300)
   }
 
   test("a build that fails for want of memory fails no query") {
-    for (adaptive <- Seq("true", "false")) {
-      val why = whileBuilding { () =>
-        throw new SparkOutOfMemoryError(
-          "UNABLE_TO_ACQUIRE_MEMORY",
-          java.util.Map.of("requestedBytes", "1", "receivedBytes", "0"))
-      }(whyNone(Building, "spark.sql.adaptive.enabled" -> adaptive))
-      assert(why.exists(_.contains("building it failed")), why)
-    }
+    val why = whileBuilding { () =>
+      throw new SparkOutOfMemoryError(
+        "UNABLE_TO_ACQUIRE_MEMORY",
+        java.util.Map.of("requestedBytes", "1", "receivedBytes", "0"))
+    }(whyNone(Building))
+    assert(why.exists(_.contains("building it failed")), why)
   }
 
   test("a small side that fails fails the query as it does without a filter") {
     val failing = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k WHERE 10 / (s.k - 3) > 1"
-    for (adaptive <- Seq("true", "false"); build <- Seq("true", "false")) {
-      withConf(
-        (Shuffled :+ "spark.joinery.runtimeFilter.build.enabled" -> build) :+ "spark.sql.adaptive.enabled" -> adaptive: _*) {
+    for (build <- Seq("true", "false")) {
+      withConf(Shuffled :+ "spark.joinery.runtimeFilter.build.enabled" -> build: _*) {
         val failure = intercept[Exception](sql(failing).collect())
         val causes = Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null).toSeq
         assert(causes.exists(_.getMessage.contains("DIVIDE_BY_ZERO")), failure)
@@ -118,9 +111,9 @@ class FilterFallbackSuite extends BuiltFilters {
   test("a cancelled query is cancelled, and leaves no job") {
     spark.udf.register("slow", udf { (k: Int) => Thread.sleep(100); k })
     try {
-      for (adaptive <- Seq("true", "false")) withConf(Shuffled :+ "spark.sql.adaptive.enabled" -> adaptive: _*) {
+      withConf(Shuffled: _*) {
         val sc = spark.sparkContext
-        val group = s"to cancel, adaptive execution $adaptive"
+        val group = "to cancel"
         val running = new Thread(() => {
           while (sc.statusTracker.getJobIdsForGroup(group).isEmpty) Thread.sleep(10)
           Thread.sleep(300)
@@ -148,7 +141,7 @@ class FilterFallbackSuite extends BuiltFilters {
         "SELECT f.id FROM fact f JOIN (SELECT * FROM small WHERE name = 'N50') s ON f.k = s.k",
         "SELECT s.name, f.id FROM (SELECT * FROM small WHERE name = 'N50') s LEFT JOIN fact f ON f.k = s.k"
       )) {
-      checkBuilt(query, 1, "spark.sql.adaptive.enabled" -> "false")
+      checkBuilt(query, 1, Whole)
       withConf(Shuffled: _*)(sql(query).collect()) // adaptive execution may drop the join
     }
   }
@@ -156,7 +149,7 @@ class FilterFallbackSuite extends BuiltFilters {
   // reasons
 
   /** What Spark's UI shows of a query that has just run: the metrics that have a value, and the nodes' texts. */
-  private def shown(query: String, settings: (String, String)*): (Map[String, String], Seq[String]) =
+  private def shown(query: String, settings: (String, String)*): (Map[String, String], String) =
     withConf(Shuffled ++ settings: _*) {
       val store = spark.sharedState.statusStore
       val before = store.executionsList().map(_.executionId).toSet
@@ -167,7 +160,7 @@ class FilterFallbackSuite extends BuiltFilters {
       val id = ended.get.executionId
       val (nodes, values) = (store.planGraph(id).allNodes, store.executionMetrics(id))
       val metrics = nodes.flatMap(_.metrics).flatMap(m => values.get(m.accumulatorId).map(m.name -> _))
-      (metrics.toMap, nodes.map(_.desc).toSeq)
+      (metrics.toMap, store.execution(id).get.physicalPlanDescription)
     }
 
   test("the UI shows why a filter is missing, and where one is switched off") {
@@ -175,28 +168,24 @@ class FilterFallbackSuite extends BuiltFilters {
     val broken =
       "SELECT /*+ RUNTIME_FILTER(s) */ f.id FROM fact f JOIN small s ON f.k = s.k WHERE building(s.class) < 9"
     def fail(): Unit = throw new SparkOutOfMemoryError("UNABLE_TO_ACQUIRE_MEMORY", java.util.Map.of())
-    for (adaptive <- Seq("true", "false")) {
-      val setting = "spark.sql.adaptive.enabled" -> adaptive
-      def reasons(found: (Map[String, String], Seq[String])) = missing.filter(found._1.contains)
-      assert(reasons(shown(Query, setting)).isEmpty)
-      assert(reasons(shown(Query, setting, "spark.joinery.runtimeFilter.buildTimeout" -> "0")) == missing.take(1))
-      assert(reasons(shown(Query, setting, "spark.joinery.runtimeFilter.maxKeys" -> "39")) == missing.slice(1, 2))
-      assert(reasons(whileBuilding(() => fail())(shown(broken, setting))) == missing.drop(2))
-      // of bounds alone no keys are wished for
-      val range =
-        "SELECT s.name, f.id FROM small s JOIN fact f ON f.day <= s.day AND f.day > s.day - 14 WHERE s.name = 'N113'"
-      assert(reasons(shown(range, setting)).isEmpty)
-      val all = "SELECT /*+ RUNTIME_FILTER(g) */ count(*) FROM fact f JOIN fact g ON f.id = g.id"
-      assert(shown(all, setting)._1.get("tasks that stopped testing: most rows passed").exists(_.toInt > 0))
-      val unselective = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k"
-      val (_, texts) = shown(unselective, setting, "spark.joinery.explain" -> "true")
-      assert(texts.exists(text => text.contains("JoineryReport") && text.contains("no predicate makes its keys few")))
-    }
+    def reasons(found: (Map[String, String], String)) = missing.filter(found._1.contains)
+    assert(reasons(shown(Query)).isEmpty)
+    assert(reasons(shown(Query, "spark.joinery.runtimeFilter.buildTimeout" -> "0")) == missing.take(1))
+    assert(reasons(shown(Query, "spark.joinery.runtimeFilter.maxKeys" -> "39")) == missing.slice(1, 2))
+    assert(reasons(whileBuilding(() => fail())(shown(broken))) == missing.drop(2))
+    // of bounds alone no keys are wished for
+    val range =
+      "SELECT s.name, f.id FROM small s JOIN fact f ON f.day <= s.day AND f.day > s.day - 14 WHERE s.name = 'N113'"
+    assert(reasons(shown(range)).isEmpty)
+    val all = "SELECT /*+ RUNTIME_FILTER(g) */ count(*) FROM fact f JOIN fact g ON f.id = g.id"
+    assert(shown(all)._1.get("tasks that stopped testing: most rows passed").exists(_.toInt > 0))
+    val unselective = "SELECT f.id FROM fact f JOIN small s ON f.k = s.k"
+    val (_, text) = shown(unselective, "spark.joinery.explain" -> "true")
+    assert(text.contains("no predicate makes its keys few"), text)
   }
 
   private def reason(query: String, settings: (String, String)*): String =
-    withConf((Shuffled ++ settings) :+ "spark.joinery.explain" -> "true": _*)(
-      plan(sql(query)).toString.linesIterator.filter(_.contains("JoineryReport")).mkString)
+    withConf(Shuffled ++ settings: _*)(PlanReport.of(plan(sql(query))).mkString("; "))
 
   for ((query, settings, expected) <- Seq(
       ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),
@@ -233,22 +222,16 @@ class FilterFallbackSuite extends BuiltFilters {
     }
   }
 
-  for (adaptive <- Seq("true", "false"))
-    test(s"the joins that IN and EXISTS become say why they have no filter; adaptive execution $adaptive") {
-      for ((query, expected) <- Seq(
-          "SELECT id FROM fact WHERE k IN (SELECT k FROM small)" -> "no predicate makes its keys few",
-          "SELECT id FROM fact f WHERE EXISTS (SELECT * FROM small s WHERE s.k = f.k AND s.b < f.b)" ->
-            "no predicate makes its keys few",
-          "SELECT id FROM fact f WHERE NOT EXISTS (SELECT * FROM small s WHERE s.k = f.k)" ->
-            "too much for",
-          "SELECT id FROM fact f WHERE f.id = 5 OR EXISTS (SELECT * FROM small s WHERE s.k = f.k)" -> "no filter is built"
-        )) withConf(Shuffled :+ "spark.sql.adaptive.enabled" -> adaptive: _*) {
-        val answer = sql(query)
-        answer.collect()
-        val reasons = PlanReport.of(plan(answer)).map(_.reason)
-        assert(reasons.exists(_.contains(expected)), s"$query: $reasons")
-      }
-    }
+  test("the joins that IN and EXISTS become say why they have no filter") {
+    for ((query, expected) <- Seq(
+        "SELECT id FROM fact WHERE k IN (SELECT k FROM small)" -> "no predicate makes its keys few",
+        "SELECT id FROM fact f WHERE EXISTS (SELECT * FROM small s WHERE s.k = f.k AND s.b < f.b)" ->
+          "no predicate makes its keys few",
+        "SELECT id FROM fact f WHERE NOT EXISTS (SELECT * FROM small s WHERE s.k = f.k)" ->
+          "too much for",
+        "SELECT id FROM fact f WHERE f.id = 5 OR EXISTS (SELECT * FROM small s WHERE s.k = f.k)" -> "no filter is built"
+      )) checkNone(query, expected)
+  }
 
   test("keys of a table that are known for one join serve the next") {
     val few = "(SELECT int(id) AS k FROM range(20))"

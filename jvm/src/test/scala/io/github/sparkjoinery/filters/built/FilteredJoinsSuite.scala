@@ -92,13 +92,11 @@ class FilteredJoinsSuite extends BuiltFilters {
       "keys" -> Seq("1", "2", "3"),
       "of" -> Of.keys.toSeq,
       "known" -> Seq("planned", "shuffled"),
-      "adaptive" -> Seq("true", "false"),
       "codegen" -> Seq("true", "false")
     )
     var filtered = 0
     val faults = cases.iterator.flatMap { one =>
       val settings = Shuffled ++ Seq(
-        "spark.sql.adaptive.enabled" -> one("adaptive"),
         "spark.sql.codegen.wholeStage" -> one("codegen"),
         "spark.sql.codegen.factoryMode" -> (if (one("codegen").toBoolean) "CODEGEN_ONLY" else "NO_CODEGEN")
       )

@@ -5,9 +5,6 @@ import java.sql.DriverManager
 /** Filters that move down to where a key comes from, and keys that may fail there. */
 class KeyLineageSuite extends BuiltFilters {
 
-  // Adaptive execution leaves out a join of which one side has no rows.
-  private val Whole = "spark.sql.adaptive.enabled" -> "false"
-
   private def joined(side: String, key: String = "u.k"): String =
     s"SELECT /*+ RUNTIME_FILTER(s) */ s.name, s.k FROM ($side) u JOIN (SELECT * FROM small WHERE class = 3) s ON $key = s.k"
 

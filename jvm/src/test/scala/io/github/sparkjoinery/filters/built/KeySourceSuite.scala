@@ -9,14 +9,11 @@ class KeySourceSuite extends BuiltFilters {
   private val NoRows = "(SELECT * FROM small WHERE class = 77)"
 
   test("a correlated subquery has NULL where it finds nothing, and a key may make a value of it") {
-    for (adaptive <- Seq("true", "false")) {
-      val setting = "spark.sql.adaptive.enabled" -> adaptive
-      def side(of: String) =
-        s"(SELECT l.class, ${of.replace("{found}", "(SELECT r.k FROM small r WHERE r.k = l.b AND r.name LIKE 'N1%')")} AS k FROM small l)"
-      checkBuilt(joined(side("coalesce({found}, 7)")), 0, setting)
-      checkBuilt(joined(side("{found}")), 1, setting)
-      checkBuilt(joined("(SELECT l.k, (SELECT r.k FROM small r WHERE r.k = l.b) AS found FROM small l)"), 1, setting)
-    }
+    def side(of: String) =
+      s"(SELECT l.class, ${of.replace("{found}", "(SELECT r.k FROM small r WHERE r.k = l.b AND r.name LIKE 'N1%')")} AS k FROM small l)"
+    checkBuilt(joined(side("coalesce({found}, 7)")), 0)
+    checkBuilt(joined(side("{found}")), 1)
+    checkBuilt(joined("(SELECT l.k, (SELECT r.k FROM small r WHERE r.k = l.b) AS found FROM small l)"), 1)
   }
 
   test("a key without columns is in no table, which may have no rows") {

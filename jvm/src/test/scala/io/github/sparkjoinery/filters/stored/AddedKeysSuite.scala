@@ -70,8 +70,7 @@ class AddedKeysSuite extends StoredFilters {
   }
 
   for ((name, settings) <- Seq(
-      "adaptive" -> Seq.empty,
-      "not adaptive" -> Seq("spark.sql.adaptive.enabled" -> "false"),
+      "generated code" -> Seq.empty,
       "interpreted" -> Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
     )) {
     test(s"rows appended, $name") {
@@ -86,6 +85,13 @@ class AddedKeysSuite extends StoredFilters {
         buildTableFilter("dim", Seq("k"))()
         assert(added(Query, settings: _*).isEmpty)
       }
+    }
+  }
+
+  test("rows appended are not read without adaptive execution") {
+    withDim() {
+      append(1000, 1040)
+      withConf("spark.sql.adaptive.enabled" -> "false")(checkNone(Query, "read under adaptive execution only"))
     }
   }
 

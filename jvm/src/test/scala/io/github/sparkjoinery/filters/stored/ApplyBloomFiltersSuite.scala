@@ -363,10 +363,10 @@ class ApplyBloomFiltersSuite extends StoredFilters {
   // beside filters that the query builds
 
   test("a filter without where, and a predicate of the query: the query builds another one beside it") {
-    def both(predicate: String, settings: (String, String)*): (Int, Int) = {
+    def both(predicate: String): (Int, Int) = {
       val query = s"${planes("JOIN")} WHERE $predicate"
-      val expected = withConf((Shuffled :+ ("spark.joinery.store" -> "")) ++ settings: _*)(Answers.rows(sql(query)))
-      withStore((Seq("spark.joinery.runtimeFilter.build.enabled" -> "true") ++ settings): _*) {
+      val expected = withConf(Shuffled :+ ("spark.joinery.store" -> ""): _*)(Answers.rows(sql(query)))
+      withStore("spark.joinery.runtimeFilter.build.enabled" -> "true") {
         val answer = sql(query)
         assert(Answers.rows(answer) == expected, query)
         val tests = collectWithSubqueries(plan(answer)) { case node: FilterExec => node.condition.toString }
@@ -374,12 +374,9 @@ class ApplyBloomFiltersSuite extends StoredFilters {
         ("might_contain\\(".r.findAllIn(tests).size, " by (scalar-)?subquery".r.findAllIn(tests).size)
       }
     }
-    for (adaptive <- Seq("true", "false")) {
-      val settings = "spark.sql.adaptive.enabled" -> adaptive
-      val (tests, built) = both("p.seats = 3", settings)
-      assert(tests == 2 && built >= 1)
-      assert(both("p.manufacturer = 'CESSNA'", settings) == (1, 0)) // the store's has the same where
-      assert(both("p.manufacturer <> 'BOEING'", settings) == (1, 0)) // a predicate that keeps most rows
-    }
+    val (tests, built) = both("p.seats = 3")
+    assert(tests == 2 && built >= 1)
+    assert(both("p.manufacturer = 'CESSNA'") == (1, 0)) // the store's has the same where
+    assert(both("p.manufacturer <> 'BOEING'") == (1, 0)) // a predicate that keeps most rows
   }
 }

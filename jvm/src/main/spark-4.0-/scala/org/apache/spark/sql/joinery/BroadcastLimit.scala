@@ -3,7 +3,8 @@ package org.apache.spark.sql.joinery
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 
 /**
- * The largest table that Spark broadcasts, in bytes: `spark.sql.maxBroadcastTableSize` from 4.1 on, a constant before.
+ * The largest table that Spark broadcasts, in bytes. Before Spark 4.1 it is a constant, from 4.1 on
+ * `spark.sql.maxBroadcastTableSize`.
  */
 private[joinery] object BroadcastLimit {
   def bytes: Long = BroadcastExchangeExec.MAX_BROADCAST_TABLE_BYTES

@@ -7,8 +7,8 @@ import org.apache.spark.util.collection.unsafe.sort.{PrefixComparator, RecordCom
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Spark's external sort, as its settings say, in the running task: it spills after a number of rows, and merges all its
- * files at once.
+ * Creates Spark's external sort with the session's settings. Before Spark 4.1 it spills after a number of rows, and
+ * merges all its files at once.
  */
 private[joinery] object ExternalSorter {
   def create(

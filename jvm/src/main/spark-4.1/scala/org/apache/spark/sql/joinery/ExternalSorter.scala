@@ -7,7 +7,7 @@ import org.apache.spark.util.collection.unsafe.sort.{PrefixComparator, RecordCom
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Spark's external sort, as its settings say, in the running task: from 4.1 on it spills after a number of bytes, too.
+ * Creates Spark's external sort with the session's settings. From Spark 4.1 on it also spills after a number of bytes.
  */
 private[joinery] object ExternalSorter {
   def create(

@@ -7,8 +7,8 @@ import org.apache.spark.util.collection.unsafe.sort.{PrefixComparator, RecordCom
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * Spark's external sort, as its settings say, in the running task: from 4.2 on it merges so many files at a time as a
- * setting says.
+ * Creates Spark's external sort with the session's settings. From Spark 4.2 on a setting limits how many files it
+ * merges at once.
  */
 private[joinery] object ExternalSorter {
   def create(

@@ -1,11 +1,9 @@
 package io.github.sparkjoinery.planning
 
-import org.apache.spark.sql.execution.{BaseSubqueryExec, ReusedSubqueryExec, ScalarSubquery, SparkPlan}
-
 import io.github.sparkjoinery.LastJoinChecks
 
 /** Both sides of a join by parts have the same parts, whatever order the rows that these were cut by come in. */
-class OneExecutionOfCutsSuite extends LastJoinChecks {
+class PartsByQuantilesSuite extends LastJoinChecks {
 
   private val Catalog = "spark.sql.catalog.restless"
 
@@ -27,9 +25,9 @@ class OneExecutionOfCutsSuite extends LastJoinChecks {
     spark.conf.unset(Catalog)
   }
 
-  private def settings(adaptive: String, reuse: String): Seq[(String, String)] = Seq(
-    "spark.sql.adaptive.enabled" -> adaptive,
-    "spark.sql.execution.reuseSubquery" -> reuse,
+  private val Settings = Seq(
+    "spark.sql.adaptive.enabled" -> "true",
+    "spark.sql.execution.reuseSubquery" -> "false",
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.joinery.rangeJoin.maxBroadcast" -> "1",
     "spark.sql.shuffle.partitions" -> "4"
@@ -41,33 +39,19 @@ class OneExecutionOfCutsSuite extends LastJoinChecks {
     assert(joined.collect().head.toSeq == Seq(20000L, 20000L), plan(joined))
     assert(operators(joined).contains(operator), plan(joined))
     checkSerializable(joined)
-    if (spark.conf.get("spark.sql.adaptive.enabled") == "false") {
-      val results = subqueries(plan(joined)).map(result)
-      assert(results.size > 1 && results.distinct.size == 1, plan(joined))
-    }
   }
 
-  private def subqueries(plan: SparkPlan): Seq[BaseSubqueryExec] =
-    plan.flatMap(_.expressions.flatMap(_.collect { case cuts: ScalarSubquery => cuts.plan }))
+  for (table <- Seq("restless", "restless_and_more")) {
 
-  private def result(subquery: BaseSubqueryExec): FirstRows = subquery match {
-    case ReusedSubqueryExec(reused) => result(reused)
-    case SharedSubqueryExec(_, _, first) => first
-    case other => fail(s"not shared: $other")
-  }
-
-  for (adaptive <- Seq("false", "true"); reuse <- Seq("true", "false"); table <- Seq("restless", "restless_and_more")) {
-    val what = s"$table, adaptive $adaptive, subqueries reused $reuse"
-
-    test(s"LAST JOIN without a key: $what") {
-      withConf(settings(adaptive, reuse): _*)(check(
+    test(s"LAST JOIN without a key: $table") {
+      withConf(Settings: _*)(check(
         s"SELECT count(*), count_if(r.t = l.t) FROM times AS l LAST JOIN $table r ORDER BY r.t ON r.t <= l.t",
         "CarryOver"))
     }
 
     for (join <- Seq("JOIN", "LEFT JOIN"))
-      test(s"range $join in parts: $what") {
-        withConf(settings(adaptive, reuse): _*)(check(
+      test(s"range $join in parts: $table") {
+        withConf(Settings: _*)(check(
           s"SELECT count(*), count(s.lo) FROM $table p $join (SELECT t AS lo, t + 1 AS hi FROM times) s " +
             "ON p.t >= s.lo AND p.t < s.hi",
           "ShuffledRangeJoin"

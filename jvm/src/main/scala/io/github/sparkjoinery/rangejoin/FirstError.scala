@@ -1,0 +1,29 @@
+package io.github.sparkjoinery.rangejoin
+
+/**
+ * Keeps the first error of a row's candidates until it is known that none of them matches: a join that asks for one
+ * match stops at the first, in an order of its own. Making an error takes microseconds, so a row has a limited number.
+ */
+private[rangejoin] final class FirstError {
+  private var first: Exception = _
+  private var count = 0
+
+  def clear(): Unit = {
+    first = null
+    count = 0
+  }
+
+  def add(error: Exception): Unit = {
+    if (first == null) first = error
+    count += 1
+    if (count == FirstError.Most) throw first
+  }
+
+  def get: Option[Exception] = Option(first)
+
+  def raise(): Unit = if (first != null) throw first
+}
+
+private object FirstError {
+  val Most = 1000
+}

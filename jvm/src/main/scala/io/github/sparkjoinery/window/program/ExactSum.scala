@@ -1,0 +1,59 @@
+package io.github.sparkjoinery.window.program
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.types._
+
+import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
+
+/**
+ * Rewrites sums and averages of longs and intervals: they are added up as decimals, so that every partial sum fits.
+ * Spark raises an error, or makes NULL, if a partial sum does not fit in the type of the sum. Partial sums depend on
+ * the order of additions, so here only the sum of the whole frame has to fit. Spark's sums of decimals are exact
+ * already.
+ */
+private[window] object ExactSum {
+
+  /** True if a partial sum that does not fit is an error to Spark. Sums of ints fit for any number of rows. */
+  def isNeeded(function: DeclarativeAggregate): Boolean = function match {
+    case sum: Sum if sum.child.dataType == LongType => SumMode.of(sum) == EvalMode.ANSI
+    case _: Sum | _: Average => isInterval(function)
+    case _ => false
+  }
+
+  /** True if the result is NULL once a partial sum does not fit. */
+  def isNullOnTheWay(function: AggregateFunction): Boolean = function match {
+    case sum: Sum => SumMode.of(sum) == EvalMode.TRY && (sum.child.dataType == LongType || isInterval(sum))
+    case average: Average => average.evalMode == EvalMode.TRY && isInterval(average)
+    case _ => false
+  }
+
+  private def isInterval(function: AggregateFunction): Boolean = function.dataType match {
+    case _: YearMonthIntervalType | _: DayTimeIntervalType => true
+    case _ => false
+  }
+
+  def apply(function: DeclarativeAggregate, filter: Option[Expression]): FilteredFunction = {
+    val value = Cast(OrderedLong(function.children.head), DecimalType(20, 0))
+    val exact = function.withNewChildren(Seq(value)).asInstanceOf[DeclarativeAggregate]
+    val (sum, others) = exact match {
+      case sum: Sum => (sum.evaluateExpression, Nil)
+      case average => (average.aggBufferAttributes.head, average.aggBufferAttributes.tail)
+    }
+    val narrowed = NarrowedSum(sum, function.aggBufferAttributes.head.dataType)
+    val parts = function.aggBufferAttributes.zip(narrowed +: others).toMap[Expression, Expression]
+    FilteredFunction(
+      exact,
+      filter,
+      function.evaluateExpression.transform { case part if parts.contains(part) => parts(part) })
+  }
+
+  /** Raises the error that Spark raises for a sum that does not fit in its type. */
+  def overflow(dataType: DataType): Expression = {
+    val most = dataType match {
+      case _: YearMonthIntervalType => Literal.create(Int.MaxValue, dataType)
+      case _ => Literal.create(Long.MaxValue, dataType)
+    }
+    Add(most, most, EvalMode.ANSI)
+  }
+}
