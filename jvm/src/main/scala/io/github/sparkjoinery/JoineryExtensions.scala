@@ -51,8 +51,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. optimizer: [[OptimizeLastJoin]], and what Spark does with a LEFT JOIN, in [[PushBelowLastJoin]] and
  *      [[NestedFieldsOfLastJoin]]; then, once filters are where they belong, [[InferFiltersOfLastJoin]] and
  *      [[DistributeLastJoin]];
- *   1. optimizer, and adaptive execution: [[EmptyRightSide]] leaves out keys that may fail where nothing is on the
- *      right, and [[EmptyLeftSide]] the whole join where nothing is on the left;
+ *   1. optimizer, and adaptive execution: [[RemoveEmptySides]] removes a join with an empty side;
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution;
  *   1. adaptive execution: [[WaitForOwnRightSide]] sees to it that a right side which is measured first is run once;
@@ -116,8 +115,7 @@ private object Capabilities {
     extensions.injectOptimizerRule(_ => NestedFieldsOfLastJoin)
     extensions.injectPreCBORule(_ => InferFiltersOfLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
-    extensions.injectRuntimeOptimizerRule(_ => EmptyLeftSide)
-    extensions.injectRuntimeOptimizerRule(_ => EmptyRightSide)
+    extensions.injectRuntimeOptimizerRule(_ => RemoveEmptySides)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)

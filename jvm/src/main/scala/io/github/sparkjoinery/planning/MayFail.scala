@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Wind
 import org.apache.spark.sql.types.{DoubleType, NumericType}
 
 /**
- * Whether an expression may raise an error for some values, of its columns or on the way: whatever is not known never
- * to. `Expression.throwable` is no help, because arithmetic does not set it.
+ * True for an expression unless each of its nodes is on the list of expressions that never raise an error.
+ * `Expression.throwable` is no help, because arithmetic does not set it.
  */
 object MayFail {
 
@@ -41,13 +41,4 @@ object MayFail {
     }
     isOfGroups && plan.exists(_.expressions.exists(apply))
   }
-
-  /** NULL in place of an error, where the expression may raise one. */
-  def orNull(expression: Expression): Expression = if (apply(expression)) ValueOrNull(expression) else expression
-
-  /** Whether one of several expressions raises an error. */
-  def anyOf(expressions: Seq[Expression]): Expression = expressions.filter(apply)
-    // Mostly there is a value, and mostly it is wanted, too: then Spark computes it once for both.
-    .map(expression => And(IsNull(ValueOrNull(expression)), RaisesError(expression)))
-    .reduceOption[Expression](Or).getOrElse(Literal.FalseLiteral)
 }

@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, Codegen
 import org.apache.spark.sql.types.DataType
 
 /**
- * The value of an expression that is evaluated earlier than Spark would, or a default where the expression raises an
- * error. It is a conditional expression to Spark, which therefore does not compute parts of the child ahead of it, where
- * an error would end the query.
+ * The value of an expression, or a default where the expression raises an error. Joinery evaluates some expressions
+ * earlier than Spark does; the default makes the row a candidate, and the user's condition raises the error. Spark does
+ * not compute parts of a conditional expression ahead of it, where an error would end the query.
  */
 case class OnError(child: Expression, default: Literal) extends UnaryExpression with ConditionalExpression {
   override def alwaysEvaluatedInputs: Seq[Expression] = Nil
@@ -39,4 +39,11 @@ case class OnError(child: Expression, default: Literal) extends UnaryExpression 
   }
 
   override protected def withNewChildInternal(newChild: Expression): OnError = copy(child = newChild)
+}
+
+object OnError {
+
+  /** The expression, with a default only if it may raise an error. */
+  def orElse(expression: Expression, default: Any): Expression =
+    if (MayFail(expression)) OnError(expression, Literal.create(default, expression.dataType)) else expression
 }

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.lastjoin.search
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -79,17 +77,12 @@ private[lastjoin] class AsOfGroup(
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     val isKnown = asOf.start(leftRow)
-    if (isKnown || asOf.error != null) advance(key, isKnown)
-    if (asOf.error != null && prevailing != null) check.failures.ofPair(asOf.error, leftRow, prevailing)
-    if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
-  }
-
-  /** @param isKnown whether the left row has a time to stop at */
-  private def advance(key: UnsafeRow, isKnown: Boolean): Unit =
-    while (cursor.isAt(key) && (asOf.isUnknown(cursor.row) || !isKnown || asOf.holds)) {
+    while (isKnown && cursor.isAt(key) && (asOf.isUnknown(cursor.row) || asOf.holds)) {
       if (!asOf.unknown) prevailing = cursor.row.copy()
       cursor.advance()
     }
+    if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
+  }
 }
 
 /** The as-of comparison of one left row with right rows. */
@@ -103,19 +96,15 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
   private var time: UnsafeRow = _
   private var candidate: UnsafeRow = _
 
-  /** Why the time of the left row at hand cannot be computed; null if it can be. */
-  var error: Throwable = _
-
-  /** @return whether any right row can come up to this left row's time */
+  /** @return whether any right row can come up to this left row's time: all of them if computing it fails */
   def start(leftRow: InternalRow): Boolean =
     try {
-      error = null
       time = leftTime(leftRow)
       !time.isNullAt(0)
     } catch {
-      case NonFatal(failure) =>
-        error = failure
-        false
+      case _: Exception =>
+        time = null
+        true
     }
 
   /** Whether a right row has no time; looks at it for `holds`. */
@@ -126,7 +115,7 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
 
   def unknown: Boolean = candidate.isNullAt(0)
 
-  def holds: Boolean = {
+  def holds: Boolean = time == null || {
     val order = ordering.compare(candidate, time)
     order < 0 || order == 0 && !terms.strict
   }
@@ -159,30 +148,13 @@ private[lastjoin] class BufferedGroup(
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     check.stop = false
-    if (asOf.exists(!_.start(leftRow))) {
-      asOf.filter(_.error != null).foreach(fail(leftRow, _))
-      return null
-    }
-    var passed = false
-    val last = firstOf { candidate =>
-      passed = asOf.forall(asOf => !asOf.isUnknown(candidate) && asOf.holds) && check.passes(leftRow, candidate)
-      passed || check.stop
-    }
-    if (passed) last else null
-  }
-
-  /** The first of the candidates that passes, or null; good until the next group. */
-  private def firstOf(passes: UnsafeRow => Boolean): UnsafeRow = {
+    if (asOf.exists(!_.start(leftRow))) return null
     val reader = candidates.reader(0)
     var row = reader.read()
-    while (row != null && !passes(row)) row = reader.read()
-    row
-  }
-
-  private def fail(leftRow: InternalRow, asOf: AsOfComparison): Unit = if (check.failures.mayMatch(leftRow)) {
-    firstOf { candidate =>
-      if (!asOf.isUnknown(candidate)) check.failures.ofPair(asOf.error, leftRow, candidate)
-      false
+    while (row != null) {
+      if (asOf.forall(asOf => !asOf.isUnknown(row) && asOf.holds) && check.passes(leftRow, row)) return row
+      row = if (check.stop) null else reader.read()
     }
+    null
   }
 }

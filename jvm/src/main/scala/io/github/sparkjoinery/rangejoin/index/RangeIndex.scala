@@ -210,7 +210,8 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (isBackwards) {
       val place = maxima.lastAtLeast(least, first, last)
       last = place - 1
-      if (place >= first) { found += 1; place } else -1
+      if (place >= first) { found += 1; place }
+      else -1
     } else if (first <= last) {
       first += 1
       found += 1

@@ -42,7 +42,8 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
         Stretch(
           rows.starts,
           if (rows.ends == null && hasEnds) rows.starts.clone() else rows.ends,
-          if (run.numBounded == run.numRows) rows.addresses else rows.addresses.take(run.numBounded))
+          if (run.numBounded == run.numRows) rows.addresses else rows.addresses.take(run.numBounded)
+        )
       })
       val others = read.zip(runs).flatMap { case (rows, run) => rows.addresses.drop(run.numBounded) }
       val keys = new LongKeyIndex(memory)
