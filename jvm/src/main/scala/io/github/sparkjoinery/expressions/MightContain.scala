@@ -46,10 +46,10 @@ case class EitherFilter(stored: Expression, added: Expression) extends BinaryExp
 }
 
 /**
- * Whether a filter may contain a key: false if it surely does not, or if the key is NULL. It stands only where rows
- * whose key the filter does not contain have no effect, so that any answer is right that is true for all keys in the
- * filter; true for all is what it comes to where too few rows are dropped. Never NULL, which a Filter would take for
- * false.
+ * Whether a filter may contain a key: false if it surely does not, or if the key is NULL; true if the key raises an
+ * error, as the query may drop the row before it computes the key. It stands only where rows whose key the filter does
+ * not contain have no effect, so that any answer is right that is true for all keys in the filter; true for all is what
+ * it comes to where too few rows are dropped. Never NULL, which a Filter would take for false.
  *
  * @param hash
  *   `xxhash64` of the key, NULL if one of its columns is
@@ -63,10 +63,10 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
   with Predicate
   with ConditionalExpression {
 
-  // The filter has no value, which Spark would otherwise compute once for two tests by the same filter.
-  override def alwaysEvaluatedInputs: Seq[Expression] = Seq(hash)
+  // Spark would compute ahead what two tests have in common: a key, which may fail, or a filter, which has no value.
+  override def alwaysEvaluatedInputs: Seq[Expression] = Nil
   override def branchGroups: Seq[Seq[Expression]] = Nil
-  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = copy(hash = inputs.head)
+  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = this
 
   override def left: Expression = hash
   override def right: Expression = filter
@@ -87,8 +87,10 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
   @transient private lazy val tester = keyFilter.newTester(pauses)
 
   override def eval(input: InternalRow): Any = tester.skips() || {
-    val value = hash.eval(input)
-    value != null && tester.mightContain(value.asInstanceOf[Long])
+    try {
+      val value = hash.eval(input)
+      value != null && tester.mightContain(value.asInstanceOf[Long])
+    } catch { case _: Exception => true }
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
@@ -100,8 +102,12 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
       code = code"""
         boolean ${ev.value} = $tester.skips();
         if (!${ev.value}) {
-          ${key.code}
-          ${ev.value} = !${key.isNull} && $tester.mightContain(${key.value});
+          try {
+            ${key.code}
+            ${ev.value} = !${key.isNull} && $tester.mightContain(${key.value});
+          } catch (Exception e) {
+            ${ev.value} = true;
+          }
         }""",
       isNull = FalseLiteral
     )
