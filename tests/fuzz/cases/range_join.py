@@ -193,9 +193,6 @@ class RangeJoin(Capability):
         """The name of the right table."""
         return "r"
 
-    def may_raise_less(self, case: Case) -> bool:
-        return True  # conditions beside the range are evaluated where it holds
-
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
         return other_rows(right, found)
 

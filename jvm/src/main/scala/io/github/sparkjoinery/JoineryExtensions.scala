@@ -51,8 +51,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. optimizer: [[OptimizeLastJoin]], and Spark's rewrites of a LEFT JOIN in [[PushBelowLastJoin]] and
  *      [[NestedFieldsOfLastJoin]]. After Spark has pushed filters down, [[InferFiltersOfLastJoin]] and
  *      [[DistributeLastJoin]] run.
- *   1. optimizer and adaptive execution: [[EmptyRightSide]] removes keys that may throw if the right side is empty.
- *      [[EmptyLeftSide]] removes the join if the left side is empty.
+ *   1. optimizer and adaptive execution: [[RemoveEmptySides]] removes a join with an empty side.
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution.
  *   1. adaptive execution: [[WaitForOwnRightSide]] makes sure that a right side that is measured first runs once.
@@ -118,8 +117,7 @@ private object Capabilities {
     extensions.injectOptimizerRule(_ => NestedFieldsOfLastJoin)
     extensions.injectPreCBORule(_ => InferFiltersOfLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
-    extensions.injectRuntimeOptimizerRule(_ => EmptyLeftSide)
-    extensions.injectRuntimeOptimizerRule(_ => EmptyRightSide)
+    extensions.injectRuntimeOptimizerRule(_ => RemoveEmptySides)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)

@@ -46,9 +46,10 @@ case class EitherFilter(stored: Expression, added: Expression) extends BinaryExp
 }
 
 /**
- * True if a filter may contain a key; false if it surely does not, or if the key is NULL. It is used only where rows
- * with other keys have no effect. Any answer is therefore right if it is true for all keys of the filter. If the filter
- * drops too few rows, the answer becomes true for all. It is never NULL, which a Filter would treat as false.
+ * True if a filter may contain a key; false if it surely does not, or if the key is NULL; true if the key throws, because
+ * the query may drop the row before it evaluates the key. It is used only where rows with other keys have no effect. Any
+ * answer is therefore right if it is true for all keys of the filter. If the filter drops too few rows, the answer
+ * becomes true for all. It is never NULL, which a Filter would treat as false.
  *
  * @param hash
  *   `xxhash64` of the key; NULL if a column of the key is NULL
@@ -62,10 +63,10 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
   with Predicate
   with ConditionalExpression {
 
-  // The filter has no value. Otherwise Spark would compute it once for two tests by the same filter.
-  override def alwaysEvaluatedInputs: Seq[Expression] = Seq(hash)
+  // Spark would evaluate common parts of two tests ahead of both: a key, which may throw, or a filter without a value.
+  override def alwaysEvaluatedInputs: Seq[Expression] = Nil
   override def branchGroups: Seq[Seq[Expression]] = Nil
-  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = copy(hash = inputs.head)
+  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = this
 
   override def left: Expression = hash
   override def right: Expression = filter
@@ -86,8 +87,10 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
   @transient private lazy val tester = keyFilter.newTester(pauses)
 
   override def eval(input: InternalRow): Any = tester.skips() || {
-    val value = hash.eval(input)
-    value != null && tester.mightContain(value.asInstanceOf[Long])
+    try {
+      val value = hash.eval(input)
+      value != null && tester.mightContain(value.asInstanceOf[Long])
+    } catch { case _: Exception => true }
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
@@ -99,8 +102,12 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
       code = code"""
         boolean ${ev.value} = $tester.skips();
         if (!${ev.value}) {
-          ${key.code}
-          ${ev.value} = !${key.isNull} && $tester.mightContain(${key.value});
+          try {
+            ${key.code}
+            ${ev.value} = !${key.isNull} && $tester.mightContain(${key.value});
+          } catch (Exception e) {
+            ${ev.value} = true;
+          }
         }""",
       isNull = FalseLiteral
     )

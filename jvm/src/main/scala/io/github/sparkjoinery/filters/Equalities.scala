@@ -44,21 +44,17 @@ object Equalities extends PredicateHelper {
   }
 
   /**
-   * Whether a filter over a side's key cannot fail. It moves down as far as its columns reach, perhaps to rows that the
-   * query would have dropped before it computed the key. Columns and widening casts do not fail; whatever else is left
-   * where the same rows meet it, and what may fail where it stays behind the query's own predicates, too. None is moved
-   * to where a function of the user's, Python's for example, would be computed twice for each row.
-   *
-   * @param beside
-   *   keys that are in the same filter
+   * Whether a filter over a side's key may move down as far as its columns reach. Columns and widening casts may move
+   * anywhere, other keys through projections and predicates, where the same rows meet them. No filter moves to where a
+   * function of the user's, Python's for example, would be computed twice for each row.
    */
-  def isHarmless(key: Expression, side: LogicalPlan, beside: Seq[Expression] = Nil): Boolean = {
-    lazy val columns = AttributeSet(beside.flatMap(KeyLineage.of(_, side)).flatMap(_.key.references))
-    KeyLineage.of(key, side).forall { found =>
-      found.isColumn || found.isConstant ||
-      found.isChain && isCheap(found.key) && (!MayFail(found.key) || found.staysBehind(columns))
-    }
+  def isHarmless(key: Expression, side: LogicalPlan): Boolean = KeyLineage.of(key, side).forall { found =>
+    found.isColumn || found.isConstant || found.isChain && isCheap(found.key)
   }
+
+  /** Whether a key raises no error where its columns come from, for rows that the query may drop before it. */
+  def neverFails(key: Expression, side: LogicalPlan): Boolean =
+    !KeyLineage.of(key, side).exists(found => MayFail(found.key))
 
   /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */
   def isNullOfNulls(key: Expression): Boolean = {

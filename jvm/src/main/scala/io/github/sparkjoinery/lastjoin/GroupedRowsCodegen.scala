@@ -3,7 +3,6 @@ package io.github.sparkjoinery.lastjoin
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
-import io.github.sparkjoinery.lastjoin.search.Failures
 import io.github.sparkjoinery.planning.MayFail
 
 /**
@@ -54,25 +53,13 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
            |""".stripMargin
       case Some(asOf) =>
         val (time, timeIsNull) = longOrRow(terms.leftLongTime, Seq(asOf))
-        val lastUpTo = s"$reader.lastUpTo($group, ${time.value})"
-        // Without conditions, any candidate makes an error of the bound an error of the query.
-        if (terms.hasConditions && MayFail(asOf)) {
-          val findPlace = guarded(ctx, leftVars, s"${time.code}\nif (!$timeIsNull) $place = $lastUpTo;")(
-            (failures, error, leftRow) => s"$failures.ofBound($error, $leftRow, $reader, $group);")
-          s"""
-             |int $place = -1;
-             |$findPlace
-             |$search
-             |""".stripMargin
-        } else {
-          s"""
-             |${time.code}
-             |if (!$timeIsNull) {
-             |  int $place = $lastUpTo;
-             |  $search
-             |}
-             |""".stripMargin
-        }
+        val findPlace = s"${time.code}\n$place = $timeIsNull ? -1 : $reader.lastUpTo($group, ${time.value});"
+        val catchesError = terms.leftLongTime.isEmpty && MayFail(asOf)
+        s"""
+           |int $place = $reader.last($group);
+           |${if (catchesError) s"try {\n$findPlace\n} catch (Exception e) {}" else findPlace}
+           |$search
+           |""".stripMargin
     }
     s"""
        |${key.code}
@@ -81,32 +68,6 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
        |  if ($group >= 0) {
        |    $searchFromLast
        |  }
-       |}
-       |""".stripMargin
-  }
-
-  /**
-   * Wraps code in a try block and passes its errors to [[Failures]].
-   *
-   * @param leave
-   *   writes the call of [[Failures]]; takes the names of the failures, the error, and a row of the left columns in
-   *   conditions
-   */
-  private def guarded(ctx: CodegenContext, leftVars: Seq[ExprCode], code: String)(
-      leave: (String, String, String) => String): String = {
-    val needed = AttributeSet((terms.within ++ terms.residual).flatMap(_.references))
-    val columns = left.output.filter(needed.contains)
-    val failures = ctx.addReferenceObj("failures", new Failures(terms, columns, right.output))
-    ctx.currentVars = leftVars
-    ctx.INPUT_ROW = null
-    val leftRow = GenerateUnsafeProjection.createCode(ctx, BindReferences.bindReferences(columns, left.output))
-    val error = ctx.freshName("error")
-    s"""
-       |try {
-       |  $code
-       |} catch (Exception $error) {
-       |  ${leftRow.code}
-       |  ${leave(failures, error, leftRow.value.toString)}
        |}
        |""".stripMargin
   }
@@ -151,11 +112,6 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
     }.getOrElse("")
     val checks = check(terms.within)(near => s"if (${near.isNull}) continue;\nif (!${near.value}) break;") +
       check(terms.residual)(passes => s"if (${passes.isNull} || !${passes.value}) continue;")
-    val guardedChecks =
-      if ((terms.within ++ terms.residual).exists(MayFail(_)))
-        guarded(ctx, leftVars, checks)((failures, error, leftRow) =>
-          s"if ($failures.ofPair($error, $leftRow, $candidate)) continue;\nbreak;")
-      else checks
     val firstPlace = ctx.freshName("first")
     s"""
        |int $firstPlace = $first;
@@ -163,7 +119,7 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
        |  UnsafeRow $candidate = $reader.row($place);
        |  $tried.add(1);
        |  $columns
-       |  $guardedChecks
+       |  $checks
        |  $matched = $candidate;
        |  break;
        |}

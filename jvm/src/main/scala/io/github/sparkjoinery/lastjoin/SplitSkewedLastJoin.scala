@@ -37,7 +37,7 @@ object SplitSkewedLastJoin extends SplitSkewed {
       case (Some(left), Some(right)) =>
         val (leftSkew, rightSkew) =
           (new Skew(left, JoineryConf.skewSplitMinPartition), new Skew(right, JoineryConf.skewSplitMinPartition))
-        val times = for (l <- join.terms.leftLongTimeOrNull; r <- join.terms.rightLongTime if join.terms.onePass)
+        val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass)
           yield (l, r)
         times match {
           case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>

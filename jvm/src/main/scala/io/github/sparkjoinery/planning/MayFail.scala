@@ -41,13 +41,4 @@ object MayFail {
     }
     isOfGroups && plan.exists(_.expressions.exists(apply))
   }
-
-  /** Returns NULL in place of an error if the expression may throw. */
-  def orNull(expression: Expression): Expression = if (apply(expression)) ValueOrNull(expression) else expression
-
-  /** True if one of the expressions throws. */
-  def anyOf(expressions: Seq[Expression]): Expression = expressions.filter(apply)
-    // Usually there is a value, and another expression uses it, too. Spark then computes it once for both.
-    .map(expression => And(IsNull(ValueOrNull(expression)), RaisesError(expression)))
-    .reduceOption[Expression](Or).getOrElse(Literal.FalseLiteral)
 }

@@ -3,6 +3,7 @@ package io.github.sparkjoinery.rangejoin
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, Or}
 import org.apache.spark.sql.types.DataType
 
+import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 
 /** A part of a join's condition that says how a term of the left side lies to one of the right. */
@@ -40,13 +41,19 @@ private[rangejoin] case class Terms(
     leftIsLess: Boolean,
     strict: Boolean) extends Comparison {
   override def dataType: DataType = left.dataType
-  override def isExact: Boolean = RangeLong.isExact(dataType) && !isOpen
+  override def isExact: Boolean = RangeLong.isExact(dataType) && !isOpen && !MayFail(conjunct)
   override def needsPoints: Boolean = false
   override def worksAlone: Boolean = true
   override def bound(rightIsIndexed: Boolean): RangeBound = {
     val isStrict = strict && isExact
     if (rightIsIndexed) RangeBound(left, right, isStrict) else RangeBound(right, left, isStrict)
   }
+
+  /** A term as a long; where the term fails, the long that is within every bound of the other side. */
+  def long(ofLeft: Boolean): Expression =
+    if (ofLeft == leftIsLess) RangeLong.lower(term(ofLeft)) else RangeLong.upper(term(ofLeft))
+
+  def term(ofLeft: Boolean): Expression = if (ofLeft) left else right
 
   private def isOpen: Boolean = Seq(left, right).exists(_.isInstanceOf[OpenBound])
 
@@ -80,11 +87,12 @@ private[rangejoin] object Terms {
 
 /**
  * `left - right <= limit`, or `>=`, in whole numbers: of units, days or microseconds. It becomes `left <= right +
- * limit` in numbers without end. What Spark computes can overflow, and then wraps around or fails: whatever is further
- * apart than `reach` has to be looked at.
+ * limit` in numbers without end.
  *
  * @param leftIsLess
  *   whether the difference has an upper limit
+ * @param reach
+ *   terms that are further apart have to be looked at, as their difference wraps around; None if it fails instead
  */
 private[rangejoin] case class WholeDifference(
     conjunct: Expression,
@@ -92,7 +100,7 @@ private[rangejoin] case class WholeDifference(
     right: Expression,
     leftIsLess: Boolean,
     limit: Long,
-    reach: Long) extends Difference {
+    reach: Option[Long]) extends Difference {
   override def worksAlone: Boolean = true
 
   override def turned: Difference =

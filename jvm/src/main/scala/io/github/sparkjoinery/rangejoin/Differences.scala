@@ -19,13 +19,20 @@ private[rangejoin] object Differences {
   private def limited(conjunct: Expression, limited: Expression, limit: Literal, isUpper: Boolean): Seq[Difference] =
     withoutCasts(limited) match {
       // Beyond a lower limit there are two ranges; a pair beyond the least is in neither, but out of reach.
-      case Abs(child, _) if isUpper =>
+      case Abs(child, failsBeyond) if isUpper =>
         val difference = withoutCasts(child)
-        limitOf(conjunct, difference, limit, isUpper = true).toSeq ++
-          limitOf(conjunct, difference, limit, isUpper = false, isNegated = true)
+        val mayWrap = !failsBeyond || wrapsAround(difference)
+        limitOf(conjunct, difference, limit, isUpper = true, mayWrap).toSeq ++
+          limitOf(conjunct, difference, limit, isUpper = false, mayWrap, isNegated = true)
       case _: Abs => Nil
-      case difference => limitOf(conjunct, difference, limit, isUpper).toSeq
+      case difference => limitOf(conjunct, difference, limit, isUpper, wrapsAround(difference)).toSeq
     }
+
+  /** Whether a difference that its type cannot hold is another number; else it is an error or NULL. */
+  private def wrapsAround(difference: Expression): Boolean = difference match {
+    case minus: Subtract => minus.evalMode == EvalMode.LEGACY
+    case _ => true
+  }
 
   /** Casts that keep every number. */
   private def withoutCasts(term: Expression): Expression = term match {
@@ -44,8 +51,9 @@ private[rangejoin] object Differences {
       difference: Expression,
       limit: Literal,
       isUpper: Boolean,
+      mayWrap: Boolean,
       isNegated: Boolean = false): Option[Difference] = {
-    def whole(left: Expression, right: Expression, reach: Long, unit: Long = 1): Option[Difference] =
+    def whole(left: Expression, right: Expression, most: Long, unit: Long = 1): Option[Difference] =
       if (!isOfOneOrder(left.dataType, right.dataType) || !OrderedLong.supports(limit.dataType)) None
       else {
         val number = OrderedLong(limit).eval().asInstanceOf[Long]
@@ -53,7 +61,7 @@ private[rangejoin] object Differences {
         val inUnits =
           if (isUpper) Math.floorDiv(signed, unit)
           else SaturatedSum.negated(Math.floorDiv(SaturatedSum.negated(signed), unit))
-        Some(WholeDifference(conjunct, left, right, isUpper, inUnits, reach))
+        Some(WholeDifference(conjunct, left, right, isUpper, inUnits, Some(most).filter(_ => mayWrap)))
       }
     def floating(left: Expression, right: Expression, rounding: Double): Option[Difference] = {
       val number = limit.value match { case n: Number => n.doubleValue; case _ => Double.NaN }

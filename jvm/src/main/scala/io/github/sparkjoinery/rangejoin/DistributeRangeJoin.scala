@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
+import io.github.sparkjoinery.planning.PartsByQuantiles
 import io.github.sparkjoinery.rangejoin.index.RangeLong
 import io.github.sparkjoinery.rangejoin.parts.{RangeJoinInParts, SideInParts}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
@@ -63,8 +63,8 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     (upper, lower) match {
       case (upper: Terms, lower: Terms) if upper.dataType == lower.dataType =>
         Some((
-          SideInParts.of(join.left, Seq(lower.left, upper.left)),
-          SideInParts.of(join.right, Seq(lower.right, upper.right))))
+          SideInParts.of(join.left, lower, upper, isLeft = true),
+          SideInParts.of(join.right, lower, upper, isLeft = false)))
       case (upper: Difference, lower: Difference) if upper.isOfTheTermsOf(lower) && upper.worksWith(lower) =>
         Some(pointAndLimits(join, upper, lower))
       case _ => None
@@ -75,25 +75,29 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     val bounds = Seq(lower, upper).map(_.bound(rightIsIndexed = false))
     // Two terms that are no further from 0 than half of what a difference may be are within its reach.
     val near = bounds.flatMap(_.shift.reach).minOption.map(_ / 2)
-    def meetsAll(term: Expression): Expression = {
-      val isFar = near.map { near =>
-        val number = RangeLong(MayFail.orNull(term))
-        Or(GreaterThan(number, Literal(near)), LessThan(number, Literal(-near)))
-      }
-      isFar.foldLeft(MayFail.anyOf(Seq(term)))(Or(_, _))
+    def unlessFar(term: Expression, longs: Seq[Expression]): Seq[Expression] = near.fold(longs) { near =>
+      val number = RangeLong.lower(term)
+      val isFar = Or(GreaterThan(number, Literal(near)), LessThan(number, Literal(-near)))
+      longs.zip(Everywhere).map { case (long, far) => If(isFar, Literal(far), long) }
     }
-    val point = RangeLong(MayFail.orNull(upper.left))
+    val points = Seq(RangeLong.lower(upper.left), RangeLong.upper(upper.left))
+    val limits = bounds.zip(Everywhere).map { case (bound, ifFails) => bound.long(ifFails) }
     (
-      SideInParts(join.left, Seq(point, point), isPoint = true, meetsAll(upper.left)),
-      SideInParts(join.right, bounds.map(_.long()), isPoint = false, meetsAll(upper.right)))
+      SideInParts(
+        join.left,
+        unlessFar(upper.left, points),
+        isPoint = near.isEmpty && !RangeLong.mayFail(upper.left)),
+      SideInParts(join.right, unlessFar(upper.right, limits), isPoint = false))
   }
+
+  private val Everywhere = Seq(Long.MinValue, Long.MaxValue)
 
   /** Those of the first two comparisons that will do, of which one is the more helpful the fewer copies there are. */
   private def suitable(
       join: Join,
       pairs: Seq[(SideInParts, SideInParts)]): Option[(SideInParts, SideInParts)] = {
     val readable = pairs.filter(unreadable(join, _).isEmpty)
-    def decided(pair: (SideInParts, SideInParts)) = Seq(pair._1, pair._2).count(_.isDecided)
+    def decided(pair: (SideInParts, SideInParts)) = Seq(pair._1, pair._2).count(_.isPoint)
     if (readable.isEmpty) None else Some(readable.maxBy(decided)) // the first of several
   }
 }

@@ -57,7 +57,7 @@ private class PairsExec(join: BroadcastRangeJoinExec, streamed: SparkPlan)
   override lazy val metrics = join.metrics
 }
 
-/** The places of the index whose rows have a match among a partition's rows: [[MatchedPlaces]]. */
+/** The places of the index whose rows have a match among a partition's rows: [[MatchedRows]]. */
 private class MatchedPlacesExec(join: BroadcastRangeJoinExec, streamed: SparkPlan) extends PairsExec(join, streamed) {
   private val places = AttributeReference("places", BinaryType, nullable = false)()
   private var found = "" // in generated code
@@ -79,7 +79,7 @@ private class MatchedPlacesExec(join: BroadcastRangeJoinExec, streamed: SparkPla
   override def doProduce(ctx: CodegenContext): String = {
     val (isDone, mark, bytes) =
       (ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "isDone"), ctx.freshName("mark"), ctx.freshName("bytes"))
-    val places = classOf[MatchedPlaces].getName
+    val places = classOf[MatchedRows].getName
     found = ctx.addMutableState(places, "found", name => s"$name = new $places();")
     val function = ctx.addNewFunction(
       mark,

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types.{DataType, StringType}
 
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.RangeLong
 
 private[rangejoin] object RangeConditions extends PredicateHelper {
@@ -121,8 +120,7 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
     chosen.filter(_ => unequalBytes.isEmpty).map { case (upper, lower) =>
       val used = (upper ++ lower).map(_.comparison).toSeq
       val decided = used.map(_.conjunct)
-      val residual =
-        if (used.forall(_.isExact) && !decided.exists(MayFail(_))) others.filterNot(decided.contains) else others
+      val residual = if (used.forall(_.isExact)) others.filterNot(decided.contains) else others
       RangeTerms(
         if (rightIsIndexed) leftKeys else rightKeys,
         if (rightIsIndexed) rightKeys else leftKeys,

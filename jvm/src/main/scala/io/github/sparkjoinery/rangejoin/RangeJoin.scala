@@ -61,11 +61,11 @@ private[rangejoin] case class RangeJoin(
    * match.
    *
    * @param places
-   *   what each partition knows of it: [[MatchedPlaces]]
+   *   what each partition knows of it: [[MatchedRows]]
    */
   def indexedRows(places: RDD[InternalRow], relation: Broadcast[SearchableRelation]): RDD[InternalRow] =
     places.map(_.getBinary(0)).coalesce(1, shuffle = true).mapPartitions { ofPartitions =>
-      task(relation.value.index).indexedRows(MatchedPlaces.ofAll(ofPartitions))
+      task(relation.value.index).indexedRows(MatchedRows.ofTasks(ofPartitions))
     }
 }
 
@@ -88,8 +88,7 @@ private[rangejoin] class RangeSearch(
   private val reaches = terms.reaches.map(_._2).toArray
   private val prefix = new SharedPrefix
   private val fields = UnsafeProjection.create(
-    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong(prefix), terms.upperLong(prefix), terms.probeFails) ++
-      terms.reaches.map(_._1),
+    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong(prefix), terms.upperLong(prefix)) ++ terms.reaches.map(_._1),
     streamed)
   private val rowKey = UnsafeProjection.create(terms.streamedKeys, streamed)
   private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed)).orNull
@@ -111,9 +110,8 @@ private[rangejoin] class RangeSearch(
         val key = rowKey(row)
         if (key.anyNull) -1 else reader.numberOf(key)
       }
-    val fails = !found.isNullAt(3) && found.getBoolean(3)
-    if (key < 0 || !fails && (found.isNullAt(1) || found.isNullAt(2))) reader.none()
-    else if (fails || !areWithinReach(key, found)) reader.all(key)
+    if (key < 0 || found.isNullAt(1) || found.isNullAt(2)) reader.none()
+    else if (!areWithinReach(key, found)) reader.all(key)
     else reader.between(key, found.getLong(1), found.getLong(2))
   }
 
@@ -140,7 +138,7 @@ private[rangejoin] class RangeSearch(
    * Whether there is a match.
    *
    * @param missed
-   *   what to do if there is none, with the error of the candidates, if there is one
+   *   takes the candidates' first error where there is none
    */
   def hasMatch(missed: FirstError => Unit = _.raise()): Boolean = {
     errors.clear()
@@ -148,19 +146,19 @@ private[rangejoin] class RangeSearch(
     var place = reader.next()
     while (!isFound && place >= 0) {
       try isFound = isMatch(place)
-      catch { case error: Throwable => errors.defer(error) }
+      catch { case error: Exception => errors.add(error) }
       if (!isFound) place = reader.next()
     }
     if (!isFound) missed(errors)
     isFound
   }
 
-  /** Marks all matches. */
-  def mark(places: PlacesToMark): Unit = {
+  /** Adds all indexed rows that match to others. */
+  def mark(matched: MatchedRows): Unit = {
     var place = reader.next()
     while (place >= 0) {
-      try if (!places.isMarked(place) && isMatch(place)) places.mark(place)
-      catch { case error: Throwable => places.defer(place, error) }
+      try if (!matched.contains(place) && isMatch(place)) matched.add(place)
+      catch { case error: Exception => matched.fail(place, error) }
       place = reader.next()
     }
   }
@@ -170,5 +168,5 @@ private[rangejoin] class RangeSearch(
 }
 
 private object RangeSearch {
-  val FirstPoint = 4 // among the fields
+  val FirstPoint = 3 // among the fields
 }

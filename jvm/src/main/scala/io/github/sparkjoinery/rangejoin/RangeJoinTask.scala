@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.rangejoin
 
-import java.util.BitSet
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
@@ -70,25 +68,25 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
     }
   }
 
-  /** The places of indexed rows that have a match among these. */
-  def mark(rows: Iterator[InternalRow]): MatchedPlaces = {
-    val places = new MatchedPlaces
+  /** The indexed rows that have a match among these. */
+  def mark(rows: Iterator[InternalRow]): MatchedRows = {
+    val matched = new MatchedRows
     rows.foreach { row =>
       begin(row)
-      search.mark(places)
+      search.mark(matched)
       candidates += search.candidates()
     }
-    places
+    matched
   }
 
   /** The indexed rows that the join gives out for what they are. */
-  def indexedRows(matched: BitSet): Iterator[InternalRow] = {
+  def indexedRows(matched: MatchedRows): Iterator[InternalRow] = {
     val places = Iterator.range(0, index.numRows)
     given(joinType match {
-      case LeftSemi => places.filter(matched.get).map(search.row)
-      case LeftAnti => places.filterNot(matched.get).map(search.row)
-      case _: ExistenceJoin => places.map(place => flagged(search.row(place), matched.get(place)))
-      case _ => places.filterNot(matched.get).map(place => unmatchedIndexed(search.row(place)))
+      case LeftSemi => places.filter(matched.contains).map(search.row)
+      case LeftAnti => places.filterNot(matched.contains).map(search.row)
+      case _: ExistenceJoin => places.map(place => flagged(search.row(place), matched.contains(place)))
+      case _ => places.filterNot(matched.contains).map(place => unmatchedIndexed(search.row(place)))
     })
   }
 }

@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.execution.CodegenSupport
 
 import io.github.sparkjoinery.execution.MatchedColumns
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{LeadingLong, SharedPrefix}
 
 /** Generated code that finds the matches of a streamed row: keys, bounds and condition are evaluated on variables. */
@@ -64,34 +63,18 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
          |  $reached
          |}
          |""".stripMargin
-    val search = terms.probeFails match {
-      case Literal.FalseLiteral => between
-      case mayFail =>
-        val fails = value(mayFail)
-        s"""
-           |${fails.code}
-           |if (!${fails.isNull} && ${fails.value}) {
-           |  $reader.all($number);
-           |} else {
-           |  $between
-           |}
-           |""".stripMargin
-    }
-    val searchKey =
-      s"""
-         |${key.code}
-         |if (!$keyIsNull) {
-         |  int $number = $reader.numberOf(${key.value});
-         |  if ($number >= 0) {
-         |    $search
-         |  }
-         |}
-         |""".stripMargin
     // Spark's joins do not compute keys beside a side without rows.
-    val mayFail = terms.streamedKeys.exists(MayFail(_))
     s"""
        |$reader.none();
-       |${if (mayFail) s"if (!$reader.isEmpty()) {\n$searchKey\n}" else searchKey}
+       |if (!$reader.isEmpty()) {
+       |  ${key.code}
+       |  if (!$keyIsNull) {
+       |    int $number = $reader.numberOf(${key.value});
+       |    if ($number >= 0) {
+       |      $between
+       |    }
+       |  }
+       |}
        |""".stripMargin
   }
 
@@ -122,7 +105,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
    * @param onFound
    *   code
    * @param onMissed
-   *   code, for the name of the [[FirstError]], where there may be one
+   *   code, for the name of the [[FirstError]]
    */
   protected def untilFound(
       ctx: CodegenContext,
@@ -133,33 +116,26 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
       onMissed: String => String = errors => s"$errors.raise();"): String = {
     val Seq(place, matched) = Seq("place", "matched").map(ctx.freshName)
     val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
-    def search(condition: String): String =
-      s"""
-         |int $place = 0;
-         |while (!$found && ($place = $reader.next()) >= 0) {
-         |  UnsafeRow $matched = $reader.row($place);
-         |  $condition
-         |  $found = true;
-         |  $onFound
-         |}
-         |""".stripMargin
-    if (!terms.residual.exists(MayFail(_))) search(condition)
-    else {
-      val ofErrors = classOf[FirstError].getName
-      val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
-      s"""
-         |$errors.clear();
-         |${search(deferring(ctx, condition, error => s"$errors.defer($error);"))}
-         |if (!$found) ${onMissed(errors)}
-         |""".stripMargin
-    }
+    val ofErrors = classOf[FirstError].getName
+    val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
+    s"""
+       |int $place = 0;
+       |$errors.clear();
+       |while (!$found && ($place = $reader.next()) >= 0) {
+       |  UnsafeRow $matched = $reader.row($place);
+       |  ${deferring(ctx, condition, error => s"$errors.add($error);")}
+       |  $found = true;
+       |  $onFound
+       |}
+       |if (!$found) ${onMissed(errors)}
+       |""".stripMargin
   }
 
   /**
-   * Code that marks all matches.
+   * Code that adds the places of all matches to others.
    *
    * @param places
-   *   the name of the [[PlacesToMark]]
+   *   the name of [[MatchedRows]]
    */
   protected def markMatches(
       ctx: CodegenContext,
@@ -171,27 +147,28 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     s"""
        |int $place = 0;
        |while (($place = $reader.next()) >= 0) {
-       |  if ($places.isMarked($place)) continue;
+       |  if ($places.contains($place)) continue;
        |  UnsafeRow $matched = $reader.row($place);
-       |  ${if (terms.residual.exists(MayFail(_))) deferring(ctx, condition, e => s"$places.defer($place, $e);")
-      else condition}
-       |  $places.mark($place);
+       |  ${deferring(ctx, condition, error => s"$places.fail($place, $error);")}
+       |  $places.add($place);
        |}
        |""".stripMargin
   }
 
-  /** The code of a condition, with an error deferred, after which it is left by `continue`. */
-  private def deferring(ctx: CodegenContext, condition: String, onError: String => String): String = {
-    val error = ctx.freshName("error")
-    s"""
-       |try {
-       |  $condition
-       |} catch (Throwable $error) {
-       |  ${onError(error)}
-       |  continue;
-       |}
-       |""".stripMargin
-  }
+  /** The code of a condition; a candidate that fails is left by `continue`. */
+  private def deferring(ctx: CodegenContext, condition: String, onError: String => String): String =
+    if (condition.isEmpty) ""
+    else {
+      val error = ctx.freshName("error")
+      s"""
+         |try {
+         |  $condition
+         |} catch (Exception $error) {
+         |  ${onError(error)}
+         |  continue;
+         |}
+         |""".stripMargin
+    }
 
   protected def sided(streamedVars: Seq[ExprCode], indexedVars: Seq[ExprCode]): Seq[ExprCode] =
     if (indexedSide == BuildRight) streamedVars ++ indexedVars else indexedVars ++ streamedVars

@@ -5,37 +5,35 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types.{DataType, DoubleType, LongType}
 
 import io.github.sparkjoinery.expressions.OrderedLong
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{RangeLong, SharedPrefix}
 
 /** How far a bound is from the streamed side's term: what a condition about a difference of two terms says. */
 private[rangejoin] sealed trait Shift {
 
-  /** The bound, as a long in the order of the terms'; NULL if it fails. */
+  /** The bound, as a long in the order of the terms'. */
   def bound(probe: Expression, prefix: SharedPrefix): Expression
 
   /** The same for the indexed side's term, once the sides have changed their parts. */
   def reversed: Shift
 
-  /** Terms that are further apart than this are candidates whatever the bounds. */
+  /** Terms that are further apart than this are candidates whatever the bounds: their difference wraps around. */
   def reach: Option[Long]
 
   def sql: String
 }
 
 private[rangejoin] case object NoShift extends Shift {
-  override def bound(probe: Expression, prefix: SharedPrefix): Expression = RangeLong.orNull(probe, prefix)
+  override def bound(probe: Expression, prefix: SharedPrefix): Expression = RangeLong(probe, prefix)
   override def reversed: Shift = this
   override def reach: Option[Long] = None
   override def sql: String = ""
 }
 
 /** In whole numbers: of units, days or microseconds. */
-private[rangejoin] case class WholeShift(by: Long, wholeReach: Long) extends Shift {
+private[rangejoin] case class WholeShift(by: Long, reach: Option[Long]) extends Shift {
   override def bound(probe: Expression, prefix: SharedPrefix): Expression =
-    SaturatedSum(OrderedLong(MayFail.orNull(probe)), by)
+    SaturatedSum(OrderedLong(probe), by)
   override def reversed: Shift = copy(by = SaturatedSum.negated(by))
-  override def reach: Option[Long] = Some(wholeReach)
   override def sql: String = if (by < 0) s" - ${SaturatedSum.negated(by)}" else s" + $by"
 }
 
@@ -49,7 +47,7 @@ private[rangejoin] case class WholeShift(by: Long, wholeReach: Long) extends Shi
  */
 private[rangejoin] case class RoundedShift(by: Double, isUpper: Boolean, rounding: Double) extends Shift {
   override def bound(probe: Expression, prefix: SharedPrefix): Expression =
-    OrderedLong(RoundedSum(Cast(MayFail.orNull(probe), DoubleType), by, isUpper, rounding))
+    OrderedLong(RoundedSum(Cast(probe, DoubleType), by, isUpper, rounding))
   override def reversed: Shift = copy(by = -by, isUpper = !isUpper)
   override def reach: Option[Long] = None
   override def sql: String = if (by < 0) s" - ${-by}" else s" + $by"

@@ -137,7 +137,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
        |    if ($place >= 0) {
        |      $matched = $reader.row($place);
        |      $condition
-       |      $task.mark($place);
+       |      $task.matched().add($place);
        |    } else if (${if (joinType == FullOuter) s"!$task.isUnmatched()" else "true"}) {
        |      break;
        |    }
@@ -153,7 +153,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
     def ofIndexed: String = {
       val mark = s"""
          |$begun
-         |${markMatches(ctx, streamedVars, reader, task)}
+         |${markMatches(ctx, streamedVars, reader, s"$task.matched()")}
          |$candidates
          |""".stripMargin
       val (exists, vars) = joinType match {

@@ -41,13 +41,13 @@ private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeT
       if (keepsStreamed && task.isUnmatched) output.unmatched(task.row) else null
     } else {
       task.find()
-      if (givesOutIndexed) task.mark(place)
+      if (givesOutIndexed) task.matched.add(place)
       output.sided(task.row, search.row(place))
     }
   }
 
   private def mark(): InternalRow = {
-    search.mark(task)
+    search.mark(task.matched)
     task.close()
     null
   }

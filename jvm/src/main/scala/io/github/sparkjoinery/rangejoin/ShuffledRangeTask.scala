@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows, SpillLimits, TaskBuildMemory}
-import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout}
 
@@ -37,13 +36,11 @@ private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeL
 private[rangejoin] class ShuffledRangeTask(
     streamedRows: Iterator[InternalRow],
     indexedRows: Iterator[InternalRow],
-    tasks: ShuffledRangeTasks) extends PlacesToMark {
+    tasks: ShuffledRangeTasks) {
   import tasks._
   import tasks.join._
 
   private var index: RangeIndex = _
-  private var matched: BitSet = _ // places of the part that have a match; null: nobody asks
-  private var errors = new ErrorsOfRows // of the places of the part; or else of the streamed rows, of all parts
   private var isLastPart = false
   private var place = -1 // of the indexed row at hand
   private var number = -1 // of the streamed row at hand, among those that are kept
@@ -58,6 +55,9 @@ private[rangejoin] class ShuffledRangeTask(
    * memory is released when the next one is built.
    */
   var reader: RangeIndexReader = _
+
+  /** The places of the part whose rows have a match; null where nobody asks. */
+  var matched: MatchedRows = _
 
   /** The streamed row at hand; null where it is the turn of the indexed rows. */
   var row: InternalRow = _
@@ -74,7 +74,7 @@ private[rangejoin] class ShuffledRangeTask(
 
   /** Where they are read several times: the streamed rows, and which of them have a match. */
   private val kept = if (isRereading || isLastPart) keptFirst else keep(streamedRows)
-  private val found = if (kept == null) null else new BitSet(kept.size)
+  private val found = if (kept == null) null else new MatchedRows
   private var rows = if (kept == null) streamedRows else read(kept)
   if (kept != null) metrics("tasksInParts") += 1
 
@@ -86,7 +86,7 @@ private[rangejoin] class ShuffledRangeTask(
       row = null
       if (givesOutIndexed && !isTurnOfIndexed) {
         isTurnOfIndexed = true
-        errors.raiseBut(matched)
+        matched.raise()
         place = -1
         return true
       }
@@ -106,7 +106,7 @@ private[rangejoin] class ShuffledRangeTask(
     while (rows.hasNext) {
       row = rows.next()
       number += 1
-      isFound = found != null && found.get(number)
+      isFound = found != null && found.contains(number)
       if (!isFound || !isGivenOnce) return true
     }
     false
@@ -121,26 +121,16 @@ private[rangejoin] class ShuffledRangeTask(
   /** The streamed row at hand has a match. */
   def find(): Unit = {
     isFound = true
-    if (found != null) found.set(number)
+    if (found != null) found.add(number)
   }
 
-  /**
-   * The streamed row at hand has no match in the part.
-   *
-   * @param error
-   *   of its candidates there, if there is one
-   */
-  def miss(error: FirstError): Unit = {
-    if (!isLastPart) errors.defer(number, error)
+  /** The streamed row at hand has no match in the part, but may have one in a later part. */
+  def miss(errors: FirstError): Unit =
+    if (found == null) errors.raise()
     else {
-      error.raise()
-      if (kept != null) errors.raise(number)
+      errors.get.foreach(found.fail(number, _))
+      if (isLastPart) found.raise(number)
     }
-  }
-
-  override def isMarked(place: Int): Boolean = matched.get(place)
-  override def mark(place: Int): Unit = matched.set(place)
-  override def defer(place: Int, error: Throwable): Unit = errors.defer(place, error)
 
   /** Whether nothing is left to be searched for the row at hand after this part. */
   def isLast: Boolean = isLastPart
@@ -154,15 +144,15 @@ private[rangejoin] class ShuffledRangeTask(
   def nextIndexed(): UnsafeRow = {
     place += 1
     joinType match {
-      case LeftSemi => while (place < index.numRows && !matched.get(place)) place += 1
+      case LeftSemi => while (place < index.numRows && !matched.contains(place)) place += 1
       case _: ExistenceJoin =>
-      case _ => while (place < index.numRows && matched.get(place)) place += 1
+      case _ => while (place < index.numRows && matched.contains(place)) place += 1
     }
     if (place < index.numRows) reader.row(place) else null
   }
 
   /** Whether the indexed row that was given out last has a match. */
-  def isIndexedMatched: Boolean = matched.get(place)
+  def isIndexedMatched: Boolean = matched.contains(place)
 
   private def nextPart(): Unit = {
     index = null
@@ -170,10 +160,7 @@ private[rangejoin] class ShuffledRangeTask(
     index = parts.next()
     reader = terms.reader(index)
     isLastPart = !parts.hasNext
-    if (givesOutIndexed) {
-      matched = new BitSet(index.numRows)
-      errors = new ErrorsOfRows
-    }
+    if (givesOutIndexed) matched = new MatchedRows
     metrics("indexParts") += 1
     metrics("indexRows") += index.numRows
     metrics("indexSize") += index.estimatedSize

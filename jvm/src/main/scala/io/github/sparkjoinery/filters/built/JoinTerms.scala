@@ -66,19 +66,16 @@ object JoinTerms extends PredicateHelper {
     }
   )
 
-  /** Those keys of one filter that cannot fail, also without the others. */
-  private[built] def harmless(keys: Seq[Key], side: LogicalPlan): Seq[Key] = {
-    val found = keys.filter(key => Equalities.isHarmless(key.theirs, side, keys.map(_.theirs)))
-    if (found.length == keys.length) found else harmless(found, side)
-  }
+  private[built] def harmless(keys: Seq[Key], side: LogicalPlan): Seq[Key] =
+    keys.filter(key => Equalities.isHarmless(key.theirs, side))
 
   /** Of `lower <= upper`. */
   private def bounds(lower: Expression, upper: Expression, side: LogicalPlan, other: LogicalPlan): Seq[Bound] = {
     def bound(theirs: Expression, mine: Expression, isUpper: Boolean) = theirs match {
       case column: Attribute
           if side.outputSet.contains(column) && canEvaluate(mine, other) && mine.references.nonEmpty &&
-            Equalities.isCheap(mine) && Equalities.isHarmless(column, side) && KeySummary.extremes(
-              column.dataType).isDefined &&
+            Equalities.isCheap(mine) && Equalities.isHarmless(column, side) &&
+            Equalities.neverFails(column, side) && KeySummary.extremes(column.dataType).isDefined &&
             mine.dataType == column.dataType => Some(Bound(mine, column, isUpper))
       case _ => None
     }
@@ -102,7 +99,8 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
 
   private val bounds: Seq[Bound] = inequalities ++ keys.flatMap {
     case Key(mine, theirs: Attribute)
-        if mine.dataType == theirs.dataType && KeySummary.extremes(theirs.dataType).isDefined =>
+        if mine.dataType == theirs.dataType && KeySummary.extremes(theirs.dataType).isDefined &&
+          Equalities.neverFails(theirs, terms.side) =>
       Seq(Bound(mine, theirs, isUpper = false), Bound(mine, theirs, isUpper = true))
     case _ => Nil
   }

@@ -44,10 +44,9 @@ case class FilteringSide(
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
     } else if (!columns.forall(name =>
         keys.exists { case (column, key) =>
-          source.nameOf(column) == name && Equalities.isHarmless(key, other, found.flatten.map(_.theirs))
+          source.nameOf(column) == name && Equalities.isHarmless(key, other)
         })) {
-      Left(
-        "the other side's key is long, computed above a join or by a function of the user's, or may fail of rows that the query drops")
+      Left("the other side's key is long, or computed above a join or by a function of the user's")
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")
     } else if (columns.exists(name => source.files.exists(ParsedText.isCorruptRecord(_, name)))) {

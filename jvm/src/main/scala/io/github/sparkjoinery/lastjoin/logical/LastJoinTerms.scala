@@ -3,13 +3,13 @@ package io.github.sparkjoinery.lastjoin.logical
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{ConstraintHelper, Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
-import io.github.sparkjoinery.planning.{MayFail, Monotone}
+import io.github.sparkjoinery.planning.{MayFail, Monotone, OnError}
 
 /**
  * The ON and ORDER BY of a LAST JOIN, taken apart for execution. A right row matches a left row if their keys are
@@ -23,16 +23,17 @@ import io.github.sparkjoinery.planning.{MayFail, Monotone}
  *   ORDER BY and a tie-breaker, over the right side
  * @param asOf
  *   the left row's bound: the `l` of an as-of comparison such as `r <= l`. The candidates are the rows of the key up to
- *   the bound. A bound that throws has no match; [[io.github.sparkjoinery.lastjoin.search.Failures]] decides if the
- *   query fails.
+ *   the bound, or all rows of the key if the bound throws
  * @param asOfTerm
  *   the `r` of the comparison. It rises with the first ORDER BY term, or falls if that term is descending.
  * @param strict
  *   true if the comparison is `<` or `>`
  * @param within
- *   the tolerance. If it is false for a row, it is false for all earlier rows.
+ *   the tolerance. If it is false for a row, it is false for all earlier rows; it is true if it throws.
  * @param residual
- *   the rest of ON
+ *   the part of ON that is tested on each candidate: all other conditions, and the ones above if they may throw
+ * @param onePass
+ *   true if one pass over both sides, sorted by time, finds every match. Both sides are then sorted forwards.
  */
 case class LastJoinTerms(
     leftKeys: Seq[Expression],
@@ -42,7 +43,8 @@ case class LastJoinTerms(
     asOfTerm: Option[Expression],
     strict: Boolean,
     within: Option[Expression],
-    residual: Option[Expression]) extends Expression with Unevaluable {
+    residual: Option[Expression],
+    onePass: Boolean) extends Expression with Unevaluable {
 
   // One expression, so that an operator has a single argument and Spark's rules find every term.
   override def children: Seq[Expression] = leftKeys ++ rightKeys ++ order ++ asOf ++ asOfTerm ++ within ++ residual
@@ -75,25 +77,18 @@ case class LastJoinTerms(
    * ORDER BY term keeps its errors: a sort by it throws them anyway.
    */
   def rightTime: Option[Expression] =
-    asOfTerm.map(term => if (term.semanticEquals(order.head.child)) term else MayFail.orNull(term))
+    asOfTerm.map(term => if (term.semanticEquals(order.head.child)) term else OnError.orElse(term, null))
 
   /** Sorts right rows by the as-of term. */
   def asOfOrder: Option[SortOrder] = rightTime.map(term => order.head.copy(child = term, sameOrderExpressions = Nil))
 
   def leftLongKey: Option[Expression] = RowGrouping.longKey(leftKeys)
-  def leftLongTime: Option[Expression] = RowGrouping.longTime(asOf, order)
+  def leftLongTime: Option[Expression] = RowGrouping.longTime(asOf, order).map { long =>
+    if (asOf.exists(MayFail(_))) OnError(long, Literal(Long.MaxValue)) else long
+  }
   def rightLongTime: Option[Expression] = RowGrouping.longTime(rightTime, order)
 
-  /**
-   * The time by which left rows are assigned to a time part, before their candidates are known. NULL if the bound
-   * throws.
-   */
-  def leftLongTimeOrNull: Option[Expression] = RowGrouping.longTime(asOf.map(MayFail.orNull), order)
-
   def descending: Boolean = order.headOption.exists(_.direction == Descending)
-
-  /** True if one pass over both sides, sorted by time, finds every match. Both sides are then sorted forwards. */
-  def onePass: Boolean = asOf.isDefined && residual.isEmpty
 
   /**
    * Sort order of the left side for a merge: by key, and by time if one pass is enough. Rows whose bound throws come
@@ -102,7 +97,7 @@ case class LastJoinTerms(
   def leftSort: Seq[SortOrder] = leftKeys.map(SortOrder(_, Ascending)) ++
     asOf.filter(_ => onePass).map { bound =>
       val nulls = if (MayFail(bound)) NullsLast else order.head.nullOrdering
-      SortOrder(MayFail.orNull(bound), order.head.direction, nulls, Nil)
+      SortOrder(OnError.orElse(bound, null), order.head.direction, nulls, Nil)
     }
 
   /**
@@ -134,7 +129,7 @@ case class LastJoinTerms(
     asOfOrder.map(order => TimeOrder(BindReferences.bindReference(order, output), strict))
 }
 
-object LastJoinTerms extends PredicateHelper {
+object LastJoinTerms extends PredicateHelper with ConstraintHelper {
 
   private def backwards(order: SortOrder): SortOrder = {
     val direction = if (order.direction == Ascending) Descending else Ascending
@@ -149,11 +144,18 @@ object LastJoinTerms extends PredicateHelper {
       others.flatMap(asOfBound(join, first.direction == Ascending, rightOrder)).headOption
     }
     val rest = others.filterNot(asOf.map(_.comparison).contains)
-    val (within, residual) = rest.partition { predicate =>
+    val (within, more) = rest.partition { predicate =>
       join.order.headOption.exists { first =>
         new Monotone(first.child, join.right.outputSet).staysFalseBackwards(predicate, first.direction == Ascending)
       }
     }
+    val residual = others.filter { predicate =>
+      if (asOf.exists(_.comparison == predicate)) asOf.exists(found => MayFail(found.left))
+      else more.contains(predicate) || MayFail(predicate)
+    }
+    // Spark's LEFT JOIN tests conditions of the left side first, and no right rows with a NULL that matches nothing.
+    val (ofLeft, ofPairs) = residual.partition(_.references.subsetOf(join.left.outputSet))
+    val notNull = if (residual.exists(MayFail(_))) notNullOnRight(join, residual) else Nil
     LastJoinTerms(
       leftKeys = keys.map(_._1),
       rightKeys = keys.map(_._2),
@@ -161,10 +163,15 @@ object LastJoinTerms extends PredicateHelper {
       asOf = asOf.map(_.left),
       asOfTerm = asOf.map(_.right),
       strict = asOf.exists(_.strict),
-      within = within.reduceOption(And),
-      residual = residual.reduceOption(And)
+      within = within.map(OnError.orElse(_, true)).reduceOption(And),
+      residual = (ofLeft ++ notNull ++ ofPairs).reduceOption(And),
+      onePass = asOf.isDefined && more.isEmpty
     )
   }
+
+  private def notNullOnRight(join: LastJoin, conditions: Seq[Expression]): Seq[Expression] =
+    constructIsNotNullConstraints(ExpressionSet(conditions), Nil).toSeq.filter(condition =>
+      canEvaluate(condition, join.right) && condition.children.exists(_.nullable))
 
   private case class AsOf(comparison: Expression, left: Expression, right: Expression, strict: Boolean)
 

@@ -30,7 +30,7 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case join: LastJoin if isCandidate(join) =>
         val terms = LastJoinTerms.of(join)
-        (terms.leftLongTimeOrNull, terms.rightLongTime) match {
+        (terms.leftLongTime, terms.rightLongTime) match {
           case (Some(leftTime), Some(rightTime)) if terms.leftKeys.isEmpty && terms.onePass =>
             PartsByQuantiles.missing(join).fold(distribute(join, leftTime, rightTime)) { reason =>
               Decision.record(join, Decision.PartsOfTime, s"time is not cut into parts: $reason")

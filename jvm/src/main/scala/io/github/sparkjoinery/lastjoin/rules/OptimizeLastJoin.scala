@@ -27,9 +27,7 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
         pushedJoin.copyTagsFrom(join) // the rule's result gets the tags of the filter
         kept.reduceOption(And).map(Filter(_, pushedJoin)).getOrElse(pushedJoin)
 
-      case EmptyLeftSide(nothing) => nothing
-
-      case EmptyRightSide(left) => left
+      case RemoveEmptySides(rest) => rest
 
       case join: LastJoin if rightOnly(join).nonEmpty =>
         val pushed = rightOnly(join)

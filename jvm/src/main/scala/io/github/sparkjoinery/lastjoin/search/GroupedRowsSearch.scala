@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.lastjoin.search
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -18,7 +16,6 @@ private[lastjoin] class CandidateCheck(
   private val within = terms.within.map(e => UnsafeProjection.create(Seq(e), left ++ right))
   private val residual = terms.residual.map(Predicate.create(_, left ++ right))
   private val joined = new JoinedRow
-  val failures = new Failures(terms, left, right)
 
   /** Set by `passes` to true if no candidate before this one can pass. */
   var stop = false
@@ -27,15 +24,9 @@ private[lastjoin] class CandidateCheck(
     tried += 1
     joined(leftRow, candidate)
     stop = false
-    try {
-      val near = within.map(_(joined))
-      stop = near.exists(answer => !answer.isNullAt(0) && !answer.getBoolean(0))
-      near.forall(answer => !answer.isNullAt(0) && answer.getBoolean(0)) && residual.forall(_.eval(joined))
-    } catch {
-      case NonFatal(error) =>
-        stop = !failures.ofPair(error, leftRow, candidate)
-        false
-    }
+    val near = within.map(_(joined))
+    stop = near.exists(answer => !answer.isNullAt(0) && !answer.getBoolean(0))
+    near.forall(answer => !answer.isNullAt(0) && answer.getBoolean(0)) && residual.forall(_.eval(joined))
   }
 }
 
@@ -48,7 +39,6 @@ private[lastjoin] class CandidateSearch(
     tried: SQLMetric) {
 
   private val check = new CandidateCheck(terms, left, right, tried)
-  def failures: Failures = check.failures
 
   /** Returns the last candidate from `first` to `last` that passes, or null. */
   def lastPassing(leftRow: InternalRow, first: Int, last: Int): InternalRow = {
@@ -97,18 +87,15 @@ private[lastjoin] class GroupedRowsSearch(
   }
 
   private def lastCandidate(leftRow: InternalRow, group: Int): Int =
-    try longTime match {
-        case _ if terms.asOf.isEmpty => reader.last(group)
-        case Some(longTime) =>
-          val time = longTime(leftRow)
-          if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time.getLong(0))
-        case None =>
+    longTime match {
+      case _ if terms.asOf.isEmpty => reader.last(group)
+      case Some(longTime) =>
+        val time = longTime(leftRow)
+        if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time.getLong(0))
+      case None =>
+        try {
           val time = rowTime(leftRow)
           if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time)
-      }
-    catch {
-      case NonFatal(error) =>
-        candidates.failures.ofBound(error, leftRow, reader, group)
-        -1
+        } catch { case _: Exception => reader.last(group) }
     }
 }

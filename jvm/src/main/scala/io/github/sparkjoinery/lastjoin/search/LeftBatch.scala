@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.lastjoin.search
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.unsafe.Platform
@@ -28,15 +26,10 @@ private[lastjoin] class LeftBatch(
   private var buffer = new Array[Byte](LeftBatch.Bytes)
   private var count = 0
   private var current = -1
-  private val failures = new Failures(terms, left, right)
-  private val errors = new Array[Throwable](LeftBatch.Rows) // the error of each row whose bound throws
-  private var failed = 0
 
   private val longs = UnsafeProjection.create(
     Seq(terms.leftLongKey.getOrElse(Literal(0L)), terms.leftLongTime.getOrElse(Literal(0L))),
     left)
-  private lazy val longKeyAlone =
-    UnsafeProjection.create(Seq(terms.leftLongKey.getOrElse(Literal(0L)), Literal(0L)), left)
   private val rowKey = Option.when(terms.leftLongKey.isEmpty)(UnsafeProjection.create(terms.leftKeys, left))
   private val rowTime =
     terms.asOf.filter(_ => terms.leftLongTime.isEmpty).map(time => UnsafeProjection.create(Seq(time), left))
@@ -75,13 +68,12 @@ private[lastjoin] class LeftBatch(
         i += 1
       }
     }
-    if (failed > 0) settleErrors()
     lookup.fetch(count)
     count > 0
   }
 
   private def look(i: Int): Unit = {
-    val values = keyAndTime(i)
+    val values = longs(rows(i))
     lookup.keys(i) = values.getLong(0)
     lookup.times(i) = values.getLong(1)
     lookup.groups(i) =
@@ -90,43 +82,11 @@ private[lastjoin] class LeftBatch(
       else { val key = rowKey.get(rows(i)); if (key.anyNull) KeyIndex.Absent else reader.group(key) }
   }
 
-  private def keyAndTime(i: Int): UnsafeRow =
-    try longs(rows(i))
-    catch {
-      case NonFatal(error) =>
-        val key = longKeyAlone(rows(i)) // throws for a key that throws, as an ordinary join does
-        hasFailed(i, error)
-        key
-    }
-
   private def lastUpTo(i: Int, group: Int): Int = {
-    val none = reader.first(group) - 1
     try {
       val time = rowTime.get(rows(i))
-      if (time.anyNull) none else reader.lastUpTo(group, time)
-    } catch { case NonFatal(error) => hasFailed(i, error); none }
-  }
-
-  private def hasFailed(i: Int, error: Throwable): Unit = {
-    errors(i) = error
-    failed += 1
-  }
-
-  /**
-   * Handles the rows whose bound throws, after the groups are known. Unless it is an error of the query, such a row has
-   * no match.
-   */
-  private def settleErrors(): Unit = {
-    var i = 0
-    while (i < count) {
-      if (errors(i) != null) {
-        if (lookup.groups(i) >= 0) failures.ofBound(errors(i), rows(i), reader, lookup.groups(i))
-        lookup.lasts(i) = lookup.firsts(i) - 1
-        errors(i) = null
-      }
-      i += 1
-    }
-    failed = 0
+      if (time.anyNull) reader.first(group) - 1 else reader.lastUpTo(group, time)
+    } catch { case _: Exception => reader.last(group) }
   }
 
   /** Copies the next rows, because the input reuses one row. */

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.lastjoin.search
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -79,17 +77,12 @@ private[lastjoin] class AsOfGroup(
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     val isKnown = asOf.start(leftRow)
-    if (isKnown || asOf.error != null) advance(key, isKnown)
-    if (asOf.error != null && prevailing != null) check.failures.ofPair(asOf.error, leftRow, prevailing)
-    if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
-  }
-
-  /** @param isKnown true if the left row has a time to stop at */
-  private def advance(key: UnsafeRow, isKnown: Boolean): Unit =
-    while (cursor.isAt(key) && (asOf.isUnknown(cursor.row) || !isKnown || asOf.holds)) {
+    while (isKnown && cursor.isAt(key) && (asOf.isUnknown(cursor.row) || asOf.holds)) {
       if (!asOf.unknown) prevailing = cursor.row.copy()
       cursor.advance()
     }
+    if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
+  }
 }
 
 /** Compares the time of one left row with those of right rows. */
@@ -103,19 +96,15 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
   private var time: UnsafeRow = _
   private var candidate: UnsafeRow = _
 
-  /** The error of the current left row's time; null if it has none. */
-  var error: Throwable = _
-
-  /** @return true if the left row has a time, so that right rows may match it */
+  /** @return true if right rows may match the left row: it has a time, or its time throws */
   def start(leftRow: InternalRow): Boolean =
     try {
-      error = null
       time = leftTime(leftRow)
       !time.isNullAt(0)
     } catch {
-      case NonFatal(failure) =>
-        error = failure
-        false
+      case _: Exception =>
+        time = null
+        true
     }
 
   /** True if the right row has no time. Keeps the row's time for `holds`. */
@@ -126,7 +115,7 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
 
   def unknown: Boolean = candidate.isNullAt(0)
 
-  def holds: Boolean = {
+  def holds: Boolean = time == null || {
     val order = ordering.compare(candidate, time)
     order < 0 || order == 0 && !terms.strict
   }
@@ -162,30 +151,13 @@ private[lastjoin] class BufferedGroup(
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     check.stop = false
-    if (asOf.exists(!_.start(leftRow))) {
-      asOf.filter(_.error != null).foreach(fail(leftRow, _))
-      return null
-    }
-    var passed = false
-    val last = firstOf { candidate =>
-      passed = asOf.forall(asOf => !asOf.isUnknown(candidate) && asOf.holds) && check.passes(leftRow, candidate)
-      passed || check.stop
-    }
-    if (passed) last else null
-  }
-
-  /** Returns the first candidate that passes, or null; valid until the next group. */
-  private def firstOf(passes: UnsafeRow => Boolean): UnsafeRow = {
+    if (asOf.exists(!_.start(leftRow))) return null
     val reader = candidates.reader(0)
     var row = reader.read()
-    while (row != null && !passes(row)) row = reader.read()
-    row
-  }
-
-  private def fail(leftRow: InternalRow, asOf: AsOfComparison): Unit = if (check.failures.mayMatch(leftRow)) {
-    firstOf { candidate =>
-      if (!asOf.isUnknown(candidate)) check.failures.ofPair(asOf.error, leftRow, candidate)
-      false
+    while (row != null) {
+      if (asOf.forall(asOf => !asOf.isUnknown(row) && asOf.holds) && check.passes(leftRow, row)) return row
+      row = if (check.stop) null else reader.read()
     }
+    null
   }
 }

@@ -17,8 +17,7 @@ import io.github.sparkjoinery.execution.skew.{Cuts, ShuffleReads}
  *
  * @param time
  *   a long over the child's output. Rows with a NULL time match nothing. NULL times of the left side are in the last
- *   part, with the last right row of each key: their bound may have thrown, which is an error only if there is a
- *   candidate.
+ *   part.
  * @param slices
  *   shared by both sides
  * @param carry

@@ -17,8 +17,7 @@ abstract class SearchableRelation extends ShippedRelation {
  * are longs in arrays of their own, so that a search touches no row. Read-only; shared by the tasks of an executor when
  * broadcast.
  *
- * After the rows that have bounds come those whose bounds could not be computed, which are candidates of every probe,
- * and then those that can match nothing.
+ * After the rows that have bounds come those that can match nothing.
  *
  * Source: eBay's range index (X. Zhang, "Spark optimisation: high-performance range join", 2021), with a tree of
  * [[Maxima]] in place of the active rows.
@@ -30,11 +29,9 @@ abstract class SearchableRelation extends ShippedRelation {
  * @param starts
  *   place -> where the row's interval begins, or its point
  * @param ends
- *   place -> where its interval ends; null for points
+ *   place -> where its interval ends; null if all rows are points
  * @param directories
  *   key number -> where to look among its starts; null for keys with few rows, and if there is none at all
- * @param failed
- *   key numbers of rows whose bounds could not be computed, in order
  * @param prefix
  *   what all texts begin with that the rows are filed by; starts and ends are of what comes behind
  * @param buildTimeMs
@@ -50,7 +47,6 @@ final class RangeIndex private[index] (
     private[index] val ends: Array[Long],
     private[index] val maxima: Maxima,
     private[index] val directories: Array[Directory],
-    private[index] val failed: Array[Int],
     private[index] val prefix: Array[Byte],
     val buildTimeMs: Long) extends SearchableRelation with Serializable {
 
@@ -61,7 +57,7 @@ final class RangeIndex private[index] (
 
   override def estimatedSize: Long =
     pages.bytes + keyIndex.bytes + firsts.length * 4L + addresses.length * 8L + starts.length * 8L +
-      (if (ends == null) 0 else ends.length * 8L + maxima.bytes) + failed.length * 4L +
+      (if (ends == null) 0 else ends.length * 8L + maxima.bytes) +
       (if (directories == null) 0
        else directories.iterator.filter(_ != null).map(_.bytes).sum + directories.length * 4L)
 
@@ -91,7 +87,6 @@ private[index] object RangeIndex {
       addresses: Array[Long],
       starts: Array[Long],
       ends: Array[Long],
-      failed: Array[Int],
       prefix: Array[Byte],
       begun: Long): RangeIndex = {
     val maxima = if (ends == null) null else Maxima.of(ends)
@@ -109,7 +104,6 @@ private[index] object RangeIndex {
       ends,
       maxima,
       found,
-      failed,
       prefix,
       buildTimeMs)
   }
@@ -128,14 +122,12 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   private val keyScratch = if (rowKeys == null) null else rowKeys.scratch
   private val (firsts, starts, ends, maxima) = (index.firsts, index.starts, index.ends, index.maxima)
   private val directories = index.directories
-  private val (failed, firstFailed) = (index.failed, index.firsts.last)
 
   private var key = -1
   private var first = 0 // of the places that are left to be looked at
   private var last = -1
   private var least = 0L // the least end that is wanted; only where intervals are looked at backwards
   private var isBackwards = false
-  private var nextFailed = Unknown
   private var found = 0L
 
   /** What bounds are compared with before their longs are made. */
@@ -211,7 +203,6 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     first = 0
     last = -1
     isBackwards = false
-    nextFailed = Unknown
   }
 
   /** The place of the next candidate, or -1. */
@@ -219,35 +210,13 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (isBackwards) {
       val place = maxima.lastAtLeast(least, first, last)
       last = place - 1
-      if (place >= first) { found += 1; return place }
-      isBackwards = false
-      last = first - 1
+      if (place >= first) { found += 1; place }
+      else -1
     } else if (first <= last) {
       first += 1
       found += 1
-      return first - 1
-    }
-    nextWithoutBounds()
-  }
-
-  private def nextWithoutBounds(): Int = {
-    if (nextFailed == Unknown) nextFailed = firstFailedOf(key)
-    if (nextFailed == failed.length || failed(nextFailed) != key) -1
-    else {
-      nextFailed += 1
-      found += 1
-      firstFailed + nextFailed - 1
-    }
-  }
-
-  /** The first row of a key, or of a later one, whose bounds could not be computed. */
-  private def firstFailedOf(key: Int): Int = {
-    var (from, until) = (0, failed.length)
-    while (from < until) {
-      val middle = (from + until) >>> 1
-      if (failed(middle) < key) from = middle + 1 else until = middle
-    }
-    from
+      first - 1
+    } else -1
   }
 
   /** How many candidates there were since this was asked last. */
@@ -262,5 +231,4 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
 
 private object RangeIndexReader {
   val Near = 8
-  val Unknown = -1
 }

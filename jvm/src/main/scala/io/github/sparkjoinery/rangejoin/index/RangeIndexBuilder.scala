@@ -44,9 +44,7 @@ final class RangeIndexBuilder(
     reserved = if (reserves) resultBytesPerRow + RowSort.ScratchPerRow else 0,
     expected)
 
-  // Few, as a rule. Both are accounted for as rows are.
-  private val failedGroups = mutable.ArrayBuffer.empty[Int]
-  private val failedRows = mutable.ArrayBuffer.empty[Long]
+  // Few, as a rule, and accounted for as rows are.
   private val otherRows = mutable.ArrayBuffer.empty[Long]
 
   /** @return whether there was memory for the row; if not, the builder is of no further use */
@@ -54,15 +52,13 @@ final class RangeIndexBuilder(
     val found = fields(row)
     val keyOfRow = if (hasLongKey) null else rowKey(row)
     val hasKey = if (hasLongKey) !found.isNullAt(0) else !keyOfRow.anyNull
-    val isFailed = !found.isNullAt(3) && found.getBoolean(3)
     val hasBounds = !found.isNullAt(1) && !found.isNullAt(2)
-    if (!hasKey || !hasBounds && !isFailed) return !layout.keepsAll || addOther(row)
+    if (!hasKey || !hasBounds) return !layout.keepsAll || addOther(row)
     val group =
       if (isKeyless) onlyGroup()
       else if (hasLongKey) longKeys.add(found.getLong(0))
       else rowKeys.add(keyOfRow, keyScratch)
     if (group == KeyIndex.NoMemory) return false
-    if (isFailed) return addFailed(group, row)
     entries.hasRoom && {
       val address = pages.add(row)
       if (address >= 0) entries.add(group, address, found.getLong(1), if (hasEnds) found.getLong(2) else 0)
@@ -79,15 +75,6 @@ final class RangeIndexBuilder(
     address >= 0
   }
 
-  private def addFailed(group: Int, row: UnsafeRow): Boolean = memory.acquire(BytesPerOtherRow) && {
-    val address = pages.add(row)
-    if (address >= 0) {
-      failedRows += address
-      failedGroups += group
-    }
-    address >= 0
-  }
-
   /**
    * Takes over the rows of a builder of the same layout, which has no keys, behind its own. The other, which shares the
    * memory, is of no further use.
@@ -100,13 +87,11 @@ final class RangeIndexBuilder(
     if (onlyGroup() == KeyIndex.NoMemory) return false
     finder.add(other.finder)
     val moved = pages.append(other.pages)
-    failedGroups ++= other.failedGroups
-    failedRows ++= other.failedRows.map(_ + moved)
     otherRows ++= other.otherRows.map(_ + moved)
     entries.append(other.entries, moved)
   }
 
-  def numRows: Int = entries.count + failedRows.length + otherRows.length
+  def numRows: Int = entries.count + otherRows.length
 
   /** @return null if there is no memory to put the rows in order */
   def result(): RangeIndex = {
@@ -120,9 +105,9 @@ final class RangeIndexBuilder(
     val (starts, order) =
       if (isInOrder(keys.size)) (gather(entries.firsts, null, count), null) else sorted(firsts)
     val addresses = gather(entries.addresses, order, numRows)
-    val failed = failedInto(addresses)
-    otherRows.copyToArray(addresses, count + failedRows.length)
+    otherRows.copyToArray(addresses, count)
     val ends = if (hasEnds) gather(entries.seconds, order, count) else null
+    val arePoints = hasEnds && java.util.Arrays.equals(starts, ends)
     entries.clear(if (reserves) resultBytes else 0)
     if (!reserves) memory.release(scratch)
     RangeIndex.of(
@@ -132,8 +117,7 @@ final class RangeIndexBuilder(
       firsts,
       addresses,
       starts,
-      ends,
-      failed,
+      if (arePoints) null else ends,
       finder.prefix,
       begun)
   }
@@ -149,14 +133,6 @@ final class RangeIndexBuilder(
       if (hasEnds) entries.seconds(i) = found.getLong(1)
       i += 1
     }
-  }
-
-  /** Puts the rows whose bounds could not be computed behind the others, key after key, and returns their keys. */
-  private def failedInto(places: Array[Long]): Array[Int] = {
-    val order = Array.tabulate(failedGroups.length)(row => failedGroups(row).toLong << 32 | row)
-    java.util.Arrays.sort(order)
-    order.indices.foreach(place => places(entries.count + place) = failedRows(order(place).toInt))
-    order.map(entry => (entry >>> 32).toInt)
   }
 
   /** The starts in their order, and for each the number of its row. */

@@ -12,7 +12,7 @@ import io.github.sparkjoinery.execution.rows.RowGrouping
  * @param start
  *   what the rows of a key are sorted by: where an interval begins, or a point
  * @param end
- *   where an interval ends; None for points
+ *   where an interval ends; None for points that are always known
  * @param keepsAll
  *   whether rows that can match nothing are kept, as the join gives them out beside NULLs
  * @param numFields
@@ -27,11 +27,9 @@ case class RangeLayout(
 
   def longKey: Option[Expression] = RowGrouping.longKey(keys)
 
-  /** Start, end, and whether one of them could not be computed, so that the row is a candidate of every probe. */
-  def bounds(prefix: SharedPrefix): Seq[Expression] = Seq(
-    RangeLong.orNull(start, prefix),
-    RangeLong.orNull(end.getOrElse(start), prefix),
-    RangeLong.anyFails(start +: end.toSeq))
+  /** Start and end as longs; what cannot be computed is within the bounds of every probe. */
+  def bounds(prefix: SharedPrefix): Seq[Expression] =
+    Seq(RangeLong.lower(start, prefix), RangeLong.upper(end.getOrElse(start), prefix))
 
   def canonicalized: RangeLayout =
     copy(keys = keys.map(_.canonicalized), start = start.canonicalized, end = end.map(_.canonicalized))

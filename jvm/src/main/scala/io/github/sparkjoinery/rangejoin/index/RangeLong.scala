@@ -7,7 +7,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.github.sparkjoinery.expressions.OrderedLong
-import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.planning.{MayFail, OnError}
 
 /** The long by which an index files a term: it never falls as the term rises. */
 object RangeLong {
@@ -17,21 +17,28 @@ object RangeLong {
   /** Whether different values have different longs. Else what an index finds has to be compared itself. */
   def isExact(dataType: DataType): Boolean = OrderedLong.supports(dataType)
 
-  def apply(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression =
-    if (isExact(term.dataType)) OrderedLong(term) else LeadingLong(term, prefix)
-
-  /** The same; NULL if the term fails, unless it may be open. */
-  def orNull(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression = term match {
-    case open: OpenBound =>
-      If(MayFail.orNull(open.isOpen), open.longOfOpen, Coalesce(Seq(orNull(open.term, prefix), open.longOfNull)))
-    case _ => apply(MayFail.orNull(term), prefix)
+  def apply(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression = term match {
+    case open: OpenBound => If(open.isOpen, open.longOfOpen, Coalesce(Seq(apply(open.term, prefix), open.longOfNull)))
+    case _ if isExact(term.dataType) => OrderedLong(term)
+    case _ => LeadingLong(term, prefix)
   }
 
-  /** Whether one of several terms raises an error. */
-  def anyFails(terms: Seq[Expression]): Expression = MayFail.anyOf(terms.flatMap {
-    case open: OpenBound => open.children
-    case term => Seq(term)
-  })
+  /** The long of a term that bounds rows of the other side from below; a term that fails is within every bound. */
+  def lower(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression =
+    orElse(term, apply(term, prefix), Long.MinValue)
+
+  /** The long of a term that bounds rows of the other side from above; a term that fails is within every bound. */
+  def upper(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression =
+    orElse(term, apply(term, prefix), Long.MaxValue)
+
+  /** A long that is made of a term, or another long where the term fails. */
+  def orElse(term: Expression, long: Expression, ifFails: Long): Expression =
+    if (mayFail(term)) OnError(long, Literal(ifFails)) else long
+
+  def mayFail(term: Expression): Boolean = term match {
+    case open: OpenBound => open.children.exists(MayFail(_))
+    case _ => MayFail(term)
+  }
 }
 
 /**

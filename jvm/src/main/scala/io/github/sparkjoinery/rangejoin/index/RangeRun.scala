@@ -15,8 +15,6 @@ import io.github.sparkjoinery.execution.rows.{RowPages, RowsInOrder}
  *   by the task for this run, also those that no index keeps
  * @param numBounded
  *   rows that have bounds
- * @param numFailed
- *   those after them whose bounds could not be computed
  * @param numOthers
  *   those after them that can match nothing
  * @param prefix
@@ -29,7 +27,6 @@ import io.github.sparkjoinery.execution.rows.{RowPages, RowsInOrder}
 private[rangejoin] final class RangeRun private (
     val rowsRead: Long,
     val numBounded: Int,
-    val numFailed: Int,
     val numOthers: Int,
     hasEnds: Boolean,
     val prefix: Array[Byte],
@@ -37,7 +34,7 @@ private[rangejoin] final class RangeRun private (
     val pageBytes: Long,
     compressed: CompressedBytes) extends Serializable {
 
-  def numRows: Int = numBounded + numFailed + numOthers
+  def numRows: Int = numBounded + numOthers
 
   /** @param firstPage the number that its first page will have */
   def read(firstPage: Int): RangeRun.Rows = {
@@ -80,12 +77,10 @@ private[rangejoin] object RangeRun {
       if (index.ends != null) writeLongs(out, index.ends)
       writeRows(out, index) { bytes => pages += 1; pageBytes += bytes }
     }
-    val others = index.numRows - bounded - index.failed.length
     new RangeRun(
       rowsRead,
       bounded,
-      index.failed.length,
-      others,
+      index.numRows - bounded,
       index.ends != null,
       index.prefix,
       pages,

@@ -37,22 +37,19 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
     else {
       val firstPages = runs.scanLeft(0)(_ + _.pages)
       val read = InParallel(runs.zip(firstPages), "joinery-range-index") { case (run, page) => run.read(page) }
+      val hasEnds = read.exists(_.ends != null) // not in a run all of whose rows are points
       val merged = merge(read.zip(runs).map { case (rows, run) =>
         Stretch(
           rows.starts,
-          rows.ends,
-          if (run.numBounded == run.numRows) rows.addresses else rows.addresses.take(run.numBounded))
+          if (rows.ends == null && hasEnds) rows.starts.clone() else rows.ends,
+          if (run.numBounded == run.numRows) rows.addresses else rows.addresses.take(run.numBounded)
+        )
       })
-      def after(from: RangeRun => Int, number: RangeRun => Int): Seq[Long] = read.zip(runs).flatMap {
-        case (rows, run) => rows.addresses.slice(from(run), from(run) + number(run))
-      }
-      val failed = after(_.numBounded, _.numFailed)
-      val others = after(run => run.numBounded + run.numFailed, _.numOthers)
+      val others = read.zip(runs).flatMap { case (rows, run) => rows.addresses.drop(run.numBounded) }
       val keys = new LongKeyIndex(memory)
-      if (count + failed.length > 0) keys.add(0L)
+      if (count > 0) keys.add(0L)
       val pages = RowPages.of(read.flatMap(_.pages).toArray)
-      val addresses =
-        if (failed.isEmpty && others.isEmpty) merged.addresses else merged.addresses ++ failed ++ others
+      val addresses = if (others.isEmpty) merged.addresses else merged.addresses ++ others
       val (rows, places) =
         if (runs.length > 1 && isDeep(merged) && memory.acquire(pages.bytes)) {
           val moved = RowsInOrder(pages, addresses)
@@ -67,7 +64,6 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
         places,
         merged.starts,
         merged.ends,
-        new Array[Int](failed.length),
         runs.headOption.fold(Array.emptyByteArray)(_.prefix),
         begun
       )

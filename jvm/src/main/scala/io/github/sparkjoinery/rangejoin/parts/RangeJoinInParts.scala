@@ -42,7 +42,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
 
   private val parts = PartsByQuantiles(conf.numShufflePartitions)
   private val cuts = {
-    val even = if (right.isDecided && !left.isDecided) right else left
+    val even = if (right.isPoint && !left.isPoint) right else left
     val read = Seq(even, left, right).find(mayBeReadForCuts).get
     parts.cuts(read.longs.head, read.relation)
   }
@@ -74,8 +74,8 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
     val joinType =
       if (!isOuter(join.joinType)) join.joinType
       else outer(
-        keeps(join.joinType, isLeft = true) && left.isDecided,
-        keeps(join.joinType, isLeft = false) && right.isDecided)
+        keeps(join.joinType, isLeft = true) && left.isPoint,
+        keeps(join.joinType, isLeft = false) && right.isPoint)
     val inParts =
       join.copy(leftParts.relation, rightParts.relation, joinType, condition = condition.reduceOption(And))
     inParts.copyTagsFrom(join) // with what was decided about it before
@@ -153,7 +153,7 @@ private[rangejoin] object RangeJoinInParts {
 
   /** Whether rows of a side come together again, each to be kept, or to be given out once. */
   private def keepsCopies(joinType: JoinType, side: SideInParts, isLeft: Boolean): Boolean =
-    keeps(joinType, isLeft) && !side.isDecided
+    keeps(joinType, isLeft) && !side.isPoint
 
   private def keeps(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {
     case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => isLeft

@@ -7,6 +7,7 @@ import org.apache.spark.sql.types.{ArrayType, IntegerType}
 
 import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.planning.PartsByQuantiles
+import io.github.sparkjoinery.rangejoin.Terms
 import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 
 /**
@@ -15,26 +16,22 @@ import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
  *
  * @param longs
  *   the two numbers, which are the same for a point; a row with a NULL matches nothing
- * @param meetsAll
- *   whether a row has to meet every row of the other side all the same
+ * @param isPoint
+ *   whether each row has one part, and can tell by itself what becomes of it
  */
 private[rangejoin] case class SideInParts(
     relation: LogicalPlan,
     longs: Seq[Expression],
-    isPoint: Boolean,
-    meetsAll: Expression) extends SQLConfHelper {
+    isPoint: Boolean) extends SQLConfHelper {
   import SideInParts._
-
-  /** Whether each row has one part, and can tell by itself what becomes of it. */
-  def isDecided: Boolean = isPoint && meetsAll == Literal.FalseLiteral
 
   /** The rows with their parts, each at least once; but copies are made only of rows that may have a match. */
   def inParts(cuts: Expression, parts: PartsByQuantiles): InParts =
-    if (isDecided) {
+    if (isPoint) {
       val part = Alias(TimePart(longs.head, cuts, parts.labels), "part")()
       InParts(Project(relation.output :+ part, relation), part.toAttribute, None)
     } else {
-      val (rows, first, _, i) = copied(Filter(Or(meetsAll, isWhole), relation), cuts, parts, ofOthers = Literal(0))
+      val (rows, first, _, i) = copied(Filter(isWhole, relation), cuts, parts, ofOthers = Literal(0))
       val (part, isFirst) = (label(i, parts), Alias(EqualTo(i, first), "isFirst")())
       InParts(Project(relation.output ++ Seq(part, isFirst), rows), part.toAttribute, Some(isFirst.toAttribute))
     }
@@ -71,10 +68,9 @@ private[rangejoin] case class SideInParts(
       parts: PartsByQuantiles,
       ofOthers: Expression): (LogicalPlan, Attribute, Attribute, Attribute) = {
     val numbers = 0 until parts.parts
-    def number(end: Expression, ofAll: Int): Expression =
-      If(meetsAll, Literal(ofAll), If(isWhole, TimePart(end, cuts, numbers), ofOthers))
-    val first = Alias(number(Least(longs), numbers.head), "first")()
-    val last = Alias(number(Greatest(longs), numbers.last), "last")()
+    def number(end: Expression): Expression = If(isWhole, TimePart(end, cuts, numbers), ofOthers)
+    val first = Alias(number(Least(longs)), "first")()
+    val last = Alias(number(Greatest(longs)), "last")()
     val i = AttributeReference("i", IntegerType, nullable = false)()
     val copies = Generate(
       Explode(Sequence(first.toAttribute, last.toAttribute, None, Some(conf.sessionLocalTimeZone))),
@@ -95,16 +91,12 @@ private[rangejoin] case class SideInParts(
 
 private[rangejoin] object SideInParts {
 
-  /**
-   * A side with two terms, which are the same for points. Where one of them fails, the condition has to fail as it
-   * would with any row of the other side.
-   */
-  def of(relation: LogicalPlan, terms: Seq[Expression]): SideInParts = SideInParts(
-    relation,
-    terms.sortBy(_.isInstanceOf[OpenBound]).map(RangeLong.orNull(_)), // cuts are made by the first
-    terms.head.semanticEquals(terms.last),
-    RangeLong.anyFails(terms)
-  )
+  /** A side of two comparisons, whose terms are the same for points. */
+  def of(relation: LogicalPlan, lower: Terms, upper: Terms, isLeft: Boolean): SideInParts = {
+    val terms = Seq(lower, upper).sortBy(_.term(isLeft).isInstanceOf[OpenBound]) // cuts are made by the first
+    val Seq(first, last) = terms.map(_.term(isLeft))
+    SideInParts(relation, terms.map(_.long(isLeft)), first.semanticEquals(last) && !RangeLong.mayFail(first))
+  }
 
   /**
    * @param isFirst
