@@ -221,8 +221,7 @@ lint-python: env
 
 .PHONY: lint-scala
 lint-scala: env
-	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) spotless:check -q
-	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) exec:java -q
+	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) spotless:check exec:java -q
 
 .PHONY: format
 format: env ## Format all sources, and mend what the linters can mend
