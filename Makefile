@@ -102,7 +102,7 @@ compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one M
 # JVMs of tests run new code all the time: what C2 compiles comes too late, and takes much of the processors' time. C1 compiles
 # what has run 20 times: interpreting 200 runs of it, the default, takes longer. C1 alone has a fifth of the usual room for code
 # by default, and compiles again what it had to throw away. By default, a JVM collects all garbage each time its classes double.
-QUICK_START := -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=0.1 -XX:ReservedCodeCacheSize=240m \
+QUICK_START := -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=0.1 -XX:ReservedCodeCacheSize=400m \
   -XX:+UseSerialGC -XX:MetaspaceSize=256m
 SHORT_LIVED := JDK_JAVA_OPTIONS="$(QUICK_START)"
 
@@ -221,8 +221,7 @@ lint-python: env
 
 .PHONY: lint-scala
 lint-scala: env
-	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) spotless:check -q
-	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) exec:java -q
+	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) spotless:check exec:java -q
 
 .PHONY: format
 format: env ## Format all sources, and mend what the linters can mend
