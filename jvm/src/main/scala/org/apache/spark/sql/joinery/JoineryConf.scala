@@ -72,8 +72,9 @@ object JoineryConf {
   // For tests: a small value makes several index parts of a few rows.
   private val RANGE_JOIN_MAX_INDEX = SQLConf.buildConf("spark.joinery.rangeJoin.maxIndexPart")
     .internal()
-    .doc("Largest index that a task of ShuffledRangeJoin builds at a time, if its memory allows as much. A task with more " +
-      "rows indexes them part by part, and reads the other side's rows once for each.")
+    .doc(
+      "Largest index that a task of ShuffledRangeJoin builds at a time, if its memory allows as much. A task with more " +
+        "rows indexes them part by part, and reads the other side's rows once for each.")
     .version("joinery 0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .createWithDefaultString("4GB")
