@@ -81,7 +81,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   /** All rows have been computed. */
   protected final def isAtEnd: Boolean = first >= end
 
-  /** As far as rows are there, and up to the first row that has none because of an error. */
+  /** Finds the frames of the rows loaded so far, up to the first row whose bounds fail. */
   protected final def findFrames(loaded: Int, isComplete: Boolean): Unit =
     if (passed == start || pass(loaded, isComplete)) {
       val until = math.min(loaded, end)
@@ -171,8 +171,8 @@ private[window] object FrameBatches {
   private val MostBytes = 8L << 20
 
   /**
-   * How many rows a batch may have, so that copies of values in its results, of which the memory manager knows nothing,
-   * are not many bytes.
+   * The number of rows in a batch. It is limited because results hold copies of values, which the memory manager does
+   * not know of.
    *
    * @param wide
    *   how many results of a row may be as large as a row
@@ -188,7 +188,7 @@ private[window] object FrameBatches {
   }
 }
 
-/** By columns, of the rows from the first that a frame still holds on, in memory. */
+/** Computes batches from columns in memory. The columns hold all rows that a frame may still need. */
 private[window] final class ColumnBatches(
     program: WindowProgram,
     order: Seq[SortOrder],
@@ -267,7 +267,7 @@ private object ColumnBatches {
   private val ShareOfColumns = 3
 }
 
-/** By the rows themselves, read once more at each end of each frame: where there is no memory for columns. */
+/** Computes batches without memory for columns. Each end of each frame reads the rows once more. */
 private[window] final class ForwardBatches(
     program: WindowProgram,
     order: Seq[SortOrder],

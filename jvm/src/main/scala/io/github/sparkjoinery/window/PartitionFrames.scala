@@ -7,8 +7,8 @@ import io.github.sparkjoinery.window.program.WindowPrograms
 import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
 
 /**
- * Computes partition after partition and gives each row out beside its results: by columns in memory, else, from the
- * row on where that ends, by the rows themselves.
+ * Computes one partition after the other, and returns each row with its results. It uses columns in memory, and changes
+ * to reading the rows once there is no memory for columns.
  *
  * @param programs
  *   of the window

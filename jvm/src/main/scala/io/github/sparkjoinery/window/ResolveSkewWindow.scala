@@ -18,7 +18,7 @@ object ResolveSkewWindow extends Rule[LogicalPlan] with Logging {
     case hint @ UnresolvedHint(name, arguments, child) if name.equalsIgnoreCase(SkewWindow.Name) =>
       SkewWindow(parts(hint, arguments), child)
     case SkewWindow(parts, child) if child.resolved && SubExprUtils.hasOuterReferences(child) =>
-      // Spark takes apart what it knows.
+      // Spark rewrites such subqueries, and cannot if it meets a node that it does not know.
       logWarning(s"hint ${SkewWindow.Name}($parts) has no effect in a subquery with columns of an outer query")
       child
     case hint @ SkewWindow(parts, child) if child.resolved && !child.isInstanceOf[Window] =>

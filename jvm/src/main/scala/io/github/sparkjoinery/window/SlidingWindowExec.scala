@@ -13,11 +13,11 @@ import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.program.{BoundSettings, ShippedPrograms}
 
 /**
- * Window functions in constant amortised time per row, whatever the frame. Takes the place of both Spark's window
- * operator and the sort below it: rows are grouped and sorted in memory, else by Spark's own sort, unless they come
- * sorted.
+ * Computes window functions in constant amortised time per row, for any length of the frame. It replaces both Spark's
+ * window operator and the sort below it. Rows that are not sorted yet are grouped and sorted in memory, or by Spark's
+ * external sort.
  *
- * A task's part is [[WindowTask]]; the algorithms are in `kernels`. (Article 2: OpenMLDB's native window.)
+ * A task runs [[WindowTask]]; the algorithms are in `kernels`. (Article 2: OpenMLDB's native window.)
  *
  * @param windowExpression
  *   as in Spark's `WindowExec`, which is made of the same

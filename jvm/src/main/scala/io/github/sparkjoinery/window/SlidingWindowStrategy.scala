@@ -10,11 +10,12 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.planning.Decision
 import io.github.sparkjoinery.window.parts.WindowInParts.functionsOf
+import io.github.sparkjoinery.window.parts.{CopyRows, CopyRowsExec}
 import io.github.sparkjoinery.window.program.WindowSupport
 
 /**
- * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row. Functions that it cannot take
- * stay with Spark's operator below it, sorted once for both.
+ * Plans `SlidingWindow` for windows with a moving frame, each of which Spark would compute from its first row on.
+ * Functions that it does not support stay with Spark's operator below it; both use one sort. Plans [[CopyRows]], too.
  */
 object SlidingWindowStrategy extends SparkStrategy {
 
@@ -43,6 +44,7 @@ object SlidingWindowStrategy extends SparkStrategy {
         val output = child.output ++ all.map(column => if (columns.contains(column)) column.toAttribute else column)
         Seq(if (left.isEmpty && columns == all) sliding else ProjectExec(output, sliding))
       }
+    case copies: CopyRows => Seq(CopyRowsExec.plan(copies, planLater(copies.child)))
     case _ => Nil
   }
 }

@@ -10,7 +10,7 @@ import io.github.sparkjoinery.window.frames.ResultRow
 import io.github.sparkjoinery.window.program.{ShippedPrograms, WindowPrograms}
 import io.github.sparkjoinery.window.rows.{IndexedRows, PartitionRows, SortedRows}
 
-/** One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions. */
+/** One task of a `SlidingWindow`. It takes all rows first, and then returns each with the results of the functions. */
 final class WindowTask private[window] (
     programs: WindowPrograms,
     keys: Seq[Expression],
@@ -41,7 +41,7 @@ final class WindowTask private[window] (
     begin(rows)
   }
 
-  /** In place of all that, where the rows come sorted by key and order. */
+  /** Takes rows that come sorted by key and order, instead of [[insert]] and [[finish]]. */
   def begin(sorted: Iterator[InternalRow]): Unit = begin(new SortedRows(sorted, keys, output, metrics.spillSize))
 
   private def begin(rows: PartitionRows): Unit = {
@@ -72,7 +72,7 @@ final class WindowTask private[window] (
   def results: ResultRow = partitions.results
 }
 
-/** What a `SlidingWindow` counts. */
+/** The metrics of a `SlidingWindow`. */
 private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric)
 
 /** Goes to the executors. */
