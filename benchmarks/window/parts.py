@@ -17,7 +17,7 @@ from benchmarks.window import queries as q
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COPIES = "Generate"  # the operator that gives each row to the parts that need it
+COPIES = "CopyRows"  # the operator that sends each row to the parts that need it
 PARTS = (1, 2, 4, 8)
 ROUNDS = 5
 PREDICTED_CORES = (16, 64)
@@ -145,13 +145,13 @@ def section(runs: Sequence[Split], model: Model, at: str) -> Section:
         [
             str(run.parts), f"{run.wall_s:.2f}", f"{run.longest_s:.2f}", f"{run.longest_s / runs[0].longest_s:.2f}",
             f"{run.cpu_s:.2f}", f"{run.cpu_s / runs[0].cpu_s - 1:+.0%}",
-            run.metrics.get("number of output rows", ""),
+            run.metrics.get("number of copied rows", ""),
             f"{model.wall_s(run.parts, CORES):.2f}", f"{model.longest_s(run.parts):.2f}",
         ]
         for run in runs
     ]  # fmt: skip
     columns = [
-        "parts", "wall, s", "longest task, s", "of unsplit", "CPU, s", "extra CPU", "rows and copies",
+        "parts", "wall, s", "longest task, s", "of unsplit", "CPU, s", "extra CPU", "copied rows",
         "model: wall, s", "model: longest task, s",
     ]  # fmt: skip
     return Section(f"The hot key in parts, {CORES} cores, at {at}", columns, measured)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OPERATOR = "SlidingWindow"
-CUT_INTO = re.compile(r"joinery_window_parts\(.*?, (\d+ parts)")
+CUT_INTO = re.compile(r"CopyRows .*?, (\d+ parts)")
 SMALL_SCALE_SHARE = 0.5  # of the rows, for a peer that is extrapolated; a few rows take no time
 FIRST = "t_first"  # the view with those rows
 TREE = "spark.sql.window.segmentTree.enabled"

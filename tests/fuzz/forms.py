@@ -36,7 +36,7 @@ FORMS = (
     "StoredRangeIndex",
     "joinery_might_contain",
 )
-WINDOW_PARTS = re.compile(r"joinery_window_parts\(.*, \d+ parts by (a sample|the distribution)")
+WINDOW_PARTS = re.compile(r"CopyRows .*, \d+ parts by (a sample|the distribution)")
 
 
 def forms_of(frame: DataFrame) -> tuple[list[str], str]:

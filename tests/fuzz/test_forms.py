@@ -43,7 +43,7 @@ def test_a_plan_without_adaptive_execution_is_what_ran() -> None:
 
 
 def test_a_cut_window_names_the_source_of_its_cuts() -> None:
-    parts = "Project [joinery_window_parts(xxhash64(k#1, 42), orderedlong(t#2, false), {})) AS parts#3]"
+    parts = "CopyRows xxhash64(k#1, 42), orderedlong(t#2, false), {}"
     sources = ["3 parts by a sample", "64 parts by the distribution of file:/t"]
     assert [WINDOW_PARTS.findall(parts.format(source)) for source in sources] == [["a sample"], ["the distribution"]]
     assert WINDOW_PARTS.findall("TimeSlice cut by the distribution of t") == []

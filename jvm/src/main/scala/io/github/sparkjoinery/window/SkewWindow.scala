@@ -6,14 +6,14 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{TreePattern, UNRESOLVED_HINT}
 
 /**
- * The hint `SKEW_WINDOW(parts)` as a node above its target: first above a SELECT, then above each of its windows.
+ * The hint `SKEW_WINDOW(parts)`. It stands above a SELECT first, and later above each window of that SELECT.
  *
  * @param parts
- *   the number of parts per hot key; 1: do not split
+ *   the most parts that a hot key is cut into; 1: it stays whole
  */
 case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
-  // The pattern lets the rule find the node without a walk over the whole plan.
+  // A rule that looks for the hint need not walk over the whole plan.
   override val nodePatterns: Seq[TreePattern] = Seq(UNRESOLVED_HINT)
   override def maxRows: Option[Long] = child.maxRows
   override protected def withNewChildInternal(newChild: LogicalPlan): SkewWindow = copy(child = newChild)

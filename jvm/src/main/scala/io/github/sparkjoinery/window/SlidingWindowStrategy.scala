@@ -10,11 +10,13 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.planning.Decision
 import io.github.sparkjoinery.window.parts.WindowInParts.functionsOf
+import io.github.sparkjoinery.window.parts.{CopyRows, CopyRowsExec}
 import io.github.sparkjoinery.window.program.WindowSupport
 
 /**
  * Plans `SlidingWindow` for windows with a frame that Spark's operator computes from scratch for each row. Functions
- * that `SlidingWindow` cannot compute stay with Spark's operator. It is below, and both share one sort.
+ * that `SlidingWindow` cannot compute stay with Spark's operator. It is below, and both share one sort. Plans
+ * [[CopyRows]], too.
  */
 object SlidingWindowStrategy extends SparkStrategy {
 
@@ -43,6 +45,7 @@ object SlidingWindowStrategy extends SparkStrategy {
         val output = child.output ++ all.map(column => if (columns.contains(column)) column.toAttribute else column)
         Seq(if (left.isEmpty && columns == all) sliding else ProjectExec(output, sliding))
       }
+    case copies: CopyRows => Seq(CopyRowsExec.plan(copies, planLater(copies.child)))
     case _ => Nil
   }
 }

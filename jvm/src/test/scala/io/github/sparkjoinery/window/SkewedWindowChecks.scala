@@ -7,7 +7,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.execution.skew.SkewedPartitions
 import io.github.sparkjoinery.planning.PlanReport
-import io.github.sparkjoinery.window.parts.{HotKey, PartsOfRow}
+import io.github.sparkjoinery.window.parts.{CopyRowsExec, HotKey}
 
 /** Windows over hot keys that are cut into parts, beside the answer of Spark's own operator over whole keys. */
 trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
@@ -50,8 +50,7 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
 
   /** The hot keys that a query has cut; it has run. */
   protected def hotKeys(query: DataFrame): Seq[HotKey] =
-    collect(plan(query)) { case node => node.expressions.flatMap(_.collect { case parts: PartsOfRow => parts }) }
-      .flatten.flatMap(parts => HotKey.ofValue(parts.hotKeys.eval()))
+    collect(plan(query)) { case copies: CopyRowsExec => HotKey.ofValue(copies.hotKeys.eval()) }.flatten
 
   /** The answer is Spark's, and the key 0 was cut, or nothing was. */
   protected def checkSplit(

@@ -61,7 +61,7 @@ class SpilledWindowSuite extends WindowChecks {
   private def spillSize(query: DataFrame): Long =
     collect(plan(query)) { case window: SlidingWindowExec => window.metrics("spillSize").value }.sum
 
-  private def isCut(query: DataFrame): Boolean = plan(query).toString.contains("joinery_window_parts")
+  private def isCut(query: DataFrame): Boolean = plan(query).toString.contains("CopyRows")
 
   /**
    * Others in the JVM may give memory back at the very moment, so until it was scarce; each time with the right answer.

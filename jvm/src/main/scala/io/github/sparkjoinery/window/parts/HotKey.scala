@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.window.parts
 
-import java.util
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.sql.types._
@@ -30,6 +28,20 @@ private[window] case class HotKey(
     tos: Array[Long]) {
 
   def partOf(time: Long): Int = Cuts.partOf(time, cuts)
+
+  /** The first part whose frames may hold a row of this part and time. */
+  def firstPart(own: Int, time: Long): Int = {
+    var first = own
+    while (first > 0 && time <= tos(first - 1)) first -= 1
+    first
+  }
+
+  /** The last such part. */
+  def lastPart(own: Int, time: Long): Int = {
+    var last = own
+    while (last < cuts.length && time >= froms(last)) last += 1
+    last
+  }
 }
 
 private[window] object HotKey {
@@ -71,22 +83,27 @@ private[window] object HotKey {
    *   of the shuffle
    * @param mostCopied
    *   share of a key's rows that RANGE frames may need copies of, or the key is left out. None: no limit
+   * @param leastPoints
+   *   the number of points of the sample, to each side of a cut, among which rows are to be counted if a frame counts
+   *   rows. `froms` and `tos` are the ends of these ranges until then.
    */
   def find(
       sample: Seq[SampledTime],
       parts: Int,
       reach: FrameReach,
       partitions: Int,
-      mostCopied: Option[Double]): Seq[HotKey] = {
+      mostCopied: Option[Double],
+      leastPoints: Int): Seq[HotKey] = {
     val halfPart = weightOf(sample) / (2 * parts)
     val found = for {
       (id, times) <- sample.groupBy(_.id).toSeq.sortBy(_._1)
       weight = weightOf(times)
       if weight >= halfPart
-      cuts = cut(times.sortBy(_.time), math.min(parts, math.max(2, math.ceil(weight / halfPart).toInt)))
+      sorted = times.sortBy(_.time)
+      cuts = cut(sorted, math.min(parts, math.max(2, math.ceil(weight / halfPart).toInt)))
       key = HotKey(id, null, cuts, cuts.map(reach.from), cuts.map(reach.to))
       if cuts.nonEmpty && mostCopied.forall(copied(times, key) <= _ * weight)
-    } yield key -> times.head.spread
+    } yield counted(sorted, key, reach, leastPoints) -> times.head.spread
     val total = found.map(_._1.cuts.length + 1).sum
     found.scanLeft((null: HotKey, 0)) { case ((_, first), (key, spread)) =>
       val end = first + key.cuts.length + 1
@@ -94,6 +111,28 @@ private[window] object HotKey {
       (key.copy(labels = labels(spread, wanted, partitions)), end)
     }.tail.map(_._1)
   }
+
+  /** The same key with the ranges around its cuts that rows are counted in. */
+  private def counted(sorted: Seq[SampledTime], key: HotKey, reach: FrameReach, leastPoints: Int): HotKey = {
+    val points = sorted.toIndexedSeq
+    def end(first: Int, step: Int, rows: Int): Option[Long] = {
+      var (at, count, sum) = (first - step, 0, 0.0)
+      while ((count < leastPoints || sum < rows.toDouble * SampledPerCounted) && points.isDefinedAt(at + step)) {
+        at += step
+        count += 1
+        sum += points(at).weight
+      }
+      Option.when(count >= leastPoints && sum >= rows.toDouble * SampledPerCounted)(points(at).time)
+    }
+    def at(cut: Long) = points.indexWhere(_.time >= cut)
+    def before(cut: Long) = end(at(cut) - 1, -1, reach.rowsBefore).getOrElse(Long.MinValue)
+    def after(cut: Long) = end(at(cut), 1, reach.rowsAfter).getOrElse(Long.MaxValue)
+    key.copy(
+      froms = if (reach.rowsBefore == 0) key.froms else key.cuts.map(before),
+      tos = if (reach.rowsAfter == 0) key.tos else key.cuts.map(after))
+  }
+
+  private val SampledPerCounted = 2 // estimated rows, for each row that a frame needs
 
   private def weightOf(times: Seq[SampledTime]): Double = times.iterator.map(_.weight).sum
 
@@ -136,43 +175,3 @@ private[window] object HotKey {
  *   the number of rows that it stands for
  */
 private[window] case class SampledTime(id: Long, spread: Int, time: Long, weight: Double)
-
-/** Looks up the parts of one row after the other. */
-final class PartLookup(hotKeys: Any) {
-  private val keys = HotKey.ofValue(hotKeys).toArray
-  private val ids = keys.map(_.id)
-  private val alone = keys.map(_.labels.map(label => PartLookup.array(Array(label))))
-
-  /** The label of a row's own part, and behind it those of other parts whose frames may hold the row. */
-  def partsOf(id: Long, time: Long): ArrayData = {
-    val i = util.Arrays.binarySearch(ids, id)
-    if (i < 0) PartLookup.Whole
-    else {
-      val key = keys(i)
-      val own = key.partOf(time)
-      var (first, last) = (own, own)
-      while (last < key.cuts.length && time >= key.froms(last)) last += 1
-      while (first > 0 && time <= key.tos(first - 1)) first -= 1
-      if (first == last) alone(i)(own)
-      else {
-        val labels = new Array[Int](last - first + 1)
-        labels(0) = key.labels(own)
-        var next = 1
-        var part = first
-        while (part <= last) {
-          if (part != own) { labels(next) = key.labels(part); next += 1 }
-          part += 1
-        }
-        PartLookup.array(labels)
-      }
-    }
-  }
-}
-
-private object PartLookup {
-  private def array(labels: Array[Int]): ArrayData =
-    org.apache.spark.sql.catalyst.expressions.UnsafeArrayData.fromPrimitiveArray(labels)
-
-  /** Keys that are not cut have one part. */
-  private val Whole = array(Array(0))
-}

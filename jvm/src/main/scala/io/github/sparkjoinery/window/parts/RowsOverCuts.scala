@@ -4,86 +4,130 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.trees.TernaryLike
+import org.apache.spark.sql.catalyst.trees.QuaternaryLike
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * The bucket of time that a row of a hot key is counted in; NULL for other keys. A bucket is a part, a distance to the
- * next cut and a distance from the last one, each by its leading four bits.
+ * The bucket of time that a row of a hot key is counted in. A bucket is a part, a distance to the next cut and a
+ * distance from the last one, each by its leading four bits. It is NULL for a row of another key, and for a row far from
+ * all cuts, unless it is the first such row of its key in the task: each key is to have a row that is counted, as
+ * several keys may have one hash.
  *
+ * @param key
+ *   its value, for which `id` is the hash
  * @param reach
  *   says which of the distances are asked for
  */
 private[window] case class BucketOfRow(
     id: Expression,
+    key: Expression,
     time: Expression,
     nullTime: Long,
     hotKeys: Expression,
     reach: FrameReach)
-  extends Expression with TernaryLike[Expression] {
+  extends Expression with QuaternaryLike[Expression] {
   override def first: Expression = id
-  override def second: Expression = time
-  override def third: Expression = hotKeys
+  override def second: Expression = key
+  override def third: Expression = time
+  override def fourth: Expression = hotKeys
   override def dataType: DataType = LongType
   override def nullable: Boolean = true
   override def prettyName: String = "joinery_window_bucket"
+
+  /** False, since it depends on the rows before. */
+  override lazy val deterministic: Boolean = false
 
   @transient private lazy val lookup = newLookup(hotKeys.eval())
   private def newLookup(keys: Any) = new BucketLookup(keys, reach.rowsBefore > 0, reach.rowsAfter > 0)
 
   override def eval(input: InternalRow): Any = {
     val at = time.eval(input)
-    val bucket = lookup.bucketOf(
-      id.eval(input).asInstanceOf[Long],
-      if (at == null) nullTime else at.asInstanceOf[Long])
-    if (bucket < 0) null else bucket
+    val found = lookup.bucketOf(id.eval(input).asInstanceOf[Long], if (at == null) nullTime else at.asInstanceOf[Long])
+    val bucket = if (found == BucketLookup.Far) lookup.firstOf(key.eval(input)) else found
+    if (bucket == BucketLookup.None) null else bucket
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val (key, at, all) = (id.genCode(ctx), time.genCode(ctx), hotKeys.genCode(ctx))
+    val (hash, whole, at, all) = (id.genCode(ctx), key.genCode(ctx), time.genCode(ctx), hotKeys.genCode(ctx))
     val lookup = classOf[BucketLookup].getName
     val buckets = ctx.addMutableState(lookup, "windowBuckets")
+    val boxed = ctx.freshName("key")
     ev.copy(code = code"""
       if ($buckets == null) {
         ${all.code}
         $buckets =
           new $lookup(${all.isNull} ? null : ${all.value}, ${reach.rowsBefore > 0}, ${reach.rowsAfter > 0});
       }
-      ${key.code}
+      ${hash.code}
       ${at.code}
-      long ${ev.value} = $buckets.bucketOf(${key.value}, ${at.isNull} ? ${nullTime}L : ${at.value});
-      boolean ${ev.isNull} = ${ev.value} < 0L;
+      long ${ev.value} = $buckets.bucketOf(${hash.value}, ${at.isNull} ? ${nullTime}L : ${at.value});
+      if (${ev.value} == ${BucketLookup.Far}L) {
+        ${whole.code}
+        Object $boxed = null;
+        if (!${whole.isNull}) $boxed = ${whole.value};
+        ${ev.value} = $buckets.firstOf($boxed);
+      }
+      boolean ${ev.isNull} = ${ev.value} == ${BucketLookup.None}L;
       """)
   }
 
   override protected def withNewChildrenInternal(
       newFirst: Expression,
       newSecond: Expression,
-      newThird: Expression): BucketOfRow = copy(id = newFirst, time = newSecond, hotKeys = newThird)
+      newThird: Expression,
+      newFourth: Expression): BucketOfRow =
+    copy(id = newFirst, key = newSecond, time = newThird, hotKeys = newFourth)
 }
 
 /** Finds the bucket of one row after the other. */
 final class BucketLookup(hotKeys: Any, countsBefore: Boolean, countsAfter: Boolean) {
   private val keys = HotKey.ofValue(hotKeys).toArray
   private val ids = keys.map(_.id)
+  // The times of each part from which on, and up to which, a cut asks for its rows.
+  private val froms = keys.map(key =>
+    if (countsBefore) key.froms.scanRight(Long.MaxValue)(math.min) else Array.fill(key.cuts.length + 1)(Long.MaxValue))
+  private val tos = keys.map(key =>
+    if (countsAfter) key.tos.scanLeft(Long.MinValue)(math.max) else Array.fill(key.cuts.length + 1)(Long.MinValue))
+  private val seen = Array.fill[Any](keys.length)(this) // the key of the last row that was far; none at first
+  private var hot = 0 // the place of the row's key
 
-  /** @return -1 for a key that is not hot */
+  /** @return the bucket, [[BucketLookup.None]] if the key is not hot, or [[BucketLookup.Far]] */
   def bucketOf(id: Long, time: Long): Long = {
-    val i = java.util.Arrays.binarySearch(ids, id)
-    if (i < 0) -1
+    hot = java.util.Arrays.binarySearch(ids, id)
+    if (hot < 0) BucketLookup.None
     else {
-      val cuts = keys(i).cuts
-      val part = keys(i).partOf(time)
-      val before = if (countsBefore && part < cuts.length) Bucket.ofDistance(cuts(part) - time) else 0
-      val after = if (countsAfter && part > 0) Bucket.ofDistance(time - cuts(part - 1) + 1) else 0
-      Bucket(part, before, after)
+      val cuts = keys(hot).cuts
+      val part = keys(hot).partOf(time)
+      val isBefore = part < cuts.length && time >= froms(hot)(part)
+      val isAfter = part > 0 && time <= tos(hot)(part)
+      if (!isBefore && !isAfter) BucketLookup.Far
+      else Bucket(
+        part,
+        if (isBefore) Bucket.ofDistance(cuts(part) - time) else Bucket.Uncounted,
+        if (isAfter) Bucket.ofDistance(time - cuts(part - 1) + 1) else Bucket.Uncounted)
     }
   }
+
+  /** A bucket that no cut asks for, for a key other than that of the last row that was far; else none. */
+  def firstOf(key: Any): Long =
+    if (key == seen(hot)) BucketLookup.None
+    else {
+      seen(hot) = InternalRow.copyValue(key)
+      Bucket(0, Bucket.Uncounted, Bucket.Uncounted)
+    }
+}
+
+private[window] object BucketLookup {
+  val None: Long = -1
+  val Far: Long = -2
 }
 
 private object Bucket {
   private val Bits = 10
+
+  /** In place of a distance that no cut asks for. */
+  val Uncounted: Int = (1 << Bits) - 1
 
   def apply(part: Int, before: Int, after: Int): Long = (part.toLong << 2 * Bits) | (before.toLong << Bits) | after
   def part(bucket: Long): Int = (bucket >> 2 * Bits).toInt
@@ -130,15 +174,18 @@ private[window] case class WithRowsOverCuts(
     val counted = (0 until rows.numElements()).map(rows.getStruct(_, 4)).filterNot(_.isNullAt(2))
     val byId = counted.groupBy(_.getLong(0))
     // Several keys may have one hash. The one that needs most decides.
-    HotKey.toValue(keys.map(key =>
-      byId.getOrElse(key.id, Nil).groupBy(_.getStruct(1, numKeys)).values.foldLeft(key)(widened)))
+    HotKey.toValue(keys.map { key =>
+      val byRange = key.copy(froms = key.cuts.map(reach.from), tos = key.cuts.map(reach.to))
+      byId.getOrElse(key.id, Nil).groupBy(_.getStruct(1, numKeys)).values.foldLeft(byRange)(widened)
+    })
   }
 
   private def widened(key: HotKey, counted: Seq[InternalRow]): HotKey = {
     def count(distance: Long => Int): Map[Int, Seq[(Int, Long)]] =
-      counted.groupBy(row => Bucket.part(row.getLong(2))).map { case (part, rows) =>
-        part -> rows.map(row => distance(row.getLong(2)) -> row.getLong(3)).sortBy(_._1)
-      }
+      counted.filter(row => distance(row.getLong(2)) != Bucket.Uncounted).groupBy(row => Bucket.part(row.getLong(2)))
+        .map { case (part, rows) =>
+          part -> rows.map(row => distance(row.getLong(2)) -> row.getLong(3)).sortBy(_._1)
+        }
     val (before, after) = (count(Bucket.before), count(Bucket.after))
     val last = key.cuts.length
     key.copy(

@@ -62,7 +62,7 @@ private[window] case class SampledHotKeys(
   }
 
   override def eval(taken: Taken): Any =
-    HotKey.toValue(HotKey.find(taken.all, parts, reach, partitions, mostCopied = None))
+    HotKey.toValue(HotKey.find(taken.all, parts, reach, partitions, mostCopied = None, LeastPoints))
 
   override def serialize(taken: Taken): Array[Byte] = JavaBytes.of(taken.all.toArray)
 
@@ -83,6 +83,9 @@ private[window] case class SampledHotKeys(
 
 private[window] object SampledHotKeys {
   private val SizeOfTask = 4096
+
+  /** So many random points make an estimate that is hardly ever off by a half. */
+  private val LeastPoints = 64
 
   /** A sample of a task's own rows, and those of other tasks. */
   final class Taken {

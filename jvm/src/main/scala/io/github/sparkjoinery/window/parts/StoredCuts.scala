@@ -15,6 +15,9 @@ private[window] case class StoredCuts(relation: String, times: Seq[SampledTime])
 
 private[window] object StoredCuts {
 
+  /** Its points are quantiles: between two of them are as many rows as the distribution says, if it is up to date. */
+  val LeastPoints = 2
+
   /** @return None without a distribution by the window's keys and first ORDER BY column; old ones will do, too */
   def find(child: LogicalPlan, terms: CutTerms): Option[StoredCuts] =
     StoredHotKeys.boundaries(Some(child), terms.keys, terms.order.child, Seq(terms.id, terms.spread, terms.time)).map {

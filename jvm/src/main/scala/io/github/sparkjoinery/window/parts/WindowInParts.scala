@@ -15,11 +15,10 @@ import io.github.sparkjoinery.planning.Decision
  * frames may hold it.
  * {{{
  *   Window f PARTITION BY k        Project *, f
- *   +- rows                        +- Filter pos = 0
- *                        ==>          +- Window f PARTITION BY k, part
- *                                        +- Generate posexplode(parts) AS pos, part
- *                                           +- Project *, parts of k and time AS parts
- *                                              +- rows
+ *   +- rows               ==>      +- Filter part >= 0
+ *                                     +- Window f PARTITION BY k, abs(part)
+ *                                        +- CopyRows part
+ *                                           +- rows
  * }}}
  * Parts depend on a row's key and time alone: copies are made before the shuffle, and rows that tie share a part.
  *
@@ -35,7 +34,7 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
 
   /** @return None if no key can be cut */
   def byStore(stored: StoredCuts, parts: Int, mostCopied: Option[Double]): Option[LogicalPlan] = {
-    val found = HotKey.find(stored.times, parts, reach, conf.numShufflePartitions, mostCopied)
+    val found = HotKey.find(stored.times, parts, reach, conf.numShufflePartitions, mostCopied, StoredCuts.LeastPoints)
     Option.when(found.nonEmpty)(plan(
       Literal.create(HotKey.toValue(found), HotKey.ManyType),
       s"$parts parts by the distribution of ${stored.relation}"))
@@ -52,25 +51,12 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
 
   private def plan(hotKeys: Expression, source: String): LogicalPlan = {
     val counted = if (reach.countsRows) withRowsOverCuts(hotKeys) else hotKeys
-    val parts = Alias(
-      PartsOfRow(
-        terms.id,
-        terms.time,
-        terms.nullTime,
-        reach.wrapsBelow.fold(counted)(unlessWrapped(counted, _)),
-        source),
-      "parts")()
     val part = AttributeReference(PartName, IntegerType, nullable = false)()
-    val position = AttributeReference("position", IntegerType, nullable = false)()
-    val copies = Generate(
-      PosExplode(parts.toAttribute),
-      unrequiredChildIndex = Seq(child.output.length),
-      outer = false,
-      qualifier = None,
-      generatorOutput = Seq(position, part),
-      child = Project(child.output :+ parts, child)
-    )
-    val own = Filter(EqualTo(position, Literal(0)), windows(part, copies, s"hot keys cut into $source"))
+    val unlessOneWraps = reach.wrapsBelow.fold(counted)(unlessWrapped(counted, _))
+    val copies = CopyRows(terms.id, terms.time, terms.nullTime, unlessOneWraps, source, part, child)
+    val own = Filter(
+      GreaterThanOrEqual(part, Literal(0)),
+      windows(Abs(part, failOnError = false), copies, s"hot keys cut into $source"))
     Project(child.output ++ sums.results, own)
   }
 
@@ -78,7 +64,7 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
    * Rows that tie may come in any order, but it must be the same in all parts. Frames of ROWS, which tell them apart,
    * get one ORDER BY term more, which frames of RANGE cannot have.
    */
-  private def windows(part: Attribute, copies: LogicalPlan, decision: String): LogicalPlan = {
+  private def windows(part: Expression, copies: LogicalPlan, decision: String): LogicalPlan = {
     val columns = child.output.filter(column => isHashable(column.dataType))
     val (ordered, tied) =
       if (!reach.countsRows || columns.isEmpty) (Nil, sums.computed)
@@ -96,17 +82,16 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
       }
   }
 
-  /** Reads the rows once more, and counts those of hot keys by bucket. */
+  /** Reads the rows once more, and counts those near cuts by bucket. */
   private def withRowsOverCuts(hotKeys: Expression): Expression = {
-    val bucket = Alias(BucketOfRow(terms.id, terms.time, terms.nullTime, hotKeys, reach), "bucket")()
+    val whole = if (terms.keys.length == 1) terms.keys.head else CreateStruct(Literal(0) +: terms.keys)
+    val bucket = Alias(BucketOfRow(terms.id, whole, terms.time, terms.nullTime, hotKeys, reach), "bucket")()
     val keys = window.partitionSpec.map(Alias(_, "key")())
     val rows = Project(keys :+ bucket, optimized(Project(AttributeSet(terms.keys :+ terms.order.child).toSeq, child)))
-    // Rows of all other keys make one group.
-    val groups = keys.map(key =>
-      Alias(If(IsNull(bucket.toAttribute), Literal(null, key.dataType), key.toAttribute), "key")())
+    val near = Filter(IsNotNull(bucket.toAttribute), rows)
     val count = Alias(Count(Literal(1)).toAggregateExpression(), "count")()
-    val counts = Aggregate(groups.map(_.child) :+ bucket.toAttribute, groups ++ Seq(bucket.toAttribute, count), rows)
-    val key = groups.map(_.toAttribute)
+    val key = keys.map(_.toAttribute)
+    val counts = Aggregate(key :+ bucket.toAttribute, key ++ Seq(bucket.toAttribute, count), near)
     val struct = CreateStruct(Seq(
       CutTerms(key, terms.order).id,
       if (key.isEmpty) CreateStruct(Seq(Literal(0))) else CreateStruct(key),
@@ -148,7 +133,7 @@ private[window] object WindowInParts {
 
   /** Whether a window is one of those made here. */
   def isCut(window: Window): Boolean = window.partitionSpec.lastOption.exists {
-    case part: Attribute => part.name == PartName
+    case Abs(part: Attribute, _) => part.name == PartName
     case _ => false
   }
 

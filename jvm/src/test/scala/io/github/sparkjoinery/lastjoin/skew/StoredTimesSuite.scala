@@ -13,7 +13,7 @@ import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.artifacts.{SpecificationHash, StoreLayout}
 import io.github.sparkjoinery.execution.skew.SkewedPartitions
 import io.github.sparkjoinery.filters.stored.StoredFilters
-import io.github.sparkjoinery.window.parts.PartsOfRow
+import io.github.sparkjoinery.window.parts.CopyRowsExec
 
 /** Skewed partitions of a LAST JOIN, cut by the distribution of their hot keys in the store. */
 class StoredTimesSuite extends StoredFilters with SkewedPartitions {
@@ -142,9 +142,7 @@ class StoredTimesSuite extends StoredFilters with SkewedPartitions {
     val query = sql(text)
     assert(Answers.rows(query) == expected)
     assert(plan(query).exists(_.nodeName == "SlidingWindow"), plan(query))
-    val cut = collect(plan(query)) { case node =>
-      node.expressions.flatMap(_.collect { case parts: PartsOfRow => parts })
-    }.flatten
+    val cut = collect(plan(query)) { case copies: CopyRowsExec => copies }
     assert(cut.map(_.source) == how.toSeq, plan(query))
     assert(cut.forall(_.hotKeys.eval().asInstanceOf[ArrayData].numElements() > 0), plan(query))
   }

@@ -13,12 +13,26 @@ import org.apache.spark.sql.types._
 class RowsOverCutsSuite extends AnyFunSuite {
   private val Id = 7L
 
-  private def widened(times: Seq[Long], cuts: Array[Long], reach: FrameReach, keyOf: Int => Int = _ => 0): HotKey = {
-    val key = HotKey(Id, Array.range(1, cuts.length + 2), cuts, cuts, cuts.map(_ - 1))
+  /** @param from the time from which on rows are counted */
+  private def widened(
+      times: Seq[Long],
+      cuts: Array[Long],
+      reach: FrameReach,
+      keyOf: Int => Int = _ => 0,
+      from: Long = Long.MinValue): HotKey = {
+    val key = HotKey(
+      Id,
+      Array.range(1, cuts.length + 2),
+      cuts,
+      Array.fill(cuts.length)(from),
+      Array.fill(cuts.length)(Long.MaxValue))
     val lookup = new BucketLookup(HotKey.toValue(Seq(key)), reach.rowsBefore > 0, reach.rowsAfter > 0)
     val counts =
-      times.zipWithIndex.map { case (time, i) => keyOf(i) -> lookup.bucketOf(Id, time) }.groupBy(identity).map {
-        case ((key, bucket), rows) => InternalRow(Id, InternalRow(key), bucket, rows.length.toLong)
+      times.zipWithIndex.map { case (time, i) =>
+        val bucket = lookup.bucketOf(Id, time)
+        keyOf(i) -> (if (bucket == BucketLookup.Far) lookup.firstOf(keyOf(i)) else bucket)
+      }.filter(_._2 != BucketLookup.None).groupBy(identity).map { case ((key, bucket), rows) =>
+        InternalRow(Id, InternalRow(key), bucket, rows.length.toLong)
       }.toSeq
     val struct = new StructType().add("id", LongType).add("key", new StructType().add("k", IntegerType))
       .add("bucket", LongType).add("count", LongType)
@@ -53,6 +67,19 @@ class RowsOverCutsSuite extends AnyFunSuite {
   test("few rows more than that, if the rows lie evenly") {
     val found = widened(0L until 100000L, Array(50000L), FrameReach(1000, 0, Nil))
     assert(found.froms.head <= 49000 && found.froms.head >= 50000 - 1000 * 9 / 8 - 1 && found.tos.head == 49999)
+  }
+
+  test("the same rows, if those far from the cut are not counted") {
+    val reach = FrameReach(1000, 0, Nil)
+    val all = widened(0L until 100000L, Array(50000L), reach)
+    assert(widened(0L until 100000L, Array(50000L), reach, from = 48000).froms.toSeq == all.froms.toSeq)
+    assert(widened(0L until 100000L, Array(50000L), reach, from = 49500).froms.toSeq == Seq(Long.MinValue))
+  }
+
+  test("a key whose rows are all far from the cut, next to one that shares its hash") {
+    val times = (0L until 10L) ++ (5000L until 10000L)
+    val keyOf = (i: Int) => if (i < 10) 1 else 0
+    assert(widened(times, Array(9000L), FrameReach(10, 0, Nil), keyOf, from = 8000).froms.toSeq == Seq(Long.MinValue))
   }
 
   test("each of two keys that share a hash has enough rows") {
