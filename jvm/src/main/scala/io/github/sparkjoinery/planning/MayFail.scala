@@ -15,7 +15,7 @@ object MayFail {
 
   /** True if the expression itself cannot throw. Its children are tested separately. */
   private def isSafe(expression: Expression): Boolean = expression match {
-    case _: Attribute | _: Literal | _: BinaryComparison | _: In | _: InSet => true
+    case _: Attribute | _: BoundReference | _: Literal | _: BinaryComparison | _: In | _: InSet => true
     case _: And | _: Or | _: Not | _: IsNull | _: IsNotNull | _: Coalesce | _: If | _: CaseWhen => true
     case _: GetStructField => true
     case _: DateAdd | _: DateSub | _: DateDiff => true // they wrap around

@@ -17,6 +17,7 @@ case class OnError(child: Expression, default: Literal) extends UnaryExpression 
   override def branchGroups: Seq[Seq[Expression]] = Nil
   override def dataType: DataType = child.dataType
   override def nullable: Boolean = child.nullable || default.nullable
+  override def sql: String = child.sql
 
   override def eval(input: InternalRow): Any =
     try child.eval(input)

@@ -94,7 +94,7 @@ case class RangeTerms(
   def layout(output: Seq[Attribute], keepsAll: Boolean): RangeLayout = RangeLayout(
     BindReferences.bindReferences(indexedKeys, output),
     BindReferences.bindReference(start, output),
-    end.orElse(Some(start).filter(RangeLong.mayFail)).map(BindReferences.bindReference(_, output)),
+    end.map(BindReferences.bindReference(_, output)),
     keepsAll,
     output.length
   )

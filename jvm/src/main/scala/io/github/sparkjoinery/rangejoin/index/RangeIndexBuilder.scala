@@ -26,7 +26,7 @@ final class RangeIndexBuilder(
   private val pages = new RowPages(memory)
   private val hasLongKey = layout.longKey.isDefined
   private val isKeyless = layout.keys.isEmpty
-  private val hasEnds = layout.end.isDefined
+  private val hasEnds = layout.hasEnds
   private val resultBytesPerRow =
     (if (hasEnds) 34L else 24L) + 4 + Directory.BytesPerValue // with its key's first place
   private val longKeys = new LongKeyIndex(memory)

@@ -12,7 +12,7 @@ import io.github.sparkjoinery.execution.rows.RowGrouping
  * @param start
  *   what the rows of a key are sorted by: where an interval begins, or a point
  * @param end
- *   where an interval ends; None for points that are always known
+ *   where an interval ends; None for points
  * @param keepsAll
  *   whether rows that can match nothing are kept, as the join gives them out beside NULLs
  * @param numFields
@@ -26,6 +26,9 @@ case class RangeLayout(
     numFields: Int) {
 
   def longKey: Option[Expression] = RowGrouping.longKey(keys)
+
+  /** Whether rows have ends of their own. A point that fails is everywhere, and so an interval. */
+  def hasEnds: Boolean = end.isDefined || RangeLong.mayFail(start)
 
   /** Start and end as longs; what cannot be computed is within the bounds of every probe. */
   def bounds(prefix: SharedPrefix): Seq[Expression] =

@@ -90,9 +90,10 @@ class KeyLineageSuite extends BuiltFilters {
       sql("CREATE TABLE bad USING parquet AS SELECT * FROM VALUES (0, 'x'), (1, '13') AS t(id, s)")
       checkBuilt(joined("SELECT * FROM bad WHERE id > 0", "int(u.s)"), 1)
       checkBuilt(joined("SELECT * FROM bad WHERE id = (SELECT max(k) FROM small WHERE k < 2)", "int(u.s)"), 1)
-      checkBuilt(joined("SELECT * FROM bad WHERE id IN (SELECT k FROM small)", "int(u.s)"), 1)
-      checkBuilt(joined("SELECT * FROM bad WHERE EXISTS (SELECT 1 FROM small WHERE k = id)", "int(u.s)"), 1)
-      checkBuilt(joined("SELECT * FROM bad WHERE s = (SELECT string(max(k)) FROM small WHERE b = id)", "int(u.s)"), 1)
+      // a key above the joins that these become is not moved below them
+      checkBuilt(joined("SELECT * FROM bad WHERE id IN (SELECT k FROM small)", "int(u.s)"), 0)
+      checkBuilt(joined("SELECT * FROM bad WHERE EXISTS (SELECT 1 FROM small WHERE k = id)", "int(u.s)"), 0)
+      checkBuilt(joined("SELECT * FROM bad WHERE s = (SELECT string(max(k)) FROM small WHERE b = id)", "int(u.s)"), 0)
       for (guard <- Seq("s RLIKE '^[0-9]+$'", "s LIKE '%1%3%'", "array_join(array(s), '') = '13'")) {
         val computed = s"SELECT s, $guard AS ok FROM bad" // Spark leaves a predicate over it above
         checkBuilt(joined(s"SELECT s FROM ($computed) WHERE ok", "int(u.s)"), 1)
