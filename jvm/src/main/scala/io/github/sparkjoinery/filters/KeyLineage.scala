@@ -8,23 +8,23 @@ import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import io.github.sparkjoinery.expressions.HashedKey
 
 /**
- * A key of a plan, as it is where its values come from. A predicate over the key moves down as far as that.
+ * A key of a plan, traced to where its values come from. A predicate over the key is pushed down that far.
  *
  * @param key
- *   over `end`
+ *   the key over the columns of `end`
  * @param end
- *   a table, or the operator below which the key cannot be followed
+ *   a table, or the operator below which the key cannot be traced
  * @param above
- *   the operators between `end` and the plan, which is one of them
+ *   the operators above `end`, down from the plan itself
  */
 case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]) {
 
-  /** Whether it is a column of a table, perhaps widened. */
+  /** True if the key is a column of a table, perhaps widened. */
   def isColumn: Boolean = end.isInstanceOf[LeafNode] && HashedKey.column(key).isDefined
 
   def isConstant: Boolean = key.foldable
 
-  /** Whether there is nothing but projections and predicates above the table. */
+  /** True if there are only projections, predicates and unions above the table. */
   def isChain: Boolean = end.isInstanceOf[LeafNode] && above.forall {
     case _: Project | _: Filter | _: Union => true
     case _ => false
@@ -33,16 +33,16 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
 
 object KeyLineage extends AliasHelper {
 
-  /** Whether a plan has rows at hand, which no reader reads. */
+  /** True if the plan holds its rows already, so that no reader reads them. */
   def isOfRows(plan: LogicalPlan): Boolean = plan match {
     case _: InMemoryRelation | _: LocalRelation | _: LogicalRDD | _: Range | _: OneRowRelation => true
     case _ => false
   }
 
   /**
-   * At least one, and of a UNION those of all sides, as a predicate moves into each of them: Spark's
-   * `findExpressionAndTrackLineageDown` follows the first side alone. A key is not followed into a projection that
-   * makes it long, and so gets no predicate if it is no column.
+   * Traces a key down a plan. A UNION has a result for each of its sides, as a predicate moves into each of them.
+   * Spark's `findExpressionAndTrackLineageDown` follows the first side only. A key is not traced into a projection that
+   * would make it too long.
    */
   def of(key: Expression, plan: LogicalPlan): Seq[KeyLineage] = {
     def below(key: Expression, child: LogicalPlan): Seq[KeyLineage] =

@@ -6,10 +6,10 @@ import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.OrderedLong
 
-/** Reads `a - b < 5`, `abs(a - b) <= 10`, `datediff(a, b) >= 2` and their like. */
+/** Reads limits on differences, such as `a - b < 5`, `abs(a - b) <= 10` or `datediff(a, b) >= 2`. */
 private[rangejoin] object Differences {
 
-  /** `less < greater` or `less <= greater`, if one is a difference and the other a literal. */
+  /** Reads `less < greater` or `less <= greater`, if one term is a difference and the other a literal. */
   def of(conjunct: Expression, less: Expression, greater: Expression): Seq[Difference] = (less, greater) match {
     case (difference, limit: Literal) if limit.value != null => limited(conjunct, difference, limit, isUpper = true)
     case (limit: Literal, difference) if limit.value != null => limited(conjunct, difference, limit, isUpper = false)
@@ -18,7 +18,8 @@ private[rangejoin] object Differences {
 
   private def limited(conjunct: Expression, limited: Expression, limit: Literal, isUpper: Boolean): Seq[Difference] =
     withoutCasts(limited) match {
-      // Beyond a lower limit there are two ranges; a pair beyond the least is in neither, but out of reach.
+      // A lower limit on abs leaves two ranges, which no index searches. abs of the least number stays negative. The
+      // two bounds exclude such a pair, but it is out of reach, and so a candidate.
       case Abs(child, failsBeyond) if isUpper =>
         val difference = withoutCasts(child)
         val mayWrap = !failsBeyond || wrapsAround(difference)
@@ -28,13 +29,13 @@ private[rangejoin] object Differences {
       case difference => limitOf(conjunct, difference, limit, isUpper, wrapsAround(difference)).toSeq
     }
 
-  /** Whether a difference that its type cannot hold is another number; else it is an error or NULL. */
+  /** True if a difference that overflows its type becomes another number. Otherwise it is an error or NULL. */
   private def wrapsAround(difference: Expression): Boolean = difference match {
     case minus: Subtract => minus.evalMode == EvalMode.LEGACY
     case _ => true
   }
 
-  /** Casts that keep every number. */
+  /** The term below casts that keep every number. */
   private def withoutCasts(term: Expression): Expression = term match {
     case cast: Cast if isWidening(cast.child.dataType, cast.dataType) => withoutCasts(cast.child)
     case _ => term
@@ -100,7 +101,9 @@ private[rangejoin] object Differences {
       case _ => false
     }
 
-  /** The difference of two timestamps is the one of their local times, which clocks that are set make uneven. */
+  /**
+   * A timestamp as local time. Spark subtracts the local times of two timestamps, and clock changes make these uneven.
+   */
   private def local(timestamp: Expression, zone: Option[String]): Expression = timestamp.dataType match {
     case TimestampType => Cast(timestamp, TimestampNTZType, zone)
     case _ => timestamp

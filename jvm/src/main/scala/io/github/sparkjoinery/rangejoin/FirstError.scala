@@ -1,8 +1,9 @@
 package io.github.sparkjoinery.rangejoin
 
 /**
- * Keeps the first error of a row's candidates until it is known that none of them matches: a join that asks for one
- * match stops at the first, in an order of its own. Making an error takes microseconds, so a row has a limited number.
+ * Keeps the first error of a row's candidates until it is known that none of them matches. A join that needs one match
+ * stops at the first, and tries candidates in its own order. Creating an error takes microseconds, so the number of
+ * errors per row is limited.
  */
 private[rangejoin] final class FirstError {
   private var first: Exception = _

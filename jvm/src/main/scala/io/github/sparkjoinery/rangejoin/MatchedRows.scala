@@ -8,20 +8,20 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.joinery.JavaBytes
 
 /**
- * The numbers of rows that have a match, and of rows whose candidates fail. An error counts only if its row has no
- * match in the end, which other parts of the index or other tasks may find.
+ * The numbers of rows that have a match, and of rows with a candidate that fails. An error counts only if its row has
+ * no match in the end. Other parts of the index or other tasks may find one.
  */
 private[rangejoin] final class MatchedRows extends Serializable {
   private val matched = new BitSet
   private val failed = new BitSet
-  private var error: Exception = _ // one for all rows
+  private var error: Exception = _ // one error for all rows
   private var errors = 0
 
   def contains(row: Int): Boolean = matched.get(row)
 
   def add(row: Int): Unit = matched.set(row)
 
-  /** Notes that the condition fails for a candidate of a row. */
+  /** Records that the condition fails for a candidate of a row. */
   def fail(row: Int, error: Exception): Unit = {
     if (this.error == null) this.error = error
     failed.set(row)
@@ -29,16 +29,16 @@ private[rangejoin] final class MatchedRows extends Serializable {
     if (errors == MatchedRows.MostErrors) throw this.error
   }
 
-  /** Raises the error if the row has a candidate that fails; it has no match. */
+  /** Throws the error if the row, which has no match, has a candidate that fails. */
   def raise(row: Int): Unit = if (failed.get(row)) throw error
 
-  /** Raises the error if a row without a match has a candidate that fails. */
+  /** Throws the error if any row without a match has a candidate that fails. */
   def raise(): Unit = {
     failed.andNot(matched)
     if (!failed.isEmpty) throw error
   }
 
-  /** The bytes of these numbers for another task. Parts of an error that Java cannot serialize are left out. */
+  /** Serializes these numbers for another task. An error that Java cannot serialize is replaced by its text. */
   def toBytes: Array[Byte] = {
     failed.andNot(matched)
     if (failed.isEmpty) error = null
@@ -50,9 +50,9 @@ private[rangejoin] final class MatchedRows extends Serializable {
 }
 
 private[rangejoin] object MatchedRows {
-  private val MostErrors = 100000 // which take seconds
+  private val MostErrors = 100000 // creating them takes seconds
 
-  /** Puts together what several tasks found. Raises the error of a row that has no match in any of them. */
+  /** Merges the results of several tasks. Throws the error if its row has no match in any task. */
   def ofTasks(tasks: Iterator[Array[Byte]]): MatchedRows = {
     val all = new MatchedRows
     tasks.map(JavaBytes.read[MatchedRows](_)).foreach { rows =>

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans._
 
 import io.github.sparkjoinery.rangejoin.index.RangeIndex
 
-/** What one task of a broadcast join does with the index where no code is generated. */
+/** One task of a broadcast range join without generated code. */
 private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) {
   import rangeJoin._
 
@@ -17,7 +17,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
   private val output = new RangeJoinOutput(rangeJoin)
   import output._
 
-  /** What the join gives out for streamed rows. */
+  /** The rows that the join emits for these streamed rows. */
   def join(rows: Iterator[InternalRow]): Iterator[InternalRow] = given(joinType match {
     case LeftSemi => rows.filter(hasMatch)
     case LeftAnti => rows.filterNot(hasMatch)
@@ -37,7 +37,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
     search.begin(row)
   }
 
-  /** A streamed row beside each match, or, if it is kept, beside NULLs. */
+  /** A streamed row with each of its matches. A row without a match is emitted with NULLs if it is preserved. */
   private def pairs(row: InternalRow): Iterator[InternalRow] = {
     begin(row)
     new Iterator[InternalRow] {
@@ -68,7 +68,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
     }
   }
 
-  /** The indexed rows that have a match among these. */
+  /** The indexed rows that match one of these rows. */
   def mark(rows: Iterator[InternalRow]): MatchedRows = {
     val matched = new MatchedRows
     rows.foreach { row =>
@@ -79,7 +79,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
     matched
   }
 
-  /** The indexed rows that the join gives out for what they are. */
+  /** The indexed rows that the join emits by themselves. */
   def indexedRows(matched: MatchedRows): Iterator[InternalRow] = {
     val places = Iterator.range(0, index.numRows)
     given(joinType match {

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.CodegenSupport
 import io.github.sparkjoinery.execution.MatchedColumns
 import io.github.sparkjoinery.rangejoin.index.{LeadingLong, SharedPrefix}
 
-/** Generated code that finds the matches of a streamed row: keys, bounds and condition are evaluated on variables. */
+/** Generates code that finds the matches of a streamed row. Keys, bounds and condition are evaluated on variables. */
 private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSupport {
 
   /** Code that evaluates, once, the streamed columns that the search needs. */
@@ -17,7 +17,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     evaluateRequiredVariables(streamedSide.output, streamedVars, AttributeSet(searched.flatMap(_.references)))
   }
 
-  /** Code that has the reader look for the candidates of a streamed row. */
+  /** Code that makes the reader search the candidates of a streamed row. */
   protected def beginCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     def onStreamed[T](generate: => T): T = {
       ctx.currentVars = streamedVars
@@ -63,7 +63,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
          |  $reached
          |}
          |""".stripMargin
-    // Spark's joins do not compute keys beside a side without rows.
+    // Spark's joins do not evaluate keys if the other side has no rows.
     s"""
        |$reader.none();
        |if (!$reader.isEmpty()) {
@@ -79,7 +79,8 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
   }
 
   /**
-   * Code that leaves a candidate by `continue` if it is no match; its columns that the condition needs are evaluated.
+   * Code that skips a candidate by `continue` if it does not match. It evaluates those of the candidate's columns that
+   * the condition needs.
    */
   protected def conditionCode(
       ctx: CodegenContext,
@@ -98,14 +99,14 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     }.getOrElse("")
 
   /**
-   * Code that looks for a match until there is one; see [[FirstError]].
+   * Code that searches until it finds a match; see [[FirstError]].
    *
    * @param found
-   *   the name of a variable: whether there is a match
+   *   the name of a variable that is true if there is a match
    * @param onFound
-   *   code
+   *   code that runs once there is a match
    * @param onMissed
-   *   code, for the name of the [[FirstError]]
+   *   code that runs if there is none, for the name of the [[FirstError]]
    */
   protected def untilFound(
       ctx: CodegenContext,
@@ -132,10 +133,10 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
   }
 
   /**
-   * Code that adds the places of all matches to others.
+   * Code that adds the places of all matches to a set.
    *
    * @param places
-   *   the name of [[MatchedRows]]
+   *   the name of the [[MatchedRows]]
    */
   protected def markMatches(
       ctx: CodegenContext,
@@ -155,7 +156,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
        |""".stripMargin
   }
 
-  /** The code of a condition; a candidate that fails is left by `continue`. */
+  /** The code of a condition. A candidate that fails is skipped by `continue`. */
   private def deferring(ctx: CodegenContext, condition: String, onError: String => String): String =
     if (condition.isEmpty) ""
     else {

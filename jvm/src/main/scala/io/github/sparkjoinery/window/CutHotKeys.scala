@@ -18,8 +18,9 @@ import io.github.sparkjoinery.window.parts.{CutTerms, FrameReach, StoredCuts, Su
 import io.github.sparkjoinery.window.program.WindowSupport
 
 /**
- * Rewrites windows so that hot keys are computed in parts ([[WindowInParts]]). A hint SKEW_WINDOW insists. Without it,
- * a stored distribution must have a key that would keep one core busy while others wait. (Article 2: skewed windows.)
+ * Rewrites windows so that hot keys are computed in parts ([[WindowInParts]]). A hint SKEW_WINDOW insists. Without the
+ * hint, a stored distribution must have a key that would keep one core busy while others wait. (Article 2: skewed
+ * windows.)
  */
 object CutHotKeys extends Rule[LogicalPlan] {
 
@@ -51,7 +52,12 @@ object CutHotKeys extends Rule[LogicalPlan] {
   private def mayUseStore(window: Window): Boolean =
     JoineryConf.windowSkewSplit && JoineryConf.store.isDefined && window.getTagValue(ReliedOn).isEmpty
 
-  /** @return or why hot keys stay whole */
+  /**
+   * Cuts the hot keys of a window.
+   *
+   * @return
+   *   the new plan, or the reason why hot keys stay whole
+   */
   private def inParts(window: Window, hint: Option[Int]): Either[String, LogicalPlan] =
     reasonAgainst(window).toLeft(()).flatMap { _ =>
       FrameReach.find(window.orderSpec, window.windowExpressions.flatMap(WindowInParts.functionsOf))
@@ -90,7 +96,7 @@ object CutHotKeys extends Rule[LogicalPlan] {
     else None
   }
 
-  /** Whether rows may be asked for twice. */
+  /** True if the rows are cheap to compute twice. */
   private def isCheap(plan: LogicalPlan): Boolean =
     !plan.isStreaming && !plan.containsPattern(PLAN_EXPRESSION) && !ReplacedRows.areIn(plan) && (plan match {
       case Project(columns, child) => columns.forall(_.deterministic) && isCheap(child)
@@ -101,7 +107,9 @@ object CutHotKeys extends Rule[LogicalPlan] {
 
   private def isRepeatable(plan: LogicalPlan): Boolean = Repeatable.ofOneOperator(plan) && !ParsedText.isIn(plan)
 
-  /** How many parts of each hot key; None: the hottest is too small, or leaves other cores enough to do. */
+  /**
+   * The number of parts of each hot key. None if the hottest key is too small, or leaves enough work for other cores.
+   */
   private def worthwhileParts(child: LogicalPlan, reach: FrameReach, stored: StoredCuts): Option[Int] = {
     val rows = stored.times.groupMapReduce(_.id)(_.weight)(_ + _).values
     val cores = SparkContext.getOrCreate().defaultParallelism
@@ -117,12 +125,15 @@ object CutHotKeys extends Rule[LogicalPlan] {
 
   private val MostParts = 32
   private val MostCopied = 0.25 // of a key's rows, unless a hint insists
-  private val LeastRowsPerHaloRow = 1000 // the same for the hottest key and frames of rows
+  private val LeastRowsPerHaloRow = 1000 // for the hottest key and ROWS frames
 
   /** The number of parts that a hint asks for. */
   private val Hint = TreeNodeTag[Int]("joinery_skew_window")
 
-  /** A window whose rows an operator above would have to shuffle once more, were they not all there by key. */
+  /**
+   * Marks a window whose partitioning by key an operator above relies on. If hot keys were cut, that operator would
+   * have to shuffle the rows again.
+   */
   private val ReliedOn = TreeNodeTag[Unit]("joinery_window_relied_on")
 
   private def markReliedOn(plan: LogicalPlan): Unit = {
@@ -140,8 +151,8 @@ object CutHotKeys extends Rule[LogicalPlan] {
   }
 
   /**
-   * A window whose first rows are all that a LIMIT asks for. Without PARTITION BY, Spark's come in the window's order,
-   * and parts come in no order.
+   * Marks a window if a LIMIT takes only its first rows. Without PARTITION BY, Spark emits rows in the window's order,
+   * but parts come in no order.
    */
   private val Limited = TreeNodeTag[Unit]("joinery_window_limited")
 

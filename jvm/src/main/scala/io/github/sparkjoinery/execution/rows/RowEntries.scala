@@ -14,7 +14,7 @@ import org.apache.spark.sql.joinery.BuildMemory
  *   true if entries have a second long
  * @param reserved
  *   bytes per row that the caller will take for its result; they are acquired with each row, so that the result cannot
- *   fail for want of memory
+ *   fail because memory is short
  * @param expected
  *   the number of rows, if it is known; then nothing is copied while entries are added
  */
@@ -60,7 +60,7 @@ private[sparkjoinery] final class RowEntries(
   }
 
   /**
-   * Takes over the entries of `other`, which must not be used any more. Neither has keys.
+   * Takes over the entries of `other`, which must not be used any more. Both must have no keys.
    *
    * @param moved
    *   what to add to the addresses of `other`

@@ -15,7 +15,7 @@ import io.github.sparkjoinery.filters.FilteredJoin
 import io.github.sparkjoinery.planning._
 
 /**
- * Builds a filter of one side's keys, and drops rows of the other side that match none of them before they are
+ * Builds a filter from one side's keys, and drops rows of the other side that match none of them before they are
  * shuffled:
  * {{{
  *   Join f.tailnum = p.tailnum              Join f.tailnum = p.tailnum
@@ -23,35 +23,36 @@ import io.github.sparkjoinery.planning._
  *   +- planes p WHERE p.maker = 'A'   ==>   :  +- flights f
  *                                           +- planes p WHERE p.maker = 'A'
  * }}}
- * One filter for all keys of a join, and beside it bounds of each, by which a scan skips what its files' statistics
- * exclude. The runtime filter join of JD (docs/decisions/0020-a-filter-is-a-subquery-with-an-end.md).
+ * A join gets one filter for all its keys, and bounds for each key. A scan skips data by the bounds if the statistics
+ * of its files allow it. This is the runtime filter join of JD
+ * (docs/decisions/0020-a-filter-is-a-subquery-with-an-end.md).
  *
- * Joins are taken from the bottom up, so that a table which is filtered may filter the next.
+ * Joins are visited from the bottom up, so that a filtered table may filter the next.
  */
 object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case _ if !JoineryConf.runtimeFilterBuild || !plan.containsAnyPattern(JOIN, AS_OF_JOIN) => plan
-    case subquery: Subquery if subquery.correlated => plan // it is seen again, as a join of the query around it
+    case subquery: Subquery if subquery.correlated => plan // it is seen again, as a join of the outer query
     case _ => new Run(plan).transform()
   }
 
-  // A filter of a table that is filtered may filter the next, but no further: each is read before the other, and a plan
-  // has what builds a filter as often as the filter and its bounds are used.
+  // A filter from a filtered table may filter the next table, but no further. Each table is read before the next one. A
+  // plan holds the build of a filter once for each use of the filter and its bounds.
   private val MostNested = 2
 
-  // A subquery's plan is optimized once by itself and once as part of the query.
+  // The plan of a subquery is optimized once by itself and once as part of the query.
   private val Decided = TreeNodeTag[Unit]("joinery_filter_decided")
 
   private class Run(plan: LogicalPlan) {
     private val cost = new FilterCost
     private val summaries = mutable.Map.empty[LogicalPlan, ScalarSubquery]
-    private val used = mutable.Set.empty[LogicalPlan] // of the summaries
+    private val used = mutable.Set.empty[LogicalPlan] // the summaries that are used
 
-    /** What rows of a side have to pass, the summary that it needs to know, and what that is of. */
+    /** The predicate that rows of a side have to pass, the summary that it needs, and the name of the source. */
     private case class Test(predicate: Expression, summary: LogicalPlan, source: String)
 
-    // Most queries get no filter. What is above the first one is still the plan's own.
+    // Lazy, because most queries get no filter. The nodes above the first filtered join are still those of the plan.
     private lazy val marked: Unit = SharedWork.mark(plan)
 
     private val listings = new ListOnce
@@ -76,7 +77,10 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     private def isOpen(join: LogicalPlan): Boolean =
       !join.isStreaming && join.getTagValue(Decided).isEmpty && join.getTagValue(FilteredJoin.Sufficient).isEmpty
 
-    /** Whose rows may be dropped, and whose keys say which; the side with more to read first. */
+    /**
+     * The sides whose rows may be dropped, each with the side whose keys decide. The side with more to read comes
+     * first.
+     */
     private def directionsOf(join: Join): Seq[Direction] = {
       val left = join.joinType match {
         case _: InnerLike | LeftSemi | RightOuter => Some(Direction(join.left, join.right, isLeft = true))
@@ -96,11 +100,11 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
         condition: Option[Expression],
         mayBeBroadcast: => Boolean,
         hint: JoinHint): LogicalPlan = {
-      lazy val isBroadcast = mayBeBroadcast // to know it, the sides' sizes are estimated
+      lazy val isBroadcast = mayBeBroadcast // lazy: it estimates the sides' sizes
       lazy val large = directions.filterNot(direction => isSmall(direction.side))
       val asked = directions.filter(direction =>
         RuntimeFilterHint.isOn(if (direction.isLeft) hint.rightHint else hint.leftHint))
-      // A hint skips the check of costs. Without a shuffle, a filter has nothing to save.
+      // A hint skips the check of costs. Without a shuffle, a filter saves nothing.
       val insisted = asked.filter(direction => !isBroadcast || isShuffledWithin(direction.side))
       val worthwhile =
         if (asked.nonEmpty) insisted
@@ -155,7 +159,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     private def isSmall(side: LogicalPlan): Boolean =
       cost.largestScan(side) < JoineryConf.runtimeFilterMinSize
 
-    /** The test, or why there is none. */
+    /** The test, or the reason why there is none. */
     private def filterOf(terms: JoinTerms, insists: Boolean): Either[String, Test] =
       if (conf.adaptiveExecutionEnabled) bestFilterOf(terms, insists)
       else Left("no filter is built: adaptive execution is off")
@@ -188,7 +192,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
           .getOrElse("no filter is built: no table has all keys of the other side"))
     }
 
-    /** How deep subqueries stand in a plan. */
+    /** The depth of nested subqueries in a plan. */
     private def nesting(plan: LogicalPlan): Int =
       if (!plan.containsPattern(SCALAR_SUBQUERY)) 0
       else plan.collect { case node =>
@@ -212,7 +216,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
     private def nameOf(plan: LogicalPlan): String =
       plan.collectLeaves().map(RelationName.of).distinct.mkString(", ")
 
-    /** Down to where the rows come from, so that a table which is filtered may filter the next. */
+    /** Pushes predicates down to where the rows come from, so that a filtered table may filter the next. */
     private def pushed(plan: LogicalPlan): LogicalPlan = {
       val next = PushDownPredicates(plan).transformDown {
         case Filter(condition, join: PreservesLeft) if isOver(condition, join.left) =>

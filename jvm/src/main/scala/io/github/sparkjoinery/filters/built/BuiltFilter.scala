@@ -11,14 +11,14 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions._
 
 /**
- * The filter that a query builds of a small side's keys.
+ * A filter that the query builds from the keys of a small side.
  *
  * @param keys
  *   a subquery of one row: a struct as [[KeySummary]] describes it, whose first field is the filter
  * @param source
- *   what the keys are of, for EXPLAIN
+ *   the source of the keys, for EXPLAIN
  * @param isSelective
- *   whether hardly any row is likely to pass
+ *   true if hardly any row is likely to pass
  */
 case class BuiltFilter(keys: Expression, source: String, isSelective: Boolean) extends UnaryExpression
   with KeyFilterExpression
@@ -33,8 +33,8 @@ case class BuiltFilter(keys: Expression, source: String, isSelective: Boolean) e
       KeySummary.filterOf(keys.eval().asInstanceOf[InternalRow], source).fold[KeyFilter](AbsentFilter(source))(_._2)
   }
 
-  // A task that interprets the expression gets the filter, and not the plan that built it. Plans go along with tasks,
-  // too, among them some that never run.
+  // A task that interprets the expression receives the filter, not the plan that built it. Plans are sent along with
+  // tasks, too, and some of those never run.
   private def writeReplace(): AnyRef = keys match {
     case building: KeySubquery => StoredFilter(building.filter.getOrElse(AbsentFilter(source)))
     case _ => this
@@ -49,13 +49,13 @@ case class BuiltFilter(keys: Expression, source: String, isSelective: Boolean) e
  * @param keys
  *   the subquery, see [[BuiltFilter]]
  * @param field
- *   of the struct that it returns
+ *   the field of the struct that the subquery returns
  * @param absent
- *   a value that no row exceeds, where there is no bound
+ *   a value that no row exceeds, for keys without a bound
  * @param source
- *   what the keys are of
+ *   the source of the keys
  * @param isTold
- *   whether readers of files may skip rows by it
+ *   true if readers of files may skip rows by the bound
  */
 case class KeyBound(keys: Expression, field: Int, absent: Literal, source: String, isTold: Boolean)
   extends UnaryExpression
@@ -75,11 +75,11 @@ object KeyBound {
   def of(row: InternalRow, field: Int, absent: Literal): Any =
     if (row == null || row.isNullAt(field)) absent.value else row.get(field, absent.dataType)
 
-  // From the year 1 to 9999.
+  // The first and last day of the years 1 to 9999.
   private val FirstDay = -719162
   private val LastDay = 2932896
 
-  /** Whether a value is one that Java's dates and times have, in any calendar. */
+  /** True if Java's dates and times can hold a value, in any calendar. */
   def isTellable(value: Literal): Boolean = (value.value, value.dataType) match {
     case (day: Int, DateType) => day >= FirstDay && day <= LastDay
     case (micros: Long, TimestampType | TimestampNTZType) =>

@@ -9,13 +9,14 @@ import org.apache.spark.sql.execution.adaptive.{AdaptiveExecutionContext, Insert
 import org.apache.spark.sql.execution.{LeafExecNode, QueryExecution, SparkPlan}
 
 /**
- * What a filter is built of, planned when it is: beside the query's first stages, and not before them. As a part of the
- * query's plan it would take as long to plan as a small query of its own.
+ * Plans the build of a filter when the build starts, while the query's first stages run. Planning it with the query
+ * would delay the query by as long as planning a small query takes.
  *
  * @param keys
- *   one row, see [[FilterKeys]]
+ *   the plan of one row, see [[FilterKeys]]
  * @param context
- *   of the query's adaptive execution, so that what a filter of this one needs is found where the query has it, too
+ *   the context of the query's adaptive execution. A filter that this build needs is then reused if the query has it,
+ *   too.
  */
 case class FilterKeysExec(@transient keys: LogicalPlan, @transient context: Option[AdaptiveExecutionContext] = None)
   extends LeafExecNode {
@@ -30,7 +31,7 @@ case class FilterKeysExec(@transient keys: LogicalPlan, @transient context: Opti
     plan
   }
 
-  /** What ran; None until it is needed. */
+  /** The plan that ran; None until it is needed. */
   def built: Option[SparkPlan] = made
 
   override def nodeName: String = "FilterKeys"

@@ -10,14 +10,14 @@ import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
 import io.github.sparkjoinery.filters.{Equalities, KeyLineage}
 
 /**
- * What a join's condition tells of the rows of one side that match something.
+ * The parts of a join's condition by which one side can filter the other.
  *
  * @param side
- *   to be filtered
+ *   the side to be filtered
  * @param other
- *   whose keys filter it
+ *   the side whose keys filter `side`
  * @param keys
- *   that are equal on every match, of types that can be hashed
+ *   keys that are equal in every match, of types that can be hashed
  * @param bounds
  *   comparisons of a column of `side` with a term of `other`
  */
@@ -32,16 +32,18 @@ case class JoinTerms(
 object JoinTerms extends PredicateHelper {
 
   /**
+   * A pair of equal keys.
+   *
    * @param mine
-   *   of the other side, which the filter is built of
+   *   the key of the other side, from which the filter is built
    * @param theirs
-   *   of the side to be filtered
+   *   the key of the side to be filtered
    */
   case class Key(mine: Expression, theirs: Expression)
 
   /**
-   * `theirs` is at most `mine`, or at least. It may always be equal, too, whatever the condition says: Parquet's reader
-   * takes microseconds off what it is told where a file has none, and by `t < 12:00:00.000` would skip the rows of
+   * `theirs` is at most `mine`, or at least. Both may be equal, even if the condition is strict. Parquet's reader
+   * removes the microseconds of a bound if a file has none. A strict `t < 12:00:00.000` would then skip the rows of
    * noon, which are before 12:00:00.0005.
    */
   case class Bound(mine: Expression, theirs: Attribute, isUpper: Boolean)
@@ -69,7 +71,7 @@ object JoinTerms extends PredicateHelper {
   private[built] def harmless(keys: Seq[Key], side: LogicalPlan): Seq[Key] =
     keys.filter(key => Equalities.isHarmless(key.theirs, side))
 
-  /** Of `lower <= upper`. */
+  /** The bounds in `lower <= upper`. */
   private def bounds(lower: Expression, upper: Expression, side: LogicalPlan, other: LogicalPlan): Seq[Bound] = {
     def bound(theirs: Expression, mine: Expression, isUpper: Boolean) = theirs match {
       case column: Attribute
@@ -83,7 +85,7 @@ object JoinTerms extends PredicateHelper {
   }
 }
 
-/** The test of a side's rows by what is found in a source of keys. */
+/** The predicate on a side's rows, made from a source of keys. */
 class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   import JoinTerms._
 
@@ -107,12 +109,12 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
 
   def side: LogicalPlan = terms.side
 
-  /** Whether it tests equality alone. */
+  /** True if only equality is tested. */
   def comparesKeysOnly: Boolean = keys.nonEmpty && inequalities.isEmpty
 
   def isUseful: Boolean = keys.nonEmpty || bounds.nonEmpty
 
-  /** What has to be known of the source. Keys of all joins have their bounds in it, so that equal keys share one. */
+  /** The summary of the source. It has bounds for the keys of every join, so that equal keys share one summary. */
   val summary: KeySummary = KeySummary(
     source.plan,
     keys.flatMap(key => HashedKey.of(key.mine)),
@@ -121,10 +123,10 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   )
 
   /**
-   * Whether the readers of a column may be told a bound: Parquet's may. Others skip nothing by it, but may drop rows,
-   * as JSON's does that takes the first of two values, while Spark takes the second; or fail, as ORC's does where a
-   * file's column is of another type than the table's. Of a decimal that is narrower in a file Parquet's reader cuts
-   * the bound off, and skips what is within.
+   * True if the readers of a column may see a bound. Parquet's reader may. Other readers skip nothing by it, but may
+   * drop rows or fail. JSON's drops rows: it takes the first of two values, while Spark takes the second. ORC's fails
+   * if a file's column has another type than the table's. If a decimal is narrower in a file, Parquet's reader cuts off
+   * the bound, and skips rows within it.
    */
   private def isTold(column: Attribute): Boolean = KeyLineage.of(column, terms.side).forall { found =>
     found.end match {
@@ -138,14 +140,16 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   }
 
   /**
+   * The predicate on the side's rows.
+   *
    * @param subquery
-   *   of the summary
+   *   the subquery of the summary
    * @param name
-   *   of the source
+   *   the name of the source
    * @param isSelective
-   *   whether hardly any row is likely to pass
+   *   true if hardly any row is likely to pass
    * @param pauses
-   *   whether it may drop some rows of a key and let others pass
+   *   true if the filter may drop some rows of a key and let others pass
    */
   def predicate(subquery: Expression, name: String, isSelective: Boolean, pauses: Boolean): Expression = {
     val compared = bounds.map { bound =>

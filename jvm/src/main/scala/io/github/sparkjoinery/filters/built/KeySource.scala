@@ -12,24 +12,24 @@ import io.github.sparkjoinery.filters.Equalities
 import io.github.sparkjoinery.planning.{ParsedText, PreservesLeft, SomeRowsOfKeys}
 
 /**
- * A table, or a part of one, whose rows have all values that a side's keys can have, and perhaps more. Nothing that is
- * shuffled: what a filter is built of may share its shuffles with the query, and a build that is late is cancelled.
+ * A table, or a part of one, whose rows hold all values of a side's keys, and perhaps more. The plan contains no
+ * shuffle. A filter's build may share its shuffles with the query, and a late build is cancelled.
  *
  * @param plan
  *   projections and predicates over a table
  * @param keys
- *   over `plan`, each with its place among the side's keys
+ *   keys over `plan`, each with its place among the side's keys
  */
 case class KeySource(plan: LogicalPlan, keys: Seq[(Expression, Int)])
 
 object KeySource extends PredicateHelper with JoinSelectionHelper {
 
   /**
-   * On a join that gets no filter, as it shuffles nothing: the test that rows of one side would have had to pass. Rows
-   * that come out of the join pass it, so that what is built of that side is built of fewer keys.
+   * Marks a join that gets no filter, because it shuffles nothing. Rows of one side would have had to pass `test`. Rows
+   * that the join emits pass it, so a filter that is built from that side has fewer keys.
    *
-   * @param test
-   *   over that side, made when somebody asks
+   * @param make
+   *   computes the predicate over that side, when it is needed
    */
   class SparedTest(val isLeft: Boolean, make: => Option[Expression]) {
     lazy val test: Option[Expression] = make
@@ -38,15 +38,15 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   val Spared: TreeNodeTag[SparedTest] = TreeNodeTag("joinery_filter_spared")
 
   /**
-   * Tables below a side: down where its keys come from, and across joins to what they are equal to. So the keys of `(a
-   * JOIN b ON a.k = b.k)` are found in `a`, which may be the small one, though the column is b's. And a table that is
-   * filtered itself has fewer keys of other columns, too: a chain of joins by different columns is filtered to its end.
+   * Finds tables below a side: where its keys come from, and where equal keys come from across joins. The keys of `(a
+   * JOIN b ON a.k = b.k)` are found in `a`, too. `a` may be the small table although the column is b's. A filtered
+   * table has fewer keys of other columns, too: a chain of joins by different columns is filtered to its end.
    */
   def of(side: LogicalPlan, keys: Seq[Expression]): Seq[KeySource] = down(side, keys.zipWithIndex)
 
   /**
-   * Not with keys without columns, which any table would have, even one without a row; nor with those that cost much to
-   * compute once more.
+   * Leaves out keys without columns, which any table has, even one without rows. Also leaves out keys that are
+   * expensive to compute again.
    */
   private def down(plan: LogicalPlan, all: Seq[(Expression, Int)]): Seq[KeySource] = {
     val keys = all.filter { case (key, _) => key.references.nonEmpty && Equalities.isCheap(key) }
@@ -82,8 +82,9 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   }
 
   /**
-   * Whether a key is the same above an aggregate and below it: that makes 0.0 of -0.0, all NaN one, and sorts maps. A
-   * number itself is hashed as one and the same either way, but not what is computed of it, such as its text.
+   * True if a key is the same above an aggregate and below it. An aggregate turns -0.0 into 0.0, makes all NaN one
+   * value, and sorts maps. A number has the same hash either way, but a value computed from it, such as its text, has
+   * not.
    */
   private def isOfRows(key: Expression): Boolean = HashedKey.column(key).isDefined ||
     !key.children.exists(_.exists(term => Normalized.exists(term.dataType.sql.contains)))
@@ -96,13 +97,13 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
       keys: Seq[(Expression, Int)],
       joinType: JoinType): Seq[KeySource] = {
     val (left, right) = (join.left, join.right)
-    // whether a key that comes out, and is not NULL, has a match on the other side
+    // True if a key that the join emits, and that is not NULL, has a match on the other side.
     val (leftMatches, rightMatches) = (canPruneLeft(joinType), canPruneRight(joinType))
     val equal = Equalities.of(condition, left, right)
     def in(side: LogicalPlan)(key: (Expression, Int)) = key._1.references.subsetOf(side.outputSet)
     def other(key: (Expression, Int), pairs: Seq[(Expression, Expression)]) =
       pairs.collectFirst { case (mine, theirs) if mine.semanticEquals(key._1) => (theirs, key._2) }
-    // NULLs that an outer join adds are in no table, nor is what a key makes of them.
+    // No table holds the NULLs that an outer join adds, or a value that a key makes from such NULLs.
     def from(side: LogicalPlan, isPadded: Boolean) =
       keys.filter(key => in(side)(key) && (!isPadded || Equalities.isNullOfNulls(key._1)))
     val fromLeft = from(left, isPadded = !comesOutOfLeft(joinType))
@@ -113,7 +114,7 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
       narrowed(join, isLeft = false, down(right, fromRight ++ toRight))
   }
 
-  /** Whether what comes out of a join's left side is always of a row there, and no NULL that the join has added. */
+  /** True if the left columns that a join emits are always those of a left row, and never NULLs that the join adds. */
   private def comesOutOfLeft(joinType: JoinType): Boolean = joinType match {
     case _: InnerLike | LeftOuter | LeftSingle | LeftSemi | LeftAnti | _: ExistenceJoin => true
     case _ => false

@@ -13,10 +13,10 @@ import org.apache.spark.sql.types.DataType
 import io.github.sparkjoinery.expressions.KeyFilter
 
 /**
- * A subquery as Spark plans it, but one that is waited for no longer than it may take.
+ * A subquery as Spark plans it, except that the query waits for it only for a limited time.
  *
  * @param plan
- *   a [[KeySubqueryExec]], or another place where it is used
+ *   a [[KeySubqueryExec]], or a node that reuses one
  */
 case class KeySubquery(plan: BaseSubqueryExec, exprId: ExprId) extends ExecSubqueryExpression with Unevaluable
   with LeafLike[Expression] {
@@ -30,17 +30,17 @@ case class KeySubquery(plan: BaseSubqueryExec, exprId: ExprId) extends ExecSubqu
   @volatile private var found: Option[KeyFilter] = None
 
   override def updateResult(): Unit = {
-    plan.executeCollect() // fails if the query is to fail
+    plan.executeCollect() // throws if the query has to fail
     found = Some(KeySubquery.owner(plan).filter)
   }
 
-  /** None until it is built. */
+  /** The filter; None until it is built. */
   def filter: Option[KeyFilter] = found
 }
 
 /**
- * A bound of keys. It is a `ScalarSubquery` because that is what a scan of files replaces by its value when it tells
- * its reader what to skip.
+ * A bound of keys. It is a `ScalarSubquery` because a scan of files replaces only those by their values, to tell its
+ * reader which rows to skip.
  */
 class KeyBoundSubquery(plan: BaseSubqueryExec, exprId: ExprId, val field: Int, val absent: Literal)
   extends ScalarSubquery(plan, exprId) {
@@ -65,19 +65,19 @@ class KeyBoundSubquery(plan: BaseSubqueryExec, exprId: ExprId, val field: Int, v
   }
 
   /**
-   * What a reader is told. Java's dates and times, which readers are told of, do not reach as far as Spark's: for a
-   * value beyond them, one of a type that Parquet's reader ignores.
+   * The value for a reader. Readers use Java's dates and times, which do not reach as far as Spark's. A value beyond
+   * them is replaced by one of a type that Parquet's reader ignores.
    */
   override def toLiteral: Literal = if (KeyBound.isTellable(found)) found else Literal.TrueLiteral
 
   override def eval(input: InternalRow): Any = found.value
   override def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = found.doGenCode(ctx, ev)
 
-  // A task that interprets the expression gets the value, and not the plan. Plans go along with tasks, too, among them
-  // some that never run.
+  // A task that interprets the expression receives the value, not the plan. Plans are sent along with tasks, too, and
+  // some of those never run.
   private def writeReplace(): AnyRef = if (value == null) Literal(null, dataType) else value
 
-  // What a case class has, with the two fields of our own.
+  // The methods of a case class, including the two additional fields.
   override def productArity: Int = 4
   override def productElement(n: Int): Any = n match {
     case 0 => plan
@@ -102,7 +102,7 @@ object KeySubquery {
     case owner: KeySubqueryExec => owner
   }
 
-  /** Puts [[KeySubqueryExec]] in the place of the subqueries that Spark planned for filters. */
+  /** Replaces the subqueries that Spark planned for filters by [[KeySubqueryExec]]. */
   object Plan extends Rule[SparkPlan] {
     override def apply(plan: SparkPlan): SparkPlan = plan.transformAllExpressionsWithPruning(
       _.containsPattern(PLAN_EXPRESSION)) {
@@ -110,8 +110,8 @@ object KeySubquery {
         built.copy(keys = KeySubquery(ofPlan(plan, source), id))
       case KeyBound(ScalarSubquery(plan, id), field, absent, source, isTold) =>
         val bound = new KeyBoundSubquery(ofPlan(plan, source), id, field, absent)
-        // Readers are told what columns are compared with, not what that is inside of other terms. Before the plan is
-        // physical Spark would take such a term away.
+        // Readers see a value that a column is compared with, but not a value inside another term. Spark would remove
+        // such a term from a logical plan.
         if (isTold) bound else Coalesce(Seq(bound))
     }
 

@@ -17,16 +17,16 @@ import org.apache.spark.sql.types.{NullType, StructType}
 import io.github.sparkjoinery.expressions.{AbsentFilter, KeyFilter}
 
 /**
- * The subquery that builds a filter. Unlike Spark's own it never holds up a query for longer than
- * `spark.joinery.runtimeFilter.buildTimeout`, and does not fail it: past that time, or if the build fails, there is no
- * filter, its jobs are cancelled, and the query runs without it.
+ * The subquery that builds a filter. Unlike a subquery of Spark, it delays a query by at most
+ * `spark.joinery.runtimeFilter.buildTimeout`, and does not fail it. If the build is late or fails, its jobs are
+ * cancelled, and the query runs without a filter.
  *
  * @param name
- *   for EXPLAIN
+ *   the name in EXPLAIN
  * @param source
- *   what the keys are of
+ *   the source of the keys
  * @param child
- *   one row, see [[KeySummary]]
+ *   a plan of one row, see [[KeySummary]]
  */
 case class KeySubqueryExec(name: String, source: String, child: SparkPlan) extends BaseSubqueryExec with UnaryExecNode {
   import KeySubqueryExec._
@@ -47,7 +47,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
   private val timeoutMs = JoineryConf.runtimeFilterBuildTimeoutMs
   private val maxKeys = JoineryConf.runtimeFilterMaxKeys
 
-  @volatile private var missing: Option[String] = None // why there is no filter, once that is known
+  @volatile private var missing: Option[String] = None // the reason why there is no filter, once it is known
 
   @transient private lazy val executionId = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
 
@@ -58,7 +58,8 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
     val id = executionId
     SQLExecution.withThreadLocalCaptured[Outcome](session, BuildThreads.executor) {
       SQLExecution.withExecutionId(session, id) {
-        // What another filter is built of may wait for this one, and be late.
+        // The build of another filter may wait for this one, and be late. Cancelling it must not cancel this build, so
+        // its tag is removed.
         sparkContext.getJobTags().filter(_.startsWith(TagPrefix)).foreach(sparkContext.removeJobTag)
         sparkContext.addJobTag(tag)
         try build()
@@ -67,7 +68,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
     }
   }
 
-  // Ends one way or another when the time is up.
+  // Completes when the build ends, or when the time is up.
   @transient private lazy val outcome: CompletableFuture[Outcome] = {
     val late = Missing(Late, s"it was not built within spark.joinery.runtimeFilter.buildTimeout ($timeoutMs ms)")
     val decided = building.handle[Outcome] { (result, failure) => if (failure == null) result else failed(failure) }
@@ -97,12 +98,15 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
     logWarning(s"No filter by $source: $reason")
   }
 
-  /** Whether a filter is wanted, and not bounds alone. */
+  /** True if a filter is wanted, and not only bounds. */
   private def isOfKeys: Boolean = rowType.head.dataType != NullType
 
   private def rowType: StructType = child.schema.head.dataType.asInstanceOf[StructType]
 
-  /** Again and again until the build has ended: it may be about to start a job that cannot be cancelled yet. */
+  /**
+   * Cancels the jobs again and again until the build has ended. The build may be about to start a job that cannot be
+   * cancelled yet.
+   */
   private def cancel(): Unit = if (!building.isDone && !sparkContext.isStopped) {
     sparkContext.cancelJobsWithTag(tag)
     CompletableFuture.delayedExecutor(CancelAgainMs, TimeUnit.MILLISECONDS, BuildThreads.executor)
@@ -130,7 +134,7 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
 
   private def failed(failure: Throwable): Outcome = {
     val causes = Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).take(20).toSeq
-    // Whoever cancels the query's jobs means the query; but not we, who may have cancelled what two filters share.
+    // A cancelled job stops the query, unless this class has cancelled it, for example a job that two filters share.
     val isStopped = causes.exists {
       case cancelled: SparkThrowable =>
         cancelled.getCondition == "SPARK_JOB_CANCELLED" && !cancelled.getMessage.contains(TagPrefix)
@@ -140,7 +144,9 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
     else Missing(Failure, s"building it failed: ${causes.last.getMessage}")
   }
 
-  /** Not so what a task has no memory for, which is an OutOfMemoryError to Java: the query may have enough. */
+  /**
+   * True for fatal errors. A task without enough memory throws an OutOfMemoryError, too, but the query may have enough.
+   */
   private def isFatal(cause: Throwable): Boolean = !NonFatal(cause) && !cause.isInstanceOf[SparkOutOfMemoryError]
 
   private def await(): Outcome =
@@ -153,14 +159,14 @@ case class KeySubqueryExec(name: String, source: String, child: SparkPlan) exten
 
   override protected def doPrepare(): Unit = outcome
 
-  /** The row of [[KeySummary]]; none if there is no filter. */
+  /** The row of [[KeySummary]], or no row if there is no filter. */
   override def executeCollect(): Array[InternalRow] = await() match {
     case Found(row, _) => Array(InternalRow(row))
     case _: Missing => Array.empty
     case Failed(cause) => throw cause
   }
 
-  /** The filter; every key passes if there is none. */
+  /** The filter. Every key passes if it was not built. */
   def filter: KeyFilter = await() match {
     case Found(_, Some(filter)) => filter
     case _ => AbsentFilter(source)

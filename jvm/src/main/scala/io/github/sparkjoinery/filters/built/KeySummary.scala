@@ -16,23 +16,28 @@ import io.github.sparkjoinery.expressions.{HashedKey, SplitBlockFilter}
 import io.github.sparkjoinery.planning.{ListOnce, PinnedTable}
 
 /**
- * What a filter is made of: one row of one struct, `filter` (of all keys together; NULL where there are none), then the
- * smallest and largest value of each term that has a bound. Equal summaries in a query are one subquery, which Spark
- * runs once.
+ * The summary of keys from which a filter is made: one row of one struct. The field `filter` has all keys together, or
+ * is NULL if there are none. The other fields are the smallest and largest value of each term that has a bound. Equal
+ * summaries in a query are one subquery, which Spark runs once.
  *
  * @param plan
- *   whose rows have all keys that matter
+ *   a plan whose rows have all keys that matter
  * @param keys
- *   its keys, as they are hashed; none for bounds only
+ *   the plan's keys, as they are hashed; empty for bounds only
  * @param terms
- *   of `plan`, of types that [[KeySummary.extremes]] knows
+ *   terms of `plan`, of types that [[KeySummary.extremes]] supports
  */
 case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expression]) {
 
-  /** The field of the smallest value of a term; that of the largest is the next. */
+  /** The field of the smallest value of a term. The next field has the largest value. */
   def fieldOf(term: Expression): Int = 1 + 2 * terms.indexWhere(_.semanticEquals(term))
 
-  /** @param limit most keys that a filter is built for */
+  /**
+   * The plan that computes the summary.
+   *
+   * @param limit
+   *   the largest number of keys for which a filter is built
+   */
   def collected(limit: Int): FilterKeys = {
     val struct =
       StructType(StructField("filter", if (keys.isEmpty) NullType else BinaryType) +: terms.zipWithIndex.flatMap {
@@ -48,7 +53,7 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
       read(columns))
   }
 
-  /** These columns of the plan, with no others in between. */
+  /** Reads these columns of the plan, with no others in between. */
   private def read(columns: AttributeSet): LogicalPlan = plan match {
     case PhysicalOperation(output, predicates, table: LeafNode) =>
       val rows = predicates.reduceOption(And(_, _)).fold[LogicalPlan](table)(Filter(_, table))
@@ -63,17 +68,17 @@ case class KeySummary(plan: LogicalPlan, keys: Seq[Expression], terms: Seq[Expre
 }
 
 /**
- * The row of a [[KeySummary]]. It becomes an ordinary aggregate, but not before the query is planned: Spark merges
- * aggregates over the same table, and then one waits for the other.
+ * The plan of a [[KeySummary]]. It becomes an ordinary aggregate only when the query is planned. Spark would otherwise
+ * merge aggregates over the same table, so that one waits for the other.
  *
- * What it is of is no child, as there is nothing left for Spark to optimize in it: a filter is in a plan as often as it
- * and its bounds are used, and so, in each, is the filter that it was built of itself. To look at all of them again and
- * again would take longer than to plan the rest of the query.
+ * The rows are no child, because Spark has nothing left to optimize in them. A plan repeats a filter's build for each
+ * use of the filter and its bounds. The build in turn contains the filter by which its own table is filtered. Visiting
+ * all of them with every rule would take longer than planning the rest of the query.
  *
  * @param child
  *   the rows, read with no other columns
  * @param versions
- *   of the tables that have some, see [[VersionedScans]]; None if they are changing
+ *   the versions of the tables that have some, see [[VersionedScans]]; None if they are changing
  */
 case class FilterKeys(
     keys: Seq[Expression],
@@ -97,7 +102,7 @@ case class FilterKeys(
       child = child.canonicalized)
   }
 
-  /** Reads the files that the query reads: no others, though they be of the same folder. */
+  /** Makes the summary read the same files as the query, and no other files of the same folder. */
   def listedOnce(listings: ListOnce): FilterKeys = {
     val listed = listings.in(child)(PinnedTable.isOfFiles)
     if (listed.fastEquals(child)) this else copy(child = listed)
@@ -109,7 +114,7 @@ case class FilterKeys(
     case None => copy(versions = None)
   }
 
-  /** What is planned: nothing is known of the keys if the query reads another version of a table. */
+  /** The plan to run. It knows nothing of the keys if the query reads another version of a table. */
   def planned: LogicalPlan =
     if (versions.contains(VersionedScans.versions(child))) aggregate
     else {
@@ -136,20 +141,20 @@ case class FilterKeys(
 
 object FilterKeys {
 
-  /** The name of a column that has nothing, as a table has changed. */
+  /** The name of a column without a value, which stands for a changed table. */
   val OfOtherVersion = "keys of another version"
 }
 
 object KeySummary {
 
-  /** A filter of a row of [[FilterKeys]], and how many keys it has; None if there are too many, or none. */
+  /** The filter in a row of [[FilterKeys]], and its number of keys. None if there are too many keys, or none. */
   def filterOf(row: InternalRow, source: String): Option[(Long, SplitBlockFilter)] =
     Option(row).filterNot(_.isNullAt(0)).map { row =>
       val (keys, words) = KeyHashes.readFilter(row.getBinary(0))
       (keys, new SplitBlockFilter(source, UUID.randomUUID().toString, words.length / 4, words))
     }
 
-  /** The smallest and the largest value of a type of which bounds are taken. */
+  /** The smallest and the largest value of a type that supports bounds. */
   def extremes(dataType: DataType): Option[(Literal, Literal)] = dataType match {
     case ByteType => Some((Literal(Byte.MinValue), Literal(Byte.MaxValue)))
     case ShortType => Some((Literal(Short.MinValue), Literal(Short.MaxValue)))

@@ -8,15 +8,15 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import io.github.sparkjoinery.expressions.{EitherFilter, MightContain, StoredFilter}
 
 /**
- * Plans what a filter is made of. And leaves out a bloom filter of Spark's own where one of ours tests the same keys:
- * `InjectRuntimeFilter`, which runs after our rules, knows nothing of ours, and what it adds would be built, and asked,
- * for nothing. There is no place for an extension between that rule and the planner.
+ * Plans the build of a filter. Also leaves out a bloom filter of Spark that tests the same keys as one of Joinery.
+ * `InjectRuntimeFilter` runs after Joinery's rules and does not know their filters. It would build and probe its filter
+ * for nothing. No extension can run between that rule and the planner.
  */
 object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case keys: FilterKeys => Seq(FilterKeysExec(keys.planned))
-    // Above all that is planned together: a look at what is below each node would be one at each pair of nodes.
+    // Searches once, from the root of the plan. A search below each node would visit each pair of nodes.
     case whole: ReturnAnswer => withoutSecond(whole)
     case _ => Nil
   }
@@ -43,7 +43,7 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
     case _ => false
   }
 
-  /** Whether our filter is made of what Spark's is made of: any other may drop other rows. */
+  /** True if Joinery's filter comes from the same tables as Spark's. Any other filter may drop other rows. */
   private def isOfSame(ours: Expression, theirs: Expression): Boolean = ours match {
     case _: StoredFilter | _: EitherFilter => true
     case BuiltFilter(keys: ScalarSubquery, _, _) => relations(theirs).subsetOf(relations(keys))

@@ -6,19 +6,21 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
 
 /**
- * Whether a side has only keys that pass anyway, as they come from rows that the filter is built of. A query that joins
- * a dimension twice, such as one that compares each month with the month before, has such keys; and Spark computes what
- * it joins with itself once, but for a filter in one of the two places.
+ * Finds sides whose keys would all pass a filter, because they come from rows from which the filter is built. A query
+ * that joins a dimension twice has such keys, for example if it compares each month with the month before. Spark
+ * computes a side that is joined with itself once, but not if one of the two places has a filter.
  */
 object SameRows extends PredicateHelper {
 
   /**
+   * True if a side has only keys that the source has, too.
+   *
    * @param source
-   *   of the filter's keys
+   *   the source of the filter's keys
    * @param side
-   *   to be filtered
+   *   the application side
    * @param keys
-   *   all that the filter tests
+   *   all keys that the filter tests
    */
   def contain(source: LogicalPlan, side: LogicalPlan, keys: Seq[JoinTerms.Key]): Boolean =
     Keys.of(source, keys.map(_.mine)).exists { known =>
@@ -28,9 +30,9 @@ object SameRows extends PredicateHelper {
         .exists(_.isWithin(known))
     }
 
-  /** Keys of those rows of a table that have passed predicates, in a form in which plans can be compared. */
+  /** Keys of the rows of a table that pass predicates, in a form in which plans can be compared. */
   private class Keys(table: LeafNode, list: Seq[NamedExpression], conditions: Seq[Expression], terms: Seq[Expression]) {
-    // Most tables differ, and to normalize expressions takes longer than to see that.
+    // Lazy, because most tables differ, and normalizing expressions takes longer than comparing tables.
     private lazy val predicates =
       conditions.flatMap(splitConjunctivePredicates).filter(_.deterministic).map(normalized).toSet
     private lazy val keys = {

@@ -10,13 +10,18 @@ import org.apache.spark.sql.execution.datasources.v2.{
 import io.github.sparkjoinery.artifacts.TableSnapshot
 
 /**
- * Scans of tables that have versions, Iceberg's for example. Spark makes the query's scans when all rules for filters
- * have run, but none within a subquery that such a rule has added. So a filter's scan is made before the query's, and
- * both read the same only if the table still has the same version once the query's is made, too.
+ * Builds scans of tables that have versions, such as those of Iceberg. Spark builds the query's scans after all rules
+ * for filters have run, but none in a subquery that such a rule has added. A filter's scan is therefore built before
+ * the query's. Both read the same rows only if the table has the same version at both times.
  */
 object VersionedScans {
 
-  /** @return the plan with scans, and the versions of the tables that it reads; None if a version is changing */
+  /**
+   * Builds the scans of a plan.
+   *
+   * @return
+   *   the plan with scans, and the versions of the tables that it reads; None if a version is changing
+   */
   def of(plan: LogicalPlan): Option[(LogicalPlan, Seq[String])] = {
     val before = versions(plan)
     if (before.isEmpty) Some((plan, before))
@@ -26,7 +31,7 @@ object VersionedScans {
     }
   }
 
-  /** Of the tables of a plan, in the order of its leaves. */
+  /** The versions of a plan's tables, in the order of its leaves. */
   def versions(plan: LogicalPlan): Seq[String] = plan.collectLeaves().collect {
     case relation: DataSourceV2Relation => relation
     case scan: DataSourceV2ScanRelation => scan.relation

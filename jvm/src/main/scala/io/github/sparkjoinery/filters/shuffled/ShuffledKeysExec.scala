@@ -9,13 +9,13 @@ import org.apache.spark.sql.types.{BinaryType, StructType}
 import io.github.sparkjoinery.filters.built.KeyHashes
 
 /**
- * The keys of rows that have been shuffled, as [[io.github.sparkjoinery.filters.built.KeySummary]] has them: one row of
- * one struct, whose only field is the filter. Each task sends its distinct hashes, and the driver brings them together.
+ * Summarizes the keys of shuffled rows, as [[io.github.sparkjoinery.filters.built.KeySummary]] does. The result is one
+ * row of one struct, whose only field is the filter. Each task sends its distinct hashes, and the driver merges them.
  *
  * @param hash
- *   of a row's keys; NULL is left out, as it equals nothing
+ *   the hash of a row's keys; NULL is left out, as it equals nothing
  * @param limit
- *   most keys that a filter is built for
+ *   the largest number of keys for which a filter is built
  */
 case class ShuffledKeysExec(hash: Expression, limit: Int, child: SparkPlan) extends UnaryExecNode {
   override val output: Seq[Attribute] =

@@ -7,17 +7,17 @@ import org.apache.spark.sql.execution.joinery.ShippedRelation
 
 import io.github.sparkjoinery.execution.rows.{KeyIndex, LastUpTo, LongKeyIndex, RowKeyIndex, RowPages}
 
-/** What is broadcast for a range join to search. */
+/** A broadcast relation that a range join searches. */
 abstract class SearchableRelation extends ShippedRelation {
   def index: RangeIndex
 }
 
 /**
- * Rows in memory with a point or an interval each, key after key, each key's rows by where they start. Starts and ends
- * are longs in arrays of their own, so that a search touches no row. Read-only; shared by the tasks of an executor when
- * broadcast.
+ * Rows in memory, each with a point or an interval. The rows are grouped by key, and each key's rows are sorted by
+ * their starts. Starts and ends are longs in arrays of their own, so that a search reads no row. An index is read-only.
+ * The tasks of an executor share a broadcast index.
  *
- * After the rows that have bounds come those that can match nothing.
+ * Rows that cannot match come after the rows that have bounds.
  *
  * Source: eBay's range index (X. Zhang, "Spark optimisation: high-performance range join", 2021), with a tree of
  * [[Maxima]] in place of the active rows.
@@ -25,15 +25,15 @@ abstract class SearchableRelation extends ShippedRelation {
  * @param firsts
  *   key number -> place of its first row; one more at the end
  * @param addresses
- *   place -> row
+ *   place -> address of the row
  * @param starts
- *   place -> where the row's interval begins, or its point
+ *   place -> start of the row's interval, or its point
  * @param ends
- *   place -> where its interval ends; null if all rows are points
+ *   place -> end of the row's interval; null if all rows are points
  * @param directories
- *   key number -> where to look among its starts; null for keys with few rows, and if there is none at all
+ *   key number -> directory of its starts; null for keys with few rows, and if there is none at all
  * @param prefix
- *   what all texts begin with that the rows are filed by; starts and ends are of what comes behind
+ *   the bytes that all texts in the bounds begin with; starts and ends are made from the bytes after them
  * @param buildTimeMs
  *   milliseconds from the first row to the last array
  */
@@ -52,7 +52,7 @@ final class RangeIndex private[index] (
 
   override def index: RangeIndex = this
 
-  /** All rows, also those that can match nothing. */
+  /** The number of all rows, including rows that cannot match. */
   def numRows: Int = addresses.length
 
   override def estimatedSize: Long =
@@ -62,10 +62,12 @@ final class RangeIndex private[index] (
        else directories.iterator.filter(_ != null).map(_.bytes).sum + directories.length * 4L)
 
   /**
+   * The reader of one task.
+   *
    * @param beforeUpper
-   *   whether a row has to start before the upper bound of a probe, or may start there
+   *   true if a row has to start before the upper bound of a probe; false if it may start there
    * @param afterLower
-   *   whether it has to end after the lower bound, or may end there
+   *   true if a row has to end after the lower bound; false if it may end there
    */
   def reader(beforeUpper: Boolean, afterLower: Boolean): RangeIndexReader =
     new RangeIndexReader(this, beforeUpper, afterLower)
@@ -74,10 +76,10 @@ final class RangeIndex private[index] (
 private[index] object RangeIndex {
 
   /**
-   * With what is needed to search it.
+   * An index with the structures for its search.
    *
    * @param begun
-   *   nanoseconds of the clock when its first row came
+   *   nanoseconds of the clock when the first row came
    */
   def of(
       numFields: Int,
@@ -109,10 +111,10 @@ private[index] object RangeIndex {
   }
 }
 
-/** One task's view of an index, and its search at hand; a row is good until the next is asked for. */
+/** One task's view of an index, with the state of the current search. A row is valid until the next one is read. */
 final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower: Boolean) {
 
-  /** Whether there is no key to be found. */
+  /** True if the index has no keys. */
   val isEmpty: Boolean = index.firsts.length == 1
   import RangeIndexReader._
 
@@ -124,24 +126,24 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   private val directories = index.directories
 
   private var key = -1
-  private var first = 0 // of the places that are left to be looked at
+  private var first = 0 // the places left to search are first to last
   private var last = -1
-  private var least = 0L // the least end that is wanted; only where intervals are looked at backwards
+  private var least = 0L // the least end of a candidate, if intervals are searched backwards
   private var isBackwards = false
   private var found = 0L
 
-  /** What bounds are compared with before their longs are made. */
+  /** The prefix with which bounds are compared before their longs are made. */
   def prefix: Array[Byte] = index.prefix
 
   /** Number of a key, or -1. */
   def numberOf(key: Long): Int = longKeys.find(key)
   def numberOf(key: UnsafeRow): Int = rowKeys.find(key, keyScratch)
 
-  /** Candidates are rows of a key that start up to `upper` and end from `lower` on. */
+  /** Starts a search. Candidates are the rows of a key that start up to `upper` and end from `lower` on. */
   def between(key: Int, lower: Long, upper: Long): Unit = {
     begin(key)
     if (beforeUpper && upper == Long.MinValue || afterLower && lower == Long.MaxValue) return
-    val until = if (beforeUpper) upper - 1 else upper // whole numbers
+    val until = if (beforeUpper) upper - 1 else upper // longs are whole numbers
     val from = if (afterLower) lower + 1 else lower
     val end = firsts(key + 1)
     first = firsts(key)
@@ -158,7 +160,9 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     }
   }
 
-  /** The last place that starts up to a bound, from `first` on: a few steps away as a rule, else by search. */
+  /**
+   * The last place from `first` on that starts up to a bound. It is usually a few steps away, and searched otherwise.
+   */
   private def lastUpTo(bound: Long, end: Int): Int = if (bound == Long.MaxValue) end - 1
   else {
     val near = math.min(first + Near, end)
@@ -167,7 +171,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (place < near || place == end) place - 1 else search(place, end, bound)
   }
 
-  /** The first of the key's points from a bound on; or -1 if it is plain that there is none up to another. */
+  /** The place of the key's first point from `from` on, or -1 if it is plain that no point is up to `until`. */
   private def firstWithin(from: Long, until: Long, end: Int): Int = {
     val directory = if (directories == null) null else directories(key)
     if (directory != null) directory.firstWithin(starts, from, until)
@@ -175,27 +179,27 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     else LastUpTo.search(starts, first, end, from - 1) + 1
   }
 
-  /** The last place of the key's that starts up to a bound; it is known not to lie before the first that is given. */
+  /** The last place of the key that starts up to a bound. It must not lie before `from`. */
   private def search(from: Int, end: Int, bound: Long): Int = {
     val directory = if (directories == null) null else directories(key)
     if (directory == null) LastUpTo.search(starts, from, end, bound) else directory.lastUpTo(starts, bound)
   }
 
-  /** Whether all points of a key are known to be within so much of one; of intervals nothing is known. */
+  /** True if all points of a key are known to be within `reach` of a point. For intervals, nothing is known. */
   def areWithin(reach: Long, point: Long, key: Int): Boolean = firsts(key) == firsts(key + 1) || ends == null && {
     val (least, greatest) = (starts(firsts(key)), starts(firsts(key + 1) - 1))
     (least >= point || point - least >= 0 && point - least <= reach) &&
     (greatest <= point || greatest - point >= 0 && greatest - point <= reach)
   }
 
-  /** Candidates are all rows of a key. */
+  /** Starts a search whose candidates are all rows of a key. */
   def all(key: Int): Unit = {
     begin(key)
     first = firsts(key)
     last = firsts(key + 1) - 1
   }
 
-  /** There are no candidates. */
+  /** Starts a search without candidates. */
   def none(): Unit = begin(-1)
 
   private def begin(key: Int): Unit = {
@@ -219,7 +223,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     } else -1
   }
 
-  /** How many candidates there were since this was asked last. */
+  /** The number of candidates since the last call. */
   def candidates(): Long = {
     val candidates = found
     found = 0

@@ -4,16 +4,16 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expre
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
- * Sends each row to its own part, and a copy of it to each other part whose frames may hold it.
+ * Emits each row for its own part, and a copy of it for each other part whose frames may hold it.
  *
  * @param keyHash
  *   the hash of the row's key, see [[HotKey]]
  * @param time
- *   a long
+ *   the row's time as a long
  * @param nullTime
  *   the long for NULL
  * @param hotKeys
- *   of [[HotKey.ManyType]]; NULL if no key is cut
+ *   the hot keys as a [[HotKey.ManyType]]; NULL if no key is cut
  * @param source
  *   the number of parts and the source of the cuts, for EXPLAIN
  * @param part

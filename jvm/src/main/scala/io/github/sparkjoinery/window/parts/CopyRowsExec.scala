@@ -8,11 +8,11 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, UnaryExecNode}
 
 /**
- * Executes [[CopyRows]]. It writes the part into the row, which the projection below it owns, and passes the row on
- * once for each part. Nothing is copied in memory, and no row is kept.
+ * Executes [[CopyRows]]. It writes the part into the row, which the projection below it owns, and emits the row once
+ * for each part. Nothing is copied in memory, and no row is kept.
  *
  * @param child
- *   adds the column of the part as its last one
+ *   a plan whose last column is the part
  */
 case class CopyRowsExec(
     keyHash: Expression,
@@ -56,9 +56,9 @@ private[window] object CopyRowsExec {
  * The rows of one task with their copies. A row and its copies are the same object, one after the other.
  *
  * @param terms
- *   id and time of a row
+ *   the id and the time of a row
  * @param hotKeys
- *   by ascending id
+ *   the hot keys by ascending id
  */
 private final class CopiedRows(
     rows: Iterator[InternalRow],
@@ -72,10 +72,10 @@ private final class CopiedRows(
   private val termsOf = UnsafeProjection.create(terms, columns)
   private val ordinal = columns.length - 1
   private var row: UnsafeRow = _
-  private var key: HotKey = _ // of the row; null if it is not cut
-  private var lastId = 0L // the id of the row, if there was one
+  private var key: HotKey = _ // the key of the row; null if it is not cut
+  private var lastId = 0L // the id of the last row, if there was one
   private var isFirst = true
-  private var own, part, last = 0 // `part` is the next one to send a copy to, up to `last`
+  private var own, part, last = 0 // `part` is the next to get a copy, up to `last`
 
   override def hasNext: Boolean = isCopyLeft || rows.hasNext
 

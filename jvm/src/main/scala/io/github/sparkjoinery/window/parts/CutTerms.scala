@@ -8,9 +8,9 @@ import io.github.sparkjoinery.expressions.OrderedLong
  * Expressions over the rows of a window that find hot keys and their cuts.
  *
  * @param keys
- *   PARTITION BY
+ *   the PARTITION BY terms
  * @param order
- *   the first ORDER BY term, which keys are cut along
+ *   the first ORDER BY term, along which keys are cut
  */
 private[window] case class CutTerms(keys: Seq[Expression], order: SortOrder) {
 

@@ -3,35 +3,40 @@ package io.github.sparkjoinery.window.parts
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 
 /**
- * How far frames reach over a cut: in rows, and in time. A reach that is too long copies rows in vain, and changes no
+ * The reach of frames over a cut, in rows and in time. A reach that is too long copies rows in vain, but changes no
  * answer.
  *
  * @param rowsBefore
- *   that frames of ROWS hold before their row
+ *   the number of rows that ROWS frames hold before their row
  * @param rowsAfter
- *   that frames of ROWS hold after their row
+ *   the number of rows that ROWS frames hold after their row
  * @param ranges
- *   of RANGE frames
+ *   the reach of each RANGE frame
  */
 private[window] case class FrameReach(rowsBefore: Int, rowsAfter: Int, ranges: Seq[RangeReach]) {
   def countsRows: Boolean = rowsBefore > 0 || rowsAfter > 0
 
-  /** Whether all rows have to be read once before they are cut. */
+  /** True if all rows have to be read once before they are cut. */
   def readsTwice: Boolean = countsRows || wrapsBelow.isDefined
 
-  /** A row before this time has a bound that wraps around to the greatest values; None: no row has. */
+  /** Rows before this time have a bound that wraps around to the greatest values. None if no row has one. */
   def wrapsBelow: Option[Long] = ranges.flatMap(_.wrapsBelow).maxOption
 
-  /** The earliest time that RANGE frames of rows from a cut on hold. */
+  /** The earliest time in RANGE frames of rows at or after a cut. */
   def from(cut: Long): Long = (cut +: ranges.map(_.from(cut))).min
 
-  /** The latest time that RANGE frames of rows before a cut hold. */
+  /** The latest time in RANGE frames of rows before a cut. */
   def to(cut: Long): Long = ((cut - 1) +: ranges.map(_.to(cut))).max
 }
 
 private[window] object FrameReach {
 
-  /** @return or why a window cannot be cut */
+  /**
+   * Finds the reach of a window's frames.
+   *
+   * @return
+   *   the reach, or the reason why the window cannot be cut
+   */
   def find(order: Seq[SortOrder], functions: Seq[WindowExpression]): Either[String, FrameReach] = {
     val frames = functions.map(frameOf)
     val unbounded = frames.collectFirst {

@@ -14,11 +14,11 @@ import io.github.sparkjoinery.execution.skew.Cuts
  * @param id
  *   a hash of the key
  * @param labels
- *   of the parts: rows are partitioned by key and label
+ *   the labels of the parts; rows are partitioned by key and label
  * @param froms
- *   one for each cut. Frames of the rows from the cut on hold no earlier time.
+ *   one time for each cut. Frames of the rows from the cut on hold no earlier time.
  * @param tos
- *   one for each cut. Frames of the rows before the cut hold no later time.
+ *   one time for each cut. Frames of the rows before the cut hold no later time.
  */
 private[window] case class HotKey(
     id: Long,
@@ -36,7 +36,7 @@ private[window] case class HotKey(
     first
   }
 
-  /** The last such part. */
+  /** The last part whose frames may hold a row of this part and time. */
   def lastPart(own: Int, time: Long): Int = {
     var last = own
     while (last < cuts.length && time >= froms(last)) last += 1
@@ -46,7 +46,7 @@ private[window] case class HotKey(
 
 private[window] object HotKey {
 
-  /** Hot keys as a value of a query, by ascending id. */
+  /** The type of hot keys as a value in a query, by ascending id. */
   val ManyType: DataType = {
     def array(of: DataType) = ArrayType(of, containsNull = false)
     array(
@@ -74,18 +74,20 @@ private[window] object HotKey {
   }
 
   /**
-   * The hot keys of a sample. A key is hot when it has as many rows as half a part of them all; parts of it are no
-   * smaller than that. A key is cut where its values differ: one whose mass is on a single value has no cuts.
+   * Finds the hot keys of a sample. A key is hot if it has at least half as many rows as one of `parts` even parts of
+   * all rows. It is cut into parts of about that size, two at least. A key is cut where its values differ, so a key
+   * with most rows on one value has no cuts.
    *
    * @param parts
-   *   most of a key
+   *   the most parts of a key
    * @param partitions
-   *   of the shuffle
+   *   the partitions of the shuffle
    * @param mostCopied
-   *   share of a key's rows that RANGE frames may need copies of, or the key is left out. None: no limit
+   *   the largest share of a key's rows that may be copied for RANGE frames. A key beyond it is left out. None: no
+   *   limit
    * @param leastPoints
-   *   the number of points of the sample, to each side of a cut, among which rows are to be counted if a frame counts
-   *   rows. `froms` and `tos` are the ends of these ranges until then.
+   *   the least number of sampled points on each side of a cut, among which rows are counted if a frame counts rows.
+   *   `froms` and `tos` are the ends of these ranges until then.
    */
   def find(
       sample: Seq[SampledTime],
@@ -112,7 +114,7 @@ private[window] object HotKey {
     }.tail.map(_._1)
   }
 
-  /** The same key with the ranges around its cuts that rows are counted in. */
+  /** The key with the ranges around its cuts in which rows are counted. */
   private def counted(sorted: Seq[SampledTime], key: HotKey, reach: FrameReach, leastPoints: Int): HotKey = {
     val points = sorted.toIndexedSeq
     def end(first: Int, step: Int, rows: Int): Option[Long] = {
@@ -132,7 +134,7 @@ private[window] object HotKey {
       tos = if (reach.rowsAfter == 0) key.tos else key.cuts.map(after))
   }
 
-  private val SampledPerCounted = 2 // estimated rows, for each row that a frame needs
+  private val SampledPerCounted = 2 // estimated rows for each row that a frame needs
 
   private def weightOf(times: Seq[SampledTime]): Double = times.iterator.map(_.weight).sum
 
@@ -154,7 +156,7 @@ private[window] object HotKey {
     weightOf(times.filter(row => if (row.time < key.cuts(i)) row.time >= key.froms(i) else row.time <= key.tos(i)))
   }.sum
 
-  /** Numbers from 1 on that Spark's hash partitioning sends to the wanted partitions, next to the key. */
+  /** Labels from 1 on. Spark's hash partitioning sends each of them, together with the key, to its wanted partition. */
   private def labels(spread: Int, wanted: Seq[Int], partitions: Int): Array[Int] = {
     var label = 0
     wanted.map { partition =>
@@ -168,10 +170,10 @@ private[window] object HotKey {
  * A row of a sample, or of a stored distribution.
  *
  * @param id
- *   a hash of its key
+ *   a hash of the row's key
  * @param spread
- *   the hash of its key that Spark partitions by
+ *   the hash of the key by which Spark partitions
  * @param weight
- *   the number of rows that it stands for
+ *   the number of rows that this row stands for
  */
 private[window] case class SampledTime(id: Long, spread: Int, time: Long, weight: Double)

@@ -7,24 +7,24 @@ import org.apache.spark.unsafe.types.CalendarInterval
 
 import io.github.sparkjoinery.expressions.OrderedLong
 
-/** How far one RANGE frame reaches over a cut. */
+/** The reach of one RANGE frame over a cut. */
 private[window] sealed trait RangeReach {
   def from(cut: Long): Long
   def to(cut: Long): Long
 
-  /** A row before this time has a bound that wraps around to the greatest values; None: no row has. */
+  /** Rows before this time have a bound that wraps around to the greatest values. None if no row has one. */
   def wrapsBelow: Option[Long]
 }
 
 private[window] object RangeReach {
 
-  /** For types whose time is the value or its complement: all bounds are about as far from their rows. */
+  /** The reach for types whose time is the value or its complement: all bounds are about as far from their rows. */
   private case class Linear(before: BigInt, after: BigInt, wrapsBelow: Option[Long]) extends RangeReach {
     override def from(cut: Long): Long = clamp(BigInt(cut) - before)
     override def to(cut: Long): Long = clamp(BigInt(cut) + after - 1)
   }
 
-  /** For floating-point numbers: bounds are rounded as Spark's are. */
+  /** The reach for floating-point numbers: bounds are rounded as Spark's are. */
   private case class Floating(isFloat: Boolean, descending: Boolean, lower: Double, upper: Double)
     extends RangeReach {
     override def wrapsBelow: Option[Long] = None
@@ -39,7 +39,12 @@ private[window] object RangeReach {
     }
   }
 
-  /** @return or why a window with this frame cannot be cut */
+  /**
+   * Finds the reach of a frame.
+   *
+   * @return
+   *   the reach, or the reason why a window with this frame cannot be cut
+   */
   def find(order: SortOrder, frame: SpecifiedWindowFrame): Either[String, RangeReach] = order.dataType match {
     case dataType @ (FloatType | DoubleType) =>
       val Seq(lower, upper) = Seq(frame.lower, frame.upper).map {
@@ -69,10 +74,10 @@ private[window] object RangeReach {
   }
 
   /**
-   * How far bounds may be from their rows.
+   * The distance of bounds from their rows.
    *
    * @param slack
-   *   how far apart two rows may be if the earlier one has the later bound
+   *   the largest distance of two rows whose bounds come in the opposite order
    */
   private case class Extent(least: BigInt, most: BigInt, slack: BigInt) {
     def length: BigInt = least.abs.max(most.abs)

@@ -9,15 +9,15 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * The bucket of time that a row of a hot key is counted in. A bucket is a part, a distance to the next cut and a
- * distance from the last one, each by its leading four bits. It is NULL for a row of another key, and for a row far
- * from all cuts, unless it is the first such row of its key in the task: each key is to have a row that is counted, as
- * several keys may have one hash.
+ * The bucket of time in which a row of a hot key is counted. A bucket is a part, a distance to the next cut and a
+ * distance from the last one. Each distance is reduced to its leading four bits. The bucket is NULL for a row of
+ * another key, and for a row far from all cuts. The first far row of a key in a task has a bucket nevertheless: several
+ * keys may have one hash, and each needs a row that is counted.
  *
  * @param key
- *   its value, for which `id` is the hash
+ *   the value of the key, whose hash is `id`
  * @param reach
- *   says which of the distances are asked for
+ *   the reach of the frames, which decides which distances are counted
  */
 private[window] case class BucketOfRow(
     id: Expression,
@@ -84,15 +84,20 @@ private[window] case class BucketOfRow(
 final class BucketLookup(hotKeys: Any, countsBefore: Boolean, countsAfter: Boolean) {
   private val keys = HotKey.ofValue(hotKeys).toArray
   private val ids = keys.map(_.id)
-  // The times of each part from which on, and up to which, a cut asks for its rows.
+  // The times of each part from which on, and up to which, a cut needs its rows.
   private val froms = keys.map(key =>
     if (countsBefore) key.froms.scanRight(Long.MaxValue)(math.min) else Array.fill(key.cuts.length + 1)(Long.MaxValue))
   private val tos = keys.map(key =>
     if (countsAfter) key.tos.scanLeft(Long.MinValue)(math.max) else Array.fill(key.cuts.length + 1)(Long.MinValue))
-  private val seen = Array.fill[Any](keys.length)(this) // the key of the last row that was far; none at first
+  private val seen = Array.fill[Any](keys.length)(this) // the key of the last far row; no key at first
   private var hot = 0 // the place of the row's key
 
-  /** @return the bucket, [[BucketLookup.None]] if the key is not hot, or [[BucketLookup.Far]] */
+  /**
+   * Finds the bucket of a row.
+   *
+   * @return
+   *   the bucket, [[BucketLookup.None]] if the key is not hot, or [[BucketLookup.Far]]
+   */
   def bucketOf(id: Long, time: Long): Long = {
     hot = java.util.Arrays.binarySearch(ids, id)
     if (hot < 0) BucketLookup.None
@@ -109,7 +114,7 @@ final class BucketLookup(hotKeys: Any, countsBefore: Boolean, countsAfter: Boole
     }
   }
 
-  /** A bucket that no cut asks for, for a key other than that of the last row that was far; else none. */
+  /** A bucket that no cut needs, if the last far row had another key; otherwise none. */
   def firstOf(key: Any): Long =
     if (key == seen(hot)) BucketLookup.None
     else {
@@ -126,7 +131,7 @@ private[window] object BucketLookup {
 private object Bucket {
   private val Bits = 10
 
-  /** In place of a distance that no cut asks for. */
+  /** Takes the place of a distance that no cut needs. */
   val Uncounted: Int = (1 << Bits) - 1
 
   def apply(part: Int, before: Int, after: Int): Long = (part.toLong << 2 * Bits) | (before.toLong << Bits) | after
@@ -134,7 +139,12 @@ private object Bucket {
   def before(bucket: Long): Int = (bucket >> Bits).toInt & ((1 << Bits) - 1)
   def after(bucket: Long): Int = bucket.toInt & ((1 << Bits) - 1)
 
-  /** @param distance from 1 on, unsigned */
+  /**
+   * Reduces a distance to its exponent and the three bits after the leading one.
+   *
+   * @param distance
+   *   from 1 on, unsigned
+   */
   def ofDistance(distance: Long): Int = {
     val exponent = 63 - java.lang.Long.numberOfLeadingZeros(distance)
     val leading = if (exponent >= 3) distance >>> exponent - 3 else distance << 3 - exponent
@@ -149,13 +159,13 @@ private object Bucket {
 }
 
 /**
- * Hot keys with the times between which at least as many rows lie as frames of ROWS hold over a cut. A distance within
- * which they lie is found to an eighth.
+ * Hot keys whose cuts have at least as many rows within `froms` and `tos` as ROWS frames hold over the cut. The
+ * distance to these rows is exact to an eighth.
  *
  * @param counts
  *   an array of structs: a key's hash, the key, a bucket, and the number of its rows
  * @param numKeys
- *   columns of a key
+ *   the number of columns of a key
  */
 private[window] case class WithRowsOverCuts(
     hotKeys: Expression,
@@ -173,7 +183,7 @@ private[window] case class WithRowsOverCuts(
     val rows = counts.eval(input).asInstanceOf[ArrayData]
     val counted = (0 until rows.numElements()).map(rows.getStruct(_, 4)).filterNot(_.isNullAt(2))
     val byId = counted.groupBy(_.getLong(0))
-    // Several keys may have one hash. The one that needs most decides.
+    // Several keys may have one hash. The key that needs the widest range decides.
     HotKey.toValue(keys.map { key =>
       val byRange = key.copy(froms = key.cuts.map(reach.from), tos = key.cuts.map(reach.to))
       byId.getOrElse(key.id, Nil).groupBy(_.getStruct(1, numKeys)).values.foldLeft(byRange)(widened)
@@ -207,7 +217,7 @@ private[window] case class WithRowsOverCuts(
     )
   }
 
-  /** The first bucket up to which there are so many rows. */
+  /** The first bucket up to which there are this many rows. */
   private def reached(nearest: Iterator[(Int, (Int, Long))], rows: Int): Option[(Int, Int)] = {
     var sum = 0L
     nearest.map { case (part, (distance, count)) => sum += count; (part, distance) }.find(_ => sum >= rows)

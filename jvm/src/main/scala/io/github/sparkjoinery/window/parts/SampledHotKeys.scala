@@ -12,16 +12,16 @@ import org.apache.spark.sql.types.DataType
 import io.github.sparkjoinery.execution.skew.Reservoir
 
 /**
- * The hot keys of the rows, with their cuts, by a sample of each task.
+ * Aggregate function that finds hot keys and their cuts from a sample of each task's rows.
  *
  * @param id
- *   of a row's key, see [[SampledTime]]
+ *   the hash of a row's key, see [[SampledTime]]
  * @param nullTime
  *   the long for NULL
  * @param parts
- *   most of a key
+ *   the most parts of a key
  * @param partitions
- *   of the shuffle
+ *   the partitions of the shuffle
  */
 private[window] case class SampledHotKeys(
     id: Expression,
@@ -84,10 +84,10 @@ private[window] case class SampledHotKeys(
 private[window] object SampledHotKeys {
   private val SizeOfTask = 4096
 
-  /** So many random points make an estimate that is hardly ever off by a half. */
+  /** An estimate from this many random points is hardly ever off by a half. */
   private val LeastPoints = 64
 
-  /** A sample of a task's own rows, and those of other tasks. */
+  /** A sample of a task's own rows, and the samples of other tasks. */
   final class Taken {
     val own = new Reservoir[SampledTime](SizeOfTask)
     val others = new mutable.ArrayBuffer[SampledTime]

@@ -6,19 +6,22 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import io.github.sparkjoinery.execution.skew.StoredHotKeys
 
 /**
- * Hot keys and their times by the distribution in the artifact store.
+ * Hot keys and their times from a distribution in the artifact store.
  *
  * @param relation
- *   whose distribution it is
+ *   the relation of the distribution
  */
 private[window] case class StoredCuts(relation: String, times: Seq[SampledTime])
 
 private[window] object StoredCuts {
 
-  /** Its points are quantiles: between two of them are as many rows as the distribution says, if it is up to date. */
+  /**
+   * The least number of stored points around a cut. They are quantiles: if the distribution is current, it says how
+   * many rows lie between two of them.
+   */
   val LeastPoints = 2
 
-  /** @return None without a distribution by the window's keys and first ORDER BY column; old ones will do, too */
+  /** Finds the distribution of the window's keys and first ORDER BY column. An outdated one is good enough. */
   def find(child: LogicalPlan, terms: CutTerms): Option[StoredCuts] =
     StoredHotKeys.boundaries(Some(child), terms.keys, terms.order.child, Seq(terms.id, terms.spread, terms.time)).map {
       case (relation, rows) => StoredCuts(

@@ -8,14 +8,14 @@ import io.github.sparkjoinery.expressions.SumMode
 import io.github.sparkjoinery.window.program.ExactSum
 
 /**
- * Sums of a window that fail where they overflow, and may do so in a copied row, not all of whose frame is in the part.
- * Such a sum becomes one that is NULL on overflow, next to a count of its values, and fails above the filter that drops
- * copies.
+ * Replaces sums of a window that throw on overflow. A copied row may overflow because the part has only some rows of
+ * its frame. Such a sum becomes one that is NULL on overflow, next to a count of its values. The original column throws
+ * above the filter that drops copies.
  *
  * @param computed
- *   what the window computes
+ *   the columns that the window computes
  * @param results
- *   the original columns, over those
+ *   the original columns, over the computed ones
  */
 private[window] case class SumsOfOwnRows(computed: Seq[NamedExpression], results: Seq[NamedExpression])
 
@@ -27,7 +27,7 @@ private[window] object SumsOfOwnRows {
           if fails(sum) =>
         val orNull = Alias(window.copy(windowFunction = over.copy(aggregateFunction = ExactSum.orNull(sum))), name)()
         val count = Alias(window.copy(windowFunction = over.copy(aggregateFunction = Count(sum.child))), name)()
-        // A count above 0 makes this addition fail as the sum would.
+        // If the count is above 0, this addition throws as the sum would.
         val failure = Add(Literal(Long.MaxValue), count.toAttribute, EvalMode.ANSI)
         val found = If(
           And(IsNull(orNull.toAttribute), GreaterThan(count.toAttribute, Literal(0L))),
@@ -39,7 +39,7 @@ private[window] object SumsOfOwnRows {
     SumsOfOwnRows(split.flatMap(_._1), split.map(_._2))
   }
 
-  /** Why a window cannot be cut; None if it can. */
+  /** The reason why a window cannot be cut; None if it can. */
   def reasonAgainst(window: WindowExpression): Option[String] = window.windowFunction match {
     case AggregateExpression(function @ (_: Sum | _: Average), _, _, _, _) => function.children.head.dataType match {
         case decimal: DecimalType if decimal.precision + DigitsOfRows <= DecimalType.MAX_PRECISION => None

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.planning.Decision
 
 /**
- * A window whose hot keys are computed in parts. A row goes to its own part, and as a copy to each other part whose
+ * A window whose hot keys are computed in parts. A row goes to its own part, and a copy of it to each other part whose
  * frames may hold it.
  * {{{
  *   Window f PARTITION BY k        Project *, f
@@ -20,10 +20,10 @@ import io.github.sparkjoinery.planning.Decision
  *                                        +- CopyRows part
  *                                           +- rows
  * }}}
- * Parts depend on a row's key and time alone: copies are made before the shuffle, and rows that tie share a part.
+ * Parts depend only on a row's key and time. Copies are therefore made before the shuffle, and tied rows share a part.
  *
  * @param window
- *   a window with frames that have both ends
+ *   a window whose frames have both ends
  */
 private[window] class WindowInParts(window: Window, reach: FrameReach) extends SQLConfHelper {
   import WindowInParts._
@@ -32,7 +32,7 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
   private val child = window.child
   private val sums = SumsOfOwnRows.find(window.windowExpressions)
 
-  /** @return None if no key can be cut */
+  /** The plan with cuts from a distribution; None if no key can be cut. */
   def byStore(stored: StoredCuts, parts: Int, mostCopied: Option[Double]): Option[LogicalPlan] = {
     val found = HotKey.find(stored.times, parts, reach, conf.numShufflePartitions, mostCopied, StoredCuts.LeastPoints)
     Option.when(found.nonEmpty)(plan(
@@ -61,8 +61,8 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
   }
 
   /**
-   * Rows that tie may come in any order, but it must be the same in all parts. Frames of ROWS, which tell them apart,
-   * get one ORDER BY term more, which frames of RANGE cannot have.
+   * The windows over the copies. Tied rows may come in any order, but in the same order in all parts. ROWS frames tell
+   * tied rows apart, so they get one more ORDER BY term. RANGE frames cannot have one.
    */
   private def windows(part: Expression, copies: LogicalPlan, decision: String): LogicalPlan = {
     val columns = child.output.filter(column => isHashable(column.dataType))
@@ -102,7 +102,7 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
     ScalarSubquery(Aggregate(Nil, Seq(Alias(result, "hotKeys")()), counts))
   }
 
-  /** No key is cut where a bound wraps around, as frames hold rows far from such a row. */
+  /** The hot keys, or NULL if a bound wraps around: its frame holds rows far from its row. */
   private def unlessWrapped(hotKeys: Expression, wrapsBelow: Long): Expression = {
     val time = Alias(terms.time, "time")()
     val earliest = subquery(Min(time.toAttribute), optimized(Project(Seq(time), child)))
@@ -112,14 +112,14 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
   private def subquery(function: AggregateFunction, rows: LogicalPlan): ScalarSubquery =
     ScalarSubquery(Aggregate(Nil, Seq(Alias(function.toAggregateExpression(), "found")()), rows))
 
-  /** The optimizer is through with subqueries by the time that windows are cut. */
+  /** Optimizes the plan of a subquery. The optimizer has finished with subqueries by the time that windows are cut. */
   private def optimized(rows: LogicalPlan): LogicalPlan =
     SparkSession.active.sessionState.optimizer.execute(Subquery(rows, correlated = false)) match {
       case subquery: Subquery => subquery.child
       case other => other
     }
 
-  /** Few of many rows: a row that is passed over in the scan costs next to nothing. */
+  /** The share of rows that are sampled. Rows that the scan skips cost next to nothing. */
   private def shareOfSample: Double = {
     val count = child.stats.sizeInBytes.toDouble / EstimationUtils.getSizePerRow(child.output).toDouble
     math.min(math.max(SampleSize / count, LeastShare), 1)
@@ -131,7 +131,7 @@ private[window] object WindowInParts {
   private val SampleSize = 1 << 19 // the number of rows is an estimate
   private val LeastShare = 0.01
 
-  /** Whether a window is one of those made here. */
+  /** True if a window is one that this class has made. */
   def isCut(window: Window): Boolean = window.partitionSpec.lastOption.exists {
     case Abs(part: Attribute, _) => part.name == PartName
     case _ => false
