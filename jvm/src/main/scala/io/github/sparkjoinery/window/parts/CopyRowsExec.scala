@@ -8,8 +8,8 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, UnaryExecNode}
 
 /**
- * Executes [[CopyRows]]. It writes the part into the row, which the projection below it owns, and passes the row on once
- * for each part. Nothing is copied in memory, and no row is kept.
+ * Executes [[CopyRows]]. It writes the part into the row, which the projection below it owns, and passes the row on
+ * once for each part. Nothing is copied in memory, and no row is kept.
  *
  * @param child
  *   adds the column of the part as its last one

@@ -10,8 +10,8 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
  * The bucket of time that a row of a hot key is counted in. A bucket is a part, a distance to the next cut and a
- * distance from the last one, each by its leading four bits. It is NULL for a row of another key, and for a row far from
- * all cuts, unless it is the first such row of its key in the task: each key is to have a row that is counted, as
+ * distance from the last one, each by its leading four bits. It is NULL for a row of another key, and for a row far
+ * from all cuts, unless it is the first such row of its key in the task: each key is to have a row that is counted, as
  * several keys may have one hash.
  *
  * @param key

@@ -36,7 +36,8 @@ private[window] object ExactSum {
 
   /** True if the result is NULL once a partial sum does not fit. */
   def isNullOnTheWay(function: AggregateFunction): Boolean = function match {
-    case sum: Sum => SumMode.of(sum) == EvalMode.TRY && !isOrNull(sum) && (sum.child.dataType == LongType || isInterval(sum))
+    case sum: Sum =>
+      SumMode.of(sum) == EvalMode.TRY && !isOrNull(sum) && (sum.child.dataType == LongType || isInterval(sum))
     case average: Average => average.evalMode == EvalMode.TRY && isInterval(average)
     case _ => false
   }
