@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.planning.PartsByQuantiles
-import io.github.sparkjoinery.rangejoin.index.RangeLong
+import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 import io.github.sparkjoinery.rangejoin.parts.{RangeJoinInParts, SideInParts}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
 
@@ -63,12 +63,19 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     (upper, lower) match {
       case (upper: Terms, lower: Terms) if upper.dataType == lower.dataType =>
         Some((
-          SideInParts.of(join.left, lower, upper, isLeft = true),
-          SideInParts.of(join.right, lower, upper, isLeft = false)))
+          comparedSide(join.left, lower, upper, isLeft = true),
+          comparedSide(join.right, lower, upper, isLeft = false)))
       case (upper: Difference, lower: Difference) if upper.isOfTheTermsOf(lower) && upper.worksWith(lower) =>
         Some(pointAndLimits(join, upper, lower))
       case _ => None
     }
+
+  /** A side of two comparisons. For points, both have the same term. */
+  private def comparedSide(relation: LogicalPlan, lower: Terms, upper: Terms, isLeft: Boolean): SideInParts = {
+    val terms = Seq(lower, upper).sortBy(_.term(isLeft).isInstanceOf[OpenBound]) // the first term makes the cuts
+    val Seq(first, last) = terms.map(_.term(isLeft))
+    SideInParts(relation, terms.map(_.long(isLeft)), first.semanticEquals(last) && !RangeLong.mayFail(first))
+  }
 
   /** The two sides of a difference: the left term as a point, and the limits that the right term sets for it. */
   private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideInParts, SideInParts) = {

@@ -7,8 +7,6 @@ import org.apache.spark.sql.types.{ArrayType, IntegerType}
 
 import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.planning.PartsByQuantiles
-import io.github.sparkjoinery.rangejoin.Terms
-import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 
 /**
  * A side of a range join, whose rows are assigned to the parts of the range. Each row is a point, or lies between two
@@ -95,13 +93,6 @@ private[rangejoin] case class SideInParts(
 }
 
 private[rangejoin] object SideInParts {
-
-  /** A side of two comparisons. For points, both have the same term. */
-  def of(relation: LogicalPlan, lower: Terms, upper: Terms, isLeft: Boolean): SideInParts = {
-    val terms = Seq(lower, upper).sortBy(_.term(isLeft).isInstanceOf[OpenBound]) // the first term makes the cuts
-    val Seq(first, last) = terms.map(_.term(isLeft))
-    SideInParts(relation, terms.map(_.long(isLeft)), first.semanticEquals(last) && !RangeLong.mayFail(first))
-  }
 
   /**
    * A side with its parts.
