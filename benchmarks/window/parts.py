@@ -35,7 +35,7 @@ class Split:
         window_s: All tasks of that stage.
         before_s: All tasks of the stages before.
         cpu_s: Seconds of a core that all tasks used.
-        metrics: Of the operator that copies rows, if there is one.
+        metrics: The metrics of the operator that copies rows, if there is one.
     """
 
     parts: int

@@ -66,6 +66,7 @@ def test_a_key_that_fails_passes_the_filter_before_a_function_in_python(spark: S
     texts = spark.createDataFrame([(1, "3"), (2, "x")], "id INT, s STRING")
     small = spark.range(5).selectExpr("int(id) AS k").hint("runtime_filter")
     key = f.expr("int(s) = k")
+    assert "joinery_might_contain" in plan(texts.where("id < 2").join(small, key))
     joined = texts.where(is_number("s")).join(small, key)
     assert "joinery_might_contain" in plan(joined)
     assert [row.id for row in joined.collect()] == [1]

@@ -15,7 +15,7 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms, LastRow
  *
  * If ON has only equalities, the rule reduces the right side to the last row of each key. It drops a LAST JOIN whose
  * right columns are not used, because the join neither adds nor removes rows. It also replaces a join with an empty
- * side ([[EmptyLeftSide]], [[EmptyRightSide]]).
+ * side ([[RemoveEmptySides]]).
  */
 object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =

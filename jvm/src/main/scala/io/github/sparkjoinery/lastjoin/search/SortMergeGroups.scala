@@ -60,7 +60,7 @@ private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cu
 
 /**
  * The group of an as-of join. Both sides move forwards together, and the group holds only the last right row that is
- * not after the left one. Left rows whose bound throws come last, and are checked with the last row of the key.
+ * not after the left one.
  */
 private[lastjoin] class AsOfGroup(
     cursor: RightCursor,
