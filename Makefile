@@ -11,6 +11,8 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 export PYSPARK_PYTHON := $(CURDIR)/$(PYTHON)
 export SPARK_LOCAL_IP := 127.0.0.1
+# Modules stay compiled: tests start Airflow, dbt and PySpark dozens of times, and compiling them takes as long as importing.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List the targets
@@ -84,21 +86,24 @@ wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
 test: env-all ## Everything CI runs
 	$(MAKE) --jobs 2 --output-sync=target lint-python $(LINES:%=compiled-%) lint-scala $(ARCHIVE)
 	$(MAKE) test-jvm test-python
-	$(MAKE) --jobs 3 --output-sync=target $(if $(call recent,jvm/src/main tests/fuzz),test-fuzz) test-lines
+	$(MAKE) --jobs 3 --output-sync=target $(if $(call recent,jvm/src/main $(FUZZER)),test-fuzz) test-lines
 
 # Tests of the tools that test: they run in `make test` only if a tool was changed lately, and always in `make soak`.
 recent = $(filter yes,$(shell python3 tests/support/recent.py $(1)))
 FUZZER_TESTS := $(addprefix tests/fuzz/test_,checking.py drawing.py forms.py preparing.py reduction.py rounding.py runner.py summary.py)
-UNCHANGED_TOOLS = $(if $(call recent,tests/fuzz tests/support),,$(FUZZER_TESTS)) \
-  $(if $(call recent,benchmarks tests/benchmarks tests/support),,tests/benchmarks)
+FUZZER := tests/fuzz ':!tests/fuzz/found' ':!tests/fuzz/reverts'
+BENCHMARKS := benchmarks ':!benchmarks/results' tests/benchmarks tests/support/answers.py
+UNCHANGED_TOOLS = $(if $(call recent,$(FUZZER)),,$(FUZZER_TESTS)) $(if $(call recent,$(BENCHMARKS)),,tests/benchmarks)
 
 compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one Maven
 	$(SHORT_LIVED) python3 jvm/build.py $* package -DskipTests -q
 	touch jvm/target/.jar-$*
 
-# JVMs of tests run new code all the time: what C2 compiles comes too late, and takes much of the processors' time. C1 alone has
-# a fifth of the usual room for code by default, and compiles again what it had to throw away.
-QUICK_START := -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
+# JVMs of tests run new code all the time: what C2 compiles comes too late, and takes much of the processors' time. C1 compiles
+# what has run 20 times: interpreting 200 runs of it, the default, takes longer. C1 alone has a fifth of the usual room for code
+# by default, and compiles again what it had to throw away. By default, a JVM collects all garbage each time its classes double.
+QUICK_START := -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=0.1 -XX:ReservedCodeCacheSize=400m \
+  -XX:+UseSerialGC -XX:MetaspaceSize=256m
 SHORT_LIVED := JDK_JAVA_OPTIONS="$(QUICK_START)"
 
 # Spark's classes, made ready once for the many JVMs of tests. Those that it does not fit, such as Spark's launcher, do
@@ -216,8 +221,7 @@ lint-python: env
 
 .PHONY: lint-scala
 lint-scala: env
-	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) spotless:check -q
-	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) exec:java -q
+	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) spotless:check exec:java -q
 
 .PHONY: format
 format: env ## Format all sources, and mend what the linters can mend

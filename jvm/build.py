@@ -43,7 +43,7 @@ SLOW = {
     "lastjoin.LastJoinTypesSuite": 60,
     "rangejoin.RangeJoinInPartsSuite": 56,
     "lastjoin.LastJoinFailureSuite": 53,
-    "lastjoin.CorrelatedLastJoinSuite": 50,
+    "lastjoin.CorrelatedLastJoinSuite": 25,
     "window.SlidingWindowOverflowSuite": 50,
     "filters.stored.ValiditySuite": 47,
     "filters.built.FilteredJoinsSuite": 47,

@@ -13,11 +13,11 @@ from benchmarks.common.cores import CORES, Task, tasks
 from benchmarks.common.spark import Spark
 from benchmarks.report import Section
 from benchmarks.window import queries as q
-from benchmarks.window.run import OPERATOR
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+COPIES = "CopyRows"  # the operator that sends each row to the parts that need it
 PARTS = (1, 2, 4, 8)
 ROUNDS = 5
 PREDICTED_CORES = (16, 64)
@@ -35,7 +35,7 @@ class Split:
         window_s: All tasks of that stage.
         before_s: All tasks of the stages before.
         cpu_s: Seconds of a core that all tasks used.
-        metrics: Of the operator.
+        metrics: The metrics of the operator that copies rows, if there is one.
     """
 
     parts: int
@@ -127,7 +127,7 @@ def measure(
     runs: dict[int, list[Split]] = {parts: [] for parts in PARTS}
     for round_ in range(rounds):
         for parts in PARTS if round_ % 2 == 0 else reversed(PARTS):
-            query = Spark(spark, q.window(question, f"SKEW_WINDOW({parts})"), settings, watch=OPERATOR)
+            query = Spark(spark, q.window(question, f"SKEW_WINDOW({parts})"), settings, watch=COPIES)
             run = query.answer()
             runs[parts].append(Split.of(parts, run.seconds, tasks(spark, query.group), run.metrics))
     return [_median(splits) for splits in runs.values()]
@@ -145,14 +145,14 @@ def section(runs: Sequence[Split], model: Model, at: str) -> Section:
         [
             str(run.parts), f"{run.wall_s:.2f}", f"{run.longest_s:.2f}", f"{run.longest_s / runs[0].longest_s:.2f}",
             f"{run.cpu_s:.2f}", f"{run.cpu_s / runs[0].cpu_s - 1:+.0%}",
-            *(run.metrics.get(name, "") for name in ("hot keys", "split parts", "halo rows", "spill size")),
+            run.metrics.get("number of copied rows", ""),
             f"{model.wall_s(run.parts, CORES):.2f}", f"{model.longest_s(run.parts):.2f}",
         ]
         for run in runs
     ]  # fmt: skip
     columns = [
-        "parts", "wall, s", "longest task, s", "of unsplit", "CPU, s", "extra CPU", "hot keys", "split parts",
-        "halo rows", "spill size", "model: wall, s", "model: longest task, s",
+        "parts", "wall, s", "longest task, s", "of unsplit", "CPU, s", "extra CPU", "copied rows",
+        "model: wall, s", "model: longest task, s",
     ]  # fmt: skip
     return Section(f"The hot key in parts, {CORES} cores, at {at}", columns, measured)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OPERATOR = "SlidingWindow"
+CUT_INTO = re.compile(r"CopyRows .*?, (\d+ parts)")
 SMALL_SCALE_SHARE = 0.5  # of the rows, for a peer that is extrapolated; a few rows take no time
 FIRST = "t_first"  # the view with those rows
 TREE = "spark.sql.window.segmentTree.enabled"
@@ -41,8 +43,8 @@ OWN_NOTES = [
     "The floor scans the columns of the query, shuffles them by key and sorts them, and computes no window.",
 ]
 HINTED = (
-    "Joinery runs with the hint {hint}, for which it takes a sample within the time measured; without the hint where "
-    "hot keys are whole."
+    "Joinery runs with the hint {hint}, for which it takes a sample and counts rows within the time measured; without "
+    "the hint where hot keys are whole."
 )
 EXTRAPOLATED = (
     "Extrapolated: {name} ran over the first {share:.2%} of the rows by time, as its cost per row depends on the frame "
@@ -109,8 +111,8 @@ def measure(spark: SparkSession, case: Case, scale: float = 1, first_runs: bool 
     if tree and scale == 1 and not tree.stopped() and tree.runs[-1].metrics.get(TREE_FRAMES, "0") == "0":
         tree.problem = f"{q.SEGMENT_TREE} ran without its segment tree"
     for measured in outcome.engines.values():
-        parts = measured.runs[-1].metrics.get("split parts", "0")
-        measured.engine.remark = f"{parts} parts" if parts != "0" else measured.engine.remark
+        parts = CUT_INTO.search(measured.runs[-1].plan)
+        measured.engine.remark = parts[1] if parts else measured.engine.remark
     return outcome
 
 

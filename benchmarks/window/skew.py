@@ -77,9 +77,9 @@ def with_parts(
     }
     found, missed = _judge(tuned) if judged else ([], [])
     missed += [
-        f"**a hint of {run.parts} parts gave {run.metrics.get('split parts', 'none')}**"
+        f"**a hint of {run.parts} parts cut {'keys' if run.metrics else 'none'}**"
         for run in [*default, *tuned]
-        if (run.metrics.get("split parts", "0") != "0") != (run.parts > 1)
+        if bool(run.metrics) != (run.parts > 1)
     ]
     result.verdict = "; ".join(filter(None, [result.verdict, *found, *missed]))
     result.met = result.met and not missed

@@ -99,10 +99,6 @@ class Capability(ABC):
         """Settings of the query that both need."""
         return {}
 
-    def may_raise_less(self, case: Case) -> bool:
-        """Whether stock may find an error of the data where Joinery need not look."""
-        return False
-
     def probe_sql(self, case: Case) -> str | None:
         """A query that stock Spark must be able to run for Joinery to have to; None where Joinery must in any case."""
         return None

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 NAMES = re.compile(
     r"\b(BroadcastLastJoin|ShuffledHashLastJoin|SortMergeLastJoin|TimeSlice|CarryOver|LastRowPerKey|AfterRight"
-    r"|SlidingWindow|WindowParts|BroadcastRangeJoin|ShuffledRangeJoin|StoredRangeIndex|joinery_might_contain)\b"
+    r"|SlidingWindow|BroadcastRangeJoin|ShuffledRangeJoin|StoredRangeIndex|joinery_might_contain)\b"
 )
 # Each operator and form that there is, as `forms_of` names it.
 FORMS = (
@@ -29,17 +29,14 @@ FORMS = (
     "ShuffledRangeJoin (one index)",
     "SlidingWindow (indexed)",
     "SlidingWindow (spilled)",
-    "SlidingWindow carried over a cut",
-    "SlidingWindow cut at read",
-    "SlidingWindow cut at write",
+    "SlidingWindow cut by a sample",
     "SlidingWindow cut by a stored distribution",
     "SortMergeLastJoin (in memory)",
     "SortMergeLastJoin (spilled)",
     "StoredRangeIndex",
     "joinery_might_contain",
 )
-WINDOW_BY_DISTRIBUTION = re.compile(r"cut[^,]* by the distribution of [^,]*, (before the shuffle|when read)")
-GROWS = re.compile(r"unboundedpreceding\$\(\), (currentrow|\d)|row_number|rank\(", re.IGNORECASE)
+WINDOW_PARTS = re.compile(r"CopyRows .*, \d+ parts by (a sample|the distribution)")
 
 
 def forms_of(frame: DataFrame) -> tuple[list[str], str]:
@@ -56,15 +53,17 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
     names = set(NAMES.findall(plan))
     if "AfterRight" in initial:  # it is gone once the right side is there
         names.add("AfterRight")
-    forms = names - {"ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow", "WindowParts", "TimeSlice"}
+    forms = names - {"ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow", "TimeSlice"}
     forms -= {"BroadcastRangeJoin", "ShuffledRangeJoin"}
     if names - forms:
         for node in _nodes(executed):
             forms.update(_forms(node, str(node.nodeName()), names))
         if "TimeSlice" in names and "cut by the distribution" in plan:
             forms.add("LAST JOIN cut by a stored distribution")
-        if WINDOW_BY_DISTRIBUTION.search(plan):
-            forms.add("SlidingWindow cut by a stored distribution")
+    for source in WINDOW_PARTS.findall(plan):
+        forms.add(
+            "SlidingWindow cut by a sample" if source == "a sample" else "SlidingWindow cut by a stored distribution"
+        )
     return sorted(forms), plan
 
 
@@ -96,12 +95,6 @@ def _forms(node: Any, name: str, names: set[str]) -> Iterator[str]:
         yield f"{name} (in parts)" if _metric(node, "tasksInParts") > 0 else f"{name} (one index)"
     elif name == "SlidingWindow":
         yield f"{name} (spilled)" if _metric(node, "spillSize") > 0 else f"{name} (indexed)"
-        if "WindowParts" in names:
-            yield f"{name} cut at write"
-        elif _metric(node, "splitParts") > 0:
-            yield f"{name} cut at read"
-            if GROWS.search(str(node.verboseString(1000))):
-                yield f"{name} carried over a cut"
 
 
 def _nodes(plan: Any) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from pyspark.sql.classic.dataframe import DataFrame
 
 from fuzz.forms import forms_of
 
-# Errors that say what is wrong with the data: stock and Joinery must both raise them, or neither.
+# Errors that say what is wrong with the data. Joinery raises none where stock has rows.
 ABOUT_DATA = (
     "ARITHMETIC_OVERFLOW",
     "OVERFLOW",

@@ -56,18 +56,12 @@ SPLIT_LAST_JOINS = {
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "64",
     "spark.joinery.lastJoin.skewSplit.enabled": "true",
-    "spark.joinery.lastJoin.skewSplit.minPartition": "1b",
+    "spark.joinery.skewSplit.minPartition": "1b",
 }
 SPLIT_WINDOWS = {
-    "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "0.1",
+    "spark.sql.adaptive.enabled": "true",  # without it no window is cut
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
-    "spark.joinery.slidingWindow.skewSplit.minPartition": "1b",
-    "spark.joinery.slidingWindow.skewSplit.atRead.enabled": "true",
-}
-SAMPLED_WINDOWS = {
-    "spark.joinery.slidingWindow.skewSplit.minPartition": "1b",
-    "spark.joinery.slidingWindow.skewSplit.sample.enabled": "true",
-    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
+    "spark.joinery.skewSplit.minPartition": "1b",
 }
 # What changes only the way to an answer: each with the share of the runs that have it.
 PHYSICAL: list[tuple[float, Settings]] = [

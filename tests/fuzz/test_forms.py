@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz.forms import WINDOW_BY_DISTRIBUTION, final_and_initial
+from fuzz.forms import WINDOW_PARTS, final_and_initial
 
 PLAN = """AdaptiveSparkPlan isFinalPlan=true
 +- == Final Plan ==
@@ -42,7 +42,8 @@ def test_a_plan_without_adaptive_execution_is_what_ran() -> None:
     assert final_and_initial(plan) == (plan, "")
 
 
-def test_a_window_is_cut_by_a_distribution_before_its_shuffle_or_behind_it() -> None:
-    told = ["cut by the distribution of file:/t, when read", "cut into 3 by the distribution of t, before the shuffle"]
-    others = ["cut by a sample, when read", "TimeSlice cut by the distribution of t"]
-    assert [bool(WINDOW_BY_DISTRIBUTION.search(text)) for text in told + others] == [True, True, False, False]
+def test_a_cut_window_names_the_source_of_its_cuts() -> None:
+    parts = "CopyRows xxhash64(k#1, 42), orderedlong(t#2, false), {}"
+    sources = ["3 parts by a sample", "64 parts by the distribution of file:/t"]
+    assert [WINDOW_PARTS.findall(parts.format(source)) for source in sources] == [["a sample"], ["the distribution"]]
+    assert WINDOW_PARTS.findall("TimeSlice cut by the distribution of t") == []

@@ -38,6 +38,7 @@ def test_a_tool_that_is_changed(repository: Path) -> None:
     assert is_recent(repository, ["tool"])
     git(repository, "commit", "--all", "--message", "change")
     assert is_recent(repository, ["tool"])
+    assert not is_recent(repository, ["tool", ":!tool/a.py"])
 
 
 def test_a_file_that_is_new(repository: Path) -> None:

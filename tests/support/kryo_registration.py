@@ -15,8 +15,7 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "3",
     "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
-    "spark.joinery.lastJoin.skewSplit.minPartition": "1",
-    "spark.joinery.slidingWindow.skewSplit.minPartition": "1",
+    "spark.joinery.skewSplit.minPartition": "1",
 }
 SHUFFLED = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 IN_PARTS = {**SHUFFLED, "spark.joinery.rangeJoin.maxBroadcast": "1"}

@@ -18,7 +18,7 @@ def is_recent(repository: Path, paths: list[str]) -> bool:
 
     Args:
         repository: Its folder.
-        paths: Files and folders, from there.
+        paths: Files and folders, from there; `:!PATH` leaves one out.
     """
 
     def git(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -150,9 +150,6 @@ class BuiltFilters(Capability):
         foreign = any("format" in table for table in case["tables"].values())
         return foreign and any(text in str(error) for text in ("TASK_WRITE_FAILED", "Class is not registered"))
 
-    def may_raise_less(self, case: Case) -> bool:
-        return True  # a row that matches nothing is dropped before expressions above it are computed
-
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
         return other_rows(right, found)
 

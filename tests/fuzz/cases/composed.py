@@ -32,7 +32,7 @@ from fuzz.cases.composed_steps import (
 from fuzz.cases.last_join_terms import REVERSE
 from fuzz.data import Table, column, register
 from fuzz.running import Answer, other_rows, row_texts
-from fuzz.settings import SAMPLED_WINDOWS, SPLIT_LAST_JOINS, SPLIT_WINDOWS, Settings, draw_physical
+from fuzz.settings import SPLIT_LAST_JOINS, SPLIT_WINDOWS, Settings, draw_physical
 
 
 class Composed(Capability):
@@ -91,7 +91,7 @@ class Composed(Capability):
         if rng.random() < 0.4:
             forced |= SPLIT_LAST_JOINS
         if rng.random() < 0.4:
-            forced |= rng.choice([SPLIT_WINDOWS, SAMPLED_WINDOWS])
+            forced |= SPLIT_WINDOWS
         if rng.random() < 0.5:
             forced["spark.joinery.runtimeFilter.applicationSideMinSize"] = "0"
         if rng.random() < 0.6:

@@ -193,9 +193,6 @@ class LastJoin(Capability):
     def meaning(self, case: Case) -> Settings:
         return dict(VARIABLE) if case["query"].get("words") else {}
 
-    def may_raise_less(self, case: Case) -> bool:
-        return True  # a candidate that is not tried raises nothing
-
     def columns(self, case: Case) -> str:
         padding = ", r.p AS right_p" if case["query"].get("padding") else ""
         order = "".join(f", {term} AS order_{i}" for i, (term, _) in enumerate(case["query"]["order"]))

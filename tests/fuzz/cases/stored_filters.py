@@ -194,9 +194,6 @@ class StoredFilters(Capability):
     def oracle_sql(self, case: Case) -> str:
         return self.sql({**case, "variant": {}})
 
-    def may_raise_less(self, case: Case) -> bool:
-        return True
-
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
         return other_rows(right, found)
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from fuzz.capability import Capability, Case
-from fuzz.cases.window_functions import draw_function, frames_of
+from fuzz.cases.window_functions import draw_cuttable, draw_function, frames_of
 from fuzz.cases.window_rounding import Rounding
 from fuzz.data import Table, column
 from fuzz.running import Answer, plain
-from fuzz.settings import SAMPLED_WINDOWS, SPLIT_WINDOWS, Settings, draw_physical
+from fuzz.settings import SPLIT_WINDOWS, Settings, draw_physical
 
 ORDER_TYPES = ["int", "bigint", "smallint", "tinyint", "double", "float", "decimal(10,2)", "date", "timestamp"]
 ORDER_TYPES += ["timestamp_ntz", "string"]
@@ -48,10 +48,10 @@ class SlidingWindow(Capability):
     total = 0.55
     limit = 0.1
     distribution = 0.08
-    cut = 0.3
-    sampled = 0.2
+    bounded = 0.4  # share of queries in which no function keeps hot keys whole
+    cut = 0.7
     most_functions = 5
-    parts: Sequence[int] = (*[0, 0, 2, 3, 8] * 3, 64)
+    parts: Sequence[int] = (*[0, 2, 3, 8] * 4, 64)
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
         rows = rng.choice(self.sizes)
@@ -90,10 +90,16 @@ class SlidingWindow(Capability):
             # ordered by one column without ties, so that there may be frames of both kinds
             order = [["id", rng.choice(ways)]]
             frames += frames_of(rng, "int", False, rows)
+        draw = draw_function
+        if rng.random() < self.bounded:
+            frames = [frame for frame in frames if "UNBOUNDED" not in frame] or [
+                "ROWS 2 PRECEDING" if total else "RANGE BETWEEN CURRENT ROW AND CURRENT ROW"
+            ]
+            draw = draw_cuttable
         query: dict[str, Any] = {
             "partition": known["keys"] if known else rng.choice([["k"], ["k"], ["k"], ["k", "s"], []]),
             "order": order,
-            "functions": [draw_function(rng, rng.choice(frames), total) for _ in range(rng.randint(1, most))],
+            "functions": [draw(rng, rng.choice(frames), total) for _ in range(rng.randint(1, most))],
             "padding": "p" in tables["t"]["columns"],
             "input": rng.choice(["scan"] * 4 + list(INPUTS)),
         }
@@ -103,14 +109,7 @@ class SlidingWindow(Capability):
         return query
 
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
-        forced: Settings = {}
-        drawn = rng.random()
-        if drawn < self.cut:
-            forced |= SPLIT_WINDOWS
-        elif drawn < self.cut + self.sampled:
-            forced |= SAMPLED_WINDOWS
-        elif drawn < self.cut + self.sampled + self.distribution * (1 - self.cut - self.sampled):
-            forced |= {key: value for key, value in SPLIT_WINDOWS.items() if "atRead" not in key}
+        forced: Settings = dict(SPLIT_WINDOWS) if rng.random() < self.cut else {}
         if rng.random() < 0.3:
             forced["spark.sql.windowExec.buffer.in.memory.threshold"] = rng.choice(["1", "2", "100"])
             # Spark's operator reads each file that it spilled through megabytes of buffers, all at once
@@ -147,10 +146,6 @@ class SlidingWindow(Capability):
             "",
             [text for i, function in enumerate(case["query"]["functions"]) for text in Rounding(function, i).needs],
         )
-
-    def may_raise_less(self, case: Case) -> bool:
-        # the sum of a frame may fit where the sum of its first rows does not
-        return any(function["call"].startswith(("sum(", "avg(")) for function in case["query"]["functions"])
 
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
         assert right.rows is not None
@@ -189,6 +184,7 @@ class ScarceWindow(SlidingWindow):
     sizes = (100, 3000, 9000, 20000)
     order_pools = ("dense", "many", "many")
     total = 0.8
+    bounded = 0.7
 
 
 class RangeWindow(SlidingWindow):
@@ -220,8 +216,8 @@ class StoredCutWindow(SlidingWindow):
     orders = ("o_int", "o_bigint", "o_date", "o_timestamp", "o_decimal")
     order_pools = ("dense", "many", "many", "ends", "changes")
     distribution = 0.9
-    cut = 0.3
-    sampled = 0.1
+    cut = 0.9
     most_functions = 2  # each may be a reason not to be cut
     total = 0.9
-    parts = (0, 0, 0, 0, 3)  # a hint goes before a store
+    bounded = 0.8
+    parts = (0, 2, 3, 8)

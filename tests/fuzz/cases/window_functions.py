@@ -19,6 +19,9 @@ INTERVALS = [
 ]
 NANOS = "(1700000000000000000 + x_int)"
 FILTERS = [" FILTER (WHERE v > 2)", " FILTER (WHERE x_bool)"]
+STAYS_WHOLE = re.compile(
+    r"row_number|rank|ntile|cume_dist|nth_value|collect_list|IGNORE NULLS|(sum|avg)\((x_dec38|make_|\(timestamp)"
+)
 # The greatest number of rows times frame that stock is asked for.
 MOST_STEPS = 2_000_000
 
@@ -83,6 +86,13 @@ def draw_function(rng: random.Random, frame: str, total: bool) -> Function:
     ]
     calls += ["ntile(3)", "percent_rank()", "cume_dist()", f"lag({value}) IGNORE NULLS"]
     return _function(rng.choice(calls), "")
+
+
+def draw_cuttable(rng: random.Random, frame: str, total: bool) -> Function:
+    """Draw a function over a frame that has both ends, which does not keep hot keys whole; the same parameters."""
+    while STAYS_WHOLE.search((function := draw_function(rng, frame, total))["call"]):
+        pass
+    return function
 
 
 def _function(

@@ -2,7 +2,7 @@ package io.github.sparkjoinery
 
 import java.util.Properties
 
-/** What the build has written into the jar. */
+/** The properties that the build has written into the jar. */
 private[sparkjoinery] object Build {
   private val properties: Properties = {
     val loaded = new Properties

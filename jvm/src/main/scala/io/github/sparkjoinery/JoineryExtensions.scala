@@ -18,7 +18,7 @@ import io.github.sparkjoinery.rangejoin.{
   SplitSkewedRangeJoin,
   UseStoredRangeIndex
 }
-import io.github.sparkjoinery.window.{ResolveSkewWindow, SkewWindow, SlidingWindowStrategy, SplitSkewedWindow}
+import io.github.sparkjoinery.window.{CutHotKeys, ResolveSkewWindow, SkewWindow, SlidingWindowStrategy}
 
 /** Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`. */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {
@@ -30,66 +30,67 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
 }
 
 /**
- * All that Joinery adds to a session. (Apart from the entry point, whose class has to load on any Spark.)
+ * Registers all of Joinery with a session. It is separate from the entry point, whose class has to load on any Spark.
  *
- * What runs when, for a query with a LAST JOIN:
- *   1. parser: [[JoineryParser]] reads the syntax; the join becomes Spark's own LEFT OUTER `Join` whose right child is
- *      a `LastJoinRight` that holds the ORDER BY terms;
- *   1. analyzer, resolution: [[ResolveLastJoinOrder]] does the same for the DataFrame form, and [[ResolveLastJoinAsOf]]
- *      writes its point-in-time condition. Everything Spark does to an ordinary join (USING, hints, self-join
- *      deduplication, coercion) works unchanged;
- *   1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] refuse what LAST JOIN cannot mean;
- *   1. plan normalization, after the analyzer and before the optimizer: [[PlanLastJoin]] turns the pair into the
- *      logical `LastJoin`, because a filter above a LEFT OUTER `Join` would make it an inner join; before that, columns
- *      that a side has but does not show come into the join, and columns of an outer query are taken out of it;
- *   1. optimizer: [[OptimizeLastJoin]], and what Spark does with a LEFT JOIN, in [[PushBelowLastJoin]] and
- *      [[NestedFieldsOfLastJoin]]; then, once filters are where they belong, [[InferFiltersOfLastJoin]] and
- *      [[DistributeLastJoin]];
- *   1. optimizer, and adaptive execution: [[EmptyRightSide]] leaves out keys that may fail where nothing is on the
- *      right, and [[EmptyLeftSide]] the whole join where nothing is on the left;
+ * The order for a query with a LAST JOIN:
+ *   1. parser: [[JoineryParser]] reads the syntax. The join becomes Spark's own LEFT OUTER `Join` with a
+ *      `LastJoinRight` as its right child, which holds the ORDER BY terms.
+ *   1. analyzer, resolution: [[ResolveLastJoinOrder]] marks the right child of the DataFrame form, and
+ *      [[ResolveLastJoinAsOf]] adds its point-in-time condition. Spark treats the join as an ordinary one: USING,
+ *      hints, self-join deduplication and coercion work unchanged.
+ *   1. analyzer, post-hoc and check: [[CheckLastJoinOrder]] and [[CheckLastJoin]] reject joins that have no meaning.
+ *   1. plan normalization, between analyzer and optimizer: [[PlanLastJoin]] turns the `Join` into a logical `LastJoin`.
+ *      A filter above would make the LEFT OUTER `Join` an inner join in the optimizer. Before that, the rule moves
+ *      projections of hidden columns above the join, and decorrelates the left side and ON.
+ *   1. optimizer: [[OptimizeLastJoin]], and Spark's rewrites of a LEFT JOIN in [[PushBelowLastJoin]] and
+ *      [[NestedFieldsOfLastJoin]]. After Spark has pushed filters down, [[InferFiltersOfLastJoin]] and
+ *      [[DistributeLastJoin]] run.
+ *   1. optimizer and adaptive execution: [[RemoveEmptySides]] removes a join with an empty side.
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
- *      on each re-plan of adaptive execution;
- *   1. adaptive execution: [[WaitForOwnRightSide]] sees to it that a right side which is measured first is run once;
- *   1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] has several tasks read a skewed partition;
- *   1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in stages of their own;
- *   1. EXPLAIN: [[ExplainReport]] shows the reasons below the plan, when asked to.
+ *      on each re-plan of adaptive execution.
+ *   1. adaptive execution: [[WaitForOwnRightSide]] makes sure that a right side that is measured first runs once.
+ *   1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] lets several tasks read a skewed partition.
+ *   1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in separate stages.
+ *   1. EXPLAIN: [[ExplainReport]] shows the reasons below the plan, if they are switched on.
  *
- * ASOF JOIN goes the same way: parsed into a `Join` whose right child is an `AsOfRight`, kept complete by
- * [[KeepMatchCondition]], checked by [[CheckAsOfJoin]], and made a `LastJoin` by [[PlanAsOfJoin]], as is Spark's own
- * `AsOfJoin`.
+ * ASOF JOIN takes the same way. The parser makes it a `Join` with an `AsOfRight` as its right child.
+ * [[KeepMatchCondition]] keeps its condition while Spark resolves USING, [[CheckAsOfJoin]] checks it, and
+ * [[PlanAsOfJoin]] makes it a `LastJoin`. [[PlanAsOfJoin]] also rewrites Spark's own `AsOfJoin`.
  *
- * For a join by a range:
- *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`;
- *   1. optimizer: [[UseStoredRangeIndex]] finds an index in the artifact store; [[DistributeRangeJoin]] cuts what has
- *      no equality, and no small side, into parts; both also for what EXISTS and IN become ([[AlsoOfSubqueries]]);
- *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or says why the join stays
- *      Spark's; again on each re-plan of adaptive execution.
+ * The order for a range join:
+ *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`.
+ *   1. optimizer: [[UseStoredRangeIndex]] finds an index in the artifact store. [[DistributeRangeJoin]] cuts a join
+ *      into parts that has no equality and no small side. Both rules also see the joins of EXISTS and IN
+ *      ([[AlsoOfSubqueries]]).
+ *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or records why Spark keeps
+ *      the join. It runs again on each re-plan of adaptive execution.
+ *   1. adaptive execution, both sides shuffled: [[SplitSkewedRangeJoin]] lets several tasks read a skewed partition.
  *
- * For a query with a window:
- *   1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and keeps it above each window of its
- *      SELECT;
- *   1. optimizer: [[SkewWindow.OutOfTheWay]] keeps hints out of the way of filters;
- *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`, and whether hot keys are cut before the shuffle;
- *   1. adaptive execution, the input shuffled: [[SplitSkewedWindow]] has several tasks read a skewed partition.
+ * The order for a query with a window:
+ *   1. analyzer, resolution: [[ResolveSkewWindow]] reads the hint `SKEW_WINDOW` and puts it above each window of its
+ *      SELECT.
+ *   1. optimizer: [[SkewWindow.OutOfTheWay]] moves hints above filters. Then [[CutHotKeys]] rewrites windows so that
+ *      hot keys are computed in parts.
+ *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`.
  *
- * Rows of a join that match nothing are dropped before they are shuffled:
- *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`;
- *   1. optimizer: [[ApplyBloomFilters]], with `spark.joinery.store`, uses filters that are there;
- *   1. planner: [[RuntimeFilterStrategy]] leaves out a filter of Spark's for the same keys;
- *   1. adaptive execution: [[WaitForKeys]] has a large side wait for the shuffle of a small one;
- *   1. adaptive execution, the small side shuffled: [[FilterByShuffledKeys]] puts its keys' filter into the large side;
- *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] has few keys filter the other side before that
- *      is sorted.
+  * Runtime filters drop rows that match nothing before a join shuffles them:
+  *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`.
+  *   1. optimizer: [[ApplyBloomFilters]] uses filters of `spark.joinery.store`.
+  *   1. planner: [[RuntimeFilterStrategy]] removes filters that Spark's own rule has added on the same keys.
+  *   1. adaptive execution: [[WaitForKeys]] lets the large side of a join wait for the shuffle of the small side.
+  *   1. adaptive execution, the small side shuffled: [[FilterByShuffledKeys]] filters the large side by its keys.
+  *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] filters one side by the keys of the other, if
+  *      these are few, before the sort.
  *
- * Whatever the operators: [[OneFilePerTask]] makes one partition more of 200, so that a task writes one file instead of
- * one for each.
+ * [[OneFilePerTask]] changes shuffles of few rows: it makes 201 partitions of 200, so that a task writes one file
+ * instead of one per partition.
  *
- * Below, each capability has a section, with its rules in the order in which they run.
+ * The body has a section per capability, with its rules in the order in which they run.
  */
 private object Capabilities {
 
   def inject(extensions: SparkSessionExtensions): Unit = {
-    JoineryConf.register() // or SET would take any value until the first query
+    JoineryConf.register() // or SET would accept any value until the first query
     extensions.injectFunction(JoineryVersion.function)
     InnermostParser.inject(extensions, new JoineryParser)
 
@@ -110,8 +111,7 @@ private object Capabilities {
     extensions.injectOptimizerRule(_ => NestedFieldsOfLastJoin)
     extensions.injectPreCBORule(_ => InferFiltersOfLastJoin)
     extensions.injectPreCBORule(_ => DistributeLastJoin)
-    extensions.injectRuntimeOptimizerRule(_ => EmptyLeftSide)
-    extensions.injectRuntimeOptimizerRule(_ => EmptyRightSide)
+    extensions.injectRuntimeOptimizerRule(_ => RemoveEmptySides)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
@@ -126,8 +126,8 @@ private object Capabilities {
     // windows
     extensions.injectResolutionRule(_ => ResolveSkewWindow)
     extensions.injectOptimizerRule(_ => SkewWindow.OutOfTheWay)
+    extensions.injectPreCBORule(_ => CutHotKeys)
     extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
-    extensions.injectQueryStagePrepRule(_ => SplitSkewedWindow)
 
     // filters
     extensions.injectResolutionRule(_ => ResolveRuntimeFilterHint)
@@ -138,7 +138,7 @@ private object Capabilities {
     extensions.injectQueryStagePrepRule(_ => WaitForKeys)
     extensions.injectQueryStageOptimizerRule(_ => FilterShuffledRows)
 
-    // whatever the operators
+    // independent of the operators
     extensions.injectQueryStagePrepRule(_ => OneFilePerTask)
     extensions.injectColumnar(_ => CodegenBoundaries)
     extensions.injectPreCBORule(_ => ExplainReport.Show)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{ExpressionInfo, Literal}
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinOrder.FunctionDescription
 
-/** `joinery_version()`: the version of the jar, and by its presence the proof that the extension is loaded. */
+/** `joinery_version()` returns the version of the jar. Its presence shows that the extension is loaded. */
 object JoineryVersion {
   private val Name = "joinery_version"
 

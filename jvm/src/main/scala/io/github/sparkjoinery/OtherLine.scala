@@ -11,19 +11,21 @@ import org.apache.spark.sql.joinery.InnermostParser
 import io.github.sparkjoinery.parser.RefusingParser
 
 /**
- * A jar that a Spark of another line has loaded than it is built for. Queries would fail there with NoSuchMethodError,
- * so that the jar leaves them all to Spark, and refuses LAST JOIN and ASOF JOIN, which Spark would read as aliases.
- * This code uses only API that is the same in Spark 4.0 to 4.3.
+ * Handles a jar that is loaded by a Spark of another line than it is built for. Queries with our operators would fail
+ * with NoSuchMethodError. The jar therefore leaves all queries to Spark, and rejects LAST JOIN and ASOF JOIN, which
+ * Spark would read as aliases. This code uses only API that is the same in Spark 4.0 to 4.3.
  */
 private[sparkjoinery] object OtherLine {
   private val Name = "joinery_misfit"
 
-  /** The warning, with the name of the right jar; None where the jar fits. */
+  /** The warning, with the name of the right jar; None if the jar fits. */
   lazy val misfit: Option[String] = message(SPARK_VERSION, Build.line, Build.lines)
 
   private lazy val warnOnce: Unit = misfit.foreach(LoggerFactory.getLogger("io.github.sparkjoinery").warn(_))
 
-  /** Leaves behind the refusal, and the function `joinery_misfit()`, by which dbt and Python learn the reason. */
+  /**
+   * Adds the parser that rejects the joins, and the function `joinery_misfit()`, which tells dbt and Python the reason.
+   */
   def inject(extensions: SparkSessionExtensions, why: String): Unit = {
     warnOnce
     InnermostParser.inject(extensions, new RefusingParser(why))

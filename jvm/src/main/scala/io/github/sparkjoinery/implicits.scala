@@ -20,36 +20,37 @@ object implicits {
   implicit class LastJoinDataset(private val left: Dataset[_]) extends AnyVal {
 
     /**
-     * Each left row once, beside the last right row that it shares the given columns with, or NULLs.
+     * Returns each left row once, with the last right row that has the same values in the given columns, or with NULLs.
      *
      * @param right
      *   the rows to look up; `right.hint("broadcast")`, `"merge"` or `"shuffle_hash"` chooses the operator
      * @param usingColumns
      *   columns of both sides, which the result has once
      * @param orderBy
-     *   what is last: columns of `right`, most significant first, with Spark's defaults for direction and NULLs;
-     *   without any, one of the matches
+     *   columns of `right` that decide which row is last, most significant first, with Spark's defaults for direction
+     *   and NULLs. Empty: any of the matches.
      */
     def lastJoin(right: Dataset[_], usingColumns: Seq[String], orderBy: Column*): DataFrame =
       left.toDF().join(implicits.ordered(right, orderBy), usingColumns, "left")
 
-    /** As the first form, with any condition over both sides. */
+    /** Returns the same as the first form, with any condition over both sides. */
     def lastJoin(right: Dataset[_], on: Column, orderBy: Column*): DataFrame =
       left.toDF().join(implicits.ordered(right, orderBy), on, "left")
 
     /**
-     * Point in time: of the rows that share the columns, the last that is not after `asOf`.
+     * Joins at a point in time: of the right rows with the same values in the columns, returns the last one that is not
+     * after `asOf`.
      *
      * @param asOf
-     *   a time of the left row, and how far back its match may lie
+     *   a time of the left row, and the largest distance of its match
      * @param orderBy
-     *   what is last; the first term is compared with `asOf`. Under a descending term the match is the first row that
-     *   is not before it
+     *   decides which row is last; the first term is compared with `asOf`. If it is descending, the match is the first
+     *   row that is not before `asOf`.
      */
     def lastJoin(right: Dataset[_], usingColumns: Seq[String], asOf: AsOf, orderBy: Column*): DataFrame =
       implicits.marked(left, asOf).join(implicits.ordered(right, orderBy), usingColumns, "left")
 
-    /** Point in time, with any further condition over both sides. */
+    /** Joins at a point in time, with any further condition over both sides. */
     def lastJoin(right: Dataset[_], on: Column, asOf: AsOf, orderBy: Column*): DataFrame =
       implicits.marked(left, asOf).join(implicits.ordered(right, orderBy), on, "left")
   }
@@ -62,13 +63,13 @@ object implicits {
 }
 
 /**
- * The time of a left row as of which its match is looked up.
+ * The time of a left row for a point-in-time join.
  *
  * @param time
  *   a column of the left side, or an expression over its columns
  * @param tolerance
- *   how far from `time` the match may lie at most (exactly so far still counts): an interval for dates and timestamps,
- *   a number for numbers
+ *   the largest allowed distance of the match from `time`, inclusive: an interval for dates and timestamps, a number
+ *   for numbers
  */
 case class AsOf(time: Column, tolerance: Option[Column])
 

@@ -25,23 +25,18 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.lastJoin.maxBroadcast" -> "512MB",
       "spark.joinery.lastJoin.maxHashPartition" -> "128MB",
       "spark.joinery.lastJoin.skewSplit.enabled" -> "true",
-      "spark.joinery.lastJoin.skewSplit.minPartition" -> "32MB",
       "spark.joinery.runtimeFilter.applicationSideMinSize" -> "10MB",
       "spark.joinery.runtimeFilter.build.enabled" -> "true",
       "spark.joinery.runtimeFilter.buildTimeout" -> "30s",
       "spark.joinery.runtimeFilter.maxKeys" -> "1000000",
       "spark.joinery.rangeJoin.enabled" -> "true",
       "spark.joinery.rangeJoin.maxBroadcast" -> "1GB",
-      "spark.joinery.rangeJoin.maxIndexPart" -> "4GB",
       "spark.joinery.rangeJoin.skewSplit.enabled" -> "true",
-      "spark.joinery.rangeJoin.skewSplit.minPartition" -> "16MB",
       "spark.joinery.rangeJoin.storedIndex.enabled" -> "true",
       "spark.joinery.runtimeFilter.enabled" -> "true",
+      "spark.joinery.skewSplit.minPartition" -> "32MB",
       "spark.joinery.slidingWindow.enabled" -> "true",
       "spark.joinery.slidingWindow.skewSplit.enabled" -> "true",
-      "spark.joinery.slidingWindow.skewSplit.sample.enabled" -> "false",
-      "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "false",
-      "spark.joinery.slidingWindow.skewSplit.minPartition" -> "64MB",
       "spark.joinery.store" -> "<undefined>",
       "spark.joinery.store.maxArtifactSize" -> "64MB",
       "spark.joinery.store.timeout" -> "2s"
@@ -64,9 +59,7 @@ class ConfSuite extends JoinerySession {
         "spark.joinery.rangeJoin.storedIndex.enabled",
         "spark.joinery.runtimeFilter.enabled",
         "spark.joinery.slidingWindow.enabled",
-        "spark.joinery.slidingWindow.skewSplit.enabled",
-        "spark.joinery.slidingWindow.skewSplit.sample.enabled",
-        "spark.joinery.slidingWindow.skewSplit.atRead.enabled"
+        "spark.joinery.slidingWindow.skewSplit.enabled"
       )) {
       val error = intercept[IllegalArgumentException](sql(s"SET $key=maybe"))
       assert(error.getMessage.contains(key) && error.getMessage.contains("maybe"))

@@ -17,7 +17,7 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Leaves no view to the next suite, and no query whose stages were linked wrongly. */
   override protected def afterAll(): Unit = {
-    spark.catalog.listTables().where("isTemporary").collect().foreach(view => spark.catalog.dropTempView(view.name))
+    spark.sessionState.catalog.getTempViewNames().foreach(spark.catalog.dropTempView)
     SparkEvents.await(spark)
     JoinerySession.links.found().headOption.foreach(fail(_))
   }
@@ -68,6 +68,12 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
   /** Makes temporary views of the results of queries; in `beforeAll`, because suites share the session. */
   protected def views(queries: (String, String)*): Unit =
     queries.foreach { case (name, query) => sql(query).createOrReplaceTempView(name) }
+
+  /** The same of few rows, computed once: generated code of queries over them then has no more than what is tested. */
+  protected def computedViews(queries: (String, String)*): Unit =
+    withConf(Interpreted: _*)(queries.foreach { case (name, query) =>
+      sql(query).localCheckpoint().createOrReplaceTempView(name)
+    })
 
   /** Drops tables and views of the catalog when `body` is through. */
   protected def withTables[T](names: String*)(body: => T): T =

@@ -7,10 +7,10 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
 /**
- * Makes a broadcast join of Joinery acceptable to adaptive execution, which silently stops re-planning if a broadcast
- * stage is below any other operator than Spark's own broadcast joins. The operator therefore extends Spark's nested
- * loop join, overrides all of its work, and mixes in this trait. It streams the child that is not broadcast, within the
- * same whole-stage code.
+ * Makes a broadcast join of Joinery acceptable to adaptive execution. Adaptive execution silently stops re-planning if
+ * a broadcast stage is below any other operator than Spark's own broadcast joins. The operator therefore extends
+ * Spark's nested loop join, overrides all of its work, and mixes in this trait. It streams the child that is not
+ * broadcast, within the same whole-stage code.
  *
  * A class that extends a case class gets no case class methods of its own, so the trait implements them over
  * `arguments`.

@@ -15,16 +15,10 @@ import org.apache.spark.sql.execution._
 trait ChildrenInOwnStages extends SparkPlan
 
 /**
- * Marks an operator whose generated code depends on the task's number. Within the code of a union it would see the
- * number of the union's task.
- */
-trait CodeByTaskNumber extends SparkPlan
-
-/**
  * Ends the code generation stage of its child. It is placed in two cases:
  *   - below an operator with [[ChildrenInOwnStages]];
- *   - below a union, if the child has such an operator or one with [[CodeByTaskNumber]]. From Spark 4.3 on, a union
- *     shares the code of its children if each of them has one input.
+ *   - below a union, if the child has such an operator. From Spark 4.3 on, a union shares the code of its children if
+ *     each of them has one input.
  */
 case class CodegenBoundaryExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "CodegenBoundary"
@@ -44,13 +38,8 @@ object CodegenBoundaries extends ColumnarRule {
     else plan.transformUp {
       case parent: ChildrenInOwnStages => parent.withNewChildren(parent.children.map(separate))
       case union: UnionExec => union.withNewChildren(union.children.map { child =>
-          if (child.exists(isOutsideUnions)) separate(child) else child
+          if (child.exists(_.isInstanceOf[ChildrenInOwnStages])) separate(child) else child
         })
-    }
-
-    private def isOutsideUnions(plan: SparkPlan): Boolean = plan match {
-      case _: ChildrenInOwnStages | _: CodeByTaskNumber => true
-      case _ => false
     }
 
     private def separate(child: SparkPlan): SparkPlan = child match {

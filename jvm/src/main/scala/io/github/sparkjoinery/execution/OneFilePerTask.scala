@@ -17,19 +17,20 @@ import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.planning.ReportedOperator
 
 /**
- * Has each task write its shuffled rows into one file, in adaptive plans with an operator or a filter of Joinery that
- * shuffle few rows. Up to `spark.shuffle.sort.bypassMergeThreshold` partitions (200, which is also how many Spark makes
- * by default) each task opens a file for every partition; of rows that a filter has made few, that takes longer than
- * all the rest. With one partition more it sorts rows by partition in memory
- * (docs/decisions/0021-one-partition-more.md).
+ * Makes each task write its shuffled rows into one file, in adaptive plans with an operator or filter of Joinery that
+ * shuffle few rows. Up to `spark.shuffle.sort.bypassMergeThreshold` partitions, a task opens a file for every
+ * partition. The threshold is 200, which is also Spark's default number of partitions. If a filter leaves few rows,
+ * opening the files takes longer than all the rest. A task sorts its rows by partition in memory if there is one more
+ * partition (docs/decisions/0021-one-partition-more.md).
  */
 object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
-  // Tasks of many rows, though, are faster with a file for each partition than with a sort.
+  // Tasks of many rows are faster with a file for each partition than with a sort.
   private val FewBytes = 64L << 20
 
   override def apply(plan: SparkPlan): SparkPlan = plan match {
-    // A stage of adaptive execution: who reads what it shuffles is not to be seen from here, and has been planned.
+    // The root of a stage of adaptive execution. The plan that reads its shuffled rows is not visible here, and has
+    // been planned.
     case _: Exchange => plan
     case _ => if (isOurs(plan)) changed(plan) else plan
   }
@@ -41,7 +42,8 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
         case exchange: ShuffleExchangeExec =>
           needed(exchange, most).fold(exchange)(enough => exchange.copy(outputPartitioning = enough))
       }
-      // What is partitioned without a shuffle, by buckets for example, keeps its number, and so does what it meets.
+      // A child that is partitioned without a shuffle, by buckets for example, keeps its number of partitions. The
+      // other side of its join has to keep the same number.
       if (more.fastEquals(plan) || !ValidateRequirements.validate(more)) plan else more
     case _ => plan
   }
@@ -53,8 +55,8 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
   }.isDefined
 
   /**
-   * The partitioning with enough partitions, of a shuffle that has almost as many: how many there are is the user's
-   * choice.
+   * The partitioning with enough partitions, if the shuffle has almost as many. Any other number of partitions is the
+   * user's choice.
    */
   private def needed(plan: SparkPlan, most: Int): Option[HashPartitioning] = plan match {
     case exchange: ShuffleExchangeExec if exchange.shuffleOrigin == ENSURE_REQUIREMENTS =>

@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.expressions
 
 /**
- * The filter that `joinery_might_contain` probes with hashes of keys: stored, built by the query, or absent. All tasks
+ * The filter that `joinery_might_contain` tests hashes of keys with: stored, built by the query, or absent. All tasks
  * of an executor share it. Implementations define `equals`, so that Spark can compare plans with filters.
  */
 trait KeyFilter extends Serializable {

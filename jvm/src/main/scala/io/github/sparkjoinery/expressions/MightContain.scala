@@ -6,30 +6,30 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.types.{BinaryType, BooleanType, DataType}
 
-/** What a runtime filter compares keys with. The rows that it drops match nothing. */
+/** An expression that a runtime filter compares keys with. The filter drops only rows that match nothing. */
 trait OfRuntimeFilter extends Expression
 
 /**
- * An expression that stands for a filter: of the store, or built while the query runs. It has no value but the filter.
+ * An expression that holds a filter, from the store or built while the query runs. It cannot be evaluated to a value.
  */
 trait KeyFilterExpression extends OfRuntimeFilter {
 
-  /** The filter; on the driver, and once the subquery that builds it is through. */
+  /** The filter. Available on the driver, after the subquery that builds it has finished. */
   def keyFilter: KeyFilter
 
-  /** Whether hardly any row is likely to pass. */
+  /** True if hardly any row is likely to pass. */
   def isSelective: Boolean
   override def nullable: Boolean = false
   override def dataType: DataType = BinaryType
 }
 
-/** A filter that is there when the query is planned. */
+/** A filter that exists when the query is planned. */
 case class StoredFilter(keyFilter: KeyFilter, isSelective: Boolean = false) extends LeafExpression
   with KeyFilterExpression with Unevaluable {
   override def toString: String = keyFilter.relation
 }
 
-/** The keys of two filters: one that was there, and one of what has come since. */
+/** Combines two filters: a stored one, and one of the keys that have been added since. */
 case class EitherFilter(stored: Expression, added: Expression) extends BinaryExpression with KeyFilterExpression
   with Unevaluable {
   override def left: Expression = stored
@@ -46,27 +46,27 @@ case class EitherFilter(stored: Expression, added: Expression) extends BinaryExp
 }
 
 /**
- * Whether a filter may contain a key: false if it surely does not, or if the key is NULL. It stands only where rows
- * whose key the filter does not contain have no effect, so that any answer is right that is true for all keys in the
- * filter; true for all is what it comes to where too few rows are dropped. Never NULL, which a Filter would take for
- * false.
+ * True if a filter may contain a key; false if it surely does not, or if the key is NULL; true if the key throws,
+ * because the query may drop the row before it evaluates the key. It is used only where rows with other keys have no
+ * effect. Any answer is therefore right if it is true for all keys of the filter. If the filter drops too few rows, the
+ * answer becomes true for all. It is never NULL, which a Filter would treat as false.
  *
  * @param hash
- *   `xxhash64` of the key, NULL if one of its columns is
+ *   `xxhash64` of the key; NULL if a column of the key is NULL
  * @param filter
- *   the filter, common to all tasks
+ *   the filter, shared by all tasks
  * @param pauses
- *   whether it may let a row pass whose key it has dropped before, as it does where it is of little use; not below an
- *   aggregate that might fail of a part of its rows
+ *   true if rows may pass untested while the filter drops few. The same key may then be dropped in one row and pass in
+ *   another. Not allowed below an aggregate that may throw when it sees only some rows of a key.
  */
 case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) extends BinaryExpression
   with Predicate
   with ConditionalExpression {
 
-  // The filter has no value, which Spark would otherwise compute once for two tests by the same filter.
-  override def alwaysEvaluatedInputs: Seq[Expression] = Seq(hash)
+  // Spark would evaluate common parts of two tests ahead of both: a key, which may throw, or a filter without a value.
+  override def alwaysEvaluatedInputs: Seq[Expression] = Nil
   override def branchGroups: Seq[Seq[Expression]] = Nil
-  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = copy(hash = inputs.head)
+  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = this
 
   override def left: Expression = hash
   override def right: Expression = filter
@@ -78,7 +78,7 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
 
   private def keyFilter: KeyFilter = filter.asInstanceOf[KeyFilterExpression].keyFilter
 
-  /** Whether hardly any row is likely to pass. */
+  /** True if hardly any row is likely to pass. */
   def isSelective: Boolean = filter.asInstanceOf[KeyFilterExpression].isSelective
 
   private def keys: Seq[Expression] = hash.collectFirst { case XxHash64(keys, _) => keys }.getOrElse(Seq(hash))
@@ -87,8 +87,10 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
   @transient private lazy val tester = keyFilter.newTester(pauses)
 
   override def eval(input: InternalRow): Any = tester.skips() || {
-    val value = hash.eval(input)
-    value != null && tester.mightContain(value.asInstanceOf[Long])
+    try {
+      val value = hash.eval(input)
+      value != null && tester.mightContain(value.asInstanceOf[Long])
+    } catch { case _: Exception => true }
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
@@ -100,8 +102,12 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
       code = code"""
         boolean ${ev.value} = $tester.skips();
         if (!${ev.value}) {
-          ${key.code}
-          ${ev.value} = !${key.isNull} && $tester.mightContain(${key.value});
+          try {
+            ${key.code}
+            ${ev.value} = !${key.isNull} && $tester.mightContain(${key.value});
+          } catch (Exception e) {
+            ${ev.value} = true;
+          }
         }""",
       isNull = FalseLiteral
     )
@@ -114,12 +120,12 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
 object MightContain {
 
   /**
-   * A test by a stored filter.
+   * Tests keys with a stored filter.
    *
    * @param keys
-   *   of the types that the filter hashes, see [[HashedKey]]
+   *   the keys, with the types that the filter hashes; see [[HashedKey]]
    * @param isSelective
-   *   whether hardly any row is likely to pass
+   *   true if hardly any row is likely to pass
    */
   def apply(keys: Seq[Expression], filter: KeyFilter, isSelective: Boolean = false): MightContain =
     MightContain(HashedKey.hash(keys), StoredFilter(filter, isSelective), pauses = true)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, Decimal, LongType}
  * then be hashed, and times searched, without reading the row.
  *
  * @param child
- *   of a type that [[OrderedLong.supports]] accepts
+ *   a value of a type that [[OrderedLong.supports]] accepts
  * @param descending
  *   true if greater values give smaller longs
  */
@@ -59,4 +59,7 @@ object OrderedLong {
     val bits = java.lang.Double.doubleToLongBits(if (value == 0) 0.0 else value)
     bits ^ ((bits >> 63) & Long.MaxValue)
   }
+
+  /** The double that has a long. */
+  def toDouble(long: Long): Double = java.lang.Double.longBitsToDouble(long ^ ((long >> 63) & Long.MaxValue))
 }

@@ -7,13 +7,13 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
 /**
- * The left side of a LAST JOIN, whose shuffle waits for the right side's. Under adaptive execution a side is shuffled
- * as soon as what is below it is ready; this node has the right side's shuffle below it, the very one that the join
- * reads, too. So when the right side, reduced to a row per key, turns out small enough to broadcast, the left side has
- * not been shuffled in vain.
+ * The left side of a LAST JOIN, held back until the right side is shuffled. Adaptive execution shuffles a side as soon
+ * as its children are ready. This node has the right side's shuffle as a second child, the same one that the join
+ * reads. The right side, reduced to a row per key, may turn out small enough to broadcast. The left side has then not
+ * been shuffled in vain.
  *
  * @param rightKeys
- *   as the join requires them to be distributed
+ *   the join keys by which the right side is distributed
  */
 case class AfterRightExec(left: SparkPlan, right: SparkPlan, rightKeys: Seq[Expression]) extends BinaryExecNode {
   override def nodeName: String = "AfterRight"

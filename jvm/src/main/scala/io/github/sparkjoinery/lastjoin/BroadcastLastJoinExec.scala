@@ -16,9 +16,9 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 import io.github.sparkjoinery.lastjoin.search.GroupedRowsSearch
 
 /**
- * LAST JOIN with the right side broadcast, grouped by key and in order ([[GroupedRowsBroadcastMode]]); each left row
- * finds its candidates by hash and binary search and tries them from the last backwards. The left side is streamed: it
- * keeps its partitioning and order. Memory: the right side once per executor, within Spark's broadcast limits.
+ * LAST JOIN with a broadcast right side, grouped by key and sorted ([[GroupedRowsBroadcastMode]]). Each left row finds
+ * its candidates by hash and binary search, and tests them from the last backwards. The left side is streamed and keeps
+ * its partitioning and order. Memory: the right side once per executor, within Spark's broadcast limits.
  *
  * @param terms
  *   ON and ORDER BY

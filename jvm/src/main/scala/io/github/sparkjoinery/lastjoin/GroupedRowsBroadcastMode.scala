@@ -8,7 +8,10 @@ import org.apache.spark.sql.joinery.{DriverBuildMemory, JoineryConf}
 
 import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsBuilder, RowGrouping}
 
-/** Ships the right side of a LAST JOIN as [[GroupedRows]], ready to search; once for all joins that group it alike. */
+/**
+ * Broadcasts the right side of a LAST JOIN as [[GroupedRows]], ready to search. Joins that group the side alike share
+ * one broadcast.
+ */
 case class GroupedRowsBroadcastMode(right: RowGrouping) extends BroadcastMode {
 
   override def transform(rows: Array[InternalRow]): GroupedRows = transform(rows.iterator, Some(rows.length))
@@ -30,6 +33,6 @@ case class GroupedRowsBroadcastMode(right: RowGrouping) extends BroadcastMode {
 
 object GroupedRowsBroadcastMode {
 
-  /** In bytes. No rows at all take some memory, too, and no driver is short of this much. */
+  /** The lowest limit, in bytes. An empty relation takes some memory, too, and every driver has this much. */
   private val Smallest = 64L << 10
 }

@@ -3,23 +3,22 @@ package io.github.sparkjoinery.lastjoin
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
-import io.github.sparkjoinery.lastjoin.search.Failures
 import io.github.sparkjoinery.planning.MayFail
 
 /**
- * Generated code of the search in `GroupedRows`: keys, times and conditions are evaluated on variables, without rows of
- * their own.
+ * Generated code that searches `GroupedRows`. It evaluates keys, times and conditions on variables and builds no rows
+ * for them.
  */
 private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
 
-  /** Code that evaluates, once, the left columns that the search needs. */
+  /** Code that evaluates the left columns of the search once. */
   protected def evaluateSearched(leftVars: Seq[ExprCode]): String = {
     val searched = terms.leftKeys ++ terms.asOf ++ terms.within ++ terms.residual
     evaluateRequiredVariables(left.output, leftVars, AttributeSet(searched.flatMap(_.references)))
   }
 
   /**
-   * Code that searches the match of a left row, whose variables [[evaluateSearched]] has evaluated.
+   * Code that finds the match of a left row. [[evaluateSearched]] has evaluated the row's variables before.
    *
    * @param reader
    *   name of a `GroupedRowsReader`
@@ -54,25 +53,13 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
            |""".stripMargin
       case Some(asOf) =>
         val (time, timeIsNull) = longOrRow(terms.leftLongTime, Seq(asOf))
-        val lastUpTo = s"$reader.lastUpTo($group, ${time.value})"
-        // Without conditions, having candidates is all that makes the bound's error one of the query.
-        if (terms.hasConditions && MayFail(asOf)) {
-          val findPlace = guarded(ctx, leftVars, s"${time.code}\nif (!$timeIsNull) $place = $lastUpTo;")(
-            (failures, error, leftRow) => s"$failures.ofBound($error, $leftRow, $reader, $group);")
-          s"""
-             |int $place = -1;
-             |$findPlace
-             |$search
-             |""".stripMargin
-        } else {
-          s"""
-             |${time.code}
-             |if (!$timeIsNull) {
-             |  int $place = $lastUpTo;
-             |  $search
-             |}
-             |""".stripMargin
-        }
+        val findPlace = s"${time.code}\n$place = $timeIsNull ? -1 : $reader.lastUpTo($group, ${time.value});"
+        val catchesError = terms.leftLongTime.isEmpty && MayFail(asOf)
+        s"""
+           |int $place = $reader.last($group);
+           |${if (catchesError) s"try {\n$findPlace\n} catch (Exception e) {}" else findPlace}
+           |$search
+           |""".stripMargin
     }
     s"""
        |${key.code}
@@ -86,37 +73,12 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
   }
 
   /**
-   * Code that leaves it to [[Failures]] what becomes of its errors.
-   *
-   * @param leave
-   *   code that does so, by the names of the failures, the error, and a row of the left columns that conditions need
-   */
-  private def guarded(ctx: CodegenContext, leftVars: Seq[ExprCode], code: String)(
-      leave: (String, String, String) => String): String = {
-    val needed = AttributeSet((terms.within ++ terms.residual).flatMap(_.references))
-    val columns = left.output.filter(needed.contains)
-    val failures = ctx.addReferenceObj("failures", new Failures(terms, columns, right.output))
-    ctx.currentVars = leftVars
-    ctx.INPUT_ROW = null
-    val leftRow = GenerateUnsafeProjection.createCode(ctx, BindReferences.bindReferences(columns, left.output))
-    val error = ctx.freshName("error")
-    s"""
-       |try {
-       |  $code
-       |} catch (Exception $error) {
-       |  ${leftRow.code}
-       |  ${leave(failures, error, leftRow.value.toString)}
-       |}
-       |""".stripMargin
-  }
-
-  /**
-   * Code that tries candidates from the last backwards, until one passes.
+   * Code that tests candidates from the last backwards until one passes.
    *
    * @param first
-   *   the place of the first
+   *   code for the position of the first candidate
    * @param place
-   *   name of a variable with the place of the last
+   *   name of the variable with the position of the last candidate
    */
   protected def candidatesCode(
       ctx: CodegenContext,
@@ -150,11 +112,6 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
     }.getOrElse("")
     val checks = check(terms.within)(near => s"if (${near.isNull}) continue;\nif (!${near.value}) break;") +
       check(terms.residual)(passes => s"if (${passes.isNull} || !${passes.value}) continue;")
-    val guardedChecks =
-      if ((terms.within ++ terms.residual).exists(MayFail(_)))
-        guarded(ctx, leftVars, checks)((failures, error, leftRow) =>
-          s"if ($failures.ofPair($error, $leftRow, $candidate)) continue;\nbreak;")
-      else checks
     val firstPlace = ctx.freshName("first")
     s"""
        |int $firstPlace = $first;
@@ -162,7 +119,7 @@ private[lastjoin] trait GroupedRowsCodegen { self: LastJoinExec =>
        |  UnsafeRow $candidate = $reader.row($place);
        |  $tried.add(1);
        |  $columns
-       |  $guardedChecks
+       |  $checks
        |  $matched = $candidate;
        |  break;
        |}

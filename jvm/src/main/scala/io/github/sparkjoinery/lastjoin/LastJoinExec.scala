@@ -10,7 +10,7 @@ import io.github.sparkjoinery.execution.MatchedColumns
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 import io.github.sparkjoinery.planning.ReportedOperator
 
-/** What the physical forms of LAST JOIN share: their terms, how EXPLAIN shows them, their metrics, their output. */
+/** Base of the physical LAST JOINs: their terms, their text in EXPLAIN, their metrics and their output. */
 trait LastJoinExec extends CodegenSupport with ReportedOperator {
 
   def left: SparkPlan
@@ -30,7 +30,7 @@ trait LastJoinExec extends CodegenSupport with ReportedOperator {
     "candidatesTried" -> SQLMetrics.createMetric(sparkContext, "candidates tried")
   )
 
-  /** For EXPLAIN FORMATTED: without it Spark's own description would hide keys, order and condition. */
+  /** Text for EXPLAIN FORMATTED. Spark's own text would not show keys, order and condition. */
   protected def describe: String = {
     def list(expressions: Seq[Expression]): String = expressions.map(_.sql).mkString("[", ", ", "]")
     val asOf = for (l <- terms.asOf; r <- terms.asOfTerm) yield {
@@ -48,11 +48,11 @@ trait LastJoinExec extends CodegenSupport with ReportedOperator {
        |""".stripMargin
   }
 
-  /** Without generated code: what joins the rows of a task. */
+  /** Joins the rows of a task if no code is generated. */
   protected def joinedRows: JoinedRows = JoinedRows(output, left.output, right.output, metrics)
 
   /**
-   * Generated code that passes on a left row and its match.
+   * Generated code that emits a left row with its match.
    *
    * @param matched
    *   name of the variable that holds the match or null
@@ -67,16 +67,14 @@ trait LastJoinExec extends CodegenSupport with ReportedOperator {
   }
 }
 
-/**
- * Where no code is generated: puts left rows and their matches together. It goes to the executors, the plan does not.
- */
+/** Joins left rows with their matches if no code is generated. It is sent to the executors instead of the plan. */
 private[lastjoin] case class JoinedRows(
     output: Seq[Attribute],
     left: Seq[Attribute],
     right: Seq[Attribute],
     metrics: Map[String, SQLMetric]) {
 
-  /** @param find the match of a left row, or null */
+  /** @param find returns the match of a left row, or null */
   def apply(leftRows: Iterator[InternalRow])(find: InternalRow => InternalRow): Iterator[InternalRow] = {
     val (numOutputRows, matchedRows) = (metrics("numOutputRows"), metrics("matchedRows"))
     val joined = new JoinedRow

@@ -20,11 +20,11 @@ import io.github.sparkjoinery.lastjoin.skew.CarryOverExec
 import io.github.sparkjoinery.planning.{Decision, JoineryException}
 
 /**
- * Chooses the physical form of a LAST JOIN, once more on every re-plan of adaptive execution:
- *   1. a hint for the right side: BROADCAST, SHUFFLE_HASH or MERGE;
- *   1. `BroadcastLastJoin` when the right side has been broadcast already or is small enough to be;
- *   1. `ShuffledHashLastJoin` when a partition of the right side is small enough to be built in memory;
- *   1. `SortMergeLastJoin`.
+ * Chooses the physical form of a LAST JOIN, again on every re-plan of adaptive execution. The first that applies:
+ *   1. the form of a hint for the right side: BROADCAST, SHUFFLE_HASH or MERGE
+ *   1. `BroadcastLastJoin` if the right side has been broadcast already or is small enough to be
+ *   1. `ShuffledHashLastJoin` if a partition of the right side is small enough to be built in memory
+ *   1. `SortMergeLastJoin`
  */
 object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLConfHelper with Logging {
 
@@ -42,7 +42,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       val left =
         if (form != Broadcast && isMeasuredFirst(join, terms)) {
           val after = AfterRightExec(planLater(join.left), planLater(join.right), terms.rightKeys)
-          after.setLogicalLink(join.left) // not to the join, which its shuffle would stand for
+          after.setLogicalLink(join.left) // not to the join, or the shuffle would count as its stage
           after
         } else planLater(join.left)
       Seq(form match {
@@ -63,7 +63,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
         carry.order ++ LastJoinTerms.tieBreaker(carry.child),
         planLater(carry.child)))
 
-    case right: LastJoinRight => // CheckLastJoin cannot know whether a join is still to come
+    case right: LastJoinRight => // CheckLastJoin cannot know if a join follows
       JoineryException.fail(
         "MISPLACED_ORDER",
         "The right side of a LAST JOIN is used without the join: left.join(right, on, 'left') is missing.",
@@ -103,9 +103,9 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
   }
 
   /**
-   * Whether the right side is shuffled before the left, as its size is too uncertain to decide: reduced to a row per
-   * key it may be far smaller than anyone can tell now, and what a hint wants broadcast may be too large for the
-   * driver. Afterwards, adaptive execution knows.
+   * True if the right side is shuffled before the left one, because its size is too uncertain to choose a form. Reduced
+   * to a row per key it may be far smaller than the estimate. A side with a BROADCAST hint may be too large for the
+   * driver. Adaptive execution knows the size after the shuffle.
    */
   private def isMeasuredFirst(join: LastJoin, terms: LastJoinTerms): Boolean = {
     def isShuffled(plan: LogicalPlan) = plan.exists(_.isInstanceOf[LogicalQueryStage])
@@ -118,7 +118,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
     !isShuffled(join.right) && !isShuffled(join.left)
   }
 
-  /** Bytes: as shuffled, once that is known; before, as estimated. */
+  /** Bytes of the largest partition: measured if the side is shuffled already, else estimated. */
   private def largestPartition(right: LogicalPlan): BigInt = right match {
     case LogicalQueryStage(_, stage: ShuffleQueryStageExec) if stage.isMaterialized && stage.mapStats.isDefined =>
       BigInt(stage.mapStats.get.bytesByPartitionId.maxOption.getOrElse(0L))
@@ -126,15 +126,15 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
   }
 
   /**
-   * Whether it reads something of unknown size, such as a partitioned table without statistics. Operators above scale
-   * that with their columns.
+   * True if the plan reads something of unknown size, such as a partitioned table without statistics. Operators above
+   * scale that size with their columns.
    */
   private def isUnknown(plan: LogicalPlan): Boolean =
     plan.collectLeaves().exists(_.stats.sizeInBytes >= conf.defaultSizeInBytes)
 
   private def size(join: LastJoin): String = s"${join.right.stats.sizeInBytes} bytes"
 
-  // Once broadcast, a stage's size is what it takes in memory. Judging that anew would flip the choice back.
+  // The size of a broadcast stage is its size in memory. A new decision by that size could undo the broadcast.
   private def isBroadcast(plan: LogicalPlan): Boolean = plan match {
     case stage: LogicalQueryStage => stage.physicalPlan.exists(_.isInstanceOf[BroadcastQueryStageExec])
     case _ => false

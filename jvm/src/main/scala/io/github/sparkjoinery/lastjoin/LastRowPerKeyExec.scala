@@ -10,9 +10,9 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TaskRowsBuilder}
 
 /**
- * The last row of each key among the rows of one partition, whole rows held as they are. It only saves work for those
- * above, so it gives way: when memory is short it passes on what it has and begins anew, and when most keys turn out to
- * be distinct it lets the rest through.
+ * Keeps the last row of each key within one partition. It only saves work for the operators above, so it may stop. If
+ * memory runs short, it emits the rows that it holds and starts again. If most keys turn out to be distinct, it passes
+ * the remaining rows through.
  *
  * @param keys
  *   the right side's join keys
@@ -45,7 +45,7 @@ case class LastRowPerKeyExec(keys: Seq[Expression], order: Seq[SortOrder], child
   override protected def withNewChildInternal(newChild: SparkPlan): LastRowPerKeyExec = copy(child = newChild)
 }
 
-/** @param rows of one partition */
+/** @param rows the rows of one partition */
 private[lastjoin] class LastRows(rows: Iterator[InternalRow], terms: RowGrouping, read: SQLMetric)
   extends Iterator[InternalRow] {
   private var builder: TaskRowsBuilder = _
@@ -64,7 +64,7 @@ private[lastjoin] class LastRows(rows: Iterator[InternalRow], terms: RowGrouping
     else if (refused != null) { val row = refused; refused = null; row }
     else { read += 1; rows.next() }
 
-  /** Reduces rows until there are no more, or no memory for more, or no point in it. */
+  /** Reduces rows until the input ends, memory runs out, or too few keys repeat. */
   private def reduce(): Iterator[InternalRow] = {
     if (builder == null) builder = new TaskRowsBuilder(terms) else builder.begin()
     if (refused != null && !builder.add(refused.asInstanceOf[UnsafeRow])) {
@@ -87,6 +87,6 @@ private[lastjoin] class LastRows(rows: Iterator[InternalRow], terms: RowGrouping
 private object LastRows {
   val Sample: Int = 1 << 16
 
-  /** The share of distinct keys beyond which looking for duplicates costs more than it saves. */
+  /** The share of distinct keys beyond which the reduction costs more than it saves. */
   val WorthIt = 0.6
 }

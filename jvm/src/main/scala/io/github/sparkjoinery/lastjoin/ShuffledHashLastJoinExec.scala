@@ -11,15 +11,15 @@ import io.github.sparkjoinery.execution.rows.GroupedRowsReader
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /**
- * LAST JOIN of two sides shuffled by key: each task groups its right rows by key, puts each key's rows in order, and
- * streams its left rows past them. Nothing is sorted but right rows of one key among themselves, and often they come
- * sorted. The left side keeps its partitioning and order. A task whose right rows are more than its memory goes on as a
- * sort-merge join that spills ([[ShuffledHashTask]]).
+ * LAST JOIN of two sides shuffled by key. Each task groups its right rows by key, sorts the rows of each key, and
+ * streams its left rows. Right rows often arrive sorted; nothing else is sorted. The left side keeps its partitioning
+ * and order. A task whose right rows do not fit into memory continues as a sort-merge join that spills
+ * ([[ShuffledHashTask]]).
  *
  * @param terms
  *   ON and ORDER BY
  * @param isSplit
- *   whether skewed partitions are read in parts, so that rows of one key are in several tasks
+ *   true if several tasks read a skewed partition, so that rows of one key are in several tasks
  */
 case class ShuffledHashLastJoinExec(
     left: SparkPlan,
@@ -63,7 +63,7 @@ case class ShuffledHashLastJoinExec(
     val place = ctx.freshName("place")
     val conditions = AttributeSet((terms.within ++ terms.residual).flatMap(_.references))
     val evaluated =
-      evaluateRequiredVariables(left.output, leftVars, conditions) // for what follows, too: outside of braces
+      evaluateRequiredVariables(left.output, leftVars, conditions) // outside of the braces: also for later code
     s"""
        |$evaluated
        |if ($task.isSpilled()) {

@@ -10,7 +10,7 @@ import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsReader, Ta
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 import io.github.sparkjoinery.lastjoin.search.{CandidateSearch, LeftBatch}
 
-/** @param leftOrdering the order of the left rows that a task has to keep */
+/** @param leftOrdering the order of the left rows, which a task has to keep */
 case class ShuffledHashTasks(
     terms: LastJoinTerms,
     left: Seq[Attribute],
@@ -23,9 +23,9 @@ case class ShuffledHashTasks(
 }
 
 /**
- * One task of `ShuffledHashLastJoin`. Right rows are grouped in memory; the caller looks each left row up in
- * `relation`. When memory runs out on the way, both sides are sorted instead, spilling as need be, and merged: then the
- * task itself has the match of each left row.
+ * One task of `ShuffledHashLastJoin`. It groups the right rows in memory, and the caller looks up each left row in
+ * `relation`. If memory runs out during the build, the task sorts and merges both sides instead, spilling if needed.
+ * The task itself then returns the match of each left row.
  */
 class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: ShuffledHashTasks)
   extends LastJoinTask {
@@ -43,7 +43,10 @@ class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[Inte
   override def hasNext: Boolean = if (isSpilled) merged.hasNext else batch.hasNext
   override def next(): InternalRow = if (isSpilled) merged.next() else batch.next()
 
-  /** Where nothing is spilled, that is the last candidate, if conditions are left to be tested. */
+  /**
+   * The match of the left row. Unless the task has spilled, it is the last candidate, and the caller tests the
+   * conditions.
+   */
   override def matched: InternalRow = if (isSpilled) merged.matched
   else {
     val row = batch.lastRow
@@ -51,7 +54,7 @@ class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[Inte
     row
   }
 
-  // for where nothing is spilled, but conditions are left
+  // for tasks with conditions that have not spilled
 
   def reader: GroupedRowsReader = if (isSpilled) null else relation.reader(terms.timeOrder(right).orNull)
   def first: Int = batch.first

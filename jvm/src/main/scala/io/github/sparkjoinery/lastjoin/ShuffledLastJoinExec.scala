@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import io.github.sparkjoinery.execution.ChildrenInOwnStages
 import io.github.sparkjoinery.planning.MatchesRightRows
 
-/** The left rows of one task, one after the other, and what was found for the one at hand. */
+/** Iterator over the left rows of one task, with the match of the current row. */
 trait LastJoinTask extends Iterator[InternalRow] {
 
   /** The match of the row that `next` returned last, or null. */
@@ -23,19 +23,19 @@ trait LastJoinTasks extends Serializable {
 }
 
 /**
- * What the two forms share that shuffle both sides: distribution, and generated code that reads both sides as
- * iterators. As with Spark's own shuffled joins, neither side's code is fused with the join's; [[CodegenBoundary]] sees
- * to that.
+ * Base of the two forms that shuffle both sides: their distribution, and generated code that reads both sides as
+ * iterators. The code of the sides is not fused with the join's, as in Spark's own shuffled joins; [[CodegenBoundary]]
+ * ensures it.
  */
 trait ShuffledLastJoinExec extends MatchesRightRows with LastJoinExec with ChildrenInOwnStages {
 
   override def leftKeys: Seq[Expression] = terms.leftKeys
   override def rightKeys: Seq[Expression] = terms.rightKeys
 
-  /** Whether skewed partitions are read in parts, so that rows of one key are in several tasks. */
+  /** True if several tasks read a skewed partition, so that rows of one key are in several tasks. */
   def isSplit: Boolean
 
-  /** The same join of children that several tasks read for one partition. */
+  /** Returns this join over children in which several tasks read one partition. */
   def withSplit(left: SparkPlan, right: SparkPlan): ShuffledLastJoinExec
 
   override def output: Seq[Attribute] = left.output ++ right.output.map(_.withNullability(true))
@@ -53,12 +53,12 @@ trait ShuffledLastJoinExec extends MatchesRightRows with LastJoinExec with Child
   override protected def canCheckLimitNotReached: Boolean = true
   override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(left.execute(), right.execute())
 
-  /** What goes to the executors. */
+  /** The factory that is sent to the executors. */
   protected def tasks: LastJoinTasks
   protected def taskClass: Class[_ <: LastJoinTask]
 
   /**
-   * Code that finds the match of the left row at hand.
+   * Code that finds the match of the current left row.
    *
    * @param task
    *   name of the task

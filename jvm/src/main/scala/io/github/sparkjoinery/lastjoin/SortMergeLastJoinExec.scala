@@ -11,17 +11,17 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 import io.github.sparkjoinery.lastjoin.search.{AsOfGroup, BufferedGroup, CandidateCheck, FirstRowGroup, RightCursor}
 
 /**
- * LAST JOIN of two sorted sides, one pass over each; without keys, in one partition. The left side keeps its
- * partitioning and order. Memory per key, by what ON says beyond the keys:
- *   - nothing: one row;
- *   - an as-of comparison (`r.ts <= l.ts`), with or without a tolerance: one row, as the left side is sorted by time,
- *     too;
- *   - anything else: the key's right rows, in a buffer that spills.
+ * LAST JOIN of two sorted sides in one pass over each; without keys, in one partition. The left side keeps its
+ * partitioning and order. The memory per key depends on the conditions of ON other than keys:
+ *   - none: one row
+ *   - an as-of comparison (`r.ts <= l.ts`), with or without a tolerance: one row, because the left side is sorted by
+ *     time, too
+ *   - anything else: the key's right rows, in a buffer that spills
  *
  * @param terms
  *   ON and ORDER BY
  * @param isSplit
- *   whether skewed partitions are read in parts, so that rows of one key are in several tasks
+ *   true if several tasks read a skewed partition, so that rows of one key are in several tasks
  */
 case class SortMergeLastJoinExec(
     left: SparkPlan,
@@ -72,7 +72,7 @@ case class SortMergeTasks(
     new SortMergeTask(leftRows, rightRows, this)
 }
 
-/** One task of `SortMergeLastJoin`: both sides sorted as its terms say. */
+/** One task of `SortMergeLastJoin`. Both sides come sorted by `leftSort` and `rightSort` of the terms. */
 class SortMergeTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: SortMergeTasks)
   extends LastJoinTask {
   import join._

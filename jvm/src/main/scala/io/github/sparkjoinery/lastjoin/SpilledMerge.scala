@@ -2,15 +2,15 @@ package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.joinery.{SpillingSort, SpillingSorts}
+import org.apache.spark.sql.joinery.SpillingSort
 import org.apache.spark.sql.types.BooleanType
 
 /**
- * The rest of a `ShuffledHashLastJoin` task whose right rows do not fit: a sort-merge join of both sides, and, where
- * the left side's order has to be kept, a sort of its result.
+ * Finishes a `ShuffledHashLastJoin` task whose right rows do not fit into memory. It sorts and merges both sides, and
+ * sorts the result if the order of the left side has to be kept.
  *
  * @param rightRows
- *   sorted
+ *   the sorted right rows
  */
 private[lastjoin] class SpilledMerge(
     leftRows: Iterator[InternalRow],
@@ -58,14 +58,14 @@ private[lastjoin] class SpilledMerge(
 
 private[lastjoin] object SpilledMerge {
 
-  /** @param order may be empty: then the rows are as good as they come */
+  /** @param order the sort order; if it is empty, the rows are returned unsorted */
   def sort(
       rows: Iterator[InternalRow],
       order: Seq[SortOrder],
       output: Seq[Attribute],
       join: ShuffledHashTasks): Iterator[InternalRow] = {
     if (order.isEmpty) return rows
-    val sort = new SpillingSort(order, output, new SpillingSorts(join.metrics("spillSize")))
+    val sort = new SpillingSort(order, output, join.metrics("spillSize"))
     rows.foreach(row => sort.insert(row.asInstanceOf[UnsafeRow]))
     sort.sorted()
   }

@@ -12,14 +12,15 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoin
 import io.github.sparkjoinery.lastjoin.skew.{StoredTimes, TimeSliceExec, TimeSlices}
 
 /**
- * Under adaptive execution, once both sides of a LAST JOIN are shuffled and the sizes of their partitions known: has
- * several tasks read a skewed partition.
- *   - With an as-of comparison and no residual condition, split by time ([[TimeSliceExec]]): a hot key on either side
- *     is divided.
- *   - Else the left side is split as Spark splits skewed joins, and each part reads the whole of the right.
+ * Lets several tasks read a skewed partition of a LAST JOIN. It runs under adaptive execution, when both sides are
+ * shuffled and the sizes of their partitions are known.
+ *   - Joins with an as-of comparison and no residual condition are split by time ([[TimeSliceExec]]). This divides a
+ *     hot key on either side.
+ *   - Other joins are split like Spark's skewed joins: the left partition is divided, and each part reads the whole
+ *     right partition.
  *
- * Skewed is what Spark calls so (`spark.sql.adaptive.skewJoin.*`), from a smaller size on: a row of a join costs more
- * here.
+ * A partition is skewed by Spark's definition (`spark.sql.adaptive.skewJoin.*`), but from a smaller size on, because a
+ * row of a LAST JOIN costs more.
  */
 object SplitSkewedLastJoin extends SplitSkewed {
 
@@ -36,7 +37,7 @@ object SplitSkewedLastJoin extends SplitSkewed {
       case (Some(left), Some(right)) =>
         val (leftSkew, rightSkew) =
           (new Skew(left, JoineryConf.skewSplitMinPartition), new Skew(right, JoineryConf.skewSplitMinPartition))
-        val times = for (l <- join.terms.leftLongTimeOrNull; r <- join.terms.rightLongTime if join.terms.onePass)
+        val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass)
           yield (l, r)
         times match {
           case Some((leftTime, rightTime)) if leftSkew.any || rightSkew.any =>
@@ -66,7 +67,7 @@ object SplitSkewedLastJoin extends SplitSkewed {
       case _ => join
     }
 
-  /** Of the larger side, else of the other. */
+  /** The stored times of the larger side, or else of the other side. */
   private def storedTimes(
       join: ShuffledLastJoinExec,
       left: ShuffleQueryStageExec,
@@ -81,7 +82,7 @@ object SplitSkewedLastJoin extends SplitSkewed {
     if (leftIsLarger) ofLeft.orElse(ofRight) else ofRight.orElse(ofLeft)
   }
 
-  /** Each part reads all of its partition, so more parts than cores only make more to read. */
+  /** Each part reads its whole partition, so more parts than cores only add reading. */
   private def maxParts: Int = math.max(2, math.min(SparkContext.getOrCreate().defaultParallelism, 32))
 
   private def withSplit(join: ShuffledLastJoinExec, left: SparkPlan, right: SparkPlan): SparkPlan = {

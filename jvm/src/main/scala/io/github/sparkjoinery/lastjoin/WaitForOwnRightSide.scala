@@ -5,9 +5,9 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.{SortExec, SparkPlan}
 
 /**
- * Has an [[AfterRightExec]] wait for the very shuffle that its join reads. The strategy plans the right side twice, and
- * Spark need not see that both are the same: batches of a source that does not say when they are equal never are. Then
- * the right side would be read twice.
+ * Makes an [[AfterRightExec]] wait for the same shuffle that its join reads. The strategy plans the right side twice,
+ * and Spark may not recognize the two plans as equal. Batch scans of a source that does not define equality are never
+ * equal. The right side would then be read twice.
  */
 object WaitForOwnRightSide extends Rule[SparkPlan] {
 

@@ -1,9 +1,10 @@
 package io.github.sparkjoinery.parser
 
 /**
- * A look at a statement's text that spares it the lexer. Between two words the lexer skips comments and white space,
- * many Unicode spaces among it, and it reads letters by their upper case: a long s, U+017F, is an S. So any character
- * beyond ASCII is taken for a space here, and letters are compared by Unicode's case.
+ * Searches the text of a statement for two adjacent words, to avoid the lexer for most statements. Between two words
+ * the lexer skips comments and white space, including many Unicode spaces. It reads letters by their upper case: a long
+ * s, U+017F, is an S. The search therefore treats any character beyond ASCII as a space, and compares letters by
+ * Unicode's case.
  *
  * @param first
  *   the first word
@@ -14,6 +15,6 @@ private[parser] class AdjacentWords(first: String, second: String) {
 
   private val pattern = s"(?iu)$first[^!-~]*+(?:$second|/\\*|--)".r.unanchored
 
-  /** Cheap and never wrong when it says no; strings, names and comments may make it say yes in vain. */
+  /** False only if the words do not occur. Strings, names and comments may make it true in vain. */
   def mayOccurIn(text: String): Boolean = pattern.matches(text)
 }

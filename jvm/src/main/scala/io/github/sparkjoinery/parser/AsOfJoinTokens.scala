@@ -3,8 +3,8 @@ package io.github.sparkjoinery.parser
 import org.antlr.v4.runtime.Token
 
 /**
- * `[INNER|LEFT] ASOF JOIN r MATCH_CONDITION (...)`, which becomes `INNER JOIN r` or `LEFT JOIN r` with the same ON or
- * USING, or with `ON true`. The clause put aside is the content of the parentheses.
+ * Rewrites `[INNER|LEFT] ASOF JOIN r MATCH_CONDITION (...)` to `INNER JOIN r` or `LEFT JOIN r` with the same ON or
+ * USING, or with `ON true`. The clause of the found join is the content of the parentheses.
  */
 private[parser] object AsOfJoinTokens extends JoinSyntax {
   import JoinSyntax._
@@ -34,14 +34,14 @@ private[parser] object AsOfJoinTokens extends JoinSyntax {
       val condition = matchCondition(statement, asOf + 2)
       if (condition.isEmpty && prefix > 0)
         statement.fail(asOf, "ASOF JOIN needs MATCH_CONDITION (...) directly after its right side")
-      condition.map(found(statement, asOf, prefix, _)) // without one, `asof` is the alias of the table before it
+      condition.map(found(statement, asOf, prefix, _)) // else `asof` is the alias of the table before it
     }
 
   /**
    * @param prefix
-   *   words before `asOf` that belong to the join
+   *   number of words before `asOf` that belong to the join
    * @param at
-   *   the place of MATCH_CONDITION
+   *   the position of MATCH_CONDITION
    */
   private def found(statement: StatementTokens, asOf: Int, prefix: Int, at: Int): FoundJoin = {
     import statement.{name, retyped, tokens}
@@ -50,7 +50,7 @@ private[parser] object AsOfJoinTokens extends JoinSyntax {
     if (OtherJoins(name(start - 1))) statement.fail(start - 1, "an ASOF JOIN is an INNER or a LEFT one")
     val close = statement.closing(at + 2)
     if (close == tokens.length) statement.fail(at + 1, "this parenthesis of MATCH_CONDITION is never closed")
-    // Without it, a word that follows would be the alias of the right side.
+    // Without ON, a word that follows would be the alias of the right side.
     val onTrue: Map[Int, Option[Token]] =
       if (name(close + 1) == "ON" || name(close + 1) == "USING") Map.empty
       else {
@@ -67,7 +67,7 @@ private[parser] object AsOfJoinTokens extends JoinSyntax {
     )
   }
 
-  /** The place of MATCH_CONDITION after a right side that starts at `from`. */
+  /** Returns the position of MATCH_CONDITION after a right side that starts at `from`. */
   private def matchCondition(statement: StatementTokens, from: Int): Option[Int] = {
     import statement.name
     val rowsFollowCommas = name(from) == "VALUES"

@@ -3,14 +3,14 @@ package io.github.sparkjoinery.parser
 import org.antlr.v4.runtime.Token
 
 /**
- * A join of a statement that Spark's grammar does not have.
+ * A join in a statement that Spark's grammar does not have.
  *
  * @param startIndex
- *   index of its first character
+ *   index of the join's first character
  * @param clause
- *   tokens of its own clause, closed by an end-of-file token
+ *   the tokens of its own clause, closed by an end-of-file token
  * @param changed
- *   by place in the statement: the token to put there, or None to leave one out
+ *   the replaced tokens by position in the statement; None removes the token
  */
 private[parser] case class FoundJoin(
     startIndex: Int,
@@ -18,18 +18,18 @@ private[parser] case class FoundJoin(
     changed: Map[Int, Option[Token]])
 
 /**
- * A statement in which joins have become ones that Spark's grammar accepts. Each token is still at its place in the
- * user's text.
+ * A statement whose joins have been rewritten to joins of Spark's grammar. Each token keeps its position in the user's
+ * text.
  */
 private[parser] case class RewrittenStatement(statement: StatementTokens, joins: Seq[FoundJoin])
 
 /** The syntax of a kind of join, found in the tokens of a statement. */
 private[parser] trait JoinSyntax {
 
-  /** The two words that it begins with. */
+  /** The two words that the join begins with. */
   protected def words: AdjacentWords
 
-  /** The join that begins at a place, if one does. */
+  /** Returns the join that begins at a position, if one does. */
   protected def read(statement: StatementTokens, i: Int): Option[FoundJoin]
 
   /** @param sqlText a statement after the substitution of variables */
@@ -38,7 +38,7 @@ private[parser] trait JoinSyntax {
   def rewrite(statement: StatementTokens): RewrittenStatement = {
     val places = if (statement.isFreeText) Range(0, 0) else statement.indices
     val (joins, changed) = places.foldLeft((Vector.empty[FoundJoin], Map.empty[Int, Option[Token]])) {
-      // Tokens that a join has put aside are parsed by themselves.
+      // Tokens of a found join's own clause are parsed separately.
       case ((joins, changed), i) if !changed.contains(i) =>
         read(statement, i).fold((joins, changed))(join => (joins :+ join, changed ++ join.changed))
       case (found, _) => found
@@ -50,7 +50,7 @@ private[parser] trait JoinSyntax {
 
 private[parser] object JoinSyntax {
 
-  // Words that may follow a join without ON or USING. LEFT and RIGHT are functions, too, before a parenthesis.
+  // Words that may follow a join without ON or USING. LEFT and RIGHT may also be functions, before a parenthesis.
   val AfterJoin: Set[String] =
     Set("JOIN", "INNER", "CROSS", "FULL", "SEMI", "ANTI", "NATURAL", "LATERAL", "WHERE", "GROUP", "HAVING") ++
       Set("UNION", "INTERSECT", "EXCEPT", "SETMINUS", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT") ++
@@ -61,20 +61,20 @@ private[parser] object JoinSyntax {
     Set("WHERE", "GROUP", "HAVING", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT") ++
       Set("PIVOT", "UNPIVOT", "QUALIFY")
 
-  // In ORDER BY, a word of AfterJoin is a name behind these, where an operand is yet to come (`ORDER BY -offset`).
+  // After these tokens in ORDER BY, a word of AfterJoin is a name, because an operand must follow (`ORDER BY -offset`).
   val BeforeOperand: Set[String] =
     Set("PLUS", "MINUS", "ASTERISK", "SLASH", "PERCENT", "DIV", "TILDE", "CONCAT_PIPE") ++
       Set("PIPE", "AMPERSAND", "HAT", "EQ", "NSEQ", "NEQ", "NEQJ", "LT", "LTE", "GT", "GTE") ++
       Set("SHIFT_LEFT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED", "BANG", "FROM") ++ // FROM is of IS DISTINCT FROM
       Set("AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE")
 
-  // Behind these, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`,
-  // `ON v = last JOIN r`) or part of NULLS LAST. A type may end in `>`, and its cast a condition.
+  // After these tokens, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`, `ON v
+  // = last JOIN r`) or part of NULLS LAST. The exceptions: a type may end with `>`, and a condition with a cast to it.
   private val NotALeftSide =
     Set("FROM", "JOIN", "COMMA", "DOT", "COLON", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL") ++
       Set("USING", "INTO", "UPDATE") ++ BeforeOperand -- Set("GT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED")
 
-  /** True if the word before a place may end the left side of a join. */
+  /** True if the word before a position may end the left side of a join. */
   def hasLeftSide(statement: StatementTokens, i: Int): Boolean = i > 0 && !NotALeftSide(statement.name(i - 1))
 
   /**
@@ -83,7 +83,7 @@ private[parser] object JoinSyntax {
    * @param from
    *   start of the right side
    * @param endsAt
-   *   true if the clause behind a right side begins at a place
+   *   true if the clause after a right side begins at a position
    */
   def isOfRightSide(statement: StatementTokens, i: Int, from: Int)(endsAt: Int => Boolean): Boolean =
     AliasToo(statement.name(i)) && (i == from || statement.name(i - 1) == "AS" || endsAt(i + 1))

@@ -5,10 +5,10 @@ import org.apache.spark.sql.execution.SparkSqlParser
 import org.apache.spark.sql.joinery.JoineryConf
 
 /**
- * Reads LAST JOIN and ASOF JOIN. Statements without them go to Spark's parser untouched; those with them are parsed by
- * Spark's own grammar over a token stream in which [[LastJoinTokens]] has made LAST JOIN a LEFT JOIN, and
- * [[AsOfJoinTokens]] ASOF JOIN an INNER or LEFT JOIN. Tokens keep their places in the user's text, so error messages,
- * query contexts and stored view texts are the user's too.
+ * Parses LAST JOIN and ASOF JOIN. Statements without them go to Spark's parser unchanged. Statements with them are
+ * parsed by Spark's own grammar, over a rewritten token stream. [[LastJoinTokens]] makes a LAST JOIN a LEFT JOIN, and
+ * [[AsOfJoinTokens]] makes an ASOF JOIN an INNER or LEFT JOIN. Tokens keep their positions in the user's text, so that
+ * error messages, query contexts and stored view texts show that text.
  *
  * @param spark
  *   Spark's parser

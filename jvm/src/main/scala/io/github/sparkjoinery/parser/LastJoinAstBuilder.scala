@@ -11,8 +11,8 @@ import org.apache.spark.sql.execution.SparkSqlAstBuilder
 import io.github.sparkjoinery.lastjoin.logical.{AsOfMatch, AsOfRight, LastJoinRight}
 
 /**
- * Spark's AST builder, which then marks those joins that were LAST JOINs or ASOF JOINs in the user's text. They are
- * known by the place where they start: every plan node carries it as its origin.
+ * Spark's AST builder, which then marks the joins that were LAST JOINs or ASOF JOINs in the user's text. It recognizes
+ * them by their start position, which every plan node carries as its origin.
  */
 private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
 

@@ -10,10 +10,10 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 import org.apache.spark.sql.catalyst.parser.SqlBaseParser.{BooleanExpressionContext, QueryOrganizationContext}
 import org.apache.spark.sql.joinery.JoineryConf
 
-/** Thrown when the words LAST JOIN or ASOF JOIN stood in a string or a comment only. */
+/** Thrown if the words LAST JOIN or ASOF JOIN occur only in a string or a comment. */
 private[parser] case object NoLastJoin extends ControlThrowable
 
-/** Parses one statement that may contain LAST JOIN or ASOF JOIN; not reusable, as it keeps what it found. */
+/** Parses one statement that may contain LAST JOIN or ASOF JOIN. It keeps the found joins, so it is not reusable. */
 private[parser] class LastJoinParser extends StatementParser {
 
   override val astBuilder: LastJoinAstBuilder = new LastJoinAstBuilder
@@ -23,7 +23,8 @@ private[parser] class LastJoinParser extends StatementParser {
   private var last: RewrittenStatement = _
 
   override protected def prepare(parser: SqlBaseParser): Seq[ParseTree] = {
-    // Spark parses a statement again, with the same parser, when its faster mode fails: the tokens are ours by then.
+    // If Spark's faster mode fails, Spark parses the statement again with the same parser, whose tokens are then
+    // already rewritten.
     if (parser.getTokenStream ne stream) rewrite(StatementTokens.of(parser))
     if (last.joins.isEmpty && asOf.joins.isEmpty) throw NoLastJoin
     val conditions = asOf.joins.map(join => join.startIndex -> parseCondition(parser, join.clause.get))

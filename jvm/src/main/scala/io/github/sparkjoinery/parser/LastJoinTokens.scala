@@ -1,18 +1,18 @@
 package io.github.sparkjoinery.parser
 
 /**
- * `LAST JOIN r ORDER BY terms ON ...`, which becomes `LEFT JOIN r ON ...`. The clause put aside is ORDER BY. A join
- * starts with NATURAL, if that stands before LAST.
+ * Rewrites `LAST JOIN r ORDER BY terms ON ...` to `LEFT JOIN r ON ...`. The clause of the found join is ORDER BY. The
+ * join starts with NATURAL, if that precedes LAST.
  */
 private[parser] object LastJoinTokens extends JoinSyntax {
   import JoinSyntax._
 
   override protected val words = new AdjacentWords("last", "join")
 
-  // After these, a word of AfterJoin is a name (`ORDER BY offset`).
+  // After these tokens, a word of AfterJoin is a name (`ORDER BY offset`).
   private val BeforeName = Set("BY", "COMMA", "AS")
 
-  /** True if LAST JOIN begins at a place, rather than a name or an alias `last`. */
+  /** True if LAST JOIN begins at a position, and `last` is not a name or an alias. */
   def isLastJoin(statement: StatementTokens, i: Int): Boolean =
     statement.name(i) == "LAST" && statement.name(i + 1) == "JOIN" && hasLeftSide(statement, i)
 
@@ -39,7 +39,7 @@ private[parser] object LastJoinTokens extends JoinSyntax {
     )
   }
 
-  /** The places of ORDER BY and of ON or USING, for a join whose right side starts at `from`. */
+  /** Returns the positions of ORDER BY and of ON or USING, for a join whose right side starts at `from`. */
   private def clauses(statement: StatementTokens, from: Int): (Option[Int], Option[Int]) = {
     import statement.name
     val rowsFollowCommas = name(from) == "VALUES"

@@ -7,11 +7,11 @@ import org.apache.spark.sql.execution.SparkSqlParser
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Refuses LAST JOIN and ASOF JOIN, which a Spark that does not know them may read as aliases (`t LAST JOIN r`), and
- * leaves every other statement to Spark.
+ * Rejects LAST JOIN and ASOF JOIN, and leaves every other statement to Spark. A Spark that does not know these joins
+ * may read them as aliases (`t LAST JOIN r`).
  *
  * @param why
- *   what is wrong and how to fix it
+ *   the problem and its fix
  */
 class RefusingParser(why: String) extends ListeningParser {
 
@@ -27,7 +27,7 @@ class RefusingParser(why: String) extends ListeningParser {
     val statement = StatementTokens.of(parser)
     val refused = statement.indices.find { i =>
       isOn("spark.joinery.lastJoin.enabled", default = true) && LastJoinTokens.isLastJoin(statement, i) ||
-      // as Spark 4.3 itself reads it where that is on
+      // Spark 4.3 itself reads ASOF JOIN if this setting is on
       !isOn("spark.sql.join.asofJoin.enabled", default = false) && AsOfJoinTokens.isAsOfJoin(statement, i)
     }
     if (!statement.isFreeText) refused.foreach(i => fail(statement.tokens(i)))

@@ -8,30 +8,30 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseParser
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
- * The words of a statement, by the names that Spark's grammar gives them.
+ * The words of a statement, by their names in Spark's grammar.
  *
  * @param tokens
- *   as Spark's lexer made them, without white space and comments
+ *   the tokens of Spark's lexer, without white space and comments
  */
 private[parser] class StatementTokens(val tokens: IndexedSeq[Token]) {
   import StatementTokens._
 
   def indices: Range = tokens.indices
 
-  /** The grammar's name of the token at a place, or nothing outside the statement. */
+  /** The grammar's name of the token at a position; empty outside the statement. */
   def name(i: Int): String =
     if (i < 0 || i >= tokens.length) "" else SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType)
 
-  /** True if the text of a token is this word. An older Spark's grammar has no name for it. */
+  /** True if the text of a token is this word. The grammar of an older Spark has no name for it. */
   def isWord(i: Int, word: String): Boolean = i < tokens.length && tokens(i).getText.equalsIgnoreCase(word)
 
-  /** True if the statement takes any text: `SET key=value` as the value, `ADD FILE path` and its kind as a path. */
+  /** True if the statement takes any text, as `SET key=value` does for the value, and `ADD FILE path` for the path. */
   def isFreeText: Boolean = name(0) match {
     case "SET" => name(1) != "VAR" && name(1) != "VARIABLE"
     case first => TakesAnyText(first)
   }
 
-  /** The place at which a bracket closes that was opened before `from`, or the end of the statement. */
+  /** Returns the position of the bracket that closes one opened before `from`, or the end of the statement. */
   def closing(from: Int): Int = {
     var depth = 0
     (from until tokens.length).find { i =>
@@ -41,7 +41,10 @@ private[parser] class StatementTokens(val tokens: IndexedSeq[Token]) {
     }.getOrElse(tokens.length)
   }
 
-  /** Places from `from` to [[closing]]. Brackets with their content and names such as `r.on` and `:on` are left out. */
+  /**
+   * Iterates over the positions from `from` to [[closing]]. It skips brackets with their content, and names such as
+   * `r.on` and `:on`.
+   */
   def wordsFrom(from: Int): Iterator[Int] = {
     val end = closing(from)
     def next(i: Int): Int = if (Opening(name(i))) closing(i + 1) + 1 else i + 1
@@ -49,14 +52,14 @@ private[parser] class StatementTokens(val tokens: IndexedSeq[Token]) {
       .filterNot(i => Opening(name(i)) || BeforeAnyName(name(i - 1)))
   }
 
-  /** Tokens of a clause that is parsed by itself. An end-of-file token takes the place of the one at `end`. */
+  /** Returns the tokens of a clause that is parsed separately. An end-of-file token replaces the one at `end`. */
   def clause(from: Int, end: Int): Seq[Token] = tokens.slice(from, end) :+ {
     val last = new CommonToken(tokens(end))
     last.setType(Token.EOF)
     last
   }
 
-  /** A token that the grammar reads as another word, and messages still as the user's. */
+  /** Returns the token with another type. The grammar reads it as another word, and messages show the user's word. */
   def retyped(i: Int, name: String): CommonToken = {
     val changed = new CommonToken(tokens(i))
     changed.setType(typeOf(name))
@@ -72,7 +75,7 @@ private[parser] object StatementTokens {
   private val Closing = Set("RIGHT_PAREN", "RIGHT_BRACKET")
   private val BeforeAnyName = Set("DOT", "COLON")
 
-  // Numbers of tokens differ between Spark versions; scalac would inline the constants.
+  // Token numbers differ between Spark versions, and scalac would inline the constants.
   private lazy val typeOf: Map[String, Int] = {
     val vocabulary = SqlBaseParser.VOCABULARY
     (1 to vocabulary.getMaxTokenType).map(t => vocabulary.getSymbolicName(t) -> t).toMap
@@ -85,7 +88,7 @@ private[parser] object StatementTokens {
     new StatementTokens(stream.getTokens.asScala.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq)
   }
 
-  /** A syntax error at a token, as Spark words it. */
+  /** Throws a syntax error at a token, in Spark's words. */
   def fail(at: Token, hint: String): Nothing = throw SyntaxError(
     Origin(Some(at.getLine), Some(at.getCharPositionInLine), Some(at.getStartIndex), Some(at.getStopIndex)),
     Map("error" -> s"'${at.getText}'", "hint" -> s": $hint")

@@ -7,11 +7,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQUERY}
 
 /**
- * Applies a rule about joins also to those that EXISTS and IN become. Spark makes joins of them in the optimizer's last
- * batches, where no extension has a place; if the rule has something to do, they are made here.
+ * Applies a rule about joins also to the joins of EXISTS and IN. Spark builds these joins in the last batches of its
+ * optimizer, where extensions cannot add rules. This rule builds them itself, but keeps them only if `rule` changes the
+ * plan.
  *
  * @param concerns
- *   whether the rule might have something to do with the join of such a subquery; to make the joins takes time
+ *   true if `rule` may change the join of such a subquery; building the joins takes time
  */
 case class AlsoOfSubqueries(rule: Rule[LogicalPlan], concerns: SubqueryExpression => Boolean = _ => true)
   extends Rule[LogicalPlan] {
@@ -23,7 +24,7 @@ case class AlsoOfSubqueries(rule: Rule[LogicalPlan], concerns: SubqueryExpressio
       val concerned = subqueriesOf(plan).filter(concerns)
       if (concerned.isEmpty) rule(plan)
       else {
-        // What is found out about a join has to outlast it, if it is made once more by Spark.
+        // Reasons must outlive this join, because Spark may build it again.
         concerned.foreach(subquery => Decision.keepForJoinWith(subquery.plan))
         val joins = ColumnPruning(RewritePredicateSubquery(plan))
         val changed = rule(joins)

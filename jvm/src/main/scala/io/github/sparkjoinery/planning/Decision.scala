@@ -12,8 +12,8 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 /**
- * Why a capability of Joinery took a node as it did, or left it to Spark: one line for each capability that had
- * something to say, kept with the logical node or an expression of it.
+ * Records why a capability of Joinery took a node or left it to Spark. Each capability has one line per node, stored
+ * with the logical node or with an expression of it.
  */
 object Decision extends Logging {
   private val Tag = TreeNodeTag[ListMap[String, String]]("joinery_decision")
@@ -24,7 +24,7 @@ object Decision extends Logging {
     @volatile var reasons: ListMap[String, String] = ListMap.empty
   }
 
-  // Capabilities. Each has one reason per node: what it says later replaces what it said before.
+  // Capabilities. Each has one reason per node, and a later reason replaces an earlier one.
   val LastJoin = "last join"
   val PartsOfTime = "parts of time"
   val RangeJoin = "range join"
@@ -32,10 +32,13 @@ object Decision extends Logging {
   val RuntimeFilter = "runtime filter"
   val BuiltFilter = "built filter"
   val Window = "window"
+  val WindowParts = "window parts"
 
   /**
+   * Records a reason for a node.
+   *
    * @param capability
-   *   whose decision it is
+   *   the capability that decided
    * @param reason
    *   one line
    */
@@ -47,15 +50,15 @@ object Decision extends Logging {
   }
 
   /**
-   * Has what is recorded for the join that a subquery of EXISTS or IN becomes kept with the subquery, too.
+   * Stores the reasons for the join of an EXISTS or IN subquery with the subquery, too, so that they outlive the join.
    *
    * @param subquery
-   *   its plan, which the join has as its right side
+   *   the subquery's plan, which is the right side of the join
    */
   def keepForJoinWith(subquery: LogicalPlan): Unit =
     if (subquery.getTagValue(OfJoin).isEmpty) subquery.setTagValue(OfJoin, new Kept)
 
-  /** All capabilities' reasons for an operator, in one line. */
+  /** Returns all reasons for an operator in one line. */
   def of(plan: SparkPlan): Option[String] = plan.logicalLink.flatMap(of(_: TreeNode[_]))
 
   def of(expression: Expression): Option[String] = of(expression: TreeNode[_])
@@ -70,7 +73,10 @@ object Decision extends Logging {
     case _ => None
   }
 
-  /** Spark may have put a projection above the subquery, and adaptive execution a stage in its place. */
+  /**
+   * Finds the reasons stored with a subquery. Spark may have put a projection above it, and adaptive execution a stage
+   * in its place.
+   */
   @tailrec private def keptWith(plan: LogicalPlan): Option[Kept] = plan match {
     case _ if plan.getTagValue(OfJoin).isDefined => plan.getTagValue(OfJoin)
     case Project(_, child) => keptWith(child)

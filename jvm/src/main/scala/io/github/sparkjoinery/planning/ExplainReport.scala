@@ -8,7 +8,7 @@ import org.apache.spark.sql.joinery.{ExplainProviders, JoineryConf}
 
 /** Shows the report of a plan below the plan, in EXPLAIN and in the UI, with `spark.joinery.explain`. */
 class ExplainReport extends ExtendedExplainGenerator {
-  // This error of a constructor makes Spark leave the provider out, and its title, too.
+  // Spark skips a provider, with its title, if its constructor throws this error.
   if (!JoineryConf.explain) throw new UnsupportedOperationException("spark.joinery.explain is false")
 
   override def title: String = "Joinery"
@@ -21,7 +21,7 @@ class ExplainReport extends ExtendedExplainGenerator {
 
 object ExplainReport {
 
-  /** Adds the report to what the session shows in EXPLAIN. Changes no plan: it has to run before a plan is shown. */
+  /** Adds the report to the session's EXPLAIN providers. It changes no plan, and must run before a plan is shown. */
   object Show extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan = {
       if (JoineryConf.explain) ExplainProviders.add(classOf[ExplainReport].getName)

@@ -4,16 +4,16 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
- * Refuses a LAST JOIN, an ASOF JOIN or a hint. The message starts with `[JOINERY_LAST_JOIN.<condition>]`, or with
- * `JOINERY_ASOF_JOIN` or a hint's name, and shows the place in the user's text as Spark's errors do. Programs read the
- * condition from the message parameter `condition`, and its kind from the SQLSTATE.
+ * Rejects a LAST JOIN, an ASOF JOIN or a hint. The message starts with `[JOINERY_LAST_JOIN.<condition>]`, or with
+ * `JOINERY_ASOF_JOIN` or a hint's name. It shows the position in the user's text, like Spark's errors. Programs read
+ * the condition from the message parameter `condition`, and its kind from the SQLSTATE.
  *
  * @param condition
  *   the kind of error, in capitals
  * @param text
- *   what is wrong, what was expected and how to fix it
+ *   the problem, the expected input and the fix
  * @param origin
- *   the place in the statement
+ *   the position in the statement
  * @param of
  *   the kind of join, or the hint, in capitals
  */
@@ -34,8 +34,8 @@ class JoineryException(val condition: String, text: String, origin: Origin, of: 
 }
 
 object JoineryException {
-  // PySpark and Connect look classes up in Spark's own list and break on one they do not find there, so ours is a
-  // parameter. This class's message is what it is given, without a prefix.
+  // PySpark and Connect look up the error class in Spark's own list and fail if it is missing. Our condition is
+  // therefore a parameter. Spark shows the message of this class as it is, without a prefix.
   private val ErrorClass = "_LEGACY_ERROR_USER_RAISED_EXCEPTION"
 
   private def nameOf(of: String, condition: String) = s"JOINERY_$of.$condition"
@@ -45,14 +45,14 @@ object JoineryException {
     s"[${nameOf(of, condition)}] $text$place"
   }
 
-  /** The states that Spark gives to errors of the same kind. */
+  /** The SQLSTATE that Spark uses for errors of the same kind. */
   private def sqlState(condition: String): String = condition match {
-    case "STREAMING" | "CORRELATED" | "ON" | "PYTHON_UDF_ON" | "SUBQUERY_ON" => "0A000" // a feature that is missing
+    case "STREAMING" | "CORRELATED" | "ON" | "PYTHON_UDF_ON" | "SUBQUERY_ON" => "0A000" // a missing feature
     case "INVALID_HINT" => "22023"
     case "OPERATOR" => "42601"
     case "ORDER_BY_COLUMN" | "AS_OF_COLUMN" => "42703"
     case "OPERAND_TYPE" | "TOLERANCE_TYPE" => "42K09"
-    case _ => "42K0E" // an expression, or a join, that is not allowed there
+    case _ => "42K0E" // an expression, or a join, in a place that does not allow it
   }
 
   def fail(condition: String, text: String, origin: Origin): Nothing =

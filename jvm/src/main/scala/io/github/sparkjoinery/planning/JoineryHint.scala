@@ -10,17 +10,17 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import org.apache.spark.sql.types.{NumericType, StringType}
 
 /**
- * What a side of a join carries that hints of ours name.
+ * Joinery's hints on one side of a join.
  *
  * @param names
- *   of the hints
+ *   the names of the hints
  * @param strategy
- *   a hint of Spark's on the same side
+ *   Spark's hint on the same side
  */
 class JoineryHint(val names: Set[String], strategy: Option[JoinStrategyHint]) extends HintInfo(strategy) {
   override def merge(other: HintInfo, handler: HintErrorHandler): HintInfo =
     new JoineryHint(names ++ JoineryHint.namesOf(other), super.merge(other, handler).strategy)
-  // Not the same as a hint without it, or Spark would keep that one.
+  // Not equal to a hint of Spark alone, or Spark would keep that one.
   override def canEqual(that: Any): Boolean = that.isInstanceOf[JoineryHint]
   override def equals(that: Any): Boolean = that match {
     case hint: JoineryHint => hint.names == names && super.equals(that)
@@ -36,20 +36,20 @@ object JoineryHint {
     case _ => Set.empty
   }
 
-  /** Whether one side of a join has a hint. */
+  /** True if one side of a join has a hint. */
   def isOn(name: String, side: Option[HintInfo]): Boolean = side.exists(namesOf(_).contains(name))
 }
 
 /**
- * Reads a hint `NAME(t)` of a SELECT, and puts it on the relation `t`; without a name, as of `frame.hint("name")`, on
- * all that it stands over.
+ * Resolves a hint `NAME(t)` of a SELECT, and puts it on the relation `t`. Without a relation, as in
+ * `frame.hint("name")`, it puts the hint on the child plan.
  *
  * @param name
- *   of the hint
+ *   the name of the hint
  * @param takesNumber
- *   whether a number may follow the relations; it is not used
+ *   true if a number may follow the relations; it is ignored
  * @param usage
- *   what the hint takes, for the error
+ *   the arguments of the hint, for the error message
  */
 class ResolveJoineryHint(name: String, takesNumber: Boolean, usage: String) extends Rule[LogicalPlan] {
 
@@ -57,7 +57,7 @@ class ResolveJoineryHint(name: String, takesNumber: Boolean, usage: String) exte
     _.containsPattern(UNRESOLVED_HINT)) {
     case hint @ UnresolvedHint(found, arguments, child) if found.equalsIgnoreCase(name) =>
       val names = relations(hint, arguments)
-      if (names.isEmpty) hinted(child) // as DataFrames have it
+      if (names.isEmpty) hinted(child) // from a DataFrame
       else {
         val found = mutable.Set.empty[Seq[String]]
         val placed = place(child, names, found)
@@ -91,7 +91,10 @@ class ResolveJoineryHint(name: String, takesNumber: Boolean, usage: String) exte
     case argument => argument.toString
   }.mkString(", ")
 
-  /** As Spark places its own hints: a name is the tail of a relation's; views and subqueries are not looked into. */
+  /**
+   * Places the hint like Spark's own hints. A name matches the tail of a relation's name. Views and subqueries are not
+   * searched.
+   */
   private def place(plan: LogicalPlan, names: Seq[Seq[String]], found: mutable.Set[Seq[String]]): LogicalPlan = {
     def isNamed(identifier: Seq[String]): Boolean = {
       val matching = names.filter { name =>

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, 
 
 import io.github.sparkjoinery.artifacts.ListedFiles
 
-/** Has all scans of a query by the same index read the same files, see [[ListedFiles]]. */
+/** Makes all scans of a query over the same index read the same listing of files, see [[ListedFiles]]. */
 class ListOnce {
   private val known = new IdentityHashMap[FileIndex, ListedFiles]
 
@@ -17,7 +17,7 @@ class ListOnce {
   def of(files: HadoopFsRelation): HadoopFsRelation =
     files.copy(location = of(files.location))(SparkSession.active)
 
-  /** Those of a plan whose index is one of these, in subqueries, too. */
+  /** Replaces the index of each matching scan in a plan and its subqueries by one that is listed once. */
   def in(plan: LogicalPlan)(isOne: FileIndex => Boolean): LogicalPlan = plan.transformDownWithSubqueries {
     case leaf @ LogicalRelation(files: HadoopFsRelation, _, _, _, _) if !leaf.isStreaming && isOne(files.location) =>
       leaf.copy(relation = of(files))

@@ -3,10 +3,12 @@ package io.github.sparkjoinery.planning
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.BinaryExecNode
 
-/** A join that shuffles both sides and keeps each left row, so that right rows whose keys match none have no effect. */
+/**
+ * A join that shuffles both sides and preserves the left one. Right rows whose keys match no left row have no effect.
+ */
 trait MatchesRightRows extends BinaryExecNode {
 
-  /** Equal to those of the right on each match. */
+  /** Equal to the right keys, pair by pair, on each match. */
   def leftKeys: Seq[Expression]
   def rightKeys: Seq[Expression]
 }

@@ -6,20 +6,20 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Wind
 import org.apache.spark.sql.types.{DoubleType, NumericType}
 
 /**
- * Whether an expression may raise an error for some values, of its columns or on the way: whatever is not known never
- * to. `Expression.throwable` is no help, because arithmetic does not set it.
+ * True unless every node of the expression is on the list of expressions that cannot throw. `Expression.throwable` is
+ * not enough: arithmetic does not set it.
  */
 object MayFail {
 
   def apply(expression: Expression): Boolean = expression.exists(!isSafe(_))
 
-  /** Its own part, whatever its children do. */
+  /** True if the expression itself cannot throw. Its children are tested separately. */
   private def isSafe(expression: Expression): Boolean = expression match {
-    case _: Attribute | _: Literal | _: BinaryComparison | _: In | _: InSet => true
+    case _: Attribute | _: BoundReference | _: Literal | _: BinaryComparison | _: In | _: InSet => true
     case _: And | _: Or | _: Not | _: IsNull | _: IsNotNull | _: Coalesce | _: If | _: CaseWhen => true
     case _: GetStructField => true
     case _: DateAdd | _: DateSub | _: DateDiff => true // they wrap around
-    // not those of dates to timestamps, of which there are fewer days
+    // Casts of dates to timestamps may throw, because timestamps cover fewer days.
     case cast: Cast => cast.child.dataType.isInstanceOf[NumericType] && cast.dataType.isInstanceOf[NumericType] &&
       Cast.canUpCast(cast.child.dataType, cast.dataType)
     case _: Alias | _: AggregateExpression | _: Count | _: Min | _: Max | _: First | _: Last => true
@@ -31,8 +31,8 @@ object MayFail {
   }
 
   /**
-   * Whether a plan may raise an error where it has some rows of a key and not the others, as aggregates and windows
-   * have other values then.
+   * True if a plan may throw when it reads some rows of a key and not the others. Aggregates and windows then have
+   * other values.
    */
   def ofParts(plan: LogicalPlan): Boolean = {
     val isOfGroups = plan.exists {
@@ -41,13 +41,4 @@ object MayFail {
     }
     isOfGroups && plan.exists(_.expressions.exists(apply))
   }
-
-  /** NULL in place of an error, where the expression may raise one. */
-  def orNull(expression: Expression): Expression = if (apply(expression)) ValueOrNull(expression) else expression
-
-  /** Whether one of several expressions raises an error. */
-  def anyOf(expressions: Seq[Expression]): Expression = expressions.filter(apply)
-    // Mostly there is a value, and mostly it is wanted, too: then Spark computes it once for both.
-    .map(expression => And(IsNull(ValueOrNull(expression)), RaisesError(expression)))
-    .reduceOption[Expression](Or).getOrElse(Literal.FalseLiteral)
 }

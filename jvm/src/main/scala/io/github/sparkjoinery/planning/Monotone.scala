@@ -10,19 +10,22 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions.AddInterval
 
 /**
- * Whether an expression rises or falls as one of its terms rises. Only where that is certain for each value of the
- * type: what wraps around, or depends on local time in a zone whose clocks are set back, is not. `date_add`, `date_sub`
- * and `datediff` wrap around in every mode, as do DATE + INTERVAL and the like, which Spark makes of them. What fails
- * instead is certain.
+ * Tells if an expression rises or falls as the term rises. The answer holds for every value of the type. It is unknown
+ * if a value may wrap around, or depends on local time in a zone whose clocks are set back. `date_add`, `date_sub` and
+ * `datediff` wrap around in every mode, as do DATE + INTERVAL and similar forms, which Spark rewrites to them. An
+ * expression that throws instead has a known answer.
  *
  * @param term
  *   the ORDER BY term
  * @param others
- *   columns of the side that the term is on
+ *   the columns of the term's side
  */
 class Monotone(term: Expression, others: AttributeSet) {
 
-  /** 1: never falls; -1: never rises; 0: does not depend on that side; None: unknown. */
+  /**
+   * Returns 1 if the expression never falls, -1 if it never rises, 0 if it does not depend on the term's side, else
+   * None.
+   */
   def direction(e: Expression): Option[Int] = e match {
     case _ if e.semanticEquals(term) => Some(1)
     case _ if !e.references.exists(others.contains) => Some(0)
@@ -40,10 +43,10 @@ class Monotone(term: Expression, others: AttributeSet) {
   }
 
   /**
-   * Whether a comparison that is not true of a row is not true of any row before it either.
+   * True if a comparison that is not true for a row is not true for any earlier row, either.
    *
    * @param ascending
-   *   whether the term rises from one row to the next
+   *   true if the term rises from row to row
    */
   def staysFalseBackwards(comparison: Expression, ascending: Boolean): Boolean = {
     val rising = comparison match {
@@ -62,8 +65,8 @@ class Monotone(term: Expression, others: AttributeSet) {
   }
 
   /**
-   * Integers wrap around unless ANSI mode makes them fail. Floating-point numbers have NaN: the greatest value, and
-   * still the greatest when it is subtracted.
+   * True if arithmetic keeps the order of values. Integers wrap around unless ANSI mode throws. Floating-point numbers
+   * have NaN, which is the greatest value, and still the greatest when it is subtracted.
    */
   private def exact(dataType: DataType, failsOnOverflow: Boolean): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType | _: DecimalType => failsOnOverflow
@@ -72,10 +75,11 @@ class Monotone(term: Expression, others: AttributeSet) {
   }
 
   /**
-   * Intervals of less than a day move an instant; days move local time, which is the same where no clock is ever set.
+   * True if adding the interval keeps the order of values. Intervals of less than a day move an instant. Days move
+   * local time, which is the same if the zone's clocks are never set.
    */
   private def isFixed(interval: Expression, moved: DataType, zone: Option[String]): Boolean = interval match {
-    case Literal(micros: Long, _: DayTimeIntervalType) => // the least of all intervals has no absolute value
+    case Literal(micros: Long, _: DayTimeIntervalType) => // the smallest long has no absolute value
       -MICROS_PER_DAY < micros && micros < MICROS_PER_DAY || Monotone.evenly(moved, zone)
     case _ => false
   }
@@ -85,10 +89,10 @@ object Monotone {
 
   private val digits: Map[DataType, Int] = Map(ByteType -> 3, ShortType -> 5, IntegerType -> 10, LongType -> 20)
 
-  /** Decimals of so many digits become the nearest double, in whichever form Spark holds them. */
+  /** The largest precision at which a decimal always becomes the nearest double, however Spark stores it. */
   private val ExactDigits = 15
 
-  /** Casts that keep the order of all values of a type. */
+  /** True for casts that keep the order of all values of a type. */
   private def rises(from: DataType, to: DataType, zone: Option[String]): Boolean = (from, to) match {
     case _ if digits.contains(from) && digits.contains(to) => digits(from) <= digits(to)
     case (FloatType, FloatType | DoubleType) => true
@@ -102,7 +106,7 @@ object Monotone {
     case _ => from == to
   }
 
-  /** Whether local time runs as evenly as time itself. */
+  /** True if local time has a fixed offset: the type has no zone, or the zone's clocks are never set. */
   def evenly(dataType: DataType, zone: Option[String]): Boolean =
     dataType == TimestampNTZType ||
       zone.exists(id => Try(DateTimeUtils.getZoneId(id).getRules.isFixedOffset).getOrElse(false))

@@ -13,8 +13,9 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Tables of CSV, JSON and XML, of which Spark parses the columns alone that a query reads. Which rows are malformed
- * depends on these columns: and so which rows there are, or what values they have, or which have a corrupt record.
+ * Recognizes tables of CSV, JSON and XML. Spark parses only the columns that a query reads, and these columns decide
+ * which rows are malformed. They thus decide which rows there are, which values the rows have, and which rows have a
+ * corrupt record.
  */
 object ParsedText extends SQLConfHelper {
 
@@ -28,12 +29,12 @@ object ParsedText extends SQLConfHelper {
     case _ => false
   }
 
-  /** Whether a column holds the text of malformed rows. */
+  /** True for the column with the text of malformed rows. */
   def isCorruptRecord(files: HadoopFsRelation, column: String): Boolean = is(files) &&
     column.equalsIgnoreCase(
       option(files, "columnNameOfCorruptRecord").getOrElse(SQLConf.get.columnNameOfCorruptRecord))
 
-  /** Whether a plan, or what is computed of its rows, asks for the text of malformed rows. */
+  /** True if the plan, or an expression computed from its rows, uses the text of malformed rows. */
   def asksForCorruptRecords(plan: LogicalPlan, computed: Seq[Expression]): Boolean = {
     val corrupt = AttributeSet(plan.collectLeaves().flatMap {
       case leaf @ LogicalRelation(files: HadoopFsRelation, _, _, _, _) =>
@@ -46,8 +47,8 @@ object ParsedText extends SQLConfHelper {
   }
 
   /**
-   * Why rows that were read with some columns are not those that a query reads with fewer; None if they are. By default
-   * a value that cannot be parsed is NULL, and the row's others are what they are.
+   * Returns why rows that were read with the columns `read` differ from rows read with `columns`; None if they do not.
+   * An invalid value is NULL by default, and the other values of the row do not change.
    */
   def differs(files: HadoopFsRelation, read: Set[String], columns: Set[String]): Option[String] =
     if (read.exists(isCorruptRecord(files, _)) || is(files) && read != columns && !isParsedByValue(files))

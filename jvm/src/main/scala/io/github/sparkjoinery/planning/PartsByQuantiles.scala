@@ -8,18 +8,21 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, DoubleType}
 
 /**
- * Cuts a join that has no key to shuffle by. A number that both sides have is cut into parts, and the part becomes the
- * key.
+ * Cuts a join without a shuffle key into parts. It cuts the range of a number that both sides have, and the part
+ * becomes the key.
  *
  * @param partitions
- *   of the shuffle
+ *   the number of partitions of the shuffle
  */
 case class PartsByQuantiles(partitions: Int) {
   import PartsByQuantiles._
 
   val parts: Int = math.min(partitions, MostParts)
 
-  /** A label for each part. Spark's hash partitioning sends each to its own partition, in the partitions' order. */
+  /**
+   * The labels of the parts. Spark's hash partitioning sends each label to a partition of its own, in the order of the
+   * parts.
+   */
   def labels: Seq[Int] = {
     def partitionOf(label: Int): Int =
       Pmod(new Murmur3Hash(Seq(Literal(label))), Literal(partitions)).eval().asInstanceOf[Int]
@@ -28,12 +31,12 @@ case class PartsByQuantiles(partitions: Int) {
   }
 
   /**
-   * The cuts between the parts, at quantiles, as a scalar subquery. They decide how evenly the work is spread, and not
-   * which rows match, as long as both sides have the same. Quantiles depend on the order that rows come in, so the
-   * subquery has to run once: adaptive execution sees to it by the subquery's expression id, and nothing else does.
+   * Returns a scalar subquery of the cuts, which are quantiles. They decide how evenly the work is spread, but not
+   * which rows match, if both sides use the same cuts. Quantiles depend on the order of the input, so the subquery must
+   * run only once. Only adaptive execution ensures this, by the subquery's expression id.
    *
    * @param number
-   *   over the relation: a long
+   *   a long over the relation
    */
   def cuts(number: Expression, relation: LogicalPlan): ScalarSubquery = {
     val percentages =
@@ -42,7 +45,7 @@ case class PartsByQuantiles(partitions: Int) {
     val quantiles =
       new ApproximatePercentile(numbers.toAttribute, percentages, Literal(Accuracy)).toAggregateExpression()
     val aggregate = Aggregate(Nil, Seq(Alias(quantiles, "cuts")()), Project(Seq(numbers), relation))
-    // The optimizer is through with subqueries by the time joins are planned.
+    // Spark has optimized the query's subqueries before, so this one is optimized here.
     SparkSession.active.sessionState.optimizer.execute(Subquery(aggregate, correlated = false)) match {
       case subquery: Subquery => ScalarSubquery(subquery.child)
       case other => ScalarSubquery(other)
@@ -52,7 +55,7 @@ case class PartsByQuantiles(partitions: Int) {
 
 object PartsByQuantiles {
 
-  /** Why a join cannot be cut into parts. */
+  /** Returns why a join cannot be cut into parts; None if it can. */
   def missing(join: LogicalPlan): Option[String] =
     if (!SQLConf.get.adaptiveExecutionEnabled) Some("adaptive execution is off")
     else if (join.isStreaming) Some("a stream's batches may run without adaptive execution")

@@ -19,9 +19,9 @@ import org.apache.spark.sql.execution.{QueryExecution, SparkPlan}
  * @param kind
  *   `join` or `window`
  * @param joinery
- *   whether it is one of Joinery's operators
+ *   true if it is one of Joinery's operators
  * @param reason
- *   why it was chosen, or why Joinery left it to Spark
+ *   the reason why it was chosen, or why Joinery left it to Spark
  * @param detail
  *   the operator with its arguments, as in EXPLAIN
  */
@@ -32,8 +32,8 @@ case class PlanReport(operator: String, kind: String, joinery: Boolean, reason: 
 object PlanReport extends AdaptiveSparkPlanHelper {
 
   /**
-   * One line per join and window; one in all for as-of joins left to Spark for the same reason, which it may plan
-   * repeatedly.
+   * Returns one line per join and window. As-of joins that Joinery left to Spark for the same reason share a line,
+   * because Spark may plan them repeatedly.
    */
   def of(plan: SparkPlan): Seq[PlanReport] = {
     val (rewritten, others) = entries(plan).partition(_.kind == AsOfJoin)
@@ -69,7 +69,10 @@ object PlanReport extends AdaptiveSparkPlanHelper {
   private def entry(node: SparkPlan, kind: String, joinery: Boolean, reason: String): PlanReport =
     PlanReport(node.nodeName, kind, joinery, reason, node.simpleString(maxFields = 25))
 
-  /** The reason why Joinery left the as-of join to Spark that became this aggregation: `min_by` of the distance. */
+  /**
+   * Returns why Joinery left an as-of join to Spark. Spark has rewritten the join to this aggregation: `min_by` of the
+   * distance.
+   */
   private def asOfJoin(node: BaseAggregateExec): Option[String] =
     node.aggregateExpressions.collectFirst(Function.unlift {
       case AggregateExpression(nearest: MinBy, Final | Complete, _, _, _) => Decision.of(nearest.orderingExpr)

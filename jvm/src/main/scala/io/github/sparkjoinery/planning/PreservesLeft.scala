@@ -4,20 +4,23 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, JoinHint, UnaryNode}
 
 /**
- * A join that is not Spark's `Join` and keeps each left row, so that right rows which match none have no effect, and a
- * filter over left columns may go below it.
+ * A join that preserves its left side and is not Spark's `Join`. Right rows without a match have no effect, and a
+ * filter over left columns may move below the join.
  */
 trait PreservesLeft extends BinaryNode {
 
-  /** What a match fulfils; None: all do. */
+  /** The condition of a match; None if all rows match. */
   def condition: Option[Expression]
   def hint: JoinHint
 
-  /** Whether the right side will be broadcast, as far as one can tell before it is read. */
+  /** True if the right side will be broadcast, as far as its statistics tell. */
   def isBroadcast: Boolean
 }
 
-/** Some rows of each key, where a filter over keys keeps all rows of a key or none, and may go below. */
+/**
+ * A node that keeps some rows of each key. A filter over keys keeps all rows of a key or none, so it may move below the
+ * node.
+ */
 trait SomeRowsOfKeys extends UnaryNode {
   def keys: Seq[Expression]
 }

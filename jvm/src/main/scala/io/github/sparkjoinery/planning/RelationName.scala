@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-/** A short name of what a leaf of a plan reads, for people. */
+/** A short, readable name of a leaf of a plan. */
 object RelationName {
   def of(leaf: LogicalPlan): String = leaf match {
     case relation: LogicalRelation =>

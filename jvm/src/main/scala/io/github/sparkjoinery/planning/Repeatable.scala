@@ -16,33 +16,39 @@ import org.apache.spark.sql.types.{DoubleType, FloatType}
 
 import io.github.sparkjoinery.expressions.OfRuntimeFilter
 
-/** Whether a plan, read twice in one query, has the same rows both times. */
+/** Tests if a plan that is read twice in one query returns the same rows both times. */
 object Repeatable {
 
-  /** Of what is not known to, such as a LIMIT, an aggregate that rounds, or a table of another system, it is false. */
-  def apply(plan: LogicalPlan): Boolean = !ParsedText.isIn(plan) && is(plan) { // each reading has columns of its own
+  /**
+   * True if the plan surely returns the same rows. False for a LIMIT, an aggregate that rounds, or a table of another
+   * system, for example.
+   */
+  def apply(plan: LogicalPlan): Boolean = !ParsedText.isIn(plan) && is(plan) { // each scan has its own columns
     case _: Join => true
     case cached: InMemoryRelation => ofOneOperator(cached)
     case _ => false
   }
 
   /**
-   * Whether a task that runs again has its rows in the same order, too, so that their numbers are the same: they have
-   * not been shuffled.
+   * True if a task that runs again also has its rows in the same order, so that row numbers are the same. The rows must
+   * not have been shuffled.
    */
   def inOrder(plan: LogicalPlan): Boolean = is(plan)(_ => false)
 
   /**
-   * Whether a subquery reads at least the rows that some join of the query matches, at the same time as the join does.
-   * What runtime filters below let pass may differ; they drop only rows that match nothing. Tables have to be pinned
-   * already, as no later rule of the optimizer pins what a subquery reads, nor prepares functions of Python.
+   * True if a filter may be built from a second scan of this plan. The scan must return at least the rows that the join
+   * matches. Filters below may differ between the scans, because they drop only rows that match nothing.
+   *
+   * All leaves must be pinned already ([[PinnedTable]]), because no later rule pins the tables of a subquery. The plan
+   * must have no Python functions, because no later rule extracts them.
    */
   def ofMatches(plan: LogicalPlan): Boolean =
     !plan.containsPattern(PYTHON_UDF) && is(plan)(_.children.isEmpty) && plan.collectLeaves().forall(PinnedTable.is)
 
   /**
-   * Whether an operator that reads a plan twice has the same rows both times. What was shuffled for it is not shuffled
-   * again, but may come in another order. The functions of an RDD may do anything, until it is checkpointed.
+   * True if an operator that reads a plan twice gets the same rows both times. Spark does not run the shuffles below
+   * again, but their rows may come in another order. The functions of an RDD may do anything unless the RDD is
+   * checkpointed.
    */
   def ofOneOperator(plan: LogicalPlan): Boolean = isInAnyOrder(plan) {
     case rows: LogicalRDD => rows.rdd.isCheckpointed
@@ -52,15 +58,12 @@ object Repeatable {
   }
 
   /**
-   * Whether a stage of which a part is lost has the same rows again, as far as its operators decide, in whichever order
-   * the tables give theirs. Sums of floating-point numbers may differ in their last digits; numbers of tasks do not.
+   * True if a lost stage returns the same rows when it runs again, provided that its tables do. The order of the
+   * tables' rows may change. Sums of floating-point numbers may differ in their last digits; task numbers do not.
    */
   def ofSameTables(plan: LogicalPlan): Boolean = isInAnyOrder(plan, isAgain = true)(_ => true)
 
-  /**
-   * @param isAgain
-   *   the same tasks run again; else others, of another job
-   */
+  /** @param isAgain true if the same tasks run again; false if tasks of another job run */
   private def isInAnyOrder(plan: LogicalPlan, isAgain: Boolean = false)(isRepeatable: LogicalPlan => Boolean): Boolean =
     !plan.exists {
       case other if !other.expressions.forall(isSettled(_, isAgain)) => true
@@ -76,8 +79,8 @@ object Repeatable {
     }
 
   /**
-   * The plan of a cache, which computes a block again that has found no room, is evicted, or is lost with an executor.
-   * None if another operator has taken the place of its root.
+   * Returns the plan of a cache; None if another operator has replaced the plan's root. The cache computes a block
+   * again that did not fit, was evicted, or was lost with an executor.
    */
   private def computed(cached: InMemoryRelation): Option[LogicalPlan] =
     rootOf(cached.cacheBuilder.cachedPlan).logicalLink
@@ -95,7 +98,7 @@ object Repeatable {
     case _ => !expression.children.forall(_.deterministic) && expression.children.forall(isSettled(_, isAgain))
   }
 
-  /** Whether it does not matter in which order an aggregate function has its values. */
+  /** True if the result of an aggregate function does not depend on the order of its values. */
   private def isInAnyOrder(function: AggregateFunction, rounds: Boolean): Boolean = function match {
     case _: Count => true
     case _: Min | _: Max => isOneValue(function)
@@ -105,7 +108,7 @@ object Repeatable {
     case _ => false
   }
 
-  /** Whether values that are equal are the same. */
+  /** True if equal values have the same bytes. */
   private def isOneValue(value: Expression): Boolean = UnsafeRowUtils.isBinaryStable(value.dataType)
 
   private def is(plan: LogicalPlan)(isOther: LogicalPlan => Boolean): Boolean = plan.deterministic && !plan.exists {

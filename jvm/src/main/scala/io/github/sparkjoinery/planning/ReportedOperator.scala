@@ -2,12 +2,12 @@ package io.github.sparkjoinery.planning
 
 import org.apache.spark.sql.execution.SparkPlan
 
-/** An operator of Joinery that has a line of its own in the report of a plan. */
+/** An operator of Joinery with its own line in the report of a plan. */
 trait ReportedOperator extends SparkPlan {
 
-  /** What it stands for in the query: `join` or `window`. */
+  /** The kind of the operator in the report: `join` or `window`. */
   def reportedAs: String
 
-  /** Why it was chosen, where no [[Decision]] says so. */
+  /** The reason in the report if there is no [[Decision]]. */
   def usualReason: String
 }

@@ -1,4 +1,4 @@
 package io.github.sparkjoinery.planning
 
-/** A node of a logical plan that has the rows of its child, whatever it does with them. */
+/** A logical node that returns exactly the rows of its child. */
 trait RowsOfChild

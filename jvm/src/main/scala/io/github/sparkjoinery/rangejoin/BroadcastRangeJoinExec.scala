@@ -19,13 +19,13 @@ import io.github.sparkjoinery.execution.BroadcastJoinFrame
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, SearchableRelation}
 
 /**
- * A join by points and intervals with one side broadcast as a [[RangeIndex]]; each row of the other side finds its
- * candidates by binary search. That side is streamed: it keeps its partitioning and order.
+ * Joins points and intervals, with one side broadcast as a [[RangeIndex]]. Each row of the other side finds its
+ * candidates by binary search. The other side is streamed, and keeps its partitioning and order.
  *
- * Where rows of the indexed side are given out that match nothing, or once if they match anything, the streamed side is
- * read for which indexed rows have a match, and by outer joins for the matches, too: see [[KeptSidePasses]].
+ * If the join preserves the indexed side, a pass over the stream side finds which indexed rows have a match. Outer
+ * joins read the stream side for the matches as well: see [[KeptSidePasses]].
  *
- * Memory: the index once per executor, within `spark.joinery.rangeJoin.maxBroadcast`; where it proves larger, see
+ * Memory: the index, once per executor, within `spark.joinery.rangeJoin.maxBroadcast`. For larger indexes see
  * [[RereadRangeJoin]].
  *
  * @param indexedSide
@@ -55,13 +55,13 @@ class BroadcastRangeJoinExec(
 
   override def supportCodegen: Boolean = !RangeJoinType.givesOutIndexed(joinType, indexedSide)
 
-  // A streamed row may be given out several times.
+  // A streamed row may be emitted several times.
   override def needCopyResult: Boolean = joinType match {
     case _: InnerLike | LeftOuter | RightOuter => true
     case _ => streamedSide.asInstanceOf[CodegenSupport].needCopyResult
   }
 
-  /** The index, once it is there, or an [[IndexTooLarge]]. */
+  /** The broadcast index, or an [[IndexTooLarge]]. */
   protected lazy val relation: Broadcast[ShippedRelation] = {
     val relation = indexed.executeBroadcast[ShippedRelation]()
     relation.value match {
@@ -73,7 +73,7 @@ class BroadcastRangeJoinExec(
     relation
   }
 
-  /** The index, where it is known to be there. */
+  /** The broadcast index. Valid only if it is not too large. */
   protected def searchable: Broadcast[SearchableRelation] = relation.asInstanceOf[Broadcast[SearchableRelation]]
 
   protected def tooLarge: Option[IndexTooLarge] = relation.value match {
@@ -81,7 +81,7 @@ class BroadcastRangeJoinExec(
     case _ => None
   }
 
-  /** What the index took, for the metrics. */
+  /** Posts the size and build time of the index as metrics. */
   private def tell(index: RangeIndex): Unit = {
     val own =
       Seq("indexRows" -> index.numRows.toLong, "indexSize" -> index.estimatedSize, "indexTime" -> index.buildTimeMs)
@@ -108,7 +108,10 @@ class BroadcastRangeJoinExec(
     }
   }
 
-  /** What is given out part by part is not in the order of the streamed rows, which others may rely on. */
+  /**
+   * Sorts the rows again, as others may rely on the order of the stream side. A join part by part does not keep that
+   * order.
+   */
   private def inOrder(rows: RDD[InternalRow]): RDD[InternalRow] =
     if (outputOrdering.isEmpty) rows
     else SortExec(outputOrdering, global = false, RDDScanExec(output, rows, nodeName)).execute()
@@ -122,7 +125,7 @@ class BroadcastRangeJoinExec(
 
 private object BroadcastRangeJoinExec {
 
-  /** The rows that were to be broadcast. */
+  /** The rows below a broadcast. */
   @tailrec
   def rowsOf(plan: SparkPlan): RDD[InternalRow] = plan match {
     case InputAdapter(child) => rowsOf(child)
@@ -135,13 +138,13 @@ private object BroadcastRangeJoinExec {
 
 object RangeJoinType {
 
-  /** Types of join that range joins know. */
+  /** True if range joins support this type of join. */
   def supports(joinType: JoinType): Boolean = joinType match {
     case _: InnerLike | LeftOuter | RightOuter | FullOuter | LeftSemi | LeftAnti | _: ExistenceJoin => true
     case _ => false
   }
 
-  /** Whether rows of the indexed side are given out for what they are, rather than for each match. */
+  /** True if the join emits rows of the indexed side by themselves, and not only for each match. */
   def givesOutIndexed(joinType: JoinType, indexedSide: BuildSide): Boolean = (joinType, indexedSide) match {
     case (FullOuter, _) => true
     case (RightOuter, BuildRight) => true

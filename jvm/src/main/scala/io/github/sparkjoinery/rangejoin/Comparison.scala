@@ -3,36 +3,39 @@ package io.github.sparkjoinery.rangejoin
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, Or}
 import org.apache.spark.sql.types.DataType
 
+import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 
-/** A part of a join's condition that says how a term of the left side lies to one of the right. */
+/** A part of a join's condition that compares a term of the left side with one of the right side. */
 private[rangejoin] sealed trait Comparison {
 
-  /** The part that says so. */
+  /** The conjunct that holds the comparison. */
   def conjunct: Expression
 
-  /** Whether the term of the left side is the one that has an upper bound. */
+  /** True if the comparison bounds the left term from above. */
   def leftIsLess: Boolean
 
-  /** The type that an index has to know. */
+  /** The type of the terms, which the index has to support. */
   def dataType: DataType
 
-  /** Whether all that an index finds satisfies it; else the conjunct is tested as well. */
+  /**
+   * True if every candidate that the index finds satisfies the comparison. Otherwise the conjunct is tested as well.
+   */
   def isExact: Boolean
 
-  /** Whether the indexed rows have to be points. */
+  /** True if the indexed rows have to be points. */
   def needsPoints: Boolean
 
-  /** Whether it is of use without another one that bounds the other end. */
+  /** True if the comparison is of use without another one that bounds the other end. */
   def worksAlone: Boolean
 
-  /** Whether it is of use together with this one. */
+  /** True if the two comparisons are of use together. */
   def worksWith(other: Comparison): Boolean = worksAlone && other.worksAlone
 
   def bound(rightIsIndexed: Boolean): RangeBound
 }
 
-/** `left < right`, and so on. */
+/** `left < right`, `<=`, `>` or `>=`. */
 private[rangejoin] case class Terms(
     conjunct: Expression,
     left: Expression,
@@ -40,7 +43,7 @@ private[rangejoin] case class Terms(
     leftIsLess: Boolean,
     strict: Boolean) extends Comparison {
   override def dataType: DataType = left.dataType
-  override def isExact: Boolean = RangeLong.isExact(dataType) && !isOpen
+  override def isExact: Boolean = RangeLong.isExact(dataType) && !isOpen && !MayFail(conjunct)
   override def needsPoints: Boolean = false
   override def worksAlone: Boolean = true
   override def bound(rightIsIndexed: Boolean): RangeBound = {
@@ -48,13 +51,19 @@ private[rangejoin] case class Terms(
     if (rightIsIndexed) RangeBound(left, right, isStrict) else RangeBound(right, left, isStrict)
   }
 
+  /** A term as a long. If the term fails, the long lies within every bound of the other side. */
+  def long(ofLeft: Boolean): Expression =
+    if (ofLeft == leftIsLess) RangeLong.lower(term(ofLeft)) else RangeLong.upper(term(ofLeft))
+
+  def term(ofLeft: Boolean): Expression = if (ofLeft) left else right
+
   private def isOpen: Boolean = Seq(left, right).exists(_.isInstanceOf[OpenBound])
 
   /**
    * This comparison in an OR with conditions that each read one side.
    *
    * @param mayBeNull
-   *   whether a term may be NULL in a match
+   *   true if a term may be NULL in a match
    */
   def unless(ofLeft: Seq[Expression], ofRight: Seq[Expression], mayBeNull: Expression => Boolean): Terms = {
     def open(term: Expression, isOpen: Seq[Expression], ofOther: Seq[Expression], isUpper: Boolean): Expression =
@@ -68,7 +77,7 @@ private[rangejoin] case class Terms(
 
 private[rangejoin] object Terms {
 
-  /** None for two types, whose longs need not be in one order. */
+  /** None if the types of the terms differ: the order of their longs may differ, too. */
   def apply(
       conjunct: Expression,
       left: Expression,
@@ -79,12 +88,14 @@ private[rangejoin] object Terms {
 }
 
 /**
- * `left - right <= limit`, or `>=`, in whole numbers: of units, days or microseconds. It becomes `left <= right +
- * limit` in numbers without end. What Spark computes can overflow, and then wraps around or fails: whatever is further
- * apart than `reach` has to be looked at.
+ * `left - right <= limit`, or `>=`, in whole numbers of units, days or microseconds. The comparison becomes `left <=
+ * right + limit`, computed without overflow.
  *
  * @param leftIsLess
- *   whether the difference has an upper limit
+ *   true if the limit is an upper one
+ * @param reach
+ *   the largest distance of two terms whose difference cannot wrap around; terms further apart are candidates. None if
+ *   the difference fails instead
  */
 private[rangejoin] case class WholeDifference(
     conjunct: Expression,
@@ -92,7 +103,7 @@ private[rangejoin] case class WholeDifference(
     right: Expression,
     leftIsLess: Boolean,
     limit: Long,
-    reach: Long) extends Difference {
+    reach: Option[Long]) extends Difference {
   override def worksAlone: Boolean = true
 
   override def turned: Difference =
@@ -102,8 +113,9 @@ private[rangejoin] case class WholeDifference(
 }
 
 /**
- * The same in floating point, which rounds: the bounds are a little wider. An infinite or undefined difference is
- * beyond one of two finite limits, but not beyond every one, so this works only with the other limit of the same one.
+ * A limit on a difference in floating point. The bounds are a little wider, because floating point rounds. An infinite
+ * or NaN difference violates one of two opposite limits, but may satisfy a single one. The comparison therefore works
+ * only together with the opposite limit on the same difference.
  *
  * @param rounding
  *   the relative error of a sum or difference
@@ -129,13 +141,13 @@ private[rangejoin] sealed trait Difference extends Comparison {
   def left: Expression
   def right: Expression
 
-  /** Whether the two limit the same difference. */
+  /** True if both limit the same difference. */
   def isOfTheTermsOf(other: Difference): Boolean = left.semanticEquals(other.left) && right.semanticEquals(other.right)
 
-  /** The same said of `right - left`. */
+  /** The same comparison, stated of `right - left`. */
   def turned: Difference
 
-  /** From the right term to the bound of the left one. */
+  /** The offset from the right term to the bound of the left term. */
   protected def shift: Shift
   override def dataType: DataType = left.dataType
   override def isExact: Boolean = false

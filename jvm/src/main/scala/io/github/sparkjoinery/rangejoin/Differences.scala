@@ -6,10 +6,10 @@ import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.OrderedLong
 
-/** Reads `a - b < 5`, `abs(a - b) <= 10`, `datediff(a, b) >= 2` and their like. */
+/** Reads limits on differences, such as `a - b < 5`, `abs(a - b) <= 10` or `datediff(a, b) >= 2`. */
 private[rangejoin] object Differences {
 
-  /** `less < greater` or `less <= greater`, if one is a difference and the other a literal. */
+  /** Reads `less < greater` or `less <= greater`, if one term is a difference and the other a literal. */
   def of(conjunct: Expression, less: Expression, greater: Expression): Seq[Difference] = (less, greater) match {
     case (difference, limit: Literal) if limit.value != null => limited(conjunct, difference, limit, isUpper = true)
     case (limit: Literal, difference) if limit.value != null => limited(conjunct, difference, limit, isUpper = false)
@@ -18,16 +18,24 @@ private[rangejoin] object Differences {
 
   private def limited(conjunct: Expression, limited: Expression, limit: Literal, isUpper: Boolean): Seq[Difference] =
     withoutCasts(limited) match {
-      // Beyond a lower limit there are two ranges; a pair beyond the least is in neither, but out of reach.
-      case Abs(child, _) if isUpper =>
+      // A lower limit on abs leaves two ranges, which no index searches. abs of the least number stays negative. The
+      // two bounds exclude such a pair, but it is out of reach, and so a candidate.
+      case Abs(child, failsBeyond) if isUpper =>
         val difference = withoutCasts(child)
-        limitOf(conjunct, difference, limit, isUpper = true).toSeq ++
-          limitOf(conjunct, difference, limit, isUpper = false, isNegated = true)
+        val mayWrap = !failsBeyond || wrapsAround(difference)
+        limitOf(conjunct, difference, limit, isUpper = true, mayWrap).toSeq ++
+          limitOf(conjunct, difference, limit, isUpper = false, mayWrap, isNegated = true)
       case _: Abs => Nil
-      case difference => limitOf(conjunct, difference, limit, isUpper).toSeq
+      case difference => limitOf(conjunct, difference, limit, isUpper, wrapsAround(difference)).toSeq
     }
 
-  /** Casts that keep every number. */
+  /** True if a difference that overflows its type becomes another number. Otherwise it is an error or NULL. */
+  private def wrapsAround(difference: Expression): Boolean = difference match {
+    case minus: Subtract => minus.evalMode == EvalMode.LEGACY
+    case _ => true
+  }
+
+  /** The term below casts that keep every number. */
   private def withoutCasts(term: Expression): Expression = term match {
     case cast: Cast if isWidening(cast.child.dataType, cast.dataType) => withoutCasts(cast.child)
     case _ => term
@@ -44,8 +52,9 @@ private[rangejoin] object Differences {
       difference: Expression,
       limit: Literal,
       isUpper: Boolean,
+      mayWrap: Boolean,
       isNegated: Boolean = false): Option[Difference] = {
-    def whole(left: Expression, right: Expression, reach: Long, unit: Long = 1): Option[Difference] =
+    def whole(left: Expression, right: Expression, most: Long, unit: Long = 1): Option[Difference] =
       if (!isOfOneOrder(left.dataType, right.dataType) || !OrderedLong.supports(limit.dataType)) None
       else {
         val number = OrderedLong(limit).eval().asInstanceOf[Long]
@@ -53,7 +62,7 @@ private[rangejoin] object Differences {
         val inUnits =
           if (isUpper) Math.floorDiv(signed, unit)
           else SaturatedSum.negated(Math.floorDiv(SaturatedSum.negated(signed), unit))
-        Some(WholeDifference(conjunct, left, right, isUpper, inUnits, reach))
+        Some(WholeDifference(conjunct, left, right, isUpper, inUnits, Some(most).filter(_ => mayWrap)))
       }
     def floating(left: Expression, right: Expression, rounding: Double): Option[Difference] = {
       val number = limit.value match { case n: Number => n.doubleValue; case _ => Double.NaN }
@@ -92,7 +101,9 @@ private[rangejoin] object Differences {
       case _ => false
     }
 
-  /** The difference of two timestamps is the one of their local times, which clocks that are set make uneven. */
+  /**
+   * A timestamp as local time. Spark subtracts the local times of two timestamps, and clock changes make these uneven.
+   */
   private def local(timestamp: Expression, zone: Option[String]): Expression = timestamp.dataType match {
     case TimestampType => Cast(timestamp, TimestampNTZType, zone)
     case _ => timestamp

@@ -7,15 +7,15 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.planning.{MayFail, PartsByQuantiles}
-import io.github.sparkjoinery.rangejoin.index.RangeLong
+import io.github.sparkjoinery.planning.PartsByQuantiles
+import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 import io.github.sparkjoinery.rangejoin.parts.{RangeJoinInParts, SideInParts}
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
 
 /**
- * A range join without an equality, neither of whose sides is small enough to index on the driver, stays distributed:
- * the range is cut into parts at quantiles, an interval is copied to each part that it touches, and the part becomes
- * the key ([[RangeJoinInParts]]).
+ * Distributes a range join without an equality, if neither side is small enough to index on the driver. The range is
+ * cut into parts at quantiles. An interval is copied to each part that it touches, and the part becomes the key
+ * ([[RangeJoinInParts]]).
  */
 object DistributeRangeJoin extends Rule[LogicalPlan] {
 
@@ -30,10 +30,10 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
       }
     }
 
-  /** Whether the join that a subquery becomes may be one by a range. */
+  /** True if the join that a subquery becomes may be a range join. */
   def concerns(subquery: SubqueryExpression): Boolean = subquery.children.exists(RangeConditions.mayBeIn(_))
 
-  /** Why a join without an equality, whose sides are both large, is not cut into parts. */
+  /** The reason why a join without an equality, whose sides are both large, is not cut into parts. */
   private[rangejoin] def whyWhole(join: Join, conditions: RangeConditions): String =
     if (conf.numShufflePartitions < 2) "there is one shuffle partition"
     else PartsByQuantiles.missing(join).orElse(pairs(join, conditions).headOption.flatMap(unreadable(join, _)))
@@ -51,7 +51,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
       !side.isInstanceOf[StoredRangeSide] && side.stats.sizeInBytes > RangeJoinStrategy.limit)
   }
 
-  /** What is known of the sides by each pair of comparisons; nothing where there is an equality. */
+  /** The two sides as each pair of comparisons describes them. Empty if the join has an equality. */
   private def pairs(join: Join, conditions: RangeConditions): Seq[(SideInParts, SideInParts)] =
     if (conditions.leftKeys.nonEmpty) Nil
     else {
@@ -63,37 +63,48 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     (upper, lower) match {
       case (upper: Terms, lower: Terms) if upper.dataType == lower.dataType =>
         Some((
-          SideInParts.of(join.left, Seq(lower.left, upper.left)),
-          SideInParts.of(join.right, Seq(lower.right, upper.right))))
+          comparedSide(join.left, lower, upper, isLeft = true),
+          comparedSide(join.right, lower, upper, isLeft = false)))
       case (upper: Difference, lower: Difference) if upper.isOfTheTermsOf(lower) && upper.worksWith(lower) =>
         Some(pointAndLimits(join, upper, lower))
       case _ => None
     }
 
-  /** Of a difference: where the left term is, and where the right one says that it may be. */
-  private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideInParts, SideInParts) = {
-    val bounds = Seq(lower, upper).map(_.bound(rightIsIndexed = false))
-    // Two terms that are no further from 0 than half of what a difference may be are within its reach.
-    val near = bounds.flatMap(_.shift.reach).minOption.map(_ / 2)
-    def meetsAll(term: Expression): Expression = {
-      val isFar = near.map { near =>
-        val number = RangeLong(MayFail.orNull(term))
-        Or(GreaterThan(number, Literal(near)), LessThan(number, Literal(-near)))
-      }
-      isFar.foldLeft(MayFail.anyOf(Seq(term)))(Or(_, _))
-    }
-    val point = RangeLong(MayFail.orNull(upper.left))
-    (
-      SideInParts(join.left, Seq(point, point), isPoint = true, meetsAll(upper.left)),
-      SideInParts(join.right, bounds.map(_.long()), isPoint = false, meetsAll(upper.right)))
+  /** A side of two comparisons. For points, both have the same term. */
+  private def comparedSide(relation: LogicalPlan, lower: Terms, upper: Terms, isLeft: Boolean): SideInParts = {
+    val terms = Seq(lower, upper).sortBy(_.term(isLeft).isInstanceOf[OpenBound]) // the first term makes the cuts
+    val Seq(first, last) = terms.map(_.term(isLeft))
+    SideInParts(relation, terms.map(_.long(isLeft)), first.semanticEquals(last) && !RangeLong.mayFail(first))
   }
 
-  /** Those of the first two comparisons that will do, of which one is the more helpful the fewer copies there are. */
+  /** The two sides of a difference: the left term as a point, and the limits that the right term sets for it. */
+  private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideInParts, SideInParts) = {
+    val bounds = Seq(lower, upper).map(_.bound(rightIsIndexed = false))
+    // The difference of two terms that are at most this far from 0 cannot wrap around.
+    val near = bounds.flatMap(_.shift.reach).minOption.map(_ / 2)
+    def unlessFar(term: Expression, longs: Seq[Expression]): Seq[Expression] = near.fold(longs) { near =>
+      val number = RangeLong.lower(term)
+      val isFar = Or(GreaterThan(number, Literal(near)), LessThan(number, Literal(-near)))
+      longs.zip(Everywhere).map { case (long, far) => If(isFar, Literal(far), long) }
+    }
+    val points = Seq(RangeLong.lower(upper.left), RangeLong.upper(upper.left))
+    val limits = bounds.zip(Everywhere).map { case (bound, ifFails) => bound.long(ifFails) }
+    (
+      SideInParts(
+        join.left,
+        unlessFar(upper.left, points),
+        isPoint = near.isEmpty && !RangeLong.mayFail(upper.left)),
+      SideInParts(join.right, unlessFar(upper.right, limits), isPoint = false))
+  }
+
+  private val Everywhere = Seq(Long.MinValue, Long.MaxValue)
+
+  /** Chooses the first readable pair with the most sides that are points: points are not copied. */
   private def suitable(
       join: Join,
       pairs: Seq[(SideInParts, SideInParts)]): Option[(SideInParts, SideInParts)] = {
     val readable = pairs.filter(unreadable(join, _).isEmpty)
-    def decided(pair: (SideInParts, SideInParts)) = Seq(pair._1, pair._2).count(_.isDecided)
-    if (readable.isEmpty) None else Some(readable.maxBy(decided)) // the first of several
+    def decided(pair: (SideInParts, SideInParts)) = Seq(pair._1, pair._2).count(_.isPoint)
+    if (readable.isEmpty) None else Some(readable.maxBy(decided))
   }
 }

@@ -1,51 +1,30 @@
 package io.github.sparkjoinery.rangejoin
 
-import scala.util.control.NonFatal
-
-import org.apache.spark.TaskContext
-
 /**
- * The first error of candidates where one match is enough. It counts only where no other candidate is a match, because
- * Spark ends at the first match, in an order of its own. One for each task; not for several threads.
- *
- * @param most
- *   errors that are waited with
+ * Keeps the first error of a row's candidates until it is known that none of them matches. A join that needs one match
+ * stops at the first, and tries candidates in its own order. Creating an error takes microseconds, so the number of
+ * errors per row is limited.
  */
-private[rangejoin] final class FirstError(most: Int) {
-  def this() = this(FirstError.MostOfRow)
+private[rangejoin] final class FirstError {
+  private var first: Exception = _
+  private var count = 0
 
-  private var first: Throwable = _
-  private var number = 0
-
-  def clear(): Unit = { first = null; number = 0 }
-
-  /**
-   * The condition fails for a candidate. Where it fails for so many, no other is likely to be a match; nor is anything
-   * tried after an error that is not about rows.
-   */
-  def defer(error: Throwable): Unit = {
-    val task = TaskContext.get()
-    if (!NonFatal(error) || task != null && task.isInterrupted()) throw error
-    defer(error, 1)
+  def clear(): Unit = {
+    first = null
+    count = 0
   }
 
-  /** As many errors. */
-  def defer(error: Throwable, more: Int): Unit = {
+  def add(error: Exception): Unit = {
     if (first == null) first = error
-    number += more
-    if (number >= most) throw first
+    count += 1
+    if (count == FirstError.Most) throw first
   }
 
-  /** No candidate is a match. */
+  def get: Option[Exception] = Option(first)
+
   def raise(): Unit = if (first != null) throw first
-
-  /** The error, if there is one. */
-  def get: Option[Throwable] = Option(first)
-
-  /** How many there were. */
-  def count: Int = number
 }
 
 private object FirstError {
-  val MostOfRow = 1000
+  val Most = 1000
 }

@@ -7,28 +7,28 @@ import org.apache.spark.sql.joinery.{BuildMemory, DriverBuildMemory, ExecutionMe
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexBuilder, RangeLayout}
 
 /**
- * The indexed rows of a task, as one index, or, where memory is short, as several, one after the other: the rows of one
- * are forgotten when the next is built.
+ * Indexes the rows of a task as one index, or as several, one after the other, if memory is short. The rows of one
+ * index are released when the next is built.
  */
 private[rangejoin] class IndexParts(rows: Iterator[InternalRow], layout: RangeLayout) {
   private val memory = TaskBuildMemory(math.min(ExecutionMemory.shareOfTask, JoineryConf.rangeJoinMaxIndexPart))
   private var refused: UnsafeRow = _
 
-  /** Bytes that a part may always have, unaccounted for, or nothing would go on. */
+  /** Bytes that a part may always take without accounting. Without them, the task could not go on. */
   private def least: Long = math.max(IndexParts.Least, math.min(IndexParts.Usual, JoineryConf.rangeJoinMaxIndexPart))
 
-  /** Whether there are rows that are in no part yet. */
+  /** True if some rows are in no part yet. */
   def hasNext: Boolean = refused != null || rows.hasNext
 
-  /** The next part; what was returned before is good no longer. */
+  /** The next part. It invalidates the previous one. */
   def next(): RangeIndex = {
     memory.release(memory.acquired)
     val built = build(memory)
     if (built != null) built
-    else build(new DriverBuildMemory(least + 4L * refused.getSizeInBytes)) // as a row's page may be the row alone
+    else build(new DriverBuildMemory(least + 4L * refused.getSizeInBytes)) // a page may hold one row
   }
 
-  /** @return null if there is no memory for a single row */
+  /** The next index, or null if memory is too short for a single row. */
   private def build(memory: BuildMemory): RangeIndex = {
     val builder = new RangeIndexBuilder(layout, memory, reserves = true)
     var isFull = false

@@ -12,25 +12,25 @@ import org.apache.spark.sql.types.{BinaryType, DataType}
 import io.github.sparkjoinery.execution.MatchedColumns
 
 /**
- * The passes over the streamed side where a broadcast join gives out indexed rows for what they are: one that finds the
- * pairs, and one that finds which indexed rows are in any. Each is an operator that is in no plan, with generated code
- * of its own.
+ * Passes over the stream side of a broadcast join that preserves the indexed side. [[PairsExec]] emits the matches, and
+ * [[MatchedPlacesExec]] the set of indexed rows with a match. Both run directly, with generated code of their own, and
+ * appear in no plan.
  */
 private[rangejoin] class KeptSidePasses(join: BroadcastRangeJoinExec) {
-  // What Spark asks of an operator before it generates its code.
+  // Spark checks the same before it generates the code of an operator.
   private val isGenerated = join.conf.wholeStageEnabled && !join.expressions.exists(_.exists(needsRow)) &&
     !(join +: join.children).exists(plan => WholeStageCodegenExec.isTooManyFields(join.conf, plan.schema))
 
-  /** An expression without code of its own is evaluated on a row, which generated code does not have. */
+  /** True if an expression without generated code is evaluated on a row, which generated code does not have. */
   private def needsRow(expression: Expression): Boolean = expression match {
     case _: LeafExpression => false
     case other => other.isInstanceOf[CodegenFallback]
   }
 
-  /** Gives the matches, and what the streamed side has beside NULLs. */
+  /** Emits the matches, and the unmatched rows of the stream side with NULLs if the join preserves them. */
   def pairs: SparkPlan = pass(new PairsExec(join, streamed))
 
-  /** Gives a row for each partition, see [[MatchedPlacesExec]]. */
+  /** Emits one row for each partition, see [[MatchedPlacesExec]]. */
   def matchedPlaces: SparkPlan = pass(new MatchedPlacesExec(join, streamed))
 
   private def pass(operator: SparkPlan): SparkPlan =
@@ -42,7 +42,7 @@ private[rangejoin] class KeptSidePasses(join: BroadcastRangeJoinExec) {
   }
 }
 
-/** A join of the same index, which gives out indexed rows for each match only. */
+/** A join by the same index that emits indexed rows only in matches. */
 private class PairsExec(join: BroadcastRangeJoinExec, streamed: SparkPlan)
   extends BroadcastRangeJoinExec(
     if (join.indexedSide == BuildRight) streamed else join.left,
@@ -57,12 +57,12 @@ private class PairsExec(join: BroadcastRangeJoinExec, streamed: SparkPlan)
   override lazy val metrics = join.metrics
 }
 
-/** The places of the index whose rows have a match among a partition's rows: [[MatchedPlaces]]. */
+/** Emits the places of the indexed rows that match a row of the partition, as [[MatchedRows]]. */
 private class MatchedPlacesExec(join: BroadcastRangeJoinExec, streamed: SparkPlan) extends PairsExec(join, streamed) {
   private val places = AttributeReference("places", BinaryType, nullable = false)()
-  private var found = "" // in generated code
+  private var found = "" // name of a variable in generated code
 
-  // Where pairs are found as well, these probes are not counted again.
+  // If pairs are searched as well, the probes of this pass are not counted again.
   override lazy val metrics = if (join.rangeJoin.givesPairs) searchMetrics else join.metrics
   override def output: Seq[Attribute] = Seq(places)
   override def needCopyResult: Boolean = false
@@ -75,11 +75,11 @@ private class MatchedPlacesExec(join: BroadcastRangeJoinExec, streamed: SparkPla
     }
   }
 
-  /** All rows are searched for before the one row is given out. */
+  /** Searches the matches of all rows before the one row is emitted. */
   override def doProduce(ctx: CodegenContext): String = {
     val (isDone, mark, bytes) =
       (ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "isDone"), ctx.freshName("mark"), ctx.freshName("bytes"))
-    val places = classOf[MatchedPlaces].getName
+    val places = classOf[MatchedRows].getName
     found = ctx.addMutableState(places, "found", name => s"$name = new $places();")
     val function = ctx.addNewFunction(
       mark,

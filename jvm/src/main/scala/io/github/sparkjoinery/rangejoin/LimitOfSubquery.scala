@@ -5,14 +5,16 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 /**
- * Finds joins whose first rows a LIMIT takes, for each row of an outer query, without ORDER BY. Spark makes of such a
- * LIMIT a window that numbers rows without an order, which no query can write. Stock Spark takes the same rows each
- * time; a range join gives its candidates in another order.
+ * Finds joins below a LIMIT without ORDER BY that takes the first rows for each row of an outer query. Spark turns such
+ * a LIMIT into a window that numbers rows without an order, which no query can write. Stock Spark takes the same rows
+ * each time, but a range join finds its candidates in another order.
  */
 private[rangejoin] object LimitOfSubquery {
   private val Below = TreeNodeTag[Unit]("joinery_below_limit")
 
-  /** Marks the joins below such a window. An aggregate does not keep the order of its rows. */
+  /**
+   * Marks the joins below such a window. The search ends at an aggregate, which does not keep the order of its rows.
+   */
   def markJoinsBelow(plan: LogicalPlan): Unit = plan match {
     case window: Window if numbersWithoutOrder(window) => mark(window.child)
     case _ =>

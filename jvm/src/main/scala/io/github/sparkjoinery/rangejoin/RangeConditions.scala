@@ -8,12 +8,11 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types.{DataType, StringType}
 
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.RangeLong
 
 private[rangejoin] object RangeConditions extends PredicateHelper {
 
-  /** Whether a join may have a comparison; false only where there is none. */
+  /** False only if the condition has no comparison. The test is cheap, and true is not certain. */
   def mayBeIn(join: Join): Boolean = join.condition.exists(mayBeIn)
 
   def mayBeIn(condition: Expression): Boolean = condition.exists {
@@ -22,8 +21,8 @@ private[rangejoin] object RangeConditions extends PredicateHelper {
   }
 
   /**
-   * A key as it is hashed and compared: -0.0 is 0.0, and strings that their collation makes equal are one. Spark's
-   * optimizer sees to the latter only where it finds columns compared in the condition of a join.
+   * A key in the form that is hashed and compared by its bytes: -0.0 becomes 0.0, a collated string its collation key.
+   * Spark's optimizer replaces collated strings only if the condition of a join compares columns.
    */
   private def byItsBytes(key: Expression): Expression = key.dataType match {
     case text: StringType if !UnsafeRowUtils.isBinaryStable(text) => CollationKey(key)
@@ -32,8 +31,8 @@ private[rangejoin] object RangeConditions extends PredicateHelper {
 }
 
 /**
- * The condition of a join, as far as a range join can use it: key pairs, the comparisons that stand between the two
- * sides, and everything else.
+ * The condition of a join, taken apart for a range join: key pairs, the other conjuncts, and comparisons of the two
+ * sides in those.
  */
 private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
 
@@ -43,16 +42,19 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
     case _ => (Nil, Nil, conjuncts(join.condition))
   }
 
-  /** The type of a key whose equal values may have different bytes all the same, so that there is no looking it up. */
+  /**
+   * The type of a key whose equal values may have different bytes even after normalization. Such keys cannot be looked
+   * up.
+   */
   val unequalBytes: Option[DataType] = leftKeys.map(_.dataType).find(!UnsafeRowUtils.isBinaryStable(_))
 
   val comparisons: Seq[Comparison] = others.flatMap(conjunct => comparisonsIn(conjunct, conjunct, Nil))
 
   /**
-   * The comparisons in a part of a conjunct.
+   * Finds the comparisons in a part of a conjunct.
    *
    * @param ofOneSide
-   *   conditions of one side that make the conjunct true without the part
+   *   conditions on one side; any of them makes the conjunct true without the part
    */
   private def comparisonsIn(conjunct: Expression, part: Expression, ofOneSide: Seq[Expression]): Seq[Comparison] = {
     val (more, ofBoth) = splitDisjunctivePredicates(part).partition(term => isOfLeft(term) || isOfRight(term))
@@ -69,7 +71,7 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
     }
   }
 
-  /** Whether a term may be NULL in a match: no other part of the condition rules that out. */
+  /** True if a term may be NULL in a match, because no other conjunct rules that out. */
   private def mayBeNull(term: Expression): Boolean = term.nullable && !others.exists {
     case _: EqualNullSafe => false
     case comparison: BinaryComparison => comparison.children.exists(_.semanticEquals(term))
@@ -85,13 +87,15 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
     case _ => Nil
   }
 
-  /** Those whose types have an index, the exact ones first. */
+  /** The comparisons whose types can be indexed, exact ones first. */
   val usable: Seq[Comparison] =
     comparisons.filter(comparison => RangeLong.supports(comparison.dataType)).sortBy(!_.isExact)
 
   private def conjuncts(condition: Option[Expression]) = condition.toSeq.flatMap(splitConjunctivePredicates)
 
-  /** `less < greater`, if one is of the left side and the other of the right, or it limits a difference of the two. */
+  /**
+   * Reads `less < greater`: a comparison of a left and a right term, or a limit on the difference of two such terms.
+   */
   private def between(
       conjunct: Expression,
       less: Expression,
@@ -107,12 +111,15 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
   private def isOfLeft(term: Expression): Boolean = isOf(term, join.left.outputSet)
   private def isOfRight(term: Expression): Boolean = isOf(term, join.right.outputSet)
 
-  /** A subquery's result need not be there yet when the index is built. */
+  /**
+   * True if a term reads this side only. A term with a subquery does not count: its result may be missing when the
+   * index is built.
+   */
   private def isOf(term: Expression, side: AttributeSet): Boolean =
     term.references.nonEmpty && term.references.subsetOf(side) && term.deterministic &&
       !SubqueryExpression.hasSubquery(term)
 
-  /** The terms for an index on one side, if there is a usable comparison. */
+  /** The condition taken apart for an index on this side, if there is a usable comparison. */
   def terms(buildSide: BuildSide): Option[RangeTerms] = {
     val rightIsIndexed = buildSide == BuildRight
     def side(comparison: Comparison) = Side(comparison, comparison.bound(rightIsIndexed))
@@ -121,8 +128,7 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
     chosen.filter(_ => unequalBytes.isEmpty).map { case (upper, lower) =>
       val used = (upper ++ lower).map(_.comparison).toSeq
       val decided = used.map(_.conjunct)
-      val residual =
-        if (used.forall(_.isExact) && !decided.exists(MayFail(_))) others.filterNot(decided.contains) else others
+      val residual = if (used.forall(_.isExact)) others.filterNot(decided.contains) else others
       RangeTerms(
         if (rightIsIndexed) leftKeys else rightKeys,
         if (rightIsIndexed) rightKeys else leftKeys,
@@ -136,9 +142,13 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
   private case class Side(comparison: Comparison, bound: RangeBound)
 
   /**
-   * The two bounds that leave the fewest candidates, as far as their form tells: two on one term of the indexed side,
-   * whose point lies in the probe's interval, or two of one term of the probe, whose point lies in the indexed
-   * interval; then any two, as of intervals that overlap; then one. Differences need points on the indexed side.
+   * Chooses the bounds that leave the fewest candidates, judged by their form:
+   *   1. two bounds on one term of the indexed side, which is a point in the interval of the probe;
+   *   1. two bounds by one term of the probe, which is a point in the indexed interval;
+   *   1. any two bounds, such as those of intervals that overlap;
+   *   1. one bound.
+   *
+   * Differences need points on the indexed side, so the second and third forms exclude them.
    */
   private def choose(uppers: Seq[Side], lowers: Seq[Side]): Option[(Option[Side], Option[Side])] = {
     val pairs =

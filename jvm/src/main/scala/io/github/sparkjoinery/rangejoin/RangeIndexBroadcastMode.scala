@@ -9,8 +9,8 @@ import org.apache.spark.sql.joinery.{DriverBuildMemory, JoineryConf}
 import io.github.sparkjoinery.rangejoin.index.{IndexedRows, RangeIndexBuilder, RangeLayout, RangeRuns}
 
 /**
- * Ships a side of a range join as a `RangeIndex`, ready to search; once for all joins that file it alike. Where that
- * takes more than `spark.joinery.rangeJoin.maxBroadcast`, it ships an [[IndexTooLarge]] instead.
+ * Broadcasts a side of a range join as a `RangeIndex`, ready to search. Joins that need the same index share one
+ * broadcast. If the index exceeds `spark.joinery.rangeJoin.maxBroadcast`, an [[IndexTooLarge]] is broadcast instead.
  */
 case class RangeIndexBroadcastMode(layout: RangeLayout) extends BroadcastMode {
 
@@ -33,13 +33,14 @@ case class RangeIndexBroadcastMode(layout: RangeLayout) extends BroadcastMode {
 }
 
 /**
- * Says that there is no index to search, because it would be too large.
+ * Stands for an index that is too large to broadcast.
  *
  * @param limit
- *   bytes that it was to take at most
+ *   the largest number of bytes that the index was allowed to take
  */
 final class IndexTooLarge(val limit: Long) extends ShippedRelation with Serializable {
 
-  // Spark takes it for the size of the side, and must not find that small; from its own limit on it would give up.
+  // Spark takes this for the size of the side, and must not find the side small. From its own limit on, Spark would
+  // fail the query.
   override val estimatedSize: Long = JoineryConf.mostBroadcast - 1
 }

@@ -11,10 +11,10 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, SearchableRelation, SharedPrefix}
 
 /**
- * A range join where no code is generated. It goes to the executors, the plan does not.
+ * The description of a range join that is sent to the executors in place of the plan.
  *
  * @param output
- *   of the join
+ *   the columns of the join
  */
 private[rangejoin] case class RangeJoin(
     joinType: JoinType,
@@ -25,7 +25,7 @@ private[rangejoin] case class RangeJoin(
     output: Seq[Attribute],
     metrics: Map[String, SQLMetric]) {
 
-  /** Whether a streamed row is given out beside NULLs if it has no match. */
+  /** True if the join emits a streamed row without a match, with NULLs. */
   def keepsStreamed: Boolean = joinType match {
     case FullOuter => true
     case LeftOuter => indexedSide == BuildRight
@@ -33,16 +33,16 @@ private[rangejoin] case class RangeJoin(
     case _ => false
   }
 
-  /** Whether indexed rows are given out for what they are. */
+  /** True if the join emits indexed rows by themselves: it preserves the indexed side. */
   def givesOutIndexed: Boolean = RangeJoinType.givesOutIndexed(joinType, indexedSide)
 
-  /** Whether pairs of rows are given out; else rows of one side. */
+  /** True if the join emits pairs of rows; false if it emits rows of one side. */
   def givesPairs: Boolean = joinType match {
     case LeftSemi | LeftAnti | _: ExistenceJoin => false
     case _ => true
   }
 
-  /** With the other side indexed. */
+  /** The same join with the other side indexed. */
   def reversed: RangeJoin =
     copy(
       indexedSide = if (indexedSide == BuildRight) BuildLeft else BuildRight,
@@ -50,22 +50,25 @@ private[rangejoin] case class RangeJoin(
       streamed = indexed,
       indexed = streamed)
 
-  /** The streamed rows without a match, which are not counted as output: something else is made of them. */
+  /**
+   * A join that emits the streamed rows without a match. They are not counted as output, because other rows are made
+   * from them.
+   */
   def unmatchedOnly: RangeJoin =
     copy(joinType = LeftAnti, indexedSide = BuildRight, output = streamed, metrics = metrics - RangeJoin.OutputRows)
 
   def task(index: RangeIndex): RangeJoinTask = new RangeJoinTask(this, index)
 
   /**
-   * The indexed rows that are given out for what they are, by one task, once it is known of each whether it has a
-   * match.
+   * The indexed rows that the join emits by themselves. One task emits them, once each partition has reported which of
+   * them match.
    *
    * @param places
-   *   what each partition knows of it: [[MatchedPlaces]]
+   *   the [[MatchedRows]] of each partition
    */
   def indexedRows(places: RDD[InternalRow], relation: Broadcast[SearchableRelation]): RDD[InternalRow] =
     places.map(_.getBinary(0)).coalesce(1, shuffle = true).mapPartitions { ofPartitions =>
-      task(relation.value.index).indexedRows(MatchedPlaces.ofAll(ofPartitions))
+      task(relation.value.index).indexedRows(MatchedRows.ofTasks(ofPartitions))
     }
 }
 
@@ -74,10 +77,10 @@ private[rangejoin] object RangeJoin {
 }
 
 /**
- * The search of matches where no code is generated.
+ * Searches matches without generated code.
  *
  * @param reader
- *   of the index, or of the part of it that is at hand
+ *   the reader of the index, or of its current part
  */
 private[rangejoin] class RangeSearch(
     terms: RangeTerms,
@@ -88,8 +91,7 @@ private[rangejoin] class RangeSearch(
   private val reaches = terms.reaches.map(_._2).toArray
   private val prefix = new SharedPrefix
   private val fields = UnsafeProjection.create(
-    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong(prefix), terms.upperLong(prefix), terms.probeFails) ++
-      terms.reaches.map(_._1),
+    Seq(longKey.getOrElse(Literal(0L)), terms.lowerLong(prefix), terms.upperLong(prefix)) ++ terms.reaches.map(_._1),
     streamed)
   private val rowKey = UnsafeProjection.create(terms.streamedKeys, streamed)
   private val residual = terms.residual.map(Predicate.create(_, streamed ++ indexed)).orNull
@@ -98,7 +100,7 @@ private[rangejoin] class RangeSearch(
 
   def begin(row: InternalRow): Unit = {
     pair.withLeft(row)
-    if (reader.isEmpty) reader.none() // without computing keys, as Spark's joins
+    if (reader.isEmpty) reader.none() // as in Spark's joins, keys are not evaluated
     else search(row)
   }
 
@@ -111,9 +113,8 @@ private[rangejoin] class RangeSearch(
         val key = rowKey(row)
         if (key.anyNull) -1 else reader.numberOf(key)
       }
-    val fails = !found.isNullAt(3) && found.getBoolean(3)
-    if (key < 0 || !fails && (found.isNullAt(1) || found.isNullAt(2))) reader.none()
-    else if (fails || !areWithinReach(key, found)) reader.all(key)
+    if (key < 0 || found.isNullAt(1) || found.isNullAt(2)) reader.none()
+    else if (!areWithinReach(key, found)) reader.all(key)
     else reader.between(key, found.getLong(1), found.getLong(2))
   }
 
@@ -137,10 +138,10 @@ private[rangejoin] class RangeSearch(
   }
 
   /**
-   * Whether there is a match.
+   * True if there is a match.
    *
    * @param missed
-   *   what to do if there is none, with the error of the candidates, if there is one
+   *   takes the first error of the candidates if there is no match
    */
   def hasMatch(missed: FirstError => Unit = _.raise()): Boolean = {
     errors.clear()
@@ -148,19 +149,19 @@ private[rangejoin] class RangeSearch(
     var place = reader.next()
     while (!isFound && place >= 0) {
       try isFound = isMatch(place)
-      catch { case error: Throwable => errors.defer(error) }
+      catch { case error: Exception => errors.add(error) }
       if (!isFound) place = reader.next()
     }
     if (!isFound) missed(errors)
     isFound
   }
 
-  /** Marks all matches. */
-  def mark(places: PlacesToMark): Unit = {
+  /** Adds the places of all indexed rows that match. */
+  def mark(matched: MatchedRows): Unit = {
     var place = reader.next()
     while (place >= 0) {
-      try if (!places.isMarked(place) && isMatch(place)) places.mark(place)
-      catch { case error: Throwable => places.defer(place, error) }
+      try if (!matched.contains(place) && isMatch(place)) matched.add(place)
+      catch { case error: Exception => matched.fail(place, error) }
       place = reader.next()
     }
   }
@@ -170,5 +171,5 @@ private[rangejoin] class RangeSearch(
 }
 
 private object RangeSearch {
-  val FirstPoint = 4 // among the fields
+  val FirstPoint = 3 // index among the fields
 }

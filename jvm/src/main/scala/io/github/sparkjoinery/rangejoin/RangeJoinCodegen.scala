@@ -12,7 +12,7 @@ import io.github.sparkjoinery.execution.{BroadcastJoinFrame, MatchedColumns}
 import io.github.sparkjoinery.rangejoin.index.{RangeIndexReader, SearchableRelation}
 
 /**
- * Generated code of [[BroadcastRangeJoinExec]], where streamed rows alone decide what is given out. Keys, bounds and
+ * Generates the code of a [[BroadcastRangeJoinExec]] that does not preserve the indexed side. Keys, bounds and
  * condition are evaluated on variables, without rows of their own.
  */
 private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeSearchCodegen {
@@ -25,7 +25,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = withoutIndex.fold(super.inputRDDs())(_.inputRDDs())
 
-  /** What stands in the place of the join if there is no index to search: rows of tasks that do without. */
+  /** The plan that replaces the join if the index is too large: a scan of the rows that tasks compute without it. */
   private lazy val withoutIndex: Option[RDDScanExec] =
     if (tooLarge.isDefined) Some(RDDScanExec(output, execute(), nodeName)) else None
 
@@ -47,7 +47,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
        |""".stripMargin
   }
 
-  /** Code that does what is to be done for the matches of a streamed row. */
+  /** Code that handles the matches of a streamed row. */
   protected def matchesCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String =
     joinType match {
       case _: InnerLike => innerCode(ctx, streamedVars, reader)
@@ -70,7 +70,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
        |""".stripMargin
   }
 
-  /** Once more, when there are no candidates left and no match was among them, with NULLs. */
+  /** Emits each match. A streamed row without a match passes the loop once more and is emitted with NULLs. */
   private def outerCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     val (place, matched, found) = (ctx.freshName("place"), ctx.freshName("matched"), ctx.freshName("found"))
     val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))

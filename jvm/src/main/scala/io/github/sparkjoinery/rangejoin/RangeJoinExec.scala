@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import io.github.sparkjoinery.planning.ReportedOperator
 
-/** What the physical forms of a range join share: their terms, how EXPLAIN shows them, their metrics. */
+/** The physical range joins' common part: terms, metrics and descriptions for EXPLAIN. */
 trait RangeJoinExec extends BaseJoinExec with ReportedOperator {
 
   def indexedSide: BuildSide
@@ -34,7 +34,7 @@ trait RangeJoinExec extends BaseJoinExec with ReportedOperator {
     "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size")
   )
 
-  /** What goes to the executors where no code is generated. */
+  /** The description of the join that is sent to the executors. */
   private[rangejoin] def rangeJoin: RangeJoin =
     RangeJoin(joinType, indexedSide, terms, streamedSide.output, indexed.output, output, metrics)
 
@@ -47,7 +47,7 @@ trait RangeJoinExec extends BaseJoinExec with ReportedOperator {
     terms.boundsSql.mkString("[", ", ", "]"),
     terms.residual)
 
-  /** For EXPLAIN FORMATTED: without it Spark's own description would hide keys and bounds. */
+  /** The text for EXPLAIN FORMATTED. Spark's own text would hide keys and bounds. */
   protected def describe: String = {
     def list(terms: Seq[Expression]): String = terms.map(_.sql).mkString("[", ", ", "]")
     val side = if (indexedSide == BuildRight) "right" else "left"

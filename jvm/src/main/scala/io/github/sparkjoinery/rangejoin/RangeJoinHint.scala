@@ -11,7 +11,7 @@ object RangeJoinHint {
   def isOn(hint: JoinHint): Boolean = Seq(hint.leftHint, hint.rightHint).exists(JoineryHint.isOn(Name, _))
 }
 
-/** Databricks' form `RANGE_JOIN(t, 10)` has a size of bins, which an index does not need. */
+/** Resolves the hint. Databricks' form `RANGE_JOIN(t, 10)` has a bin size, which an index does not need. */
 object ResolveRangeJoinHint extends ResolveJoineryHint(
     RangeJoinHint.Name,
     takesNumber = true,

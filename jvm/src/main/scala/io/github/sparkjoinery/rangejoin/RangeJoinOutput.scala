@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 
-/** Puts the rows of the two sides together; what it returns is good until it is asked again. */
+/** Combines the rows of the two sides. A returned row is valid until the next call. */
 private[rangejoin] class RangeJoinOutput(rangeJoin: RangeJoin) {
   import rangeJoin._
 
@@ -16,19 +16,19 @@ private[rangejoin] class RangeJoinOutput(rangeJoin: RangeJoin) {
   def sided(streamedRow: InternalRow, indexedRow: InternalRow): InternalRow =
     if (indexedSide == BuildRight) joined(streamedRow, indexedRow) else joined(indexedRow, streamedRow)
 
-  /** A row beside NULLs. */
+  /** A streamed row with NULLs for the indexed side. */
   def unmatched(streamedRow: InternalRow): InternalRow = sided(streamedRow, indexedNulls)
   def unmatchedIndexed(indexedRow: InternalRow): InternalRow = sided(streamedNulls, indexedRow)
 
-  /** A row and whether it has a match. */
+  /** A row with one more column, which is true if the row has a match. */
   def flagged(row: InternalRow, exists: Boolean): InternalRow = {
     flag.setBoolean(0, exists)
     joined(row, flag)
   }
 
-  /** Rows as the operator gives them out. */
+  /** The rows as the operator emits them. */
   def given(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    // What an outer join has no row for is NULL, whatever the side's own columns say.
+    // An outer join puts NULLs in the place of a missing row, even into columns that are not nullable.
     val toUnsafe = UnsafeProjection.create(output, output.map(_.withNullability(true)))
     val numOutputRows = metrics.get(RangeJoin.OutputRows)
     rows.map { row =>

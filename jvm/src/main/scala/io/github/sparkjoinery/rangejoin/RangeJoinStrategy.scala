@@ -19,21 +19,21 @@ import io.github.sparkjoinery.planning.{Decision, Repeatable}
 import io.github.sparkjoinery.rangejoin.stored.{StoredRangeSide, StoredRangeSideExec}
 
 /**
- * Takes joins whose condition compares a term of one side with a term of the other, once more on every re-plan of
- * adaptive execution. The smaller side is indexed: broadcast, or, beside an equality and where neither side is small,
- * after a shuffle by the keys. Spark keeps:
- *   1. what a hint of its own asks for;
+ * Plans joins whose condition compares a term of one side with a term of the other. Adaptive execution asks again on
+ * every re-plan. The smaller side is indexed. It is broadcast, or, if the join has an equality and neither side is
+ * small, both sides are shuffled by the keys. Spark plans:
+ *   1. joins with a hint for one of Spark's own joins;
  *   1. joins with an equality whose range is open at one end: most rows of a key are matches there;
- *   1. joins with an equality of which one side has each key once: then there is nothing to look up among its rows;
- *   1. joins of which a LIMIT without ORDER BY takes the first rows for each row of an outer query;
- *   1. joins without an equality whose sides are both beyond what the driver can index, and which
- *      [[DistributeRangeJoin]] has not given one.
+ *   1. joins with an equality where one side has each key once: an index has nothing to search among its rows;
+ *   1. joins below a LIMIT without ORDER BY that takes the first rows for each row of an outer query;
+ *   1. joins without an equality, if both sides are too large to index on the driver and [[DistributeRangeJoin]] has
+ *      not added a key.
  */
 object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLConfHelper with Logging {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case join: Join if JoineryConf.rangeJoinEnabled && RangeJoinType.supports(join.joinType) && !join.isStreaming =>
-      lazy val conditions = new RangeConditions(join) // most joins are told apart before they are looked at so closely
+      lazy val conditions = new RangeConditions(join) // lazy: mayBeIn rules out most joins without it
       if (!RangeConditions.mayBeIn(join) || conditions.comparisons.isEmpty) notARange(join)
       else choose(join, conditions) match {
         case Right(Choice(side, isBroadcast, why)) =>
@@ -46,13 +46,16 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
         case Left(why) => declined(join, why)
       }
     case window: Window =>
-      LimitOfSubquery.markJoinsBelow(window) // which are planned after it
+      LimitOfSubquery.markJoinsBelow(window) // the joins below are planned later
       Nil
-    case side: StoredRangeSide => Seq(planLater(side.child)) // it is not the indexed one
+    case side: StoredRangeSide => Seq(planLater(side.child)) // the plain rows: `broadcast` loads the index
     case _ => Nil
   }
 
-  /** The indexed side is the store's index, if it has one. Else, where the range alone is indexed, tasks sort rows. */
+  /**
+   * Plans a broadcast range join. The indexed side is the index of the artifact store, if there is one. Without keys,
+   * tasks sort the rows of the indexed side.
+   */
   private def broadcast(
       join: Join,
       side: BuildSide,
@@ -68,7 +71,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
         case _ if terms.indexedKeys.nonEmpty || isBroadcast(indexed) => plan
         case _ => SortForRangeIndexExec(terms.start, terms.end, keepsAll, plan)
       }
-      // or its broadcast would stand for the join, which then had as many rows
+      // Without this link, the broadcast would be linked to the join, and its row count would be taken for the join's.
       if (prepared ne plan) prepared.setLogicalLink(indexed)
       prepared
     }
@@ -76,7 +79,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     else new BroadcastRangeJoinExec(left, prepared(right), side, join.joinType, terms)
   }
 
-  /** On a join that was planned as a range join before. */
+  /** Marks a join that was planned as a range join before. */
   private val Taken = TreeNodeTag[Unit]("joinery_range_join")
 
   private def notARange(join: Join): Seq[SparkPlan] =
@@ -91,7 +94,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
 
   private case class Choice(side: BuildSide, isBroadcast: Boolean, why: String)
 
-  /** That Spark has broadcast a side is said last: of a join that is Spark's anyway, it would hide why. */
+  /** Checks last that Spark has not broadcast a side: EXPLAIN then shows the original reason for a decline. */
   private def choose(join: Join, conditions: RangeConditions): Either[String, Choice] =
     wanted(join, conditions).filterOrElse(
       choice => isBroadcast(sideOf(join, choice.side)) || !Seq(join.left, join.right).exists(isBroadcastBySpark),
@@ -102,7 +105,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val hasKeys = conditions.leftKeys.nonEmpty
     val safe = Seq(BuildRight, BuildLeft).filterNot(readsOtherRowsBeside(join, _))
     val sides =
-      if (safe.isEmpty) Seq(BuildRight, BuildLeft) else safe // Spark's join reads one twice, too, without keys
+      if (safe.isEmpty) Seq(BuildRight, BuildLeft) else safe // without keys, Spark's join reads a side twice, too
     val hinted = hints.collectFirst {
       case (side, Some(hint)) if sides.contains(side) && hint.strategy.contains(BROADCAST) => side
     }
@@ -156,7 +159,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       planned(side).distinctKeys.exists(_.subsetOf(known))
     }
 
-  /** A side as it was before adaptive execution put stages in the place of its parts, which tell less. */
+  /** The plan of a side before adaptive execution replaced parts of it by stages, which report fewer distinct keys. */
   private def planned(side: LogicalPlan): LogicalPlan = side.transformDownWithPruning(
     _.containsPattern(LOGICAL_QUERY_STAGE)) { case stage: LogicalQueryStage => beneath(stage) }
 
@@ -166,7 +169,8 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
   }
 
   /**
-   * Adaptive execution adds hints of its own, which are about Spark's joins; on Spark 4.1 one that users cannot give.
+   * True if a user asks for one of Spark's joins other than a broadcast join. Adaptive execution adds hints for Spark's
+   * own joins; Spark 4.1 adds one that users cannot give.
    */
   private def isOfUser(join: Join, hint: JoinStrategyHint): Boolean = hint match {
     case BROADCAST | NO_BROADCAST_HASH => false
@@ -179,17 +183,15 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     canBroadcastBySize(sideOf(join, side), conf) && !hint.exists(_.strategy.contains(NO_BROADCAST_HASH))
   }
 
-  /**
-   * The smaller side is the cheaper; where they are much alike, the one of which no row has to be given out for itself.
-   */
+  /** Cost of indexing a side: its size, times three if the join preserves its rows. */
   private def cost(join: Join, side: BuildSide): BigInt =
     size(join, side) * (if (RangeJoinType.givesOutIndexed(join.joinType, side)) 3 else 1)
 
   private val ReadTwice = "the other would be read twice, and may have other rows by then"
 
   /**
-   * Whether an index of a side would have the other one read twice, for the matches and for what has none, although its
-   * rows may be others by then.
+   * True if, with this side indexed, the join reads the other side twice and the second read may return other rows. One
+   * read finds the matches, the other the indexed rows without a match.
    */
   private[rangejoin] def readsOtherRowsBeside(join: Join, indexed: BuildSide): Boolean =
     (join.joinType, indexed) match {
@@ -205,13 +207,20 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
 
   private def size(join: Join, side: BuildSide): BigInt = sideOf(join, side).stats.sizeInBytes
 
-  /** Of an estimate, which is of bytes in files more often than not. */
+  /**
+   * Largest estimated size of a side that is indexed on the driver. Estimates are usually sizes of files, so this is a
+   * quarter of the limit in memory.
+   */
   private[rangejoin] def limit: Long = JoineryConf.rangeJoinMaxBroadcast / 4
 
-  // Once broadcast, a stage's size is what it takes in memory. Judging that anew would flip the choice back.
+  // A side that is already broadcast as an index stays the indexed side. Its stage reports the size in memory, and
+  // comparing sizes again would flip the choice.
   private def isBroadcast(plan: LogicalPlan): Boolean = modeOf(plan).exists(_.isInstanceOf[RangeIndexBroadcastMode])
 
-  /** For a join of its own, when the sides seemed too large: an index of either would have no use for that. */
+  /**
+   * True if a side is broadcast for one of Spark's own joins, because both sides seemed too large to index before. A
+   * range join cannot use that broadcast.
+   */
   private def isBroadcastBySpark(plan: LogicalPlan): Boolean =
     modeOf(plan).exists(!_.isInstanceOf[RangeIndexBroadcastMode])
 
@@ -220,7 +229,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     case _ => false
   }
 
-  /** Of a side that adaptive execution has broadcast. */
+  /** The mode of a side that adaptive execution has broadcast. */
   private def modeOf(plan: LogicalPlan): Option[BroadcastMode] = plan match {
     case side: StoredRangeSide => modeOf(side.child)
     case stage: LogicalQueryStage => stage.physicalPlan.collectFirst { case broadcast: BroadcastQueryStageExec =>

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.rangejoin
 
-import java.util.BitSet
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
@@ -9,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans._
 
 import io.github.sparkjoinery.rangejoin.index.RangeIndex
 
-/** What one task of a broadcast join does with the index where no code is generated. */
+/** One task of a broadcast range join without generated code. */
 private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) {
   import rangeJoin._
 
@@ -19,7 +17,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
   private val output = new RangeJoinOutput(rangeJoin)
   import output._
 
-  /** What the join gives out for streamed rows. */
+  /** The rows that the join emits for these streamed rows. */
   def join(rows: Iterator[InternalRow]): Iterator[InternalRow] = given(joinType match {
     case LeftSemi => rows.filter(hasMatch)
     case LeftAnti => rows.filterNot(hasMatch)
@@ -39,7 +37,7 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
     search.begin(row)
   }
 
-  /** A streamed row beside each match, or, if it is kept, beside NULLs. */
+  /** A streamed row with each of its matches. A row without a match is emitted with NULLs if it is preserved. */
   private def pairs(row: InternalRow): Iterator[InternalRow] = {
     begin(row)
     new Iterator[InternalRow] {
@@ -70,25 +68,25 @@ private[rangejoin] class RangeJoinTask(rangeJoin: RangeJoin, index: RangeIndex) 
     }
   }
 
-  /** The places of indexed rows that have a match among these. */
-  def mark(rows: Iterator[InternalRow]): MatchedPlaces = {
-    val places = new MatchedPlaces
+  /** The indexed rows that match one of these rows. */
+  def mark(rows: Iterator[InternalRow]): MatchedRows = {
+    val matched = new MatchedRows
     rows.foreach { row =>
       begin(row)
-      search.mark(places)
+      search.mark(matched)
       candidates += search.candidates()
     }
-    places
+    matched
   }
 
-  /** The indexed rows that the join gives out for what they are. */
-  def indexedRows(matched: BitSet): Iterator[InternalRow] = {
+  /** The indexed rows that the join emits by themselves. */
+  def indexedRows(matched: MatchedRows): Iterator[InternalRow] = {
     val places = Iterator.range(0, index.numRows)
     given(joinType match {
-      case LeftSemi => places.filter(matched.get).map(search.row)
-      case LeftAnti => places.filterNot(matched.get).map(search.row)
-      case _: ExistenceJoin => places.map(place => flagged(search.row(place), matched.get(place)))
-      case _ => places.filterNot(matched.get).map(place => unmatchedIndexed(search.row(place)))
+      case LeftSemi => places.filter(matched.contains).map(search.row)
+      case LeftAnti => places.filterNot(matched.contains).map(search.row)
+      case _: ExistenceJoin => places.map(place => flagged(search.row(place), matched.contains(place)))
+      case _ => places.filterNot(matched.contains).map(place => unmatchedIndexed(search.row(place)))
     })
   }
 }

@@ -6,10 +6,9 @@ import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.execution.CodegenSupport
 
 import io.github.sparkjoinery.execution.MatchedColumns
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{LeadingLong, SharedPrefix}
 
-/** Generated code that finds the matches of a streamed row: keys, bounds and condition are evaluated on variables. */
+/** Generates code that finds the matches of a streamed row. Keys, bounds and condition are evaluated on variables. */
 private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSupport {
 
   /** Code that evaluates, once, the streamed columns that the search needs. */
@@ -18,7 +17,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     evaluateRequiredVariables(streamedSide.output, streamedVars, AttributeSet(searched.flatMap(_.references)))
   }
 
-  /** Code that has the reader look for the candidates of a streamed row. */
+  /** Code that makes the reader search the candidates of a streamed row. */
   protected def beginCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     def onStreamed[T](generate: => T): T = {
       ctx.currentVars = streamedVars
@@ -64,39 +63,24 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
          |  $reached
          |}
          |""".stripMargin
-    val search = terms.probeFails match {
-      case Literal.FalseLiteral => between
-      case mayFail =>
-        val fails = value(mayFail)
-        s"""
-           |${fails.code}
-           |if (!${fails.isNull} && ${fails.value}) {
-           |  $reader.all($number);
-           |} else {
-           |  $between
-           |}
-           |""".stripMargin
-    }
-    val searchKey =
-      s"""
-         |${key.code}
-         |if (!$keyIsNull) {
-         |  int $number = $reader.numberOf(${key.value});
-         |  if ($number >= 0) {
-         |    $search
-         |  }
-         |}
-         |""".stripMargin
-    // Spark's joins do not compute keys beside a side without rows.
-    val mayFail = terms.streamedKeys.exists(MayFail(_))
+    // Spark's joins do not evaluate keys if the other side has no rows.
     s"""
        |$reader.none();
-       |${if (mayFail) s"if (!$reader.isEmpty()) {\n$searchKey\n}" else searchKey}
+       |if (!$reader.isEmpty()) {
+       |  ${key.code}
+       |  if (!$keyIsNull) {
+       |    int $number = $reader.numberOf(${key.value});
+       |    if ($number >= 0) {
+       |      $between
+       |    }
+       |  }
+       |}
        |""".stripMargin
   }
 
   /**
-   * Code that leaves a candidate by `continue` if it is no match; its columns that the condition needs are evaluated.
+   * Code that skips a candidate by `continue` if it does not match. It evaluates those of the candidate's columns that
+   * the condition needs.
    */
   protected def conditionCode(
       ctx: CodegenContext,
@@ -115,14 +99,14 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     }.getOrElse("")
 
   /**
-   * Code that looks for a match until there is one; see [[FirstError]].
+   * Code that searches until it finds a match; see [[FirstError]].
    *
    * @param found
-   *   the name of a variable: whether there is a match
+   *   the name of a variable that is true if there is a match
    * @param onFound
-   *   code
+   *   code that runs once there is a match
    * @param onMissed
-   *   code, for the name of the [[FirstError]], where there may be one
+   *   code that runs if there is none, for the name of the [[FirstError]]
    */
   protected def untilFound(
       ctx: CodegenContext,
@@ -133,33 +117,26 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
       onMissed: String => String = errors => s"$errors.raise();"): String = {
     val Seq(place, matched) = Seq("place", "matched").map(ctx.freshName)
     val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
-    def search(condition: String): String =
-      s"""
-         |int $place = 0;
-         |while (!$found && ($place = $reader.next()) >= 0) {
-         |  UnsafeRow $matched = $reader.row($place);
-         |  $condition
-         |  $found = true;
-         |  $onFound
-         |}
-         |""".stripMargin
-    if (!terms.residual.exists(MayFail(_))) search(condition)
-    else {
-      val ofErrors = classOf[FirstError].getName
-      val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
-      s"""
-         |$errors.clear();
-         |${search(deferring(ctx, condition, error => s"$errors.defer($error);"))}
-         |if (!$found) ${onMissed(errors)}
-         |""".stripMargin
-    }
+    val ofErrors = classOf[FirstError].getName
+    val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
+    s"""
+       |int $place = 0;
+       |$errors.clear();
+       |while (!$found && ($place = $reader.next()) >= 0) {
+       |  UnsafeRow $matched = $reader.row($place);
+       |  ${deferring(ctx, condition, error => s"$errors.add($error);")}
+       |  $found = true;
+       |  $onFound
+       |}
+       |if (!$found) ${onMissed(errors)}
+       |""".stripMargin
   }
 
   /**
-   * Code that marks all matches.
+   * Code that adds the places of all matches to a set.
    *
    * @param places
-   *   the name of the [[PlacesToMark]]
+   *   the name of the [[MatchedRows]]
    */
   protected def markMatches(
       ctx: CodegenContext,
@@ -171,27 +148,28 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
     s"""
        |int $place = 0;
        |while (($place = $reader.next()) >= 0) {
-       |  if ($places.isMarked($place)) continue;
+       |  if ($places.contains($place)) continue;
        |  UnsafeRow $matched = $reader.row($place);
-       |  ${if (terms.residual.exists(MayFail(_))) deferring(ctx, condition, e => s"$places.defer($place, $e);")
-      else condition}
-       |  $places.mark($place);
+       |  ${deferring(ctx, condition, error => s"$places.fail($place, $error);")}
+       |  $places.add($place);
        |}
        |""".stripMargin
   }
 
-  /** The code of a condition, with an error deferred, after which it is left by `continue`. */
-  private def deferring(ctx: CodegenContext, condition: String, onError: String => String): String = {
-    val error = ctx.freshName("error")
-    s"""
-       |try {
-       |  $condition
-       |} catch (Throwable $error) {
-       |  ${onError(error)}
-       |  continue;
-       |}
-       |""".stripMargin
-  }
+  /** The code of a condition. A candidate that fails is skipped by `continue`. */
+  private def deferring(ctx: CodegenContext, condition: String, onError: String => String): String =
+    if (condition.isEmpty) ""
+    else {
+      val error = ctx.freshName("error")
+      s"""
+         |try {
+         |  $condition
+         |} catch (Exception $error) {
+         |  ${onError(error)}
+         |  continue;
+         |}
+         |""".stripMargin
+    }
 
   protected def sided(streamedVars: Seq[ExprCode], indexedVars: Seq[ExprCode]): Seq[ExprCode] =
     if (indexedSide == BuildRight) streamedVars ++ indexedVars else indexedVars ++ streamedVars

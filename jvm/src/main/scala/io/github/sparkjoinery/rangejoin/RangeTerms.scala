@@ -4,8 +4,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import io.github.sparkjoinery.execution.rows.RowGrouping
-import io.github.sparkjoinery.expressions.OrderedLong
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout, RangeLong, SharedPrefix}
 
 /**
@@ -31,8 +29,9 @@ case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, s
   /** With the other side indexed. */
   def reversed: RangeBound = copy(probe = indexed, indexed = probe, shift = shift.reversed)
 
-  /** The bound as a long, NULL if it fails. */
-  def long(prefix: SharedPrefix = new SharedPrefix): Expression = shift.bound(probe, prefix)
+  /** The bound as a long, or another long where the bound fails. */
+  def long(ifFails: Long, prefix: SharedPrefix = new SharedPrefix): Expression =
+    RangeLong.orElse(probe, shift.bound(probe, prefix), ifFails)
 }
 
 /**
@@ -48,7 +47,7 @@ case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, s
  * @param lower
  *   `indexed >= probe`; there is this one, or `upper`, or both
  * @param residual
- *   what is tested on each candidate: the condition without keys and bounds, or with the bounds where they may fail
+ *   what is tested on each candidate: the condition without keys, and without the bounds if these decide exactly
  */
 case class RangeTerms(
     streamedKeys: Seq[Expression],
@@ -106,19 +105,16 @@ case class RangeTerms(
   def lowerLong(prefix: SharedPrefix): Expression = probeLong(lower, prefix, Long.MinValue)
   def upperLong(prefix: SharedPrefix): Expression = probeLong(upper, prefix, Long.MaxValue)
 
-  /** Whether a bound raises an error: then the row is compared with all rows, as it is in an ordinary join. */
-  def probeFails: Expression = RangeLong.anyFails(bounds.map(_.probe))
-
   /**
-   * Where the condition is about differences, which may overflow: points, and how far from each the points of the index
-   * may be at most. Else all rows are candidates, whatever the bounds.
+   * Points, and how far from each the points of the index may be at most, where the condition is about differences that
+   * wrap around. Else all rows are candidates, whatever the bounds.
    */
   def reaches: Seq[(Expression, Long)] = bounds
-    .flatMap(bound => bound.shift.reach.map(reach => (OrderedLong(MayFail.orNull(bound.probe)), reach)))
+    .flatMap(bound => bound.shift.reach.map(reach => (RangeLong.lower(bound.probe), reach)))
     .distinctBy { case (point, reach) => (point.canonicalized, reach) }
 
   private def probeLong(bound: Option[RangeBound], prefix: SharedPrefix, unbounded: Long): Expression =
-    bound.map(_.long(prefix)).getOrElse(Literal(unbounded))
+    bound.map(_.long(unbounded, prefix)).getOrElse(Literal(unbounded))
 
   def reader(index: RangeIndex): RangeIndexReader = index.reader(upper.exists(_.strict), lower.exists(_.strict))
 

@@ -7,12 +7,12 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.joinery.BesideAllPartitions
 
 /**
- * What a broadcast range join does when its index proves too large to broadcast: each task reads the whole of one side
- * again, as in Spark's Cartesian product, indexes it part by part within its own memory, and searches each part for its
- * rows of the other side, which it keeps. So no row has to be on the driver, and none is shuffled.
+ * Runs a broadcast range join whose index is too large to broadcast. Each task reads the whole of one side again, as in
+ * Spark's Cartesian product, and indexes it part by part within its own memory. It keeps its rows of the other side and
+ * searches each part for them. No row has to be on the driver, and none is shuffled.
  *
- * A task knows of its own rows only whether they have a match. Where the join gives out indexed rows for what they are,
- * the sides change their parts; a full outer join does one after the other.
+ * A task can tell for its own rows alone if they have a match. If the join preserves the indexed side, the two sides
+ * swap roles. A full outer join runs both ways, one after the other.
  */
 private[rangejoin] class RereadRangeJoin(join: RangeJoin) {
 
@@ -32,7 +32,7 @@ private[rangejoin] class RereadRangeJoin(join: RangeJoin) {
   private def tasksOf(join: RangeJoin): ShuffledRangeTasks =
     ShuffledRangeTasks(join, join.terms.layout(join.indexed, keepsAll = false), isRereading = true)
 
-  /** Indexed rows without a match, beside NULLs. */
+  /** Emits the indexed rows without a match, with NULLs for the stream side. */
   private def unmatchedIndexed(streamed: RDD[InternalRow], indexed: RDD[InternalRow]): RDD[InternalRow] = {
     val (full, unmatched) = (join, join.reversed.unmatchedOnly)
     val tasks = tasksOf(unmatched)

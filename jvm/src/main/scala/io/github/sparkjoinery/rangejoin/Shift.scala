@@ -5,57 +5,58 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types.{DataType, DoubleType, LongType}
 
 import io.github.sparkjoinery.expressions.OrderedLong
-import io.github.sparkjoinery.planning.MayFail
 import io.github.sparkjoinery.rangejoin.index.{RangeLong, SharedPrefix}
 
-/** How far a bound is from the streamed side's term: what a condition about a difference of two terms says. */
+/** The offset from a term of the stream side to its bound, from a condition on the difference of two terms. */
 private[rangejoin] sealed trait Shift {
 
-  /** The bound, as a long in the order of the terms'; NULL if it fails. */
+  /** The bound as a long, in the order of the terms' longs. */
   def bound(probe: Expression, prefix: SharedPrefix): Expression
 
-  /** The same for the indexed side's term, once the sides have changed their parts. */
+  /** The offset for the term of the indexed side, if the two sides swap roles. */
   def reversed: Shift
 
-  /** Terms that are further apart than this are candidates whatever the bounds. */
+  /**
+   * The largest distance of two terms whose difference cannot wrap around. Terms further apart are candidates,
+   * regardless of the bounds.
+   */
   def reach: Option[Long]
 
   def sql: String
 }
 
 private[rangejoin] case object NoShift extends Shift {
-  override def bound(probe: Expression, prefix: SharedPrefix): Expression = RangeLong.orNull(probe, prefix)
+  override def bound(probe: Expression, prefix: SharedPrefix): Expression = RangeLong(probe, prefix)
   override def reversed: Shift = this
   override def reach: Option[Long] = None
   override def sql: String = ""
 }
 
-/** In whole numbers: of units, days or microseconds. */
-private[rangejoin] case class WholeShift(by: Long, wholeReach: Long) extends Shift {
+/** An offset in whole numbers of units, days or microseconds. */
+private[rangejoin] case class WholeShift(by: Long, reach: Option[Long]) extends Shift {
   override def bound(probe: Expression, prefix: SharedPrefix): Expression =
-    SaturatedSum(OrderedLong(MayFail.orNull(probe)), by)
+    SaturatedSum(OrderedLong(probe), by)
   override def reversed: Shift = copy(by = SaturatedSum.negated(by))
-  override def reach: Option[Long] = Some(wholeReach)
   override def sql: String = if (by < 0) s" - ${SaturatedSum.negated(by)}" else s" + $by"
 }
 
 /**
- * In floating point, which rounds: the bound is a little wider.
+ * An offset in floating point. The bound is a little wider, because floating point rounds.
  *
  * @param isUpper
- *   whether it bounds from above
+ *   true if the bound is an upper one
  * @param rounding
  *   the relative error of a sum or difference
  */
 private[rangejoin] case class RoundedShift(by: Double, isUpper: Boolean, rounding: Double) extends Shift {
   override def bound(probe: Expression, prefix: SharedPrefix): Expression =
-    OrderedLong(RoundedSum(Cast(MayFail.orNull(probe), DoubleType), by, isUpper, rounding))
+    OrderedLong(RoundedSum(Cast(probe, DoubleType), by, isUpper, rounding))
   override def reversed: Shift = copy(by = -by, isUpper = !isUpper)
   override def reach: Option[Long] = None
   override def sql: String = if (by < 0) s" - ${-by}" else s" + $by"
 }
 
-/** A long and a number more; what is beyond the longs is the first or last of them. */
+/** Adds a constant to a long. A sum beyond the range of longs becomes the least or greatest long. */
 private[rangejoin] case class SaturatedSum(child: Expression, by: Long) extends UnaryExpression {
   override def nullIntolerant: Boolean = true
   override def dataType: DataType = LongType
@@ -74,7 +75,7 @@ object SaturatedSum {
   def negated(value: Long): Long = if (value == Long.MinValue) Long.MaxValue else -value
 }
 
-/** A double and a number more, and a little beyond that. */
+/** Adds a constant to a double, and widens the sum by more than the rounding error. */
 private[rangejoin] case class RoundedSum(child: Expression, by: Double, isUpper: Boolean, rounding: Double)
   extends UnaryExpression {
   override def nullIntolerant: Boolean = true
@@ -94,7 +95,10 @@ private[rangejoin] case class RoundedSum(child: Expression, by: Double, isUpper:
 
 object RoundedSum {
 
-  /** Three roundings, of the difference, of this sum and of the slack; twice as much is taken, and more near zero. */
+  /**
+   * The slack covers three roundings: of the difference, of this sum and of the slack. It is twice as large as needed,
+   * and larger near zero.
+   */
   def of(value: Double, by: Double, isUpper: Boolean, rounding: Double): Double = {
     val slack = (math.abs(value) + math.abs(by)) * (rounding * 8) + LeastSlack
     if (isUpper) value + by + slack else value + by - slack

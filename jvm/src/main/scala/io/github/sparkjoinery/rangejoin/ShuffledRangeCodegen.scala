@@ -7,13 +7,13 @@ import org.apache.spark.sql.types.BooleanType
 import io.github.sparkjoinery.execution.{ChildrenInOwnStages, MatchedColumns}
 
 /**
- * Generated code of [[ShuffledRangeJoinExec]]: it drives a [[ShuffledRangeTask]]. Once a row is given out it may stop,
- * and goes on with the next match of the same streamed row later. So rows need not be copied, however many matches a
- * row has, and a LIMIT ends the search.
+ * Generates the code of [[ShuffledRangeJoinExec]], which drives a [[ShuffledRangeTask]]. The code may stop after each
+ * row that it emits, and goes on later with the next match of the same streamed row. Rows need not be copied, even if a
+ * streamed row has many matches, and a LIMIT ends the search.
  */
 private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with ChildrenInOwnStages {
 
-  /** What goes to the executors. */
+  /** The factory of tasks, which is sent to the executors. */
   protected def tasks: ShuffledRangeTasks
 
   override def supportCodegen: Boolean = true
@@ -84,7 +84,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
          |""".stripMargin
     }
 
-    /** Once more, when there are no candidates left and no match was among them, with NULLs. */
+    /** Emits each match. A streamed row without a match passes the loop once more and is emitted with NULLs. */
     private def outer: String = s"""
        |$begun
        |int $place = 0;
@@ -123,7 +123,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
          |""".stripMargin
     }
 
-    /** Pairs, and, after the last of a part, its indexed rows without a match. */
+    /** Emits pairs, and after the last streamed row of a part the indexed rows of that part without a match. */
     def ofBoth: String = s"""
        |$begun
        |int $place = 0;
@@ -137,7 +137,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
        |    if ($place >= 0) {
        |      $matched = $reader.row($place);
        |      $condition
-       |      $task.mark($place);
+       |      $task.matched().add($place);
        |    } else if (${if (joinType == FullOuter) s"!$task.isUnmatched()" else "true"}) {
        |      break;
        |    }
@@ -149,11 +149,11 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
        |$task.close();
        |""".stripMargin
 
-    /** First the matches of a part are told, then its indexed rows are given out. */
+    /** Marks the matches of all streamed rows in a part, then emits the indexed rows of that part. */
     def ofIndexed: String = {
       val mark = s"""
          |$begun
-         |${markMatches(ctx, streamedVars, reader, task)}
+         |${markMatches(ctx, streamedVars, reader, s"$task.matched()")}
          |$candidates
          |""".stripMargin
       val (exists, vars) = joinType match {

@@ -9,18 +9,17 @@ import org.apache.spark.sql.execution.joins.ShuffledJoin
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 
 /**
- * A join by equal keys and a range, of two sides shuffled by the keys: each task indexes its rows of one side, key by
- * key, and streams those of the other past them. Neither side is sorted. A task whose rows are more than its memory
- * indexes a part of them after the other, and reads the streamed rows, which it keeps, once for each part
- * ([[ShuffledRangeTask]]). As with Spark's own shuffled joins, the generated code of the operator reads both sides as
- * iterators.
+ * Joins two sides, shuffled by their keys, on equal keys and a range. Each task indexes its rows of one side, key by
+ * key, and streams its rows of the other side past the index. No side is sorted. If the rows of a task exceed its
+ * memory, it indexes them part by part. It then keeps the streamed rows, and reads them once for each part
+ * ([[ShuffledRangeTask]]). The generated code reads both sides as iterators, as in Spark's own shuffled joins.
  *
  * @param indexedSide
  *   the side that is indexed
  * @param terms
  *   the condition
  * @param isSkewJoin
- *   whether several tasks read one partition ([[SplitSkewedRangeJoin]])
+ *   true if several tasks read one partition ([[SplitSkewedRangeJoin]])
  */
 case class ShuffledRangeJoinExec(
     left: SparkPlan,
@@ -35,7 +34,7 @@ case class ShuffledRangeJoinExec(
   override def rightKeys: Seq[Expression] = if (indexedSide == BuildRight) terms.indexedKeys else terms.streamedKeys
   override def condition: Option[Expression] = terms.residual
 
-  // Rows are given out in no order, as a task may go over them several times.
+  // The output has no order, because a task may go over the streamed rows several times.
   override def outputOrdering: Seq[SortOrder] = Nil
 
   override lazy val metrics = searchMetrics

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.rangejoin
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans._
 
-/** What a [[ShuffledRangeTask]] gives out where no code is generated; a row is good until the next is asked for. */
+/** The rows that a [[ShuffledRangeTask]] emits without generated code. Each row is valid until the next one is read. */
 private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeTask) extends Iterator[InternalRow] {
   import join._
 
@@ -41,13 +41,13 @@ private[rangejoin] class ShuffledRangeRows(join: RangeJoin, task: ShuffledRangeT
       if (keepsStreamed && task.isUnmatched) output.unmatched(task.row) else null
     } else {
       task.find()
-      if (givesOutIndexed) task.mark(place)
+      if (givesOutIndexed) task.matched.add(place)
       output.sided(task.row, search.row(place))
     }
   }
 
   private def mark(): InternalRow = {
-    search.mark(task)
+    search.mark(task.matched)
     task.close()
     null
   }

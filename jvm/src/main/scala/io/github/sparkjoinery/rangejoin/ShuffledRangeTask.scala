@@ -5,80 +5,80 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows, SpillLimits, TaskBuildMemory}
-import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexReader, RangeLayout}
 
 /**
- * Starts the tasks of [[ShuffledRangeJoinExec]], or of [[RereadRangeJoin]]. It goes to the executors, the plan does
- * not.
+ * Creates the tasks of [[ShuffledRangeJoinExec]] and [[RereadRangeJoin]]. The factory is sent to the executors, the
+ * plan is not.
  *
  * @param isRereading
- *   whether the indexed rows are a task's own only to read. The streamed rows come first then, as `input_file_name` and
- *   the like tell of the file that was opened last.
+ *   true if each task reads the whole indexed side. The streamed rows are read first then, because `input_file_name`
+ *   and similar functions report the file that was opened last.
  */
 private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeLayout, isRereading: Boolean = false) {
 
   def start(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): ShuffledRangeTask =
     new ShuffledRangeTask(streamedRows, indexedRows, this)
 
-  /** What a task gives out where no code is generated. */
+  /** The rows that a task emits without generated code. */
   def rows(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): Iterator[InternalRow] =
     new RangeJoinOutput(join).given(new ShuffledRangeRows(join, start(streamedRows, indexedRows)))
 }
 
 /**
- * One task of [[ShuffledRangeJoinExec]], or of [[RereadRangeJoin]]. It indexes its rows, in parts if memory is short,
- * and goes from one streamed row to the next, for each part anew; and after that, if the join gives out indexed rows
- * for what they are, through those of the part. Generated code or [[ShuffledRangeRows]] searches the matches of the row
- * at hand, and tells the task of them. It may stop in between, after each row that it gives out, and come back: the
- * task knows whether a row is still at hand.
+ * One task of [[ShuffledRangeJoinExec]] or [[RereadRangeJoin]]. The task indexes its rows, in several parts if memory
+ * is short. For each part, it goes through all streamed rows. If the join preserves the indexed side, it then goes
+ * through the indexed rows of the part. Generated code or [[ShuffledRangeRows]] searches the matches of the current
+ * row, and reports them to the task. The search may stop after each row that it emits, and come back: `isOpen` says if
+ * a row is still current.
  */
 private[rangejoin] class ShuffledRangeTask(
     streamedRows: Iterator[InternalRow],
     indexedRows: Iterator[InternalRow],
-    tasks: ShuffledRangeTasks) extends PlacesToMark {
+    tasks: ShuffledRangeTasks) {
   import tasks._
   import tasks.join._
 
   private var index: RangeIndex = _
-  private var matched: BitSet = _ // places of the part that have a match; null: nobody asks
-  private var errors = new ErrorsOfRows // of the places of the part; or else of the streamed rows, of all parts
   private var isLastPart = false
-  private var place = -1 // of the indexed row at hand
-  private var number = -1 // of the streamed row at hand, among those that are kept
+  private var place = -1 // place of the current indexed row
+  private var number = -1 // number of the current streamed row among the kept rows
   private var isTurnOfIndexed = false
   private var isBegun = false
 
-  /** Whether nothing is left to be done for a streamed row that has a match. */
+  /** True if a streamed row with a match needs no further search. */
   private val isGivenOnce = !givesOutIndexed && (joinType == LeftSemi || joinType == LeftAnti)
 
   /**
-   * Finds candidates in the part at hand. It is to be asked for anew each time: who holds it holds the part, whose
-   * memory is released when the next one is built.
+   * Finds candidates in the current part. Do not hold on to the reader: it holds the part, whose memory is released
+   * when the next part is built.
    */
   var reader: RangeIndexReader = _
 
-  /** The streamed row at hand; null where it is the turn of the indexed rows. */
+  /** The places in the part whose rows have a match; null if the join does not preserve the indexed side. */
+  var matched: MatchedRows = _
+
+  /** The current streamed row; null while the indexed rows are read. */
   var row: InternalRow = _
 
-  /** Whether the row at hand is being searched, or the indexed rows are being given out: until `close`. */
+  /** True from `advance` to `close`: the current row is searched, or indexed rows are emitted. */
   var isOpen = false
 
-  /** Whether the streamed row at hand has a match, in this part or in one before. */
+  /** True if the current streamed row has a match in this part or an earlier one. */
   var isFound = false
 
   private val keptFirst = if (isRereading) keep(streamedRows) else null
   private val parts = new IndexParts(indexedRows, layout)
   nextPart()
 
-  /** Where they are read several times: the streamed rows, and which of them have a match. */
+  /** The streamed rows, kept if they are read several times. `found` then holds those with a match. */
   private val kept = if (isRereading || isLastPart) keptFirst else keep(streamedRows)
-  private val found = if (kept == null) null else new BitSet(kept.size)
+  private val found = if (kept == null) null else new MatchedRows
   private var rows = if (kept == null) streamedRows else read(kept)
   if (kept != null) metrics("tasksInParts") += 1
 
-  /** Goes on to the next streamed row, or to the turn of the indexed rows; false: there is nothing left. */
+  /** Advances to the next streamed row, or to the indexed rows of the part. False if nothing is left. */
   def advance(): Boolean = {
     isBegun = false
     isOpen = true
@@ -86,7 +86,7 @@ private[rangejoin] class ShuffledRangeTask(
       row = null
       if (givesOutIndexed && !isTurnOfIndexed) {
         isTurnOfIndexed = true
-        errors.raiseBut(matched)
+        matched.raise()
         place = -1
         return true
       }
@@ -106,63 +106,53 @@ private[rangejoin] class ShuffledRangeTask(
     while (rows.hasNext) {
       row = rows.next()
       number += 1
-      isFound = found != null && found.get(number)
+      isFound = found != null && found.contains(number)
       if (!isFound || !isGivenOnce) return true
     }
     false
   }
 
-  /** Whether candidates of the row at hand are to be looked for, which is asked before each look at it. */
+  /** True on the first call for a row whose candidates are to be searched. */
   def begins(): Boolean = !isBegun && {
     isBegun = true
     row != null && (givesPairs || !isFound)
   }
 
-  /** The streamed row at hand has a match. */
+  /** Records that the current streamed row has a match. */
   def find(): Unit = {
     isFound = true
-    if (found != null) found.set(number)
+    if (found != null) found.add(number)
   }
 
-  /**
-   * The streamed row at hand has no match in the part.
-   *
-   * @param error
-   *   of its candidates there, if there is one
-   */
-  def miss(error: FirstError): Unit = {
-    if (!isLastPart) errors.defer(number, error)
+  /** Records that the current streamed row has no match in the part. A later part may hold one. */
+  def miss(errors: FirstError): Unit =
+    if (found == null) errors.raise()
     else {
-      error.raise()
-      if (kept != null) errors.raise(number)
+      errors.get.foreach(found.fail(number, _))
+      if (isLastPart) found.raise(number)
     }
-  }
 
-  override def isMarked(place: Int): Boolean = matched.get(place)
-  override def mark(place: Int): Unit = matched.set(place)
-  override def defer(place: Int, error: Throwable): Unit = errors.defer(place, error)
-
-  /** Whether nothing is left to be searched for the row at hand after this part. */
+  /** True if no later part will be searched for the current row. */
   def isLast: Boolean = isLastPart
 
-  /** Whether the streamed row at hand, all of whose candidates have been tried, is given out beside NULLs. */
+  /** True if the current streamed row has no match in any part, once all its candidates have been tried. */
   def isUnmatched: Boolean = isLastPart && !isFound
 
   def close(): Unit = isOpen = false
 
-  /** The next indexed row of the part to be given out for what it is, or null. */
+  /** The next indexed row of the part that is emitted by itself, or null. */
   def nextIndexed(): UnsafeRow = {
     place += 1
     joinType match {
-      case LeftSemi => while (place < index.numRows && !matched.get(place)) place += 1
+      case LeftSemi => while (place < index.numRows && !matched.contains(place)) place += 1
       case _: ExistenceJoin =>
-      case _ => while (place < index.numRows && matched.get(place)) place += 1
+      case _ => while (place < index.numRows && matched.contains(place)) place += 1
     }
     if (place < index.numRows) reader.row(place) else null
   }
 
-  /** Whether the indexed row that was given out last has a match. */
-  def isIndexedMatched: Boolean = matched.get(place)
+  /** True if the indexed row that was emitted last has a match. */
+  def isIndexedMatched: Boolean = matched.contains(place)
 
   private def nextPart(): Unit = {
     index = null
@@ -170,17 +160,17 @@ private[rangejoin] class ShuffledRangeTask(
     index = parts.next()
     reader = terms.reader(index)
     isLastPart = !parts.hasNext
-    if (givesOutIndexed) {
-      matched = new BitSet(index.numRows)
-      errors = new ErrorsOfRows
-    }
+    if (givesOutIndexed) matched = new MatchedRows
     metrics("indexParts") += 1
     metrics("indexRows") += index.numRows
     metrics("indexSize") += index.estimatedSize
     metrics("indexTime") += index.buildTimeMs
   }
 
-  /** Most of a task's memory is the index's: the fewer parts there are, the less often the rows are read. */
+  /**
+   * Memory for the kept streamed rows. The index gets most of a task's memory: fewer parts mean fewer passes over the
+   * streamed rows.
+   */
   private def limits: SpillLimits = SpillLimits.ofSortMergeJoin.atMost(ExecutionMemory.shareOfTask / 4)
 
   private def keep(rows: Iterator[InternalRow]): ReplayedRows = {

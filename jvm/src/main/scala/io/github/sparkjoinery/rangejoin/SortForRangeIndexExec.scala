@@ -12,19 +12,18 @@ import org.apache.spark.sql.joinery.{CollectedBySelf, PlanRows}
 import io.github.sparkjoinery.rangejoin.index.{IndexedRows, RangeLayout, RangeRun, RangeRuns}
 
 /**
- * The indexed side of a range join without keys, below the broadcast that ships it. When that collects the rows, tasks
- * evaluate their bounds and put them in order, so that what is left for the driver, on which everything waits, is to
- * merge them. To anybody else it gives the rows as they are.
+ * Sorts the indexed side of a range join without keys, below the broadcast. If a broadcast collects the rows, tasks
+ * evaluate the bounds and sort the rows, so that the driver only merges them. All other readers get the rows unchanged.
  *
- * Memory: each task holds a part of its rows at a time, as in [[IndexParts]], and, as wherever Spark collects, all of
- * them compressed.
+ * Memory: each task holds one part of its rows at a time, as in [[IndexParts]], and all rows compressed, as Spark does
+ * to collect rows.
  *
  * @param start
- *   what the rows are sorted by
+ *   the sort key: a point, or the start of an interval
  * @param end
- *   where an interval ends; None for points
+ *   the end of an interval; None for points
  * @param keepsAll
- *   whether rows that can match nothing are kept
+ *   true if rows that cannot match are kept
  */
 case class SortForRangeIndexExec(start: Expression, end: Option[Expression], keepsAll: Boolean, child: SparkPlan)
   extends UnaryExecNode with CollectedBySelf {
@@ -62,10 +61,10 @@ case class SortForRangeIndexExec(start: Expression, end: Option[Expression], kee
 
 private object SortForRangeIndexExec {
 
-  /** Whether tasks had more to send than `spark.driver.maxResultSize`: the error has no class that says so. */
+  /** True if the tasks' results exceeded `spark.driver.maxResultSize`. The error has no class that says so. */
   def isOfResultSize(error: SparkException): Boolean = error.getMessage.contains("spark.driver.maxResultSize")
 
-  /** The rows of a task, a part at a time. */
+  /** The rows of a task as sorted runs, one for each part. */
   def runs(rows: Iterator[InternalRow], layout: RangeLayout): Iterator[RangeRun] = {
     var read = 0L
     val parts = new IndexParts(rows.map { row => read += 1; row }, layout)

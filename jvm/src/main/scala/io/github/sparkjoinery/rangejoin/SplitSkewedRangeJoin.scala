@@ -9,10 +9,10 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.execution.skew.{Skew, SplitSkewed}
 
 /**
- * Under adaptive execution, once both sides of a [[ShuffledRangeJoinExec]] are shuffled: has several tasks read a
- * skewed partition, each some of the mappers' rows of one side and all rows of the other side, as Spark splits its own
- * joins. A side is divided if each of its rows can tell by itself what the join makes of it; of a full outer join
- * neither is.
+ * Splits skewed partitions of a [[ShuffledRangeJoinExec]] among several tasks. Adaptive execution applies this rule
+ * once both sides are shuffled. Each task reads some mappers' rows of one side and all rows of the other, as in Spark's
+ * own split joins. A side may be split if the join can decide about each of its rows alone. A full outer join splits
+ * neither side.
  */
 object SplitSkewedRangeJoin extends SplitSkewed {
 
@@ -26,7 +26,7 @@ object SplitSkewedRangeJoin extends SplitSkewed {
 
   private def splitJoin(join: ShuffledRangeJoinExec): SparkPlan = (join.left, join.right) match {
     case (left: ShuffleQueryStageExec, right: ShuffleQueryStageExec) if Skew.isKnown(left) && Skew.isKnown(right) =>
-      val least = JoineryConf.rangeJoinSkewSplitMinPartition
+      val least = JoineryConf.skewSplitMinPartition
       val (leftSkew, rightSkew) = (new Skew(left, least, least), new Skew(right, least, least))
       val specs = for {
         i <- leftSkew.sizes.indices
@@ -42,7 +42,10 @@ object SplitSkewedRangeJoin extends SplitSkewed {
     case _ => join
   }
 
-  /** The side whose rows are kept, or of which each is given out at most once, decides which. */
+  /**
+   * True if a side may be split: the side whose rows are preserved, or emitted at most once each. An inner join may
+   * split both.
+   */
   private def mayDivide(join: ShuffledRangeJoinExec, isLeft: Boolean): Boolean = join.joinType match {
     case _: InnerLike => true
     case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => isLeft

@@ -8,18 +8,18 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, RangeIndexVersion}
 
-/** Whether loading a stored index is the cheaper plan. */
+/** Decides if loading a stored index is the cheapest plan. */
 private[rangejoin] object StoredRangeCost {
-  // Nanoseconds for a row, about, by the benchmarks range_stored and range_point. All executors read and search; one
-  // process loads, or collects, builds and sends.
+  // Approximate nanoseconds per row, from the benchmarks range_stored and range_point. All executors read and search in
+  // parallel. A single process loads an index, or collects the rows, builds the index and sends it.
   private val Load = 250.0
   private val Build = 800.0
   private val Search = 300.0
 
-  /** Bytes that an index takes for a row, beyond the row itself. */
+  /** Bytes per row that an index takes in addition to the row. */
   private val Overhead = 40
 
-  /** Why another plan is cheaper. */
+  /** The reason why another plan is better, if there is one. */
   def dear(
       join: Join,
       side: BuildSide,
@@ -36,7 +36,7 @@ private[rangejoin] object StoredRangeCost {
       rows * Search / tasks * (if (RangeJoinType.givesOutIndexed(join.joinType, side)) 2 else 1)
     val loaded = rows * Load + searches(otherRows, side)
     val built = otherRows * Build + searches(rows, otherSide)
-    val isHinted = (join.hint.leftHint ++ join.hint.rightHint).exists(_.strategy.contains(BROADCAST)) // this side, then
+    val isHinted = (join.hint.leftHint ++ join.hint.rightHint).exists(_.strategy.contains(BROADCAST)) // on this side
     val otherIsIndexed = !isHinted && !hasKeys && other.stats.sizeInBytes <= RangeJoinStrategy.limit
     if (size > JoineryConf.rangeJoinMaxBroadcast)
       Some(s"with its ${rows.toLong} rows it would take more than spark.joinery.rangeJoin.maxBroadcast")

@@ -8,10 +8,10 @@ import org.apache.spark.sql.classic.SparkSession
 import io.github.sparkjoinery.artifacts._
 import io.github.sparkjoinery.rangejoin.stored.{StoredRangeIndex, StoredSide}
 
-/** Looks for a range index of the artifact store that can stand for a side of a join. */
+/** Looks for a range index in the artifact store that can replace a side of a join. */
 private[rangejoin] object StoredRangeSearch {
 
-  /** The indexes of a side's relation: one that will do, or the reason why one does not, for each. */
+  /** The range indexes of a side's relation: a usable index, or the reason why it is not, for each. */
   def apply(
       join: Join,
       buildSide: BuildSide,

@@ -13,15 +13,15 @@ import io.github.sparkjoinery.planning.Decision
 import io.github.sparkjoinery.rangejoin.stored.{StoredRangeIndex, StoredRangeSide}
 
 /**
- * Where a side of a range join is a relation with a valid range index in the artifact store, and loading that is the
- * cheaper plan, has the join load it:
+ * Lets a join load a range index from the artifact store. A side has to be a relation with a valid index, and loading
+ * that index has to be the cheapest plan:
  * {{{
  *   Join p.x BETWEEN r.lo AND r.hi        Join p.x BETWEEN r.lo AND r.hi
  *   :- points p                    ==>    :- points p
  *   +- ranges r                           +- StoredRangeSide ranges (lo, hi)
  *                                            +- ranges r
  * }}}
- * Whatever is wrong with an artifact, the query goes on without it, and the reason is kept with the join.
+ * A damaged artifact never fails the query. The query runs without the artifact, and the join keeps the reason.
  */
 object UseStoredRangeIndex extends Rule[LogicalPlan] {
 
@@ -39,7 +39,7 @@ object UseStoredRangeIndex extends Rule[LogicalPlan] {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
     RangeJoinType.supports(join.joinType) && !join.isStreaming && join.condition.exists(_.deterministic) &&
     hints.forall(_ == BROADCAST) &&
-    !Seq(join.left, join.right).exists(_.isInstanceOf[StoredRangeSide]) // one side is indexed, not both
+    !Seq(join.left, join.right).exists(_.isInstanceOf[StoredRangeSide]) // only one side is indexed
   }
 
   private def use(join: Join, store: StoreAccess, session: SparkSession): Join =
@@ -65,7 +65,7 @@ object UseStoredRangeIndex extends Rule[LogicalPlan] {
         join
     }
 
-  /** Those that may be indexed. */
+  /** The sides that may be indexed. */
   private def sidesOf(join: Join): Seq[BuildSide] = {
     val hinted = Seq(BuildLeft -> join.hint.leftHint, BuildRight -> join.hint.rightHint)
       .collect { case (side, Some(hint)) if hint.strategy.contains(BROADCAST) => side }

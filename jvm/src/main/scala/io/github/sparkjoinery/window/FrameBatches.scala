@@ -2,7 +2,6 @@ package io.github.sparkjoinery.window
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
 import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DecimalType}
@@ -21,50 +20,53 @@ import io.github.sparkjoinery.window.program.{FrameProgram, WindowProgram}
 import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
 
 /**
- * Computes the rows of one partition after the other, a batch at a time: finds the frames and has the kernels compute
- * them. An error belongs to a row, and it is raised when that row is asked for, as Spark's operator would.
+ * Computes the window functions of one partition after the other, in batches of rows. It finds the frames, and the
+ * kernels compute the results. An error is thrown when its row is requested, as in Spark's operator.
  */
 private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[Attribute], rows: PartitionRows) {
   protected val kernels: Kernels
   protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds
 
-  private var made: Array[Frame] = _ // no lazy value: it is read for each row
+  private var made: Array[Frame] = _ // not lazy, because it is read for each row
 
   protected final def frames: Array[Frame] = {
-    if (made == null) made = program.frames.toArray.zipWithIndex.map { case (frame, i) => new Frame(frame, i) }
+    if (made == null) made = program.frames.toArray.map(new Frame(_))
     made
   }
   private lazy val areByNumber = frames.forall(_.bounds.areByNumber)
   private val wide = program.results.count(FrameBatches.isWide)
-  private var most = FrameBatches.Rows // of a batch
+  private var most = FrameBatches.Rows // rows in a batch
   final lazy val results: ResultRow = { frames; new ResultRow(kernels.resultColumns) }
 
-  /** The first row of the present batch, and how many rows it has. */
+  /** First row and number of rows of the current batch. */
   var first, count = 0
   private var start, end = 0
-  private var passed = 0 // of the rows before the start
-  private var failure: Throwable = _ // of the row after the batch
+  private var passed = 0 // rows before `start` that the frames have moved past
+  private var failure: Throwable = _ // error of the row after the batch
 
   /**
-   * Begins with a partition.
+   * Begins a partition.
    *
    * @param start
-   *   the first row to be computed: those before it, such as a halo, are only there for the frames of others
-   * @param end
-   *   the row after the last
+   *   the first row to compute. Earlier rows only fill the frames of other rows.
    */
-  def begin(start: Int, end: Int): Unit = {
+  def begin(start: Int): Unit = {
     first = start
     count = 0
     this.start = start
-    this.end = end
+    end = rows.size
     passed = 0
     failure = null
     most = FrameBatches.rowsAtATime(wide, rows.widest)
     frames.foreach(_.clear())
   }
 
-  /** Goes on to the next batch. @return false: there is none, or it cannot be computed in this way */
+  /**
+   * Moves to the next batch.
+   *
+   * @return
+   *   false at the end of the partition, or if the rest of it cannot be computed in this way
+   */
   final def next(): Boolean = {
     first += count
     count = 0
@@ -78,13 +80,13 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   /** Finds the frames of a batch. */
   protected def find(): Boolean
 
-  /** Batches have fewer rows than are loaded at a time. */
+  /** True if batches have fewer rows than are loaded at a time. */
   protected final def isSmall: Boolean = most < FrameBatches.Rows
 
-  /** All rows have been computed. */
+  /** True if all rows have been computed. */
   protected final def isAtEnd: Boolean = first >= end
 
-  /** As far as rows are there, and up to the first row that has none because of an error. */
+  /** Finds the frames of loaded rows, up to the first row whose bounds throw. */
   protected final def findFrames(loaded: Int, isComplete: Boolean): Unit =
     if (passed == start || pass(loaded, isComplete)) {
       val until = math.min(loaded, end)
@@ -103,12 +105,12 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
     var found = true
     while (found && count < most && first + count < until) {
       try found = reach(first + count, isComplete)
-      catch { case NonFatal(error) => if (count == 0) throw error else found = false } // it will come again
+      catch { case NonFatal(error) => if (count == 0) throw error else found = false } // thrown again later
       if (found) count += 1
     }
   }
 
-  /** Frames move past rows that are not computed. Errors of those rows are no concern of this task. */
+  /** Moves the frames past rows that are not computed. Errors of those rows do not concern this task. */
   private def pass(loaded: Int, isComplete: Boolean): Boolean = {
     var found = true
     while (found && passed < math.min(loaded, start)) {
@@ -120,7 +122,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
     passed == start
   }
 
-  /** The first row whose frame is to be found next. */
+  /** The row whose frame is found next. */
   protected final def nextToFind: Int = if (passed < start) passed else first
 
   private def reach(row: Int, isComplete: Boolean): Boolean = {
@@ -156,15 +158,15 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
     }
   }
 
-  protected final class Frame(frame: FrameProgram, number: Int) {
-    val functions: Array[Kernel] = kernels.of(frame, number).toArray
+  protected final class Frame(frame: FrameProgram) {
+    val functions: Array[Kernel] = kernels.of(frame).toArray
     val bounds: FrameBounds = newBounds(frame, raise)
 
     def clear(): Unit = { bounds.clear(); functions.foreach(_.clear()) }
 
     private lazy val boundsOf = UnsafeProjection.create(frame.overflow, output)
 
-    /** A bound of this row could not be computed: Spark's error. */
+    /** Evaluates the bounds of a row again, which throws Spark's error. */
     private def raise(of: Int): Unit = boundsOf(rows.cursor(of).next())
   }
 }
@@ -174,11 +176,11 @@ private[window] object FrameBatches {
   private val MostBytes = 8L << 20
 
   /**
-   * How many rows a batch may have, so that copies of values in its results, of which the memory manager knows nothing,
-   * are not many bytes.
+   * Returns the number of rows in a batch. Results may hold copies of values that the memory manager does not count, so
+   * rows with large values get small batches.
    *
    * @param wide
-   *   how many results of a row may be as large as a row
+   *   the number of results per row that may be as large as a row
    * @param widest
    *   bytes of the widest row
    */
@@ -191,13 +193,12 @@ private[window] object FrameBatches {
   }
 }
 
-/** By columns, of the rows from the first that a frame still holds on, in memory. */
+/** Batches over columns in memory. The columns hold the rows from the first one that a frame still needs. */
 private[window] final class ColumnBatches(
     program: WindowProgram,
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    rows: PartitionRows,
-    seed: (Int, InternalRow) => Unit)
+    rows: PartitionRows)
   extends FrameBatches(program, output, rows) {
   import ColumnBatches._
 
@@ -212,13 +213,12 @@ private[window] final class ColumnBatches(
     program.results,
     columns,
     rows.cursor,
-    FrameBatches.Rows,
-    seed)
+    FrameBatches.Rows)
   override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
     new ColumnBounds(frame.lower, frame.upper, columns, FrameBatches.Rows, raise)
 
-  override def begin(start: Int, end: Int): Unit = {
-    super.begin(start, end)
+  override def begin(start: Int): Unit = {
+    super.begin(start)
     columns.clear()
     if (peers != null) peers.clear()
     loading = rows.cursor(0)
@@ -239,7 +239,10 @@ private[window] final class ColumnBatches(
     count > 0
   }
 
-  /** @return false if there is no memory for more rows, or a column of one has an error: it may not be asked for */
+  /**
+   * @return
+   *   false if memory for more rows is missing, or a column of a row throws, which need not be an error of the query
+   */
   private def load(): Boolean = {
     var more = if (isComplete) 0 else FrameBatches.Rows
     while (more > 0) {
@@ -272,13 +275,12 @@ private object ColumnBatches {
   private val ShareOfColumns = 3
 }
 
-/** By the rows themselves, read once more at each end of each frame: where there is no memory for columns. */
+/** Batches without columns in memory. Both ends of each frame read the rows again. */
 private[window] final class ForwardBatches(
     program: WindowProgram,
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    rows: PartitionRows,
-    seed: (Int, InternalRow) => Unit)
+    rows: PartitionRows)
   extends FrameBatches(program, output, rows) {
 
   private def columns(needed: Set[Int]): ForwardColumns =
@@ -289,8 +291,7 @@ private[window] final class ForwardBatches(
     program.results,
     null,
     rows.cursor,
-    FrameBatches.Rows,
-    seed)
+    FrameBatches.Rows)
   override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
     new ForwardBounds(
       frame.lower,

@@ -1,37 +1,30 @@
 package io.github.sparkjoinery.window
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.github.sparkjoinery.window.frames.ResultRow
-import io.github.sparkjoinery.window.parts.{OwnRows, PartRows}
 import io.github.sparkjoinery.window.program.WindowPrograms
 import io.github.sparkjoinery.window.rows.{PartitionRows, RowCursor}
 
 /**
- * Computes partition after partition and gives each row out beside its results: by columns in memory, else, from the
- * row on where that ends, by the rows themselves.
+ * Computes one partition after the other, and returns each row with its results. It keeps columns in memory. If memory
+ * runs out, it reads the rows of the partition instead, from the current row on.
  *
  * @param programs
- *   of the window
- * @param part
- *   what the task computes of its partition; null: all
+ *   the programs of the window
  */
 private[window] final class PartitionFrames(
     programs: WindowPrograms,
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    rows: PartitionRows,
-    part: PartRows) {
+    rows: PartitionRows) {
 
-  private val seed: (Int, InternalRow) => Unit = if (part == null) null else part.seed(_, rows, _)
-  private val byColumns = new ColumnBatches(programs.byColumns, order, output, rows, seed)
-  private lazy val byRows = new ForwardBatches(programs.byRows, order, output, rows, seed)
+  private val byColumns = new ColumnBatches(programs.byColumns, order, output, rows)
+  private lazy val byRows = new ForwardBatches(programs.byRows, order, output, rows)
   private var batches: FrameBatches = _
   private var giving: RowCursor = _
-  private var end = 0 // of the rows of the partition that are the task's own
-  private var count = 0 // of the batch
-  private var taken = 0 // of the batch, by next()
+  private var count = 0 // rows in the batch
+  private var taken = 0 // rows of the batch that next() has returned
   private var isEnd = false
 
   var row: UnsafeRow = _
@@ -59,18 +52,16 @@ private[window] final class PartitionFrames(
     !isEnd
   }
 
-  /** The first batch of a partition is to be next. */
+  /** Begins the current partition. */
   private def begin(): Unit = {
-    val own = if (part == null) OwnRows(0, rows.size) else part.ownRows(rows)
-    giving = rows.cursor(own.start)
-    end = own.end
-    byColumns.begin(own.start, end)
+    giving = rows.cursor(0)
+    byColumns.begin(0)
     batches = byColumns
   }
 
-  private def advance(): Boolean = batches.next() || (batches eq byColumns) && byColumns.first < end && {
+  private def advance(): Boolean = batches.next() || (batches eq byColumns) && byColumns.first < rows.size && {
     byColumns.giveUp()
-    byRows.begin(byColumns.first, end)
+    byRows.begin(byColumns.first)
     batches = byRows
     batches.next()
   }

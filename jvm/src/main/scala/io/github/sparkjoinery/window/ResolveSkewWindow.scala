@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_HINT
 import io.github.sparkjoinery.planning.JoineryException
 
 /**
- * Reads the hint SKEW_WINDOW(parts) of a SELECT, and puts it on each window of that SELECT once Spark has found them.
+ * Resolves the hint SKEW_WINDOW(parts) of a SELECT. It puts the hint on each window of the SELECT after Spark has found
+ * them.
  */
 object ResolveSkewWindow extends Rule[LogicalPlan] with Logging {
 
@@ -18,7 +19,7 @@ object ResolveSkewWindow extends Rule[LogicalPlan] with Logging {
     case hint @ UnresolvedHint(name, arguments, child) if name.equalsIgnoreCase(SkewWindow.Name) =>
       SkewWindow(parts(hint, arguments), child)
     case SkewWindow(parts, child) if child.resolved && SubExprUtils.hasOuterReferences(child) =>
-      // Spark takes apart what it knows.
+      // Spark decorrelates only its own nodes.
       logWarning(s"hint ${SkewWindow.Name}($parts) has no effect in a subquery with columns of an outer query")
       child
     case hint @ SkewWindow(parts, child) if child.resolved && !child.isInstanceOf[Window] =>

@@ -6,14 +6,14 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{TreePattern, UNRESOLVED_HINT}
 
 /**
- * The hint `SKEW_WINDOW(parts)`, above what it is for: first a SELECT, then each of its windows.
+ * The hint `SKEW_WINDOW(parts)`. It stands above a SELECT first, and later above each window of that SELECT.
  *
  * @param parts
- *   that each hot key is to be split into; 1: none
+ *   the most parts that a hot key is cut into; 1: it stays whole
  */
 case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
-  // So that its rule finds it without a walk over the whole plan.
+  // A rule that looks for the hint need not walk over the whole plan.
   override val nodePatterns: Seq[TreePattern] = Seq(UNRESOLVED_HINT)
   override def maxRows: Option[Long] = child.maxRows
   override protected def withNewChildInternal(newChild: LogicalPlan): SkewWindow = copy(child = newChild)
@@ -22,7 +22,9 @@ case class SkewWindow(parts: Int, child: LogicalPlan) extends UnaryNode {
 object SkewWindow {
   val Name = "SKEW_WINDOW"
 
-  /** Moves hints above filters and projections, which Spark moves below windows if nothing is in between. */
+  /**
+   * Moves hints above filters and projections. Spark pushes these below a window only if no other node is in between.
+   */
   object OutOfTheWay extends Rule[LogicalPlan] {
     override def apply(plan: LogicalPlan): LogicalPlan =
       plan.transformUpWithPruning(_.containsPattern(UNRESOLVED_HINT)) {

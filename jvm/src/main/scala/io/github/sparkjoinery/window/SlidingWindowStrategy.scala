@@ -4,142 +4,48 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, WindowExpression, WindowFunctionType}
 import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalWindow}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
-import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.window.WindowExec
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.execution.skew.Skew
 import io.github.sparkjoinery.planning.Decision
-import io.github.sparkjoinery.window.parts.{CutAtWrite, SplitTerms, WindowPartsExec}
+import io.github.sparkjoinery.window.parts.WindowInParts.functionsOf
+import io.github.sparkjoinery.window.parts.{CopyRows, CopyRowsExec}
 import io.github.sparkjoinery.window.program.WindowSupport
 
 /**
- * Plans `SlidingWindow` for windows with a frame that Spark computes anew for each row, and for those whose hot keys
- * are to be split: because a hint says so, or because their input, shuffled, turns out to be skewed. Functions that it
- * cannot take stay with Spark's operator below it, sorted once for both.
+ * Plans `SlidingWindow` for windows with a frame that Spark's operator computes from scratch for each row. Functions
+ * that `SlidingWindow` cannot compute stay with Spark's operator. It is below, and both share one sort. Plans
+ * [[CopyRows]], too.
  */
-object SlidingWindowStrategy extends SparkStrategy with Logging {
+object SlidingWindowStrategy extends SparkStrategy {
 
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
-    if (plan.containsPattern(WINDOW)) {
-      markReliedOn(plan)
-      markLimited(plan)
-    }
-    planWindow(plan)
-  }
-
-  private def planWindow(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case SkewWindow(parts, child) =>
-      windowBelow(child).foreach(_.setTagValue(Parts, parts))
-      Seq(planLater(child))
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case window @ PhysicalWindow(WindowFunctionType.SQL, all, keys, order, child) if JoineryConf.slidingWindowEnabled =>
-      // Where Spark takes a subquery apart, it adds columns that are no functions.
+      // Columns without a window function come from Spark's rewrite of a subquery.
       val columns = all.filter(functionsOf(_).nonEmpty)
-      val hint = window.getTagValue(Parts)
-      val readInOrder = keys.isEmpty && window.getTagValue(Limited).isDefined
-      val parts = if (readInOrder) Some(1) else hint
       val reasons =
         columns.map(column => column -> functionsOf(column).flatMap(WindowSupport.reasonAgainst(_, order)).headOption)
       val taken = reasons.collect { case (column, None) => column }
-      val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct
+      val refused = reasons.collect { case (_, Some(reason)) => reason }.distinct.mkString("; ")
       val isMoving = taken.flatMap(functionsOf).exists(WindowSupport.isRecomputed)
-      val split =
-        if (refused.nonEmpty) Left(refused.mkString("; "))
-        else if (readInOrder) Left("LIMIT takes the first rows of a window without PARTITION BY")
-        else SplitTerms.of(keys, order, taken.flatMap(functionsOf))
-      val cut = split.toOption.flatMap(CutAtWrite.of(
-        child,
-        _,
-        parts,
-        onRequestOnly = window.getTagValue(ReliedOn).isDefined,
-        maySample = isMoving))
-      val why =
-        if (isMoving) Some("a moving frame")
-        else if (split.isRight && parts.exists(_ > 1)) Some("hint SKEW_WINDOW")
-        else if (cut.isDefined) Some("a distribution of its keys")
-        else if (split.isRight && isSkewed(child, parts)) Some("its input is skewed")
-        else None
-      val notSplit = split.left.toOption.filter(_ => hint.exists(_ > 1)).map(reason => s"not split: $reason")
-      val notBefore = split.toOption.filter(_ => parts.exists(_ > 1)).flatMap(CutAtWrite.reasonAgainst(child, _))
-        .map(reason => s"hot keys not cut before the shuffle: $reason")
-      val keeps = Option.when(refused.nonEmpty)(s"Spark's operator keeps ${refused.mkString("; ")}")
       Decision.record(
         window,
         Decision.Window,
-        why match {
-          case Some(why) =>
-            (Seq(why) ++ cut.map(cut => s"hot keys $cut") ++ notBefore ++ keeps ++ notSplit).mkString("; ")
-          case None if refused.nonEmpty => refused.mkString("; ")
-          case None => (Seq("its frames only grow, which Spark's operator is made for") ++ notSplit).mkString("; ")
-        }
+        if (isMoving && refused.isEmpty) "a moving frame"
+        else if (isMoving) s"a moving frame; Spark's operator keeps $refused"
+        else if (refused.nonEmpty) refused
+        else "its frames only grow, which Spark's operator is made for"
       )
-      if (why.isEmpty) Nil
+      if (!isMoving) Nil
       else {
         val left = columns.filterNot(taken.contains)
         val below = if (left.isEmpty) planLater(child) else WindowExec(left, keys, order, planLater(child))
-        val sliding = SlidingWindowExec(taken, keys, order, cut.fold(below)(WindowPartsExec(_, below)), parts, cut)
+        val sliding = SlidingWindowExec(taken, keys, order, below)
         val output = child.output ++ all.map(column => if (columns.contains(column)) column.toAttribute else column)
-        Seq(if (left.isEmpty && cut.isEmpty && columns == all) sliding else ProjectExec(output, sliding))
+        Seq(if (left.isEmpty && columns == all) sliding else ProjectExec(output, sliding))
       }
+    case copies: CopyRows => Seq(CopyRowsExec.plan(copies, planLater(copies.child)))
     case _ => Nil
   }
-
-  /** What a hint wants of a window. Only within one planning: nodes are copied at any other time. */
-  private val Parts = TreeNodeTag[Int]("joinery_skew_window")
-
-  /** A window whose rows an operator above would have to shuffle once more, were they not all there by key. */
-  private val ReliedOn = TreeNodeTag[Unit]("joinery_window_relied_on")
-
-  private def markReliedOn(plan: LogicalPlan): Unit = {
-    def mark(child: LogicalPlan, keys: Seq[Expression]): Unit = windowBelow(child).foreach { window =>
-      if (window.partitionSpec.forall(key => keys.exists(_.semanticEquals(key)))) window.setTagValue(ReliedOn, ())
-    }
-    plan match {
-      case window: Window => mark(window.child, window.partitionSpec)
-      case aggregate: Aggregate => mark(aggregate.child, aggregate.groupingExpressions)
-      case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, left, right, _) =>
-        mark(left, leftKeys)
-        mark(right, rightKeys)
-      case _ =>
-    }
-  }
-
-  /**
-   * A window whose first rows are all that a LIMIT asks for. Without PARTITION BY, Spark's come in the window's order,
-   * so that no later row is computed; parts of it are read in no order, and an error of a late row would end the query.
-   */
-  private val Limited = TreeNodeTag[Unit]("joinery_window_limited")
-
-  private def markLimited(plan: LogicalPlan): Unit = {
-    def mark(below: LogicalPlan): Unit = below match {
-      case window: Window => window.setTagValue(Limited, ())
-      case _: GlobalLimit | _: LocalLimit | _: Offset | _: Project | _: Filter | _: Generate | _: Join | _: Union |
-          _: SkewWindow => below.children.foreach(mark)
-      case _ =>
-    }
-    plan match {
-      case ReturnAnswer(answer) => markLimited(answer)
-      case _: GlobalLimit | _: LocalLimit => mark(plan)
-      case _ =>
-    }
-  }
-
-  private def windowBelow(plan: LogicalPlan): Option[Window] = plan match {
-    case window: Window => Some(window)
-    case Project(_, child) => windowBelow(child)
-    case Filter(_, child) => windowBelow(child)
-    case _ => None
-  }
-
-  private def isSkewed(child: LogicalPlan, parts: Option[Int]): Boolean = child match {
-    case LogicalQueryStage(_, stage: ShuffleQueryStageExec) if Skew.isKnown(stage) =>
-      SplitSkewedWindow.partsOf(stage, parts).exists(_ > 1)
-    case _ => false
-  }
-
-  private def functionsOf(column: NamedExpression): Seq[WindowExpression] =
-    column.collect { case window: WindowExpression => window }
 }

@@ -4,54 +4,36 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort, SpillingSorts}
+import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
 
-import io.github.sparkjoinery.execution.rows.TotalOrder
 import io.github.sparkjoinery.window.frames.ResultRow
-import io.github.sparkjoinery.window.parts.{PartRows, SplitTerms, TaskParts}
 import io.github.sparkjoinery.window.program.{ShippedPrograms, WindowPrograms}
-import io.github.sparkjoinery.window.rows.{IndexedRows, PartitionRows, SortedRows}
+import io.github.sparkjoinery.window.rows.{IndexedPartitions, PartitionRows, SortedRows}
 
-/**
- * One task of a `SlidingWindow`: takes all rows in, then gives each back beside the results of the functions.
- *
- * @param ofParts
- *   what it computes of its rows; None: all
- */
+/** One task of a `SlidingWindow`. It takes in all rows, then returns each row with its results. */
 final class WindowTask private[window] (
     programs: WindowPrograms,
     keys: Seq[Expression],
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    metrics: WindowMetrics,
-    ofParts: Option[(TaskParts, SplitTerms)]) {
+    metrics: WindowMetrics) {
 
-  private val sorts = new SpillingSorts(metrics.spillSize)
-  private val part = ofParts.map { case (parts, terms) =>
-    new PartRows(parts, terms, programs.byColumns, output, sorts, take)
-  }.orNull
   private var indexed =
-    if (keys.forall(key => IndexedRows.isKey(key.dataType)))
-      new IndexedRows(keys, order, output, ExecutionMemory.shareOfTask, part != null)
+    if (keys.forall(key => IndexedPartitions.isKey(key.dataType)))
+      new IndexedPartitions(keys, order, output, ExecutionMemory.shareOfTask)
     else null
-  private var sort: SpillingSort = _ // where there is no memory to index all
+  private var sort: SpillingSort = _ // used if the rows do not fit in the index
   private var partitions: PartitionFrames = _
 
-  def insert(row: UnsafeRow): Unit = if (part == null) take(row) else part.add(row)
-
-  private def take(row: UnsafeRow): Unit =
+  def insert(row: UnsafeRow): Unit =
     if (indexed == null) sorting.insert(row)
     else if (!indexed.add(row)) {
       leaveIndex()
       sorting.insert(row)
     }
 
-  /** After the last row. */
+  /** Ends the input, and begins with the first partition. */
   def finish(): Unit = {
-    if (part != null) {
-      part.finish()
-      metrics.haloRows += part.haloRows
-    }
     val start = System.nanoTime()
     if (indexed != null && !indexed.sort()) leaveIndex()
     val rows = if (indexed != null) indexed else new SortedRows(sorting.sorted(), keys, output, metrics.spillSize)
@@ -59,11 +41,11 @@ final class WindowTask private[window] (
     begin(rows)
   }
 
-  /** In place of all that, where the rows come sorted by key and order. */
+  /** Begins with rows that come sorted by key and order, instead of `insert` and `finish`. */
   def begin(sorted: Iterator[InternalRow]): Unit = begin(new SortedRows(sorted, keys, output, metrics.spillSize))
 
   private def begin(rows: PartitionRows): Unit = {
-    partitions = new PartitionFrames(programs, order, output, rows, part)
+    partitions = new PartitionFrames(programs, order, output, rows)
     TaskContext.get().addTaskCompletionListener[Unit](_ => rows.close())
   }
 
@@ -77,41 +59,28 @@ final class WindowTask private[window] (
     if (sort == null) {
       val terms = keys.map(SortOrder(_, Ascending)) ++ order
       val sorted = if (terms.isEmpty) Seq(SortOrder(Literal(0), Ascending)) else terms
-      sort = new SpillingSort(sorted, output, sorts, if (part == null) null else TotalOrder(sorted, output))
+      sort = new SpillingSort(sorted, output, metrics.spillSize)
     }
     sort
   }
 
-  /** Goes on to the next row. */
+  /** Moves to the next row. Returns false at the end. */
   def next(): Boolean = partitions.next()
 
-  /** Good until the next. */
+  /** The current row, valid until `next`. */
   def row: UnsafeRow = partitions.row
   def results: ResultRow = partitions.results
 }
 
-/** What a `SlidingWindow` counts. */
-private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric, haloRows: SQLMetric)
+/** The metrics of a `SlidingWindow`. */
+private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetric)
 
-/**
- * Goes to the executors.
- *
- * @param parts
- *   what a task computes, by its number
- */
+/** Creates the tasks of a window on the executors. */
 case class WindowTaskFactory private[window] (
     programs: ShippedPrograms,
     keys: Seq[Expression],
     order: Seq[SortOrder],
     output: Seq[Attribute],
-    metrics: WindowMetrics,
-    parts: Option[(SplitTerms, Int => Option[TaskParts])]) {
-  def create(task: Int): WindowTask =
-    new WindowTask(
-      programs.ofTask,
-      keys,
-      order,
-      output,
-      metrics,
-      parts.flatMap { case (terms, ofTasks) => ofTasks(task).map((_, terms)) })
+    metrics: WindowMetrics) {
+  def create(): WindowTask = new WindowTask(programs.ofTask, keys, order, output, metrics)
 }

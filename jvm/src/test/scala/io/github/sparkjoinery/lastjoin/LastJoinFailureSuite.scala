@@ -7,8 +7,8 @@ import io.github.sparkjoinery.lastjoin.skew.{CarryOverExec, TimeSliceExec}
 import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm, Pairwise}
 
 /**
- * Parts of ON that fail for some rows, by an overflow mostly. They are computed earlier than in a left join, and in
- * another order; a query fails only if the left join does.
+ * Parts of ON that fail for some rows, by an overflow mostly. Joinery computes some of them earlier than a left join
+ * does; a query fails only if the left join does.
  */
 class LastJoinFailureSuite extends LastJoinChecks {
 

@@ -48,7 +48,7 @@ class LastJoinTypesSuite extends LastJoinChecks {
 
   for ((name, values) <- types) test(s"$name as key, order and as-of column") {
     withConf("spark.sql.adaptive.enabled" -> "false") {
-      views("l" -> side(values, 20, 1), "r" -> side(values, 30, 3))
+      computedViews("l" -> side(values, 20, 1), "r" -> side(values, 30, 3))
       everyForm(LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id")), "l.k = r.k"))
       everyForm(LastJoinQuery(Seq(OrderTerm("r.o", "DESC"), OrderTerm("r.id")), "l.k <=> r.k AND r.v <= l.v"))
       everyForm(LastJoinQuery(Seq(OrderTerm("r.o"), OrderTerm("r.id", "DESC")), "l.v = r.v AND r.o <= l.o"))
@@ -58,7 +58,7 @@ class LastJoinTypesSuite extends LastJoinChecks {
   test("days added at the ends of DATE, where they wrap around") {
     val days = Seq(Int.MinValue, Int.MinValue + 1, -1, Int.MaxValue)
     val ends = days.map(day => s"date_from_unix_date($day)").mkString(", ")
-    views("l" -> side(ends, 20, 1), "r" -> side(ends, 30, 3))
+    computedViews("l" -> side(ends, 20, 1), "r" -> side(ends, 30, 3))
     for ((direction, on) <- Seq(
         "" -> "date_add(r.o, 3) <= l.o",
         "DESC" -> "date_sub(r.o, 3) >= l.o",
@@ -70,7 +70,7 @@ class LastJoinTypesSuite extends LastJoinChecks {
   }
 
   test("a difference that overflows between rows which ON does not compare") {
-    views(
+    computedViews(
       "l" -> "SELECT 1 AS id, 1 AS k, INTERVAL '1' DAY AS o, 1 AS v",
       "r" -> """SELECT 1 AS id, k, o, k AS v
                |FROM VALUES (1, DATE'2024-01-01'), (2, date_from_unix_date(2147483647)) AS t(k, o)""".stripMargin
@@ -81,7 +81,7 @@ class LastJoinTypesSuite extends LastJoinChecks {
   test("keys of two types meet in the type that Spark coerces them to") {
     val keys = Seq("1, 2, 3", "1L, 2L, 3L", "1.0D, 2.0D, 2.5D", "1.0BD, 2.0BD, 2.5BD", "'1', '2', '3'")
     for ((left, right) <- keys.zip(keys.tail :+ keys.head) ++ keys.tail.map(_ -> keys.head)) {
-      views(
+      computedViews(
         "l" -> s"SELECT id, k, 1 AS o, 1 AS v FROM (SELECT posexplode(array($left)) AS (id, k))",
         "r" -> s"SELECT id, k, 2 AS o, 2 AS v FROM (SELECT posexplode(array($right)) AS (id, k))"
       )
@@ -90,7 +90,7 @@ class LastJoinTypesSuite extends LastJoinChecks {
   }
 
   test("order and as-of columns of two types") {
-    views(
+    computedViews(
       "l" -> "SELECT id, k, o, k AS v FROM VALUES (1, 1, DATE'2024-01-02'), (2, 1, DATE'2024-01-01') AS t(id, k, o)",
       "r" -> "SELECT id, k, o, k AS v FROM VALUES (1, 1, TIMESTAMP'2024-01-01 12:00:00'), (2, 1, TIMESTAMP'2024-01-01') AS t(id, k, o)"
     )
@@ -100,7 +100,7 @@ class LastJoinTypesSuite extends LastJoinChecks {
   }
 
   test("an order by an expression, and an as-of condition over the same expression") {
-    views("l" -> side("1, 2, 3, 4, 5", 20, 1), "r" -> side("1, 2, 3, 4, 5", 30, 3))
+    computedViews("l" -> side("1, 2, 3, 4, 5", 20, 1), "r" -> side("1, 2, 3, 4, 5", 30, 3))
     everyForm(LastJoinQuery(Seq(OrderTerm("r.o % 3"), OrderTerm("r.id")), "l.k = r.k AND r.o % 3 <= l.o"))
     everyForm(LastJoinQuery(Seq(OrderTerm("abs(r.o - r.k)", "DESC"), OrderTerm("r.id")), "abs(r.o - r.k) >= l.o"))
   }

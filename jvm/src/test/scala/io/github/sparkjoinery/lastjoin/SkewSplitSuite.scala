@@ -232,7 +232,7 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
     withSides(
       Sides.last._2,
       "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB",
-      "spark.joinery.lastJoin.skewSplit.minPartition" -> "2KB")(checkSliced(sql(asOf), asOfAnswer))
+      "spark.joinery.skewSplit.minPartition" -> "2KB")(checkSliced(sql(asOf), asOfAnswer))
   }
 
   test("an aggregate above relies on the partitioning: no split, and no shuffle besides") {

@@ -38,7 +38,7 @@ class SubqueriesInOnSuite extends AsOfJoinChecks {
          |  if(id % 6 = 5, NULL, int(pmod(hash(id, $seed), 6))) AS v, int((id * 7 + $seed) % 31) AS o
          |FROM range($n)""".stripMargin
     super.beforeAll()
-    views("l" -> rows(20, 1), "r" -> rows(30, 2), "x" -> rows(9, 3))
+    computedViews("l" -> rows(20, 1), "r" -> rows(30, 2), "x" -> rows(9, 3))
   }
 
   private val modes =

@@ -1,11 +1,10 @@
 package io.github.sparkjoinery.rangejoin
 
 import org.apache.spark.SparkException
-import org.apache.spark.util.collection.BitSet
 
 import io.github.sparkjoinery.{OnDefaultLine, Pairwise}
 
-/** Where a condition fails for some rows or pairs: an error where stock Spark has one, and none where it has rows. */
+/** Conditions that fail for some rows or pairs: no error where stock Spark has rows. */
 class FailingConditionsSuite extends EventsAndSpans {
 
   test("differences that overflow are found, or fail, as in Spark") {
@@ -156,39 +155,37 @@ class FailingConditionsSuite extends EventsAndSpans {
   }
 
   test("an error of a row counts until the row has a match") {
-    val errors = new ErrorsOfRows
-    val matched = new BitSet(4)
-    errors.raiseBut(matched)
-    errors.defer(2, new ArithmeticException("first"))
-    errors.defer(3, new ArithmeticException("second"))
-    matched.set(2)
-    errors.raise(1)
-    assert(intercept[ArithmeticException](errors.raiseBut(matched)).getMessage == "first")
-    assert(intercept[ArithmeticException](errors.raise(3)).getMessage == "first")
-    matched.set(3)
-    errors.raiseBut(matched)
-    intercept[InterruptedException](errors.defer(1, new InterruptedException))
+    val rows = new MatchedRows
+    rows.raise()
+    rows.fail(2, new ArithmeticException("first"))
+    rows.fail(3, new ArithmeticException("second"))
+    rows.add(2)
+    rows.raise(1)
+    assert(intercept[ArithmeticException](rows.raise(3)).getMessage == "first")
+    assert(intercept[ArithmeticException](rows.raise()).getMessage == "first")
+    rows.add(3)
+    rows.raise()
+  }
+
+  test("an error of one task counts unless another task finds a match") {
     spark.range(1).count() // with a serializer of the session
-    val places = new MatchedPlaces
+    val (one, other) = (new MatchedRows, new MatchedRows)
     val error = new ArithmeticException("not to be sent") { val own = new Object }
-    places.defer(7, error)
-    val sent = places.toBytes
-    assert(intercept[SparkException](MatchedPlaces.ofAll(Iterator(sent))).getMessage == error.toString)
-    val others = new MatchedPlaces
-    others.mark(7)
-    assert(MatchedPlaces.ofAll(Iterator(sent, others.toBytes)).stream.toArray.toSeq == Seq(7))
-    places.mark(7)
-    assert(MatchedPlaces.ofAll(Iterator(places.toBytes)).stream.toArray.toSeq == Seq(7))
+    one.fail(7, error)
+    assert(intercept[SparkException](MatchedRows.ofTasks(Iterator(one.toBytes))).getMessage == error.toString)
+    other.add(7)
+    assert(MatchedRows.ofTasks(Iterator(one.toBytes, other.toBytes)).contains(7))
+    one.add(7)
+    assert(MatchedRows.ofTasks(Iterator(one.toBytes)).contains(7))
   }
 
   test("a row whose own bound fails is not tried with all rows that it could meet") {
     val errors = new FirstError
     val first = new ArithmeticException("first")
-    errors.defer(first)
-    for (_ <- 1 to 998) errors.defer(new ArithmeticException("another"))
-    assert(intercept[ArithmeticException](errors.defer(new ArithmeticException("last"))) eq first)
+    errors.add(first)
+    for (_ <- 1 to 998) errors.add(new ArithmeticException("another"))
+    assert(intercept[ArithmeticException](errors.add(new ArithmeticException("last"))) eq first)
     errors.clear()
     errors.raise()
-    intercept[InterruptedException](errors.defer(new InterruptedException))
   }
 }

@@ -40,15 +40,14 @@ trait RangeJoinChecks extends LastJoinChecks {
   }
 
   /**
-   * A query gives the rows of stock Spark, or the same class of error, by this operator.
+   * A query gives the rows of stock Spark by this operator. Where stock Spark raises an error, it raises the same class
+   * of error or answers.
    *
-   * @param mayAnswer
-   *   whether it may give rows where stock Spark raises an error
    * @return
    *   the number of rows
    */
-  protected def checkRangeJoin(text: String, operator: String = Broadcast, mayAnswer: Boolean = false): Int =
-    checkedRangeJoin(text, operator, mayAnswer)._2
+  protected def checkRangeJoin(text: String, operator: String = Broadcast): Int =
+    checkedRangeJoin(text, operator)._2
 
   /**
    * The same.
@@ -56,14 +55,11 @@ trait RangeJoinChecks extends LastJoinChecks {
    * @return
    *   the query, too, so that who asks more of its plan need not plan it again
    */
-  protected def checkedRangeJoin(
-      text: String,
-      operator: String = Broadcast,
-      mayAnswer: Boolean = false): (DataFrame, Int) = {
+  protected def checkedRangeJoin(text: String, operator: String = Broadcast): (DataFrame, Int) = {
     val expected = asOracle(withConf(oracleSettings: _*)(outcome(sql(text))))
     val answer = sql(text)
     val actual = outcome(answer)
-    assert(actual == expected || mayAnswer && expected.isLeft && actual.isRight, s"$text\n${planned(answer)}")
+    assert(actual == expected || expected.isLeft && actual.isRight, s"$text\n${planned(answer)}")
     assert(planned(answer).exists(_.nodeName == operator), s"$text\n${planned(answer)}")
     if (actual.isRight) checkSerializable(answer)
     (answer, actual.fold(_ => 0, _.length))

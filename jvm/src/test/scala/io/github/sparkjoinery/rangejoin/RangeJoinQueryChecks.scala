@@ -22,8 +22,8 @@ trait RangeJoinQueryChecks extends RangeJoinChecks {
   }
 
   /** @return the number of rows */
-  protected def check(values: Case, mayAnswer: Boolean = false): Int = {
+  protected def check(values: Case): Int = {
     val query = RangeJoinQuery(values)
-    withConf(query.settings: _*)(checkRangeJoin(query.sql, query.operator, mayAnswer))
+    withConf(query.settings: _*)(checkRangeJoin(query.sql, query.operator))
   }
 }

@@ -60,7 +60,7 @@ class SkewedRangeJoinSuite extends RangeJoinChecks with SkewedPartitions {
   test("from a smaller size on than Spark's") {
     withConf(SkewedJoins ++ Seq(
       "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "64MB",
-      "spark.joinery.rangeJoin.skewSplit.minPartition" -> "2KB"): _*)(
+      "spark.joinery.skewSplit.minPartition" -> "2KB"): _*)(
       assert(parts(sql(query("JOIN", "facts", "spans"))).head > 1))
   }
 

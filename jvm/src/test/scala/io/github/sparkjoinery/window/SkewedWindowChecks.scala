@@ -7,19 +7,14 @@ import org.apache.spark.sql.{DataFrame, Row}
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.execution.skew.SkewedPartitions
 import io.github.sparkjoinery.planning.PlanReport
-import io.github.sparkjoinery.window.parts.WindowCuts
+import io.github.sparkjoinery.window.parts.{CopyRowsExec, HotKey}
 
 /** Windows over hot keys that are cut into parts, beside the answer of Spark's own operator over whole keys. */
 trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
 
-  // in ANSI mode the order of additions matters, in sums from the beginning on
   protected val Settings = FewPartitions ++ Interpreted :+ ("spark.sql.ansi.enabled" -> "false")
   protected val Generated =
     Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
-  protected val Skewed = SmallParts ++ Seq(
-    "spark.joinery.slidingWindow.skewSplit.atRead.enabled" -> "true",
-    "spark.joinery.slidingWindow.skewSplit.minPartition" -> "2KB"
-  )
 
   /** Nine rows out of ten have the key 0. */
   protected val Hot = "if(id % 97 = 5, NULL, int(if(id % 10 < 9, 0, id % 11)))"
@@ -31,9 +26,7 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
     sql(s"""SELECT int(id) AS id, $key AS k, $order AS o, if(id % 7 = 2, NULL, int(pmod(hash(id + 9), 100))) AS v,
            |if(id % 5 = 1, NULL, double(pmod(hash(id + 8), 40)) / 2) AS x, CAST(id % 13 AS DECIMAL(10, 2)) AS n, concat('s', id % 17) AS s, id % 3 = 1 AS p
            |FROM range(0, $rows, 1, 4)""".stripMargin).localCheckpoint().createOrReplaceTempView("d")
-    sql("SELECT /*+ REPARTITION(3) */ * FROM d").createOrReplaceTempView(
-      "d_shuffled"
-    ) // whose rows no sample is taken of before the shuffle
+    sql("SELECT /*+ REPARTITION(3) */ * FROM d").createOrReplaceTempView("d_shuffled") // which is not read twice
   }
 
   /** Spark's answers over the present `d`. */
@@ -48,9 +41,6 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
   protected val Functions =
     Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(x)", "sum(n)", "max_by(s, v)", "last(v)")
   protected val WithTies = Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(n)", "max_by(s, id)")
-  protected val Carried =
-    Seq("sum(v)", "count(*)", Filtered, "min(v)", "max(s)", "avg(x)", "sum(x)", "sum(n)", "bit_xor(v)")
-  protected val Whole = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
   protected val Growing = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
   protected def select(columns: Seq[String], parts: Option[Int], from: String): String =
@@ -58,26 +48,19 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
         s"$column AS c$i"
       }.mkString(",\n  ")} FROM $from"
 
-  protected def windows(query: DataFrame): Seq[SlidingWindowExec] =
-    collect(plan(query)) { case window: SlidingWindowExec => window }
+  /** The hot keys that a query has cut; it has run. */
+  protected def hotKeys(query: DataFrame): Seq[HotKey] =
+    collect(plan(query)) { case copies: CopyRowsExec => HotKey.ofValue(copies.hotKeys.eval()) }.flatten
 
-  /**
-   * The answer is Spark's, and the key 0 was cut, or nothing was. Hints: both before the shuffle, where that can be,
-   * and after it.
-   */
+  /** The answer is Spark's, and the key 0 was cut, or nothing was. */
   protected def checkSplit(
       columns: Seq[String],
       parts: Option[Int],
       from: String = "d",
       split: Boolean = true): Unit = {
-    checkSplitOf(columns, parts, from, split)
-    if (parts.isDefined) checkSplitOf(columns, parts, from.replaceFirst("^d", "d_shuffled"), split)
-  }
-
-  protected def checkSplitOf(columns: Seq[String], parts: Option[Int], from: String, split: Boolean): Unit = {
     val text = select(columns, parts, from)
     val expected = known.getOrElseUpdate(
-      s"${spark.conf.get("spark.sql.ansi.enabled")} ${select(columns, None, from.replace("d_shuffled", "d"))}",
+      s"${spark.conf.get("spark.sql.ansi.enabled")} ${select(columns, None, from)}",
       onStockWindows(withConf(CompiledExpressions)(sql(text).collect().map(row => row.get(0) -> row).toMap))
     )
     val answer = sql(text)
@@ -90,14 +73,11 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
         fail(s"$column, $parts parts: ${wrong.length} rows, among them id ${wrong.head.get(0)}: expected " +
           s"${Answers.text(expected(wrong.head.get(0)).get(i + 1))}, found ${Answers.text(wrong.head.get(i + 1))}")
     }
-    val counted = windows(answer).map(_.metrics("splitParts").value).sum
-    if ((counted >= 2) != split) fail(
-      s"$counted parts of ${columns.mkString(", ").take(300)}\n${operators(answer)}\n${PlanReport.of(plan(answer))}".take(
+    val cut = hotKeys(answer)
+    if (cut.nonEmpty != split) fail(
+      s"$cut of ${columns.mkString(", ").take(300)}\n${operators(answer)}\n${PlanReport.of(plan(answer))}".take(
         2000))
   }
 
   protected def withHint[T](body: => T): T = withConf(Settings: _*)(body)
-  protected def withSkew[T](body: => T): T = withConf(Settings ++ Skewed: _*)(body)
-
-  protected def cuts(query: DataFrame): Seq[WindowCuts] = { query.collect(); windows(query).flatMap(_.cuts) }
 }

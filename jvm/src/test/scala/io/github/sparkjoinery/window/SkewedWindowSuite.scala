@@ -1,12 +1,8 @@
 package io.github.sparkjoinery.window
 
-import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
+import io.github.sparkjoinery.Pairwise
 
-import io.github.sparkjoinery.execution.skew.ForeignReadExec
-import io.github.sparkjoinery.window.parts.CutAtRead
-import io.github.sparkjoinery.{Answers, Pairwise}
-
-/** Windows whose hot keys are cut into parts, by a hint or because they are skewed: their answers. */
+/** Windows whose hot keys are cut into parts by a hint: their answers. */
 class SkewedWindowSuite extends SkewedWindowChecks {
 
   private val RowFrames = Seq(
@@ -50,19 +46,12 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     })
   }
 
-  test("growing frames, ranks and offsets") {
+  test("offsets") {
     load(2000, Ties)
-    withHint(for (parts <- Parts) {
+    withHint(for (parts <- Parts)
       checkSplit(
-        over(Carried, Unique, Growing) ++ over(Carried, Unique, Whole) ++
-          over(
-            Seq("row_number()", "rank()", "lag(v)", "lag(s, 700)", "lead(v, 3)", "lead(s, 1, 'none')", "lag(v, -2)"),
-            Unique,
-            ""),
-        Some(parts)
-      )
-      checkSplit(over(Seq("rank()", "dense_rank()") ++ Carried, Single, ""), Some(parts))
-    })
+        over(Seq("lag(v)", "lag(s, 700)", "lead(v, 3)", "lead(s, 1, 'none')", "lag(v, -2)"), Unique, ""),
+        Some(parts)))
   }
 
   for ((what, order, offset) <- Seq(
@@ -76,42 +65,10 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     withHint {
       for (direction <- Seq("ASC", "DESC");
         bounds <- Seq(s"0.5D PRECEDING AND $offset FOLLOWING", s"$offset PRECEDING AND CURRENT ROW"))
-        checkSplitOf(
+        checkSplit(
           Seq("count(*)", "sum(v)", "min(v)").map(call =>
             s"$call OVER (PARTITION BY k ORDER BY o $direction RANGE BETWEEN $bounds)"),
-          Some(8),
-          "d",
-          split = true)
-    }
-  }
-
-  test("all kinds of functions in one window") {
-    load(2000, Ties)
-    withHint {
-      withConf("spark.sql.ansi.enabled" -> "true") {
-        checkSplit(
-          over(Seq("rank()", "dense_rank()"), Single, "") ++ over(
-            WithTies,
-            Single,
-            "RANGE BETWEEN 5 PRECEDING AND 2 FOLLOWING"),
-          Some(4))
-      }
-      checkSplit(
-        over(Seq("rank()", "row_number()", "lag(v, 3)"), Unique, "") ++ over(Carried, Unique, Growing) ++
-          over(Functions, Unique, "ROWS BETWEEN 50 PRECEDING AND 20 FOLLOWING") ++ over(Carried, Unique, Whole),
-        Some(4)
-      )
-    }
-  }
-
-  test("ranks beside frames that reach into the middle of ties") {
-    load(1500, "int(id % 8)")
-    withHint {
-      for (frame <- Seq("ROWS 3 PRECEDING", "ROWS BETWEEN CURRENT ROW AND 5 FOLLOWING")) checkSplitOf(
-        over(Seq("rank()", "dense_rank()"), Single, "") :+ s"count(*) OVER (PARTITION BY k ORDER BY o $frame)",
-        Some(4),
-        "d",
-        split = true)
+          Some(8))
     }
   }
 
@@ -126,20 +83,16 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     withHint {
       for (one <- Pairwise.cases(
           "direction" -> Seq("ASC", "ASC NULLS LAST", "DESC", "DESC NULLS FIRST"),
-          "frame" -> Seq("ROWS", "RANGE"),
-          "from" -> Seq("d", "d_shuffled"))) {
+          "frame" -> Seq("ROWS", "RANGE"))) {
         val direction = one("direction")
         val (unique, single) =
           (s"(PARTITION BY k ORDER BY o $direction, id)", s"(PARTITION BY k ORDER BY o $direction)")
         val columns =
           if (one("frame") == "ROWS")
-            over(Functions.take(5), unique, "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING") ++
-              over(Seq("row_number()", "sum(v)"), unique, Growing)
-          else
-            over(WithTies.take(5), single, "RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING") ++
-              over(Seq("rank()", "dense_rank()", "count(v)"), single, "")
+            over(Functions.take(5), unique, "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING")
+          else over(WithTies.take(5), single, "RANGE BETWEEN 2 PRECEDING AND 1 FOLLOWING")
         withConf("spark.sql.ansi.enabled" -> (one("frame") == "RANGE").toString)(
-          checkSplitOf(columns, Some(if (direction.contains("NULLS")) 3 else 8), one("from"), split = true))
+          checkSplit(columns, Some(if (direction.contains("NULLS")) 3 else 8)))
       }
     }
   }
@@ -167,26 +120,22 @@ class SkewedWindowSuite extends SkewedWindowChecks {
       withHint(withConf("spark.sql.ansi.enabled" -> "true") {
         for (one <- Pairwise.cases(
             "direction" -> Seq("ASC", "DESC"),
-            "frame" -> Seq("x PRECEDING AND CURRENT ROW", "CURRENT ROW AND x FOLLOWING", "x PRECEDING AND x FOLLOWING"),
-            "from" -> Seq("d", "d_shuffled")
+            "frame" -> Seq("x PRECEDING AND CURRENT ROW", "CURRENT ROW AND x FOLLOWING", "x PRECEDING AND x FOLLOWING")
           )) {
-          checkSplitOf(
+          checkSplit(
             over(
               WithTies.take(4),
               s"(PARTITION BY k ORDER BY o ${one("direction")})",
               s"RANGE BETWEEN ${one("frame").replace("x", offset)}"),
-            Some(4),
-            one("from"),
-            split = offset != Int.MaxValue.toString
-          ) // whose bounds wrap around
+            Some(4)
+          )
         }
       })
     }
   }
 
   private def withKeys(keys: String): Seq[String] =
-    over(Functions, s"(PARTITION BY $keys ORDER BY o, id)", "ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING") ++
-      over(Seq("row_number()", "count(v)"), s"(PARTITION BY $keys ORDER BY o, id)", Growing)
+    over(Functions, s"(PARTITION BY $keys ORDER BY o, id)", "ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING")
 
   for ((name, key) <- Seq(
       "three hot ones beside cold ones" -> "int(if(id % 20 = 0, 100 + id % 90, id % 3))",
@@ -206,10 +155,7 @@ class SkewedWindowSuite extends SkewedWindowChecks {
     load(1600, Ties)
     withHint {
       checkSplit(
-        over(Functions, "(ORDER BY o, id)", "ROWS 40 PRECEDING") ++ over(
-          Seq("row_number()", "lag(v)"),
-          "(ORDER BY o, id)",
-          ""),
+        over(Functions, "(ORDER BY o, id)", "ROWS 40 PRECEDING") :+ "lag(v) OVER (ORDER BY o, id)",
         Some(4))
       checkSplit(withKeys("k, p"), Some(3))
       checkSplit(withKeys("CASE WHEN k = 0 THEN 'hot' ELSE s END"), Some(4))
@@ -218,28 +164,7 @@ class SkewedWindowSuite extends SkewedWindowChecks {
 
   test("keys on one value are not cut") {
     load(1500, "7")
-    withHint {
-      val text = select(over(Functions, Unique, "ROWS 40 PRECEDING"), Some(4), "d")
-      checkWindow(text)
-      val answer = sql(text)
-      answer.collect()
-      assert(windows(answer).map(_.metrics("haloRows").value) == Seq(0), plan(answer))
-    }
-  }
-
-  for (order <- Seq("ASC", "DESC");
-    (name, frame) <- Seq(
-      "ROWS" -> "ROWS BETWEEN 60 PRECEDING AND 2 FOLLOWING",
-      "RANGE" -> "RANGE BETWEEN 3 PRECEDING AND 1 FOLLOWING")) {
-    test(s"skewed partitions are split without a hint: $name, $order") {
-      load(3000, Ties)
-      withSkew {
-        val window =
-          if (name == "ROWS") s"(PARTITION BY k ORDER BY o $order, id)" else s"(PARTITION BY k ORDER BY o $order)"
-        withConf("spark.sql.ansi.enabled" -> "true")(checkSplit(over(WithTies, window, frame), None))
-        checkSplit(over(Carried, s"(PARTITION BY k ORDER BY o $order, id)", Growing), None)
-      }
-    }
+    withHint(checkSplit(over(Functions, Unique, "ROWS 40 PRECEDING"), Some(4), split = false))
   }
 
   for (codegen <- Seq("true", "false"))
@@ -268,51 +193,11 @@ class SkewedWindowSuite extends SkewedWindowChecks {
   test("in generated code, too") {
     load(2000, Ties)
     withHint(withConf(Generated: _*) {
-      checkSplit(
-        over(Functions, Unique, "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING") ++ over(Carried.take(3), Unique, Growing),
-        Some(4))
       checkSplit(over(Functions, Unique, "ROWS BETWEEN 30 PRECEDING AND 10 FOLLOWING"), Some(4))
       withConf("spark.sql.ansi.enabled" -> "true") {
         checkSplit(over(WithTies, Single, "RANGE BETWEEN 25 PRECEDING AND 5 FOLLOWING"), Some(8)) // into several parts
       }
       checkSplit(over(Functions, "(ORDER BY o, id)", "ROWS 40 PRECEDING"), Some(3))
     })
-  }
-
-  test("in a union, whose generated code would give its tasks other numbers") {
-    load(2000, Ties)
-    def half(parts: Int, column: String) =
-      s"SELECT id, f FROM (SELECT /*+ SKEW_WINDOW($parts) */ id, $column AS f FROM d)"
-    val union = half(2, over(Seq("sum(v)"), Unique, Growing).head) + " UNION ALL " +
-      half(8, over(Seq("max(s)"), Unique, Growing).head).replace("id, f FROM", "id, length(f) FROM")
-    for (settings <- Seq(Interpreted, Generated)) withHint(withConf(settings: _*) {
-      val answer = sql(union)
-      assert(Answers.rows(answer) == onStockWindows(Answers.rows(sql(union))))
-      assert(cuts(answer).map(_.getClass) == Seq.fill(2)(classOf[CutAtRead]))
-    })
-  }
-
-  test("another extension has replaced Spark's reads of the shuffle") {
-    load(2000, Ties)
-    for (settings <- Seq(Interpreted, Generated)) withHint(withConf(settings: _*) {
-      val answer = sql(select(over(Seq("sum(v)"), Unique, Growing), Some(4), "d"))
-      val expected = Answers.rows(answer)
-      val replaced = stripAQEPlan(plan(answer)).transformUp { case read: AQEShuffleReadExec => ForeignReadExec(read) }
-      assert(replaced.collect { case read: ForeignReadExec => read }.size == 1)
-      assert(!replaced.toString.contains("PartitionSpec"), "what the window remembers is nobody's business")
-      assert(replaced.executeCollectPublic().toSeq.map(Answers.text).sorted == expected)
-    })
-  }
-
-  test("the split shows in the metrics") {
-    load(3000, "int(id)")
-    withHint {
-      val answer = sql(select(over(Seq("sum(v)"), Unique, "ROWS 10 PRECEDING"), Some(4), "d"))
-      answer.collect()
-      val metrics = windows(answer).head.metrics
-      assert(metrics("splitParts").value >= 4 && metrics("hotKeys").value >= 1, plan(answer))
-      assert(metrics("haloRows").value >= 30 && metrics("haloRows").value < 300, metrics("haloRows").value)
-      assert(metrics("numOutputRows").value == 3000)
-    }
   }
 }

@@ -26,6 +26,7 @@ case class WindowQuery(common: Case, own: Seq[Case]) {
       "calendar").toString, // or months and days do not mix
     "spark.sql.ansi.enabled" -> common("ansi"),
     "spark.sql.adaptive.enabled" -> common("adaptive"),
+    "spark.sql.shuffle.partitions" -> "2", // each task writes the code of all columns
     "spark.sql.codegen.wholeStage" -> (common("generated") == "all").toString,
     "spark.sql.codegen.factoryMode" -> (if (common("generated") == "nothing") "NO_CODEGEN" else "CODEGEN_ONLY")
   )
@@ -33,6 +34,7 @@ case class WindowQuery(common: Case, own: Seq[Case]) {
   /** Spark's own operator is faster at few rows if nothing has to be compiled, and at many if its expressions are. */
   def oracleSettings: Seq[(String, String)] = settings ++ Seq(
     "spark.sql.adaptive.enabled" -> "false",
+    "spark.sql.shuffle.partitions" -> "1",
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> (if (common("data") == "many rows") "CODEGEN_ONLY" else "NO_CODEGEN")
   )

@@ -16,10 +16,7 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
   private val rowScratch = new UnsafeRow(terms.numFields)
 
   // one entry per row; one entry per key if `onlyLast`
-  private var groups = new Array[Int](if (terms.onlyLast) 0 else GroupedRowsBuilder.Smallest)
-  private var addresses = new Array[Long](GroupedRowsBuilder.Smallest)
-  private var times = new Array[Long](GroupedRowsBuilder.Smallest)
-  private var count = 0
+  private var entries = new RowEntries(memory, hasKeys = !terms.onlyLast)
 
   /** @return false if there is no memory for the row; the builder is then unchanged, and smaller rows may still fit */
   def add(row: UnsafeRow): Boolean = {
@@ -37,109 +34,62 @@ class GroupedRowsBuilder(terms: RowGrouping, memory: BuildMemory) {
   private def removeLastKey(): Unit = if (probe.hasLongKey) longKeys.removeLast(probe.longKey) else rowKeys.removeLast()
 
   private def isAfter(row: UnsafeRow, group: Int): Boolean =
-    probe.time > times(group) ||
-      probe.time == times(group) && probe.fullOrder != null && probe.fullOrder.compare(
+    probe.time > entries.firsts(group) ||
+      probe.time == entries.firsts(group) && probe.fullOrder != null && probe.fullOrder.compare(
         row,
-        pages.read(addresses(group), rowScratch)) > 0
+        pages.read(entries.addresses(group), rowScratch)) > 0
 
   private def replace(group: Int, row: UnsafeRow): Boolean = {
-    val address = pages.replace(addresses(group), row)
+    val address = pages.replace(entries.addresses(group), row)
     if (address < 0) return false
-    addresses(group) = address
-    times(group) = probe.time
+    entries.addresses(group) = address
+    entries.firsts(group) = probe.time
     true
   }
 
-  private def append(group: Int, row: UnsafeRow): Boolean = {
-    if (count == addresses.length && !grow()) return false
+  private def append(group: Int, row: UnsafeRow): Boolean = entries.hasRoom && {
     val address = pages.add(row)
-    if (address < 0) return false
-    if (!terms.onlyLast) groups(count) = group
-    addresses(count) = address
-    times(count) = probe.time
-    count += 1
-    true
-  }
-
-  private def grow(): Boolean = {
-    val length = addresses.length * 2
-    if (length > (1 << 28) || !memory.acquire(length * GroupedRowsBuilder.BytesPerRow)) return false
-    val before = addresses.length
-    if (!terms.onlyLast) groups = java.util.Arrays.copyOf(groups, length)
-    addresses = java.util.Arrays.copyOf(addresses, length)
-    times = java.util.Arrays.copyOf(times, length)
-    if (before > GroupedRowsBuilder.Smallest) memory.release(before * GroupedRowsBuilder.BytesPerRow)
-    true
+    if (address >= 0) entries.add(group, address, probe.time)
+    address >= 0
   }
 
   /** @return null if there is no memory for sorting; the builder is then unchanged */
   def result(): GroupedRows = {
     val keys: KeyIndex = if (probe.hasLongKey) longKeys else rowKeys
     if (terms.onlyLast) {
-      times = null // frees more than the starts take
-      return new GroupedRows(terms.numFields, keys, pages, Array.range(0, count + 1), addresses, null)
+      entries.firsts = null // frees more than the starts take
+      return new GroupedRows(
+        terms.numFields,
+        keys,
+        pages,
+        Array.range(0, entries.count + 1),
+        entries.addresses,
+        null)
     }
     val ends = (keys.size + 1) * 8L
     if (!memory.acquire(ends)) return null
-    val starts = new Array[Int](keys.size + 1)
-    var i = 0
-    while (i < count) { starts(groups(i) + 1) += 1; i += 1 }
-    var longest = 0
-    i = 1
-    while (i < starts.length) {
-      longest = math.max(longest, starts(i))
-      starts(i) += starts(i - 1)
-      i += 1
-    }
-    val scratch = OrderedRows.scratch(longest)
-    if (!memory.acquire(count * 16L + scratch)) { memory.release(ends); return null }
-    val next = starts.clone()
-    val (sortedAddresses, sortedTimes) = (new Array[Long](count), new Array[Long](count))
-    i = 0
-    while (i < count) {
-      val place = next(groups(i))
-      next(groups(i)) = place + 1
-      sortedAddresses(place) = addresses(i)
-      sortedTimes(place) = times(i)
-      i += 1
-    }
-    val before = addresses.length
-    groups = null
-    addresses = null
-    times = null
-    if (before > GroupedRowsBuilder.Smallest) memory.release(before * GroupedRowsBuilder.BytesPerRow)
-    val order = new OrderedRows(sortedTimes, sortedAddresses, pages, probe.fullOrder, terms.numFields)
-    i = 0
-    while (i < keys.size) { order.sort(starts(i), starts(i + 1)); i += 1 }
+    val starts = entries.starts(keys.size)
+    val scratch = RowSort.scratch(RowEntries.longest(starts))
+    if (!memory.acquire(entries.count * 16L + scratch)) { memory.release(ends); return null }
+    val (times, addresses) = entries.byKey(starts, entries.addresses)
+    entries.clear()
+    new RowSort(times, addresses, RowSort.byRows(pages, probe.fullOrder, terms.numFields)).sortEach(starts)
     memory.release(scratch)
-    new GroupedRows(
-      terms.numFields,
-      keys,
-      pages,
-      starts,
-      sortedAddresses,
-      if (terms.longTime.isDefined) sortedTimes else null)
+    new GroupedRows(terms.numFields, keys, pages, starts, addresses, if (terms.longTime.isDefined) times else null)
   }
 
   /**
    * Returns the added rows in no order and frees their memory while they are read. To be called instead of `result`;
    * the builder must not be used afterwards.
    */
-  def drain(): DrainedRows = {
+  def drain(): ReleasingRows = {
     longKeys = null
     rowKeys = null
-    groups = null
-    addresses = null
-    times = null
-    new DrainedRows(pages, memory, terms.numFields)
+    entries = null
+    new ReleasingRows(pages, memory, terms.numFields)
   }
 
   def numKeys: Int = if (probe.hasLongKey) longKeys.size else rowKeys.size
-}
-
-private object GroupedRowsBuilder {
-  val BytesPerRow = 20L
-  val Smallest = 64 // rows; arrays of this size are not accounted for
 }
 
 /** Evaluates the key and the time of a row. */

@@ -12,7 +12,7 @@ private[sparkjoinery] final class TaskRowsBuilder(terms: RowGrouping) {
   private val memory = TaskBuildMemory(ExecutionMemory.shareOfTask)
   private val thread = Thread.currentThread
   private var builder: GroupedRowsBuilder = _
-  private var drained: DrainedRows = _
+  private var drained: ReleasingRows = _
   begin()
 
   /** Starts over with an empty builder, after all rows of `drain` have been read. */

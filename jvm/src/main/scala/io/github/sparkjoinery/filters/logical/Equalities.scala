@@ -7,14 +7,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import io.github.sparkjoinery.planning.MayFail
 
-/** Keys of a join, and what a filter may ask of them. */
+/** Finds the keys of a join that a filter may use. */
 object Equalities extends PredicateHelper {
 
   /**
-   * Pairs that are equal on every match, so that NULLs match nothing.
+   * Pairs of keys that are equal in every match, so that NULLs match nothing.
    *
    * @return
-   *   the key of `side`, and that of `other`, which is cheap to compute
+   *   the key of `side`, and the key of `other`, which is cheap to compute
    */
   def of(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): Seq[(Expression, Expression)] =
     condition.toSeq.flatMap(splitConjunctivePredicates).collect {
@@ -27,13 +27,13 @@ object Equalities extends PredicateHelper {
     case _ => false
   }
 
-  // A CASE of some dozen branches.
+  // A CASE with some dozen branches has as many.
   private val MostTerms = 200
 
   /**
-   * Whether a key may be computed where its columns come from. One that names a column of a projection twice, which
-   * names one of the next twice, and so on, doubles with each of them: Spark leaves those apart, but would follow a
-   * predicate through all.
+   * True if a key is short enough to be computed where its columns come from. A key that names a projected column
+   * twice, which names another one twice, and so on, doubles with each projection. Spark does not merge such
+   * projections, but would push a predicate through all of them.
    */
   def isShort(key: Expression): Boolean = {
     var terms = 0
@@ -44,25 +44,21 @@ object Equalities extends PredicateHelper {
   }
 
   /**
-   * Whether a filter over a side's key cannot fail. It moves down as far as its columns reach, perhaps to rows that the
-   * query would have dropped before it computed the key. Columns and widening casts do not fail; whatever else is left
-   * where the same rows meet it, and what may fail where it stays behind the query's own predicates, too. None is moved
-   * to where a function of the user's, Python's for example, would be computed twice for each row.
-   *
-   * @param beside
-   *   keys that are in the same filter
+   * True if a filter over a side's key may move down as far as the key's columns reach. Columns and widening casts may
+   * move anywhere. Other keys may move through projections and predicates, where they meet the same rows. No filter
+   * moves to a place where a user's function, in Python for example, would be computed twice per row.
    */
-  def isHarmless(key: Expression, side: LogicalPlan, beside: Seq[Expression] = Nil): Boolean = {
-    lazy val columns = AttributeSet(beside.flatMap(KeyLineage.of(_, side)).flatMap(_.key.references))
-    KeyLineage.of(key, side).forall { found =>
-      found.isColumn || found.isConstant ||
-      found.isChain && isCheap(found.key) && (!MayFail(found.key) || found.staysBehind(columns))
-    }
+  def isHarmless(key: Expression, side: LogicalPlan): Boolean = KeyLineage.of(key, side).forall { found =>
+    found.isColumn || found.isConstant || found.isChain && isCheap(found.key)
   }
 
-  /** Whether a key is NULL, and so equal to nothing, where all of its columns are: not `coalesce(k, 0)`. */
+  /** True if a key throws no error where its columns come from, even for rows that the query drops above. */
+  def neverFails(key: Expression, side: LogicalPlan): Boolean =
+    !KeyLineage.of(key, side).exists(found => MayFail(found.key))
+
+  /** True if a key is NULL, and so equal to nothing, when all its columns are NULL. False for `coalesce(k, 0)`. */
   def isNullOfNulls(key: Expression): Boolean = {
     val ofNulls = key.transform { case column: Attribute => Literal(null, column.dataType) }
-    Try(ofNulls.eval()).toOption.contains(null) // those that fail, or cannot be evaluated as they are, may be anything
+    Try(ofNulls.eval()).toOption.contains(null) // a key that cannot be evaluated may be anything
   }
 }

@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import io.github.sparkjoinery.expressions.MightContain
 
 /**
- * Whether a filter is likely to save more than it costs: what is read to build it, against what need not be shuffled.
- * What is found out about parts of a plan is kept, as each join asks for all below it.
+ * Estimates if a filter saves more than it costs: the bytes read to build it, against the bytes that need not be
+ * shuffled. Results for parts of a plan are kept, as each join asks for all parts below it.
  */
 class FilterCost {
   import FilterCost._
@@ -28,7 +28,7 @@ class FilterCost {
     }
   }
 
-  /** The largest table that a plan reads, in bytes as estimated; 0 if that is not known. */
+  /** The estimated bytes of the largest table that a plan reads; 0 if unknown. */
   def largestScan(plan: LogicalPlan): BigInt = known(largest, plan) {
     plan.children match {
       case Nil => sizeOf(plan).getOrElse(0)
@@ -76,32 +76,33 @@ class FilterCost {
 
 object FilterCost extends PredicateHelper with SQLConfHelper {
 
-  // What costs so much less to read than the other side can be tried.
+  // A filter is worth a try if its keys cost so much less to read than the other side.
   private val Negligible = 100
-  // A comparison may leave most of a table's rows. To try it costs a twelfth of a query whose other side has 25 times the
-  // bytes, and can save nearly all of it.
+  // A comparison may leave most of a table's rows. If the other side has 25 times the bytes, a try costs a twelfth of
+  // the query, and can save nearly all of it.
   private val Unsure = 50
-  // What of a table has come since a filter of it was built can be tried, too, as the filter is there already.
+  // Files that are newer than a stored filter are worth a try as well, as that filter is there already.
   private val Little = 10
-  // Rows are read several times as fast as they are shuffled and sorted; less is saved where less is sure to be dropped.
+  // Rows are read several times as fast as they are shuffled and sorted. Less is saved if it is less sure that rows are
+  // dropped.
   private val UnlessUnsure = 2
-  // What a side's own predicates may leave of it: nobody knows, but it is less than all.
+  // The assumed fraction of a side that its own predicates leave. The true fraction is unknown.
   private val OfItsRows = 3
 
-  /** Whether so many bytes are little to read for a filter of a side. */
+  /** True if so many bytes are little to read for a filter on a side. */
   def isLittle(bytes: BigInt, side: LogicalPlan): Boolean = bytes * Little <= new FilterCost().largestScan(side)
 
-  /** Of a table, in bytes as estimated. */
+  /** The estimated bytes of a table; None if unknown. */
   private def sizeOf(leaf: LogicalPlan): Option[BigInt] =
     Some(leaf.stats.sizeInBytes).filter(_ < conf.defaultSizeInBytes)
 
   /**
-   * Whether a table is all there is of a side. One without a predicate may be small because it has what a query is
-   * about. One that other tables are joined with is a dimension more often than not, which has every key there is.
+   * True if a side is a single table. One without a predicate may be small because it holds the subject of the query. A
+   * table that is joined with others is usually a dimension, which has every key.
    */
   private def isAll(side: LogicalPlan): Boolean = side.collectLeaves().length == 1
 
-  /** What a plan reads of each of its tables, in bytes of the columns that it needs; None if that is not known. */
+  /** The estimated bytes that a plan reads of each of its tables, for the columns that it needs; None if unknown. */
   private def scans(plan: LogicalPlan, output: AttributeSet): Seq[Option[BigInt]] = {
     val needed = AttributeSet.fromAttributeSets(output +: plan.collect { case node => node.references })
     plan.collectLeaves().map { leaf =>
@@ -117,13 +118,16 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
     case _ => false
   }
 
-  /** Whether a predicate makes keys so few that hardly any row of another side is likely to have one. */
+  /** True if a predicate leaves so few keys that hardly any row of another side is likely to have one. */
   private def areFew(keys: LogicalPlan): Boolean = isSelective(keys) || hasAny(keys) {
     case _: StartsWith | _: EndsWith | _: Contains | _: Like => true
     case _ => false
   }
 
-  /** Whether they are so few that a table which is filtered by them is itself few. A pattern may fit many rows. */
+  /**
+   * True if the keys are so few that a table filtered by them has few rows. A pattern does not count, as it may fit
+   * many rows.
+   */
   def isSelective(keys: LogicalPlan): Boolean = hasAny(keys) {
     case _: EqualTo | _: EqualNullSafe | _: In | _: InSet => true
     case test: MightContain => test.isSelective
@@ -135,7 +139,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
     case _ => false
   }
 
-  /** Whether a column lies between two values, both of which a query gives. */
+  /** True if the query limits a column by two literals, from below and from above. */
   private def areInRange(keys: LogicalPlan): Boolean = keys.exists {
     case Filter(condition, _) =>
       val (lower, upper) = splitConjunctivePredicates(condition).collect {
@@ -148,13 +152,13 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
     case _ => false
   }
 
-  /** What the optimizer adds of itself, and what keys are hardly ever. */
+  /** True if a predicate keeps most rows: the optimizer adds it, or it excludes some values only. */
   private def keepsMost(predicate: Expression): Boolean = predicate match {
     case _: IsNotNull | _: Literal | Not(_: EqualTo | _: In | _: InSet | _: EqualNullSafe) => true
     case _ => false
   }
 
-  /** Whether statistics tell that most keys of the side to filter are not among them. */
+  /** True if, by statistics, most keys of the filtered side are not among these keys. */
   private def hasFewerKeys(keys: LogicalPlan, side: LogicalPlan, sideKeys: Seq[Expression]): Boolean =
     keys.stats.rowCount.exists(rows =>
       sideKeys.exists {

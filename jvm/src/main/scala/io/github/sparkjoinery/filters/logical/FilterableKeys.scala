@@ -10,9 +10,9 @@ import io.github.sparkjoinery.expressions.HashedKey
  * The terms of a join condition by which one side can filter the other.
  *
  * @param side
- *   the plan to filter
+ *   the application side
  * @param keys
- *   equalities that hold on every match, of types that can be hashed
+ *   pairs of keys that are equal in every match, of types that can be hashed
  * @param bounds
  *   comparisons of a column of the application side with a term of the creation side
  */
@@ -22,7 +22,7 @@ case class FilterableKeys(side: LogicalPlan, keys: Seq[FilterableKeys.Key], boun
   /** The terms of the creation side, keys first. */
   def creation: Seq[Expression] = keys.map(_.creation) ++ bounds.map(_.creation)
 
-  /** The terms that a source has, over its plan. */
+  /** The terms that a source of keys has, over its plan. */
   def foundIn(source: KeySource): FilterableKeys = {
     def found(place: Int): Option[Expression] = source.keys.collectFirst { case (key, `place`) => key }
     val pairs = keys.zipWithIndex.flatMap { case (key, i) => found(i).map(term => key.copy(creation = term)) }
@@ -33,15 +33,16 @@ case class FilterableKeys(side: LogicalPlan, keys: Seq[FilterableKeys.Key], boun
       })
   }
 
-  /** The comparisons by bounds: those of the condition, and two for each key. */
+  /** All comparisons with bounds: those of the condition, and two for each key. */
   def ranges: Seq[FilterableKeys.Bound] = bounds ++ keys.flatMap {
     case FilterableKeys.Key(creation, application: Attribute)
-        if creation.dataType == application.dataType && FilterableKeys.isOrdered(application.dataType) =>
+        if creation.dataType == application.dataType && FilterableKeys.isOrdered(application.dataType) &&
+          Equalities.neverFails(application, side) =>
       Seq(true, false).map(FilterableKeys.Bound(creation, application, _))
     case _ => Nil
   }
 
-  /** Hash of the keys of a creation row; None where no keys are equal. */
+  /** The hash of the keys of a creation row; None if the condition has no equality. */
   def creationHash: Option[Expression] = hash(keys.map(_.creation))
 
   def applicationHash: Option[Expression] = hash(keys.map(_.application))
@@ -52,17 +53,17 @@ case class FilterableKeys(side: LogicalPlan, keys: Seq[FilterableKeys.Key], boun
 
 object FilterableKeys extends PredicateHelper {
 
-  /** An equality of a term of the creation side and one of the application side. */
+  /** A pair of equal keys, one of each side. */
   case class Key(creation: Expression, application: Expression)
 
   /**
-   * A comparison: the column of the application side is at most the term, or at least. Equal values always pass.
-   * Parquet's reader cuts microseconds off a bound where a file has none: `t < 12:00:00.000` would skip the rows of
-   * noon, which are before 12:00:00.0005.
+   * A comparison: `application` is at most `creation`, or at least. Both may be equal, even if the condition is strict.
+   * Parquet's reader removes the microseconds of a bound if a file has none. A strict `t < 12:00:00.000` would then
+   * skip the rows of noon, which are before 12:00:00.0005.
    */
   case class Bound(creation: Expression, application: Attribute, isUpper: Boolean)
 
-  /** The terms of a condition between the side to filter and the other one. */
+  /** Finds the terms of a condition between the application side and the other side. */
   def between(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): FilterableKeys = FilterableKeys(
     side,
     harmless(
@@ -82,25 +83,22 @@ object FilterableKeys extends PredicateHelper {
     }
   )
 
-  /** True for types of which a reader may be told a smallest and a largest value. */
+  /** True for types that have a smallest and a largest value that a reader may see. */
   private def isOrdered(dataType: DataType): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType | TimestampNTZType | _: DecimalType => true
     case _ => false
   }
 
-  /** Those keys of one filter that cannot fail, also without the others. */
-  private def harmless(keys: Seq[Key], side: LogicalPlan): Seq[Key] = {
-    val found = keys.filter(key => Equalities.isHarmless(key.application, side, keys.map(_.application)))
-    if (found.length == keys.length) found else harmless(found, side)
-  }
+  private def harmless(keys: Seq[Key], side: LogicalPlan): Seq[Key] =
+    keys.filter(key => Equalities.isHarmless(key.application, side))
 
-  /** Of `lower <= upper`. */
+  /** The bounds in `lower <= upper`. */
   private def bounds(lower: Expression, upper: Expression, side: LogicalPlan, other: LogicalPlan): Seq[Bound] = {
     def bound(application: Expression, creation: Expression, isUpper: Boolean) = application match {
       case column: Attribute
           if side.outputSet.contains(column) && canEvaluate(creation, other) && creation.references.nonEmpty &&
-            Equalities.isCheap(creation) && Equalities.isHarmless(column, side) && isOrdered(column.dataType) &&
-            creation.dataType == column.dataType => Some(Bound(creation, column, isUpper))
+            Equalities.isCheap(creation) && Equalities.isHarmless(column, side) &&
+            Equalities.neverFails(column, side) && isOrdered(column.dataType) && creation.dataType == column.dataType => Some(Bound(creation, column, isUpper))
       case _ => None
     }
     (bound(lower, upper, isUpper = true) ++ bound(upper, lower, isUpper = false)).toSeq

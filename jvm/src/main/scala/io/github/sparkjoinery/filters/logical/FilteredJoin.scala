@@ -5,13 +5,13 @@ import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
-/** What both kinds of filters ask of a join, and what they tell each other. */
+/** Tests and marks of joins, shared by stored and built filters. */
 object FilteredJoin extends JoinSelectionHelper with SQLConfHelper {
 
-  /** On a join whose filters from the store are as good as any that a query could build. */
+  /** Marks a join whose stored filters are as good as any that a query could build. */
   val Sufficient: TreeNodeTag[Unit] = TreeNodeTag("joinery_filter_sufficient")
 
-  /** Whether a side of it will be broadcast, by hint or by size. */
+  /** True if a side of the join will be broadcast, by hint or by size. */
   def isBroadcast(join: Join): Boolean = {
     val otherwise =
       hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint) || hintToShuffleReplicateNL(join.hint)

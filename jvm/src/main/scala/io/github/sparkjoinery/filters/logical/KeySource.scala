@@ -10,31 +10,33 @@ import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
 
 /**
- * A plan below a side of a join whose rows have all values that the side's keys can have, and perhaps more.
+ * A plan below a side of a join whose rows have all values of the side's keys, and perhaps more.
  *
  * @param keys
  *   terms over `plan`, each with its place among the side's keys
  */
 case class KeySource(plan: LogicalPlan, keys: Seq[(Expression, Int)])
 
-object KeySource extends PredicateHelper with JoinSelectionHelper {
+object KeySource {
 
   /**
-   * The plans below a side that its keys come from. Keys are followed through projections, and across joins to the
-   * terms that they are equal to. The keys of `(a JOIN b ON a.k = b.k)` are found in `a`, which may be the small one,
-   * although the column is b's.
+   * Finds the plans below a side that its keys come from. It follows keys through projections, and across joins to the
+   * terms that they are equal to. The keys of `(a JOIN b ON a.k = b.k)` are found in `a`, too. `a` may be the small
+   * table although the column is b's.
    *
    * @param isEnd
    *   true for plans whose keys can be read
    */
   def of(side: LogicalPlan, keys: Seq[Expression])(isEnd: LogicalPlan => Boolean): Seq[KeySource] =
-    new KeySource.Search(isEnd).down(side, keys.zipWithIndex)
+    new Search(isEnd).down(side, keys.zipWithIndex)
+}
 
-  private class Search(isEnd: LogicalPlan => Boolean) {
+/** Follows keys down a side, to the plans where they can be read. */
+private class Search(isEnd: LogicalPlan => Boolean) extends PredicateHelper with JoinSelectionHelper {
 
   /**
-   * Not with keys without columns, which any table would have, even one without a row; nor with those that cost much to
-   * compute once more.
+   * Leaves out keys without columns, which any table has, even one without rows. Also leaves out keys that are
+   * expensive to compute again.
    */
   def down(plan: LogicalPlan, all: Seq[(Expression, Int)]): Seq[KeySource] = {
     val keys = all.filter { case (key, _) => key.references.nonEmpty && Equalities.isCheap(key) }
@@ -69,8 +71,9 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   }
 
   /**
-   * Whether a key is the same above an aggregate and below it: that makes 0.0 of -0.0, all NaN one, and sorts maps. A
-   * number itself is hashed as one and the same either way, but not what is computed of it, such as its text.
+   * True if a key is the same above an aggregate and below it. An aggregate turns -0.0 into 0.0, makes all NaN one
+   * value, and sorts maps. A number has the same hash either way, but a value computed from it, such as its text, has
+   * not.
    */
   private def isOfRows(key: Expression): Boolean = HashedKey.column(key).isDefined ||
     !key.children.exists(_.exists(term => Normalized.exists(term.dataType.sql.contains)))
@@ -83,13 +86,13 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
       keys: Seq[(Expression, Int)],
       joinType: JoinType): Seq[KeySource] = {
     val (left, right) = (join.left, join.right)
-    // whether a key that comes out, and is not NULL, has a match on the other side
+    // True if a key that the join emits, and that is not NULL, has a match on the other side.
     val (leftMatches, rightMatches) = (canPruneLeft(joinType), canPruneRight(joinType))
     val equal = Equalities.of(condition, left, right)
     def in(side: LogicalPlan)(key: (Expression, Int)) = key._1.references.subsetOf(side.outputSet)
     def other(key: (Expression, Int), pairs: Seq[(Expression, Expression)]) =
       pairs.collectFirst { case (mine, theirs) if mine.semanticEquals(key._1) => (theirs, key._2) }
-    // NULLs that an outer join adds are in no table, nor is what a key makes of them.
+    // No table holds the NULLs that an outer join adds, or a value that a key makes from such NULLs.
     def from(side: LogicalPlan, isPadded: Boolean) =
       keys.filter(key => in(side)(key) && (!isPadded || Equalities.isNullOfNulls(key._1)))
     val fromLeft = from(left, isPadded = !comesOutOfLeft(joinType))
@@ -99,7 +102,7 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
     down(left, fromLeft ++ toLeft) ++ down(right, fromRight ++ toRight)
   }
 
-  /** Whether what comes out of a join's left side is always of a row there, and no NULL that the join has added. */
+  /** True if the left columns that a join emits are always those of a left row, and never NULLs that the join adds. */
   private def comesOutOfLeft(joinType: JoinType): Boolean = joinType match {
     case _: InnerLike | LeftOuter | LeftSingle | LeftSemi | LeftAnti | _: ExistenceJoin => true
     case _ => false
@@ -113,5 +116,4 @@ object KeySource extends PredicateHelper with JoinSelectionHelper {
   private def resolved(keys: Seq[(Expression, Int)], aliases: AttributeMap[Alias]): Seq[(Expression, Int)] =
     keys.map { case (key, place) => (replaceAlias(key, aliases), place) }
       .filter { case (key, _) => key.deterministic && Equalities.isShort(key) }
-}
 }

@@ -26,7 +26,7 @@ object RuntimeFilterPredicate {
       found: ShuffledKeys,
       pauses: Boolean): Option[Expression] = {
     val compared = keys.ranges.flatMap { range =>
-      found.extremes.of(terms.indexWhere(_.semanticEquals(range.creation))).map { case (least, most) =>
+      found.extremes.boundsOf(terms.indexWhere(_.semanticEquals(range.creation))).map { case (least, most) =>
         val bound = literal(if (range.isUpper) most else least, range.application, keys.side)
         if (range.isUpper) LessThanOrEqual(range.application, bound) else GreaterThanOrEqual(range.application, bound)
       }

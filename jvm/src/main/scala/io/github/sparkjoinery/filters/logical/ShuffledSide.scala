@@ -9,19 +9,19 @@ import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.planning.MayFail
 
 /**
- * A side of a join down to where its rows have been shuffled: below a sort, and below an aggregate by the keys, which
- * has all rows of a key or none.
+ * A side of a join, followed down to the shuffle of its rows. Sorts, projections and filters may lie above the shuffle,
+ * and an aggregate by the keys, which keeps all rows of a key or none.
  *
  * @param stage
- *   that has shuffled them
+ *   the shuffle
  * @param rows
- *   what reads them
+ *   the plan that reads the shuffled rows
  * @param keys
- *   of the join in its order, over `rows`; None if a key is made above
+ *   the keys in the join's order, over `rows`; None for a key that is computed above
  * @param filtered
- *   the side with a filter above `rows`
+ *   builds the side with a filter above `rows`
  * @param mayFailOfParts
- *   whether it may raise an error where it has some rows of a key and not the others
+ *   true if the side may throw an error when it has only some rows of a key
  */
 case class ShuffledSide(
     stage: ShuffleQueryStageExec,
@@ -41,7 +41,7 @@ object ShuffledSide extends AliasHelper {
     case stage: ShuffleQueryStageExec => at(stage, plan, keys)
     case AQEShuffleReadExec(stage: ShuffleQueryStageExec, _) => at(stage, plan, keys)
     case sort: SortExec => below(sort, sort.child, keys)
-    // What follows has its number of rows from those below it, and its random numbers from theirs.
+    // Nondeterministic operators end the search: their random numbers depend on the number of rows below them.
     case FilterExec(condition, child) if condition.deterministic => below(plan, child, columns(keys, Nil))
     case ProjectExec(list, child) if list.forall(_.deterministic) => below(plan, child, columns(keys, list))
     case aggregate: BaseAggregateExec if aggregate.resultExpressions.forall(_.deterministic) =>
@@ -61,9 +61,7 @@ object ShuffledSide extends AliasHelper {
   private def below(plan: SparkPlan, child: SparkPlan, keys: Seq[Option[Expression]]): Option[ShuffledSide] =
     down(child, keys).map(side => side.copy(filtered = test => plan.withNewChildren(Seq(side.filtered(test)))))
 
-  /**
-   * Keys that are columns, or wider ones, so that they cannot fail of rows that the query would have dropped before.
-   */
+  /** The keys that are columns, perhaps widened. They cannot fail for rows that the query would have dropped before. */
   private def columns(keys: Seq[Option[Expression]], list: Seq[NamedExpression]): Seq[Option[Expression]] = {
     val aliases = getAliasMap(list)
     keys.map(_.map(replaceAlias(_, aliases)).filter(HashedKey.column(_).isDefined))

@@ -17,8 +17,8 @@ import io.github.sparkjoinery.filters.runtime.ShuffledKeys
 import io.github.sparkjoinery.planning.{MatchesRightRows, Repeatable}
 
 /**
- * Where both sides of a join are shuffled, and one has turned out to have few rows, drops rows of the other that match
- * none of its keys, before they are sorted:
+ * Drops rows of one side of a join that match no key of the other side, before they are sorted. Both sides have been
+ * shuffled by then, and the other side has turned out to have few rows:
  * {{{
  *   SortMergeJoin                 SortMergeJoin
  *   :- Sort                       :- Sort
@@ -27,15 +27,17 @@ import io.github.sparkjoinery.planning.{MatchesRightRows, Repeatable}
  *      +- ShuffleQueryStage 1     +- Sort
  *                                    +- ShuffleQueryStage 1
  * }}}
- * It needs no estimate, and trusts any source: its keys are of the very rows that are joined, which have been shuffled
- * already and are read once more. For intermediate results, that is, which no filter could be built of before. What
- * draws lots, or takes rows in the order in which they come, is left alone: a stage that is lost is computed anew.
+ * The rule needs no estimate, and trusts any source: the keys come from the very rows that are joined. These have been
+ * shuffled already, and are read once more. The rule helps with intermediate results, from which no filter could be
+ * built before. It leaves plans alone that draw random numbers, or take rows in the order in which they come. A lost
+ * stage of such a plan is computed again, and may have other rows.
  */
 object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
-  // So many times as many rows as keys make it worth while to read the few twice.
+  // Reading the few rows twice pays if the other side has at least this many times as many rows.
   private val Fewer = 10
-  // What a side has read, as often as it has rows left: if most are left, most of the other side's will have a match.
+  // A side is selective if it has read at least this many times the rows that are left. If most of its rows are left,
+  // most rows of the other side have a match.
   private val Selective = 2
 
   override def apply(plan: SparkPlan): SparkPlan =
@@ -43,7 +45,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     else plan.transformUp {
       case join @ SortMergeJoinExec(leftKeys, rightKeys, joinType, _, _, _, _) =>
         filtered(join, leftKeys, rightKeys, FilterableJoin.dropsLeft(joinType), FilterableJoin.dropsRight(joinType))
-      // A hash table costs as much to ask as a filter; only building it is worth saving.
+      // Probing a hash table costs as much as a filter; only building it is worth saving.
       case join @ ShuffledHashJoinExec(leftKeys, rightKeys, joinType, side, _, _, _, _) =>
         val isLeft = side == BuildLeft
         filtered(join, leftKeys, rightKeys, isLeft && FilterableJoin.dropsLeft(joinType), !isLeft && FilterableJoin.dropsRight(joinType))
@@ -66,7 +68,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     }.fold(join)(join.withNewChildren)
   }
 
-  /** What rows of one side have to pass to match any of the other; None if it is not worth while. */
+  /** The predicate that rows of one side have to pass to match any row of the other; None if it does not pay. */
   private def testOf(side: ShuffledSide, other: ShuffledSide): Option[Expression] = for {
     rows <- side.stage.getRuntimeStatistics.rowCount
     keys <- other.stage.getRuntimeStatistics.rowCount
@@ -83,7 +85,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     filter <- found.filter
   } yield MightContain(hash, StoredFilter(filter), pauses = !side.mayFailOfParts)
 
-  /** Whether it has the same keys again where an executor that is lost takes a part of it along. */
+  /** True if the stage has the same keys again after an executor is lost with a part of it. */
   private def isSettled(stage: ShuffleQueryStageExec): Boolean = stage.logicalLink.exists(Repeatable.ofSameTables)
 
   private def hashed(mine: Expression, theirs: Expression): Option[(Expression, Expression)] =
@@ -91,30 +93,30 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       HashedKey.of(mine).zip(HashedKey.of(theirs))
     else None
 
-  /** Whether a stage has dropped rows of what it read. */
+  /** True if a stage has dropped enough of the rows that it read. */
   private def isSelective(stage: ShuffleQueryStageExec, rows: BigInt): Boolean = {
     val read = rowsRead(stage)
-    // An aggregate has fewer rows, but not fewer keys.
+    // An aggregate reduces the number of rows, but not the number of keys.
     val kept = collectFirst(stage) { case aggregate: BaseAggregateExec => rowsBelow(aggregate) }
       .fold(Option(rows))(_.map(BigInt(_)))
     read.forall(_.isDefined) && kept.exists(kept => BigInt(read.flatten.sum) >= kept * Selective)
   }
 
-  /** That an aggregate has taken; None if they have not been counted. */
+  /** The number of rows that an aggregate has read; None if they were not counted. */
   private def rowsBelow(aggregate: SparkPlan): Option[Long] = aggregate.children match {
     case Seq(below: BaseAggregateExec) => rowsBelow(below)
     case Seq(below) => below.metrics.get("numOutputRows").map(_.value).orElse(rowsBelow(below))
     case _ => None
   }
 
-  /** Of each table; None where it has not been counted. */
+  /** The number of rows read from each table; None for a table whose rows were not counted. */
   private def rowsRead(plan: SparkPlan): Seq[Option[Long]] = collect(plan) {
     case reused: ReusedExchangeExec => rowsRead(reused.child)
     case leaf: LeafExecNode if !leaf.isInstanceOf[QueryStageExec] =>
       Seq(leaf.metrics.get("numOutputRows").map(_.value))
   }.flatten
 
-  /** Whether rows have been tested by these keys before they were shuffled. */
+  /** True if rows were tested by these keys before the shuffle. */
   private def isTested(stage: ShuffleQueryStageExec, hash: Expression): Boolean = collect(stage) {
     case FilterExec(condition, _) => condition.collect { case test: MightContain => test.hash }
   }.flatten.exists(_.semanticEquals(hash))

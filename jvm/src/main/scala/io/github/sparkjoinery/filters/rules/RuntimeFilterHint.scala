@@ -8,7 +8,14 @@ import io.github.sparkjoinery.planning.{JoineryHint, ResolveJoineryHint}
 object RuntimeFilterHint {
   val Name = "RUNTIME_FILTER"
 
-  def isOn(side: Option[HintInfo]): Boolean = JoineryHint.isOn(Name, side)
+  def isOn(side: Option[HintInfo]): Boolean = JoineryHint.isOn(Name, side) || side.exists(isSparks)
+
+  /**
+   * True for the hint of the same name and meaning that Spark resolves itself from SPARK-59345 on. The field is found
+   * by its name, as no released Spark has it.
+   */
+  private def isSparks(hint: HintInfo): Boolean =
+    hint.productElementNames.zip(hint.productIterator).contains(("runtimeFilterSource", true))
 }
 
 object ResolveRuntimeFilterHint extends ResolveJoineryHint(

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.PredicateHelper
 import org.apache.spark.sql.catalyst.plans.logical.{JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.adaptive.QueryStageExec
+import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, QueryStageExec, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
 import org.apache.spark.sql.joinery.JoineryConf
@@ -43,8 +43,8 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       }
     }
 
-  /** An exchange whose rows make a filter, and the terms of the join that it has. */
-  private case class Creation(exchange: ShuffleExchangeExec, rows: LogicalPlan, keys: FilterableKeys)
+  /** An exchange whose rows make a filter, or its stage that still runs, and the terms of the join that it has. */
+  private case class Creation(exchange: SparkPlan, rows: LogicalPlan, keys: FilterableKeys)
 
   private class Waits(plan: SparkPlan) {
     private val cost = new FilterCost
@@ -76,13 +76,10 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
         side: ApplicationSide): Either[Option[String], Creation] = {
       val exchanges = topmost(join.children(if (side.isLeft) 1 else 0))
       val terms = FilterableKeys.between(filterable.condition, side.rows, side.creation)
-      if (terms.isEmpty || exchanges.isEmpty || exchanges.exists(_.isInstanceOf[QueryStageExec])) Left(None)
+      if (terms.isEmpty || exchanges.isEmpty) Left(None)
       else {
-        val ends = exchanges.collect { case exchange: ShuffleExchangeExec =>
-          exchange.child.logicalLink.map(_ -> exchange)
-        }.flatten
-        val found = KeySource.of(side.creation, terms.creation)(plan => ends.exists(_._1 eq plan)).map { source =>
-          Creation(ends.find(_._1 eq source.plan).get._2, source.plan, terms.foundIn(source))
+        val found = KeySource.of(side.creation, terms.creation)(plan => exchanges.exists(isOf(plan, _))).map { source =>
+          Creation(exchanges.find(isOf(source.plan, _)).get, source.plan, terms.foundIn(source))
         }.filterNot(_.keys.isEmpty)
         found.sortBy(creation => (-creation.keys.keys.length, cost.largestScan(creation.rows))).headOption
           .toRight(Some("no filter is built: no shuffle has all keys of the other side"))
@@ -126,6 +123,16 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       rows.collectLeaves().map(io.github.sparkjoinery.planning.RelationName.of).distinct.mkString(", ")
   }
 
+  /** True if an exchange, or its stage that still runs, shuffles the rows of a plan. */
+  private def isOf(plan: LogicalPlan, exchange: SparkPlan): Boolean = exchange match {
+    case shuffle: ShuffleExchangeExec => shuffle.child.logicalLink.exists(_ eq plan)
+    case stage: ShuffleQueryStageExec if !stage.isMaterialized => plan match {
+        case LogicalQueryStage(_, physical) => physical.exists(_ eq stage)
+        case _ => false
+      }
+    case _ => false
+  }
+
   private def waiting(join: SparkPlan, side: ApplicationSide, creation: Creation): SparkPlan = {
     val at = if (side.isLeft) 0 else 1
     val filter = s"joinery_might_contain(${(creation.keys.keys.map(_.application) ++ creation.keys.bounds.map(
@@ -134,7 +141,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
   }
 
   /** Puts the wait below the lowest exchanges of a side, which adaptive execution runs first. */
-  private def awaiting(plan: SparkPlan, keys: ShuffleExchangeExec, filter: String): SparkPlan = plan match {
+  private def awaiting(plan: SparkPlan, keys: SparkPlan, filter: String): SparkPlan = plan match {
     case exchange: Exchange if !hasStage(exchange.child) =>
       val wait = AwaitKeysExec(exchange.child, keys, filter)
       // by tag, as `setLogicalLink` would mark the other side's exchange, too

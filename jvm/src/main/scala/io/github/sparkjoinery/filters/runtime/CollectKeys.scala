@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.filters.runtime
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate.{ImperativeAggregate, TypedImperativeAggregate}
@@ -7,13 +9,14 @@ import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
 /**
- * An aggregate function: a split-block bloom filter of the keys whose hashes it gets, as [[KeyHashes.readFilter]] reads
- * it. It counts distinct keys first, so that the filter has the size that they need, whatever was estimated.
+ * Aggregate function that builds a split-block bloom filter from hashes of keys; [[KeyHashes.readFilter]] reads it. It
+ * counts distinct keys first, so that the filter has the size that they need, regardless of estimates.
  *
  * @param child
  *   the hash of a row's keys; NULL is left out, as it equals nothing
  * @param limit
- *   most keys that a filter is built for; NULL comes out if there are more, or if a task has no memory for them
+ *   the largest number of keys for which a filter is built. The result is NULL if there are more, or if a task has no
+ *   memory for them.
  */
 case class CollectKeys(
     child: Expression,
@@ -28,8 +31,11 @@ case class CollectKeys(
   override def createAggregationBuffer(): KeyHashes = KeyHashes(limit)
 
   override def update(buffer: KeyHashes, row: InternalRow): KeyHashes = {
-    val hash = child.eval(row)
-    if (hash != null) buffer.add(hash.asInstanceOf[Long])
+    // a key that raises an error may match any row
+    try {
+      val hash = child.eval(row)
+      if (hash != null) buffer.add(hash.asInstanceOf[Long])
+    } catch { case NonFatal(_) => buffer.giveUp() }
     buffer
   }
 

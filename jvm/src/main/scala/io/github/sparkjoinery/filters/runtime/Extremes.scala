@@ -7,10 +7,11 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.util.TypeUtils
 
 /**
- * The smallest and the largest values of terms. A term that fails for a row has none: that row may match any other.
+ * The smallest and the largest values of terms. A term that raises an error for a row has no bounds, because that row
+ * may match any other.
  *
  * @param terms
- *   bound to the rows
+ *   terms that are bound to the rows
  */
 class Extremes(terms: Seq[Expression]) extends Serializable {
   @transient private lazy val orders = terms.map(term => TypeUtils.getInterpretedOrdering(term.dataType)).toArray
@@ -33,8 +34,8 @@ class Extremes(terms: Seq[Expression]) extends Serializable {
     this
   }
 
-  /** The smallest and the largest value of a term; None if there is no value, or a row without a known one. */
-  def of(term: Int): Option[(Any, Any)] =
+  /** The smallest and the largest value of a term; None if no row has a value, or a row raised an error. */
+  def boundsOf(term: Int): Option[(Any, Any)] =
     if (isUnbounded(term) || least(term) == null) None else Some((least(term), most(term)))
 
   private def widen(i: Int, low: Any, high: Any): Unit = {

@@ -9,13 +9,13 @@ import org.apache.spark.util.collection.OpenHashSet
 import io.github.sparkjoinery.expressions.FilterTester
 
 /**
- * The distinct hashes of a small side's keys, up to a number of them; beyond it, or where there is no memory for more,
- * only that there are too many. Then the query does without the filter.
+ * The distinct hashes of a small side's keys, up to a limit. Beyond the limit, or without memory for more, the hashes
+ * are dropped, and the query does without the filter.
  *
  * @param limit
- *   most hashes that are kept
+ *   the largest number of hashes that are kept
  * @param memory
- *   of these hashes alone
+ *   the memory of these hashes alone
  */
 final class KeyHashes(limit: Int, memory: BuildMemory) {
   import KeyHashes._
@@ -30,7 +30,12 @@ final class KeyHashes(limit: Int, memory: BuildMemory) {
     if (!isOver && hashes.size > limit) giveUp()
   }
 
-  /** The set doubles its arrays, and has both while it moves the hashes. @return false if there is no memory for it */
+  /**
+   * Adds a hash to a full set. The set doubles its arrays, and holds both while it moves the hashes.
+   *
+   * @return
+   *   false if there is no memory for it
+   */
   private def growBy(hash: Long): Boolean = {
     val before = hashes.capacity
     memory.acquire(bytesOf(before * 2)) && {
@@ -40,13 +45,13 @@ final class KeyHashes(limit: Int, memory: BuildMemory) {
     }
   }
 
-  /** Takes over the hashes of others, which are of no further use. */
+  /** Takes over the hashes of others, which cannot be used afterwards. */
   def addAll(others: KeyHashes): Unit = {
     if (others.isOver) giveUp() else others.foreach(add)
     others.giveUp()
   }
 
-  private def giveUp(): Unit = {
+  def giveUp(): Unit = {
     hashes = null
     memory.release(memory.acquired)
   }
@@ -59,7 +64,7 @@ final class KeyHashes(limit: Int, memory: BuildMemory) {
     }
   }
 
-  /** As they go from a task to the one that brings them together. */
+  /** Serializes the hashes, to be merged with those of other tasks. */
   def toBytes: Array[Byte] =
     if (isOver || !memory.acquire(hashes.size * 8L)) Array(Over)
     else {
@@ -68,7 +73,7 @@ final class KeyHashes(limit: Int, memory: BuildMemory) {
       bytes.array
     }
 
-  /** The words of a filter that has these keys, and before them how many there are; None if there are too many. */
+  /** The number of keys, followed by the words of a filter that has these keys. None if there are too many keys. */
   def toFilter: Option[Array[Byte]] = if (isOver || !memory.acquire(FilterTester.blocksFor(hashes.size) * 64L)) None
   else {
     val words = new Array[Long](FilterTester.blocksFor(hashes.size) * 4)
@@ -83,16 +88,16 @@ object KeyHashes {
   private val Over: Byte = 0
   private val Smallest = 64 // not accounted for
 
-  /** None yet, in the memory of the running task; on the driver `limit` alone bounds them. */
+  /** An empty set in the memory of the running task. The driver bounds the set by `limit` alone. */
   def apply(limit: Int): KeyHashes = new KeyHashes(
     limit,
     if (TaskContext.get() == null) new DriverBuildMemory(Long.MaxValue)
     else TaskBuildMemory(ExecutionMemory.shareOfTask))
 
-  /** How many hashes Spark's set takes before it doubles. */
+  /** The number of hashes that Spark's set takes before it doubles. */
   private def roomOf(capacity: Int): Int = (capacity * 0.7).toInt
 
-  /** Of a set's hashes, and a bit for each place. */
+  /** Bytes of a set's hashes, and of a bit for each place. */
   private def bytesOf(capacity: Int): Long = capacity * 8L + capacity / 8
 
   def ofBytes(bytes: Array[Byte], limit: Int): KeyHashes = {
@@ -105,7 +110,7 @@ object KeyHashes {
     hashes
   }
 
-  /** What [[KeyHashes.toFilter]] made: the number of keys, and the words. */
+  /** Reads a result of [[KeyHashes.toFilter]]: the number of keys, and the words. */
   def readFilter(bytes: Array[Byte]): (Long, Array[Long]) = {
     val buffer = ByteBuffer.wrap(bytes)
     val keys = buffer.getLong()

@@ -1,11 +1,12 @@
 package io.github.sparkjoinery.filters.runtime
 
 import java.util.UUID
-import java.util.concurrent.TimeoutException
 
-import scala.concurrent.duration._
+import scala.util.control.NonFatal
 
+import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.CoalescedPartitionSpec
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
@@ -14,12 +15,12 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.expressions.SplitBlockFilter
 
 /**
- * The keys of rows that have been shuffled.
+ * The keys of the rows of a finished shuffle.
  *
  * @param filter
- *   the keys
+ *   the filter of the keys; None if there are too many, or if a key raised an error
  * @param extremes
- *   the smallest and the largest value of each term; null where a row's value is not known
+ *   the smallest and the largest value of each term
  */
 case class ShuffledKeys(filter: Option[SplitBlockFilter], extremes: Extremes)
 
@@ -29,45 +30,51 @@ object ShuffledKeys extends Logging {
   private val BytesPerTask = 4L << 20
 
   /**
-   * Reads the keys of a stage in a job of its own.
+   * Reads the keys of a finished shuffle in a job.
    *
    * @param hash
-   *   the hash of a row's keys; NULL is equal to nothing
+   *   the hash of a row's keys, which is NULL for a row that matches nothing; None if there are no equal keys
    * @param terms
-   *   expressions over a row whose smallest and largest values are wanted
+   *   the terms over a row whose smallest and largest values are wanted
    * @return
-   *   None if that takes longer than `spark.joinery.runtimeFilter.buildTimeout`
+   *   None if the job fails; a query runs on without the filter
    */
   def read(stage: ShuffleQueryStageExec, hash: Option[Expression], terms: Seq[Expression]): Option[ShuffledKeys] = {
     val limit = JoineryConf.runtimeFilterMaxKeys
     val bound = BindReferences.bindReferences(hash.getOrElse(Literal(0L)) +: terms, stage.output)
-    val read = reader(stage).execute().mapPartitions { rows =>
-      val keys = KeyHashes(limit)
-      val extremes = new Extremes(bound.tail)
-      val key = bound.head
-      rows.foreach { row =>
-        val value = key.eval(row)
-        if (value != null) {
-          keys.add(value.asInstanceOf[Long])
-          extremes.add(row)
-        }
-      }
-      Iterator.single((keys.toBytes, extremes))
-    }.collectAsync()
     try {
-      val found = read.result(JoineryConf.runtimeFilterBuildTimeoutMs.millis)(null)
+      val found = reader(stage).execute()
+        .mapPartitions(rows => Iterator.single(ofTask(rows, bound.head, bound.tail, limit))).collect()
       val all = KeyHashes(limit)
       found.foreach { case (bytes, _) => all.addAll(KeyHashes.ofBytes(bytes, limit)) }
       val extremes = found.map(_._2).reduceOption(_ merge _).getOrElse(new Extremes(terms))
       Some(ShuffledKeys(hash.flatMap(_ => all.toFilter).map(filterOf), extremes))
     } catch {
-      case _: TimeoutException =>
-        read.cancel()
-        logWarning("No runtime filter: its keys were not read within spark.joinery.runtimeFilter.buildTimeout")
+      case error: SparkException if error.getCondition != "SPARK_JOB_CANCELLED" =>
+        logWarning(s"A query runs without a runtime filter, because its keys could not be read", error)
         None
     }
   }
 
+  private def ofTask(rows: Iterator[InternalRow], hash: Expression, terms: Seq[Expression], limit: Int) = {
+    val keys = KeyHashes(limit)
+    val extremes = new Extremes(terms)
+    rows.foreach { row =>
+      // a key that raises an error may match any row
+      val value = try hash.eval(row) catch {
+        case NonFatal(_) =>
+          keys.giveUp()
+          0L
+      }
+      if (value != null) {
+        keys.add(value.asInstanceOf[Long])
+        extremes.add(row)
+      }
+    }
+    (keys.toBytes, extremes)
+  }
+
+  /** Makes a filter of the bytes that [[KeyHashes.toFilter]] has written. */
   def filterOf(bytes: Array[Byte]): SplitBlockFilter = {
     val (keys, words) = KeyHashes.readFilter(bytes)
     new SplitBlockFilter(s"$keys keys", UUID.randomUUID().toString, words.length / 4, words)

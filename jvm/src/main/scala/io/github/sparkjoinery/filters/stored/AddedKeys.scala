@@ -11,23 +11,26 @@ import io.github.sparkjoinery.artifacts.{SomeFiles, Uncovered}
 import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.filters.logical.FilterCost
 import io.github.sparkjoinery.filters.runtime.CollectKeys
+import io.github.sparkjoinery.planning.OnError
 
 /**
- * The keys that a stored filter lacks, because their files have come since it was built. The query reads those files,
- * and no others, for a second filter beside it.
+ * Finds the keys that a stored filter lacks, because their files are newer. The query reads only those files, for a
+ * second filter.
  */
 object AddedKeys {
 
-  // Where more has come than the filter holds, it is of little use.
+  // A stored filter is of use if all files have at least this many times the bytes of the new files.
   private val LeastStored = 2
 
   /**
+   * Builds the second filter.
+   *
    * @param keys
-   *   of the filter, over the side's relation
+   *   the keys of the filter, over the side's relation
    * @param isSelective
-   *   whether hardly any row is likely to pass the stored filter
+   *   true if hardly any row is likely to pass the stored filter
    * @return
-   *   the second filter, or why the stored one cannot be used
+   *   the second filter, or the reason why the stored one cannot be used
    */
   def of(
       side: FilteringSide,
@@ -52,17 +55,20 @@ object AddedKeys {
     }
   }
 
-  /** What the side reads of these files. */
+  /** The side, reading these files only. */
   private def added(side: FilteringSide, files: Set[String], session: SparkSession): LogicalPlan = {
     val relation = side.source.files.get
     val some = side.source.leaf match {
       case leaf: LogicalRelation =>
         leaf.copy(relation = relation.copy(location = new SomeFiles(relation.location, files))(session))
     }
-    side.predicates.filter(isPlain).reduceOption(And).fold[LogicalPlan](some)(Filter(_, some))
+    side.predicates.filter(isPlain).map(OnError.orElse(_, true)).reduceOption[Expression](And(_, _)).fold[LogicalPlan](some)(Filter(_, some))
   }
 
-  /** Without the others some keys too many are found, which does no harm. */
+  /**
+   * True if a predicate is evaluated for the second filter. Without the others, the filter has some keys too many,
+   * which does no harm.
+   */
   private def isPlain(predicate: Expression): Boolean =
     predicate.deterministic && !SubqueryExpression.hasSubquery(predicate) && !predicate.exists {
       case _: UserDefinedExpression => true

@@ -7,10 +7,10 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.artifacts.ArtifactVersion
 import io.github.sparkjoinery.filters.logical.FilteredJoin
 
-/** Estimates whether a filter saves more than it costs. */
+/** Estimates if a filter saves more than it costs. */
 object FilterBenefit {
 
-  /** Returns why the filter would not pay off; None if it would. */
+  /** Returns the reason why the filter would not pay off; None if it would. */
   def missing(join: Join, side: FilteringSide, version: ArtifactVersion): Option[String] = {
     val size = side.other.stats.sizeInBytes
     val least = JoineryConf.runtimeFilterMinSize

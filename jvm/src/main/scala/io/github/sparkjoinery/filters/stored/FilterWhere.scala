@@ -25,7 +25,7 @@ import io.github.sparkjoinery.planning.ParsedText
  */
 object FilterWhere extends PredicateHelper {
 
-  /** Returns why the predicates do not imply every conjunct of the text. */
+  /** Returns the reason why the predicates do not imply every conjunct of the text. */
   def unmet(
       text: String,
       version: ArtifactVersion,
@@ -84,7 +84,7 @@ object FilterWhere extends PredicateHelper {
   }
 
   /**
-   * True if the condition depends on the time zone, clock, user, variables or the like, which may have been others when
+   * True if the condition depends on the time zone, clock, user, variables or the like. These may have been others when
    * the filter was built.
    */
   private def dependsOnSession(condition: Expression): Boolean =

@@ -27,7 +27,7 @@ case class FilteringSide(
     keys: Seq[(Attribute, Expression)],
     other: LogicalPlan) extends PredicateHelper {
 
-  /** Returns the keys that the filter hashes, for both sides; or why the filter does not fit. */
+  /** Returns the keys that the filter hashes, for both sides, or the reason why the filter does not fit. */
   def keysFor(version: ArtifactVersion): Either[String, Seq[HashedPair]] = {
     val names = version.spec.path("keys")
     val types = version.names("key_types")
@@ -44,10 +44,9 @@ case class FilteringSide(
       Left(s"its keys (${columns.mkString(", ")}) are not all joined on")
     } else if (!columns.forall(name =>
         keys.exists { case (column, key) =>
-          source.nameOf(column) == name && Equalities.isHarmless(key, other, found.flatten.map(_.theirs))
+          source.nameOf(column) == name && Equalities.isHarmless(key, other)
         })) {
-      Left(
-        "the other side's key is long, computed above a join or by a function of the user's, or may fail of rows that the query drops")
+      Left("the other side's key is long, or computed above a join or by a function of the user's")
     } else if (columns.exists(source.partitionColumns)) {
       Left("its keys are partition columns, whose values can be changed without any file")
     } else if (columns.exists(name => source.files.exists(ParsedText.isCorruptRecord(_, name)))) {
@@ -63,15 +62,17 @@ case class FilteringSide(
  * A pair of equal keys, normalized for hashing.
  *
  * @param mine
- *   over the creation side's relation
+ *   the key over the creation side's relation
  * @param theirs
- *   over the application side
+ *   the key over the application side
  */
 case class HashedPair(mine: Expression, theirs: Expression)
 
 object FilteringSide extends PredicateHelper {
 
   /**
+   * The creation side of a join, if it only projects and filters a relation and is joined on its columns.
+   *
    * @param side
    *   the creation side
    * @param other

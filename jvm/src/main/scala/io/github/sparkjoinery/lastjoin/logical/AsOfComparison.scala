@@ -4,27 +4,28 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
- * A comparison of an ASOF JOIN whose operands' sides are known.
+ * The comparison of an ASOF JOIN, with its operands assigned to the left and the right side.
  *
  * @param left
  *   the operand over the left side
  * @param right
  *   the operand over the right side
  * @param order
- *   what the right rows are ordered by: the operand over the right side, without the cast that makes the types one
+ *   the right operand without the cast that makes the types equal; the right rows are ordered by it
  * @param backward
- *   whether the right row wanted is the latest at or before the left one (`left >= right`, or `>`), and not the
- *   earliest at or after it
+ *   true for `left >= right` and `left > right`: the match is the latest right row at or before the left one. False:
+ *   the match is the earliest right row at or after it.
  */
 case class AsOfComparison(left: Expression, right: Expression, order: Expression, backward: Boolean)
 
 object AsOfComparison {
 
-  /** Whether an expression is one of the comparisons `>=`, `>`, `<=`, `<`. */
+  /** True for the comparisons `>=`, `>`, `<=` and `<`. */
   def is(expression: Expression): Boolean = backward(expression).isDefined
 
   /**
-   * The comparison with its sides, or nothing if either operand is not over one side alone, or both are over one.
+   * Assigns the operands to the sides. Returns None unless one operand is over the left side alone, the other over the
+   * right.
    *
    * @param written
    *   the operands as written, in the order of the comparison

@@ -6,13 +6,13 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * Marks the right child of an INNER or LEFT OUTER `Join` that is really an ASOF JOIN, from the parser to
- * [[io.github.sparkjoinery.lastjoin.rules.PlanAsOfJoin]]. The MATCH_CONDITION is an [[AsOfMatch]] in the join's
- * condition, where the analyzer resolves it against both sides.
+ * Marks the right child of an INNER or LEFT OUTER `Join` that is really an ASOF JOIN. The parser adds the mark,
+ * [[io.github.sparkjoinery.lastjoin.rules.PlanAsOfJoin]] removes it. The MATCH_CONDITION is an [[AsOfMatch]] in the
+ * join's condition, where the analyzer resolves it against both sides.
  *
  * @param stage
- *   where the MATCH_CONDITION of a join with USING is: Spark drops the condition of such a join when it puts the
- *   equalities in its place
+ *   the place of the MATCH_CONDITION. It moves only for a join with USING, because Spark replaces the condition of such
+ *   a join by the equalities.
  */
 case class AsOfRight(child: LogicalPlan, stage: AsOfRight.Stage) extends UnaryNode {
   override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
@@ -20,8 +20,8 @@ case class AsOfRight(child: LogicalPlan, stage: AsOfRight.Stage) extends UnaryNo
   override def maxRows: Option[Long] = child.maxRows
 
   /**
-   * Not before [[io.github.sparkjoinery.lastjoin.rules.KeepMatchCondition]] has the condition safe: USING waits for
-   * that.
+   * False until [[io.github.sparkjoinery.lastjoin.rules.KeepMatchCondition]] has put the MATCH_CONDITION aside: Spark
+   * resolves USING only above resolved children.
    */
   override lazy val resolved: Boolean = childrenResolved && stage != AsOfRight.BeforeUsing
 
@@ -34,24 +34,24 @@ object AsOfRight {
   /** The MATCH_CONDITION is in the join's condition. */
   case object Ready extends Stage
 
-  /** It is there, and Spark has not resolved USING yet. */
+  /** The MATCH_CONDITION is in the join's condition, and Spark has not resolved USING yet. */
   case object BeforeUsing extends Stage
 
   /**
-   * It is here while Spark resolves USING; being part of no expression, it is not resolved against the right side
-   * alone.
+   * The MATCH_CONDITION is in this object while Spark resolves USING. This object is not an expression, so Spark does
+   * not resolve the condition against the right side alone.
    */
   case class Held(condition: Expression) extends Stage
 }
 
 /**
- * The condition of an ASOF JOIN. One expression rather than a conjunction, so that Spark makes the types of the
- * comparison one, and casts neither the operands that order the right side nor an ON that is not boolean.
+ * The condition of an ASOF JOIN. It is one expression and not a conjunction. Spark therefore gives the operands of the
+ * comparison one type, but casts neither `operands` nor an ON that is not boolean.
  *
  * @param comparison
  *   the MATCH_CONDITION
  * @param operands
- *   both operands of the comparison as written; none if it is no comparison
+ *   both operands of the comparison as written; empty if `comparison` is not a comparison
  * @param on
  *   the condition after ON, or the equalities of USING
  */
@@ -70,7 +70,7 @@ case class AsOfMatch(comparison: Expression, operands: Seq[Expression], on: Opti
 
 object AsOfMatch {
 
-  /** @param comparison as the parser made it, before Spark makes the types of its operands one */
+  /** @param comparison the MATCH_CONDITION as parsed, before Spark casts its operands to one type */
   def of(comparison: Expression, on: Option[Expression]): AsOfMatch =
     AsOfMatch(comparison, if (AsOfComparison.is(comparison)) comparison.children else Nil, on)
 }

@@ -8,14 +8,13 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
- * The right side of an as-of join, ready to be shuffled by part of time: each row with its part's label, and in each
- * part also the prevailing row at its beginning, carried over from the parts before it. Rows without a time are left
- * out.
+ * The right side of an as-of join, prepared for a shuffle by time part. Each row has the label of its part. Each part
+ * also gets the last row before its start, carried over from earlier parts. Rows without a time are dropped.
  *
  * @param part
  *   the column with the label
  * @param time
- *   a long over the child; NULL where a row matches nothing
+ *   a long over the child; NULL for rows that match nothing
  * @param cuts,labels
  *   see [[TimePart]]
  * @param order

@@ -9,18 +9,18 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 import io.github.sparkjoinery.planning.PreservesLeft
 
 /**
- * `left LAST JOIN right ORDER BY order ON condition`: each left row exactly once, beside the last right row that passes
- * the whole condition, or NULLs. Introduced by OpenMLDB; see docs/reference/last-join.md.
+ * `left LAST JOIN right ORDER BY order ON condition`: returns each left row once, with the last right row that passes
+ * the whole condition, or with NULLs. OpenMLDB introduced it; see docs/reference/last-join.md.
  *
- * Only its left side decides how many rows there are and which constraints hold; ColumnPruning and friends treat it
+ * The number of rows and the constraints depend on the left side only. ColumnPruning and similar rules treat the node
  * like any binary node.
  *
  * @param order
- *   terms over the right side; the last row in this order wins. Empty: any match
+ *   terms over the right side; the last row in this order is the match. Empty: any matching row
  * @param condition
  *   boolean expression over both sides; None: every right row passes
  * @param hint
- *   join hints the user gave for either side
+ *   the user's join hints for either side
  */
 case class LastJoin(
     left: LogicalPlan,
@@ -40,7 +40,7 @@ case class LastJoin(
 
   override protected lazy val validConstraints: ExpressionSet = left.constraints
 
-  /** As many rows as the left side has, each as much wider as the right side's rows are. */
+  /** Estimates as many rows as the left side has, wider by the width of a right row. */
   override def stats: Statistics = {
     val leftStats = left.stats
     val leftWidth = LastJoin.rowWidth(left.output)
@@ -64,11 +64,11 @@ case class LastJoin(
 object LastJoin {
 
   /**
-   * Lets our rules pass by plans without LAST JOIN at the cost of one look at a bit. Spark's list of patterns is
-   * closed, so this is the one of its closest relative, whose own rules then look at the node's class.
+   * Lets our rules skip plans without LAST JOIN by testing one bit. Spark's list of patterns is closed, so this is the
+   * pattern of the closest relative, `AsOfJoin`. Spark's rules for that pattern then test the node's class.
    */
   val Pattern: TreePattern = TreePattern.AS_OF_JOIN
 
-  /** Bytes of a row by the default sizes of its types, as Spark's own estimates take them. */
+  /** Bytes of a row by the default sizes of its types, as in Spark's own estimates. */
   private def rowWidth(output: Seq[Attribute]): BigInt = BigInt(8) + output.map(a => BigInt(a.dataType.defaultSize)).sum
 }

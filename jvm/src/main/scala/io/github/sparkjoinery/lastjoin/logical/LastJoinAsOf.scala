@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * The DataFrame form of a point-in-time comparison, `left.filter(joinery_last_join_as_of(time[, tolerance]))`: the
- * first ORDER BY term of the LAST JOIN whose left side this is must not lie after `time` (under DESC: before), nor
- * further away than `tolerance`. A marker on each side, rather than a condition, because `on` may be names only.
+ * The DataFrame form of a point-in-time comparison: `left.filter(joinery_last_join_as_of(time[, tolerance]))`. A right
+ * row matches if its first ORDER BY term is not after `time` (not before it under DESC), and not further away than
+ * `tolerance`. This is a marker on the left side and not a join condition, because `on` may be only names of columns.
  *
  * @param children
- *   the left row's time, and the tolerance if there is one
+ *   the left row's time, then the tolerance if there is one
  */
 case class LastJoinAsOf(children: Seq[Expression]) extends Expression with Unevaluable {
   def time: Expression = children.head
@@ -32,9 +32,9 @@ object LastJoinAsOf {
 }
 
 /**
- * What [[LastJoinAsOf]] became in the condition of the join, from the analyzer to
- * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]: the analyzer sees the same join more than once, and must add
- * it once.
+ * The comparison of a [[LastJoinAsOf]], as a conjunct of the join's condition until
+ * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]. The wrapper shows that the comparison was added already: the
+ * analyzer visits a join several times.
  */
 case class LastJoinAsOfCondition(child: Expression) extends UnaryExpression with Unevaluable {
   override def dataType: DataType = BooleanType

@@ -5,13 +5,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 
 /**
- * Marks the left child of a LEFT OUTER `Join` that is really a LAST JOIN as of a time, from [[LastJoinAsOf]] to
- * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]; as [[LastJoinRight]] marks the right one.
+ * Marks the left child of a LEFT OUTER `Join` that is really a point-in-time LAST JOIN. The mark stays from
+ * [[LastJoinAsOf]] to [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]. [[LastJoinRight]] marks the right child.
  *
  * @param time
- *   what the first ORDER BY term is compared with
+ *   compared with the first ORDER BY term
  * @param tolerance
- *   how far apart the two may be, at most
+ *   the largest allowed distance between the two
  */
 case class LastJoinLeft(time: Expression, tolerance: Option[Expression], child: LogicalPlan) extends UnaryNode {
   override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)

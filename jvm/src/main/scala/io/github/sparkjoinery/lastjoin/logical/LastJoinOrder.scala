@@ -6,16 +6,16 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * The DataFrame form of ORDER BY: `right.filter(joinery_last_join_order(terms...))`, then a left join. A function,
- * because it reaches Spark Connect servers through the ordinary DataFrame API, and because without the jar it fails to
- * resolve instead of silently giving every match.
+ * The DataFrame form of ORDER BY: `right.filter(joinery_last_join_order(terms...))`, followed by a left join. It is a
+ * function, because functions reach Spark Connect servers through the ordinary DataFrame API. A server without the jar
+ * cannot resolve the function and fails, instead of returning every match.
  *
  * {{{
  * left.join(right.filter(call_function("joinery_last_join_order", col("ts").desc)), Seq("k"), "left")
  * }}}
  *
  * @param children
- *   columns of the right side, or sort orders of them
+ *   columns of the right side, or sort orders over them
  */
 case class LastJoinOrder(children: Seq[Expression]) extends Expression with Unevaluable {
   def order: Seq[SortOrder] = children.map {

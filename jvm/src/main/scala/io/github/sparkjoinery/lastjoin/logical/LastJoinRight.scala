@@ -5,13 +5,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 
 /**
- * Marks the right child of a LEFT OUTER `Join` that is really a LAST JOIN, from the parser to
- * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]]. It passes its child's rows through unchanged, so the analyzer
- * sees an ordinary join; and because it is a node over the right side alone, ORDER BY is resolved against the right
- * side alone.
+ * Marks the right child of a LEFT OUTER `Join` that is really a LAST JOIN. The parser adds the mark,
+ * [[io.github.sparkjoinery.lastjoin.rules.PlanLastJoin]] removes it. The mark passes its child's rows through, so the
+ * analyzer sees an ordinary join. It is a node over the right side alone, so the analyzer resolves ORDER BY against
+ * that side alone.
  *
  * @param order
- *   the ORDER BY terms, none when any match will do
+ *   the ORDER BY terms; empty if any matching row will do
  */
 case class LastJoinRight(order: Seq[SortOrder], child: LogicalPlan) extends UnaryNode {
   override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)

@@ -3,17 +3,17 @@ package io.github.sparkjoinery.lastjoin.logical
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{ConstraintHelper, Join, JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
-import io.github.sparkjoinery.planning.{MayFail, Monotone}
+import io.github.sparkjoinery.planning.{MayFail, Monotone, OnError}
 
 /**
- * The ON and ORDER BY of a LAST JOIN, taken apart for execution. A right row is a match of a left row if their keys are
- * equal, the as-of comparison holds, and so do `within` and `residual`.
+ * The ON and ORDER BY of a LAST JOIN, taken apart for execution. A right row matches a left row if their keys are
+ * equal, the as-of comparison holds, and `within` and `residual` are true.
  *
  * @param leftKeys
  *   keys of the left side; equal, pair by pair, to `rightKeys` on every match
@@ -22,17 +22,18 @@ import io.github.sparkjoinery.planning.{MayFail, Monotone}
  * @param order
  *   ORDER BY and a tie-breaker, over the right side
  * @param asOf
- *   the `l` of an as-of comparison such as `r <= l`, the left row's bound: its candidates are those up to a place in
- *   the order; where it fails there is no match, and an error only if an ordinary join meets it
- *   ([[io.github.sparkjoinery.lastjoin.search.Failures]])
+ *   the left row's bound: the `l` of an as-of comparison such as `r <= l`. The candidates are the rows of the key up to
+ *   the bound, or all rows of the key if the bound throws
  * @param asOfTerm
- *   its `r`, which rises with the first ORDER BY term, or falls if that is descending
+ *   the `r` of the comparison. It rises with the first ORDER BY term, or falls if that term is descending.
  * @param strict
- *   whether the comparison is `<` or `>`
+ *   true if the comparison is `<` or `>`
  * @param within
- *   the tolerance: where it is not true of a row, it is of no row before that
+ *   the tolerance. If it is false for a row, it is false for all earlier rows; it is true if it throws.
  * @param residual
- *   everything else in ON
+ *   the part of ON that is tested on each candidate: all other conditions, and the ones above if they may throw
+ * @param onePass
+ *   true if one pass over both sides, sorted by time, finds every match. Both sides are then sorted forwards.
  */
 case class LastJoinTerms(
     leftKeys: Seq[Expression],
@@ -42,9 +43,10 @@ case class LastJoinTerms(
     asOfTerm: Option[Expression],
     strict: Boolean,
     within: Option[Expression],
-    residual: Option[Expression]) extends Expression with Unevaluable {
+    residual: Option[Expression],
+    onePass: Boolean) extends Expression with Unevaluable {
 
-  // One expression, so that an operator has one argument for all of it, and Spark's rules find every term.
+  // One expression, so that an operator has a single argument and Spark's rules find every term.
   override def children: Seq[Expression] = leftKeys ++ rightKeys ++ order ++ asOf ++ asOfTerm ++ within ++ residual
   override def dataType: DataType = BooleanType
   override def nullable: Boolean = false
@@ -64,52 +66,49 @@ case class LastJoinTerms(
     )
   }
 
-  /** Whether the order alone decides among the rows of a key, so that only one of them matters. */
+  /** True if the order alone decides which row of a key is the match, so that only one row per key matters. */
   def lastOfKey: Boolean = asOf.isEmpty && within.isEmpty && residual.isEmpty
 
-  /** Whether candidates are to be tested one by one. */
+  /** True if candidates must be tested one by one. */
   def hasConditions: Boolean = within.isDefined || residual.isDefined
 
   /**
-   * The as-of term of right rows, computed for all of them: NULL, which matches nothing, where it fails. An ORDER BY
-   * that fails does so anyway.
+   * The as-of term, computed for every right row. It is NULL, and the row matches nothing, if the term throws. The
+   * ORDER BY term keeps its errors: a sort by it throws them anyway.
    */
   def rightTime: Option[Expression] =
-    asOfTerm.map(term => if (term.semanticEquals(order.head.child)) term else MayFail.orNull(term))
+    asOfTerm.map(term => if (term.semanticEquals(order.head.child)) term else OnError.orElse(term, null))
 
-  /** The order in which the as-of term comes. */
+  /** Sorts right rows by the as-of term. */
   def asOfOrder: Option[SortOrder] = rightTime.map(term => order.head.copy(child = term, sameOrderExpressions = Nil))
 
   def leftLongKey: Option[Expression] = RowGrouping.longKey(leftKeys)
-  def leftLongTime: Option[Expression] = RowGrouping.longTime(asOf, order)
+  def leftLongTime: Option[Expression] = RowGrouping.longTime(asOf, order).map { long =>
+    if (asOf.exists(MayFail(_))) OnError(long, Literal(Long.MaxValue)) else long
+  }
   def rightLongTime: Option[Expression] = RowGrouping.longTime(rightTime, order)
-
-  /** What left rows are sent to a part of time by, before anyone knows their candidates: NULL where the bound fails. */
-  def leftLongTimeOrNull: Option[Expression] = RowGrouping.longTime(asOf.map(MayFail.orNull), order)
 
   def descending: Boolean = order.headOption.exists(_.direction == Descending)
 
-  /** Whether one pass over both sides in the order of time finds every match: then they are sorted forwards. */
-  def onePass: Boolean = asOf.isDefined && residual.isEmpty
-
   /**
-   * How a merge wants its left rows: by key, and for one pass by time. Rows whose bound fails come last of a key, when
-   * all candidates have been read.
+   * Sort order of the left side for a merge: by key, and by time if one pass is enough. Rows whose bound throws come
+   * last in their key, after all its candidates have been read.
    */
   def leftSort: Seq[SortOrder] = leftKeys.map(SortOrder(_, Ascending)) ++
     asOf.filter(_ => onePass).map { bound =>
       val nulls = if (MayFail(bound)) NullsLast else order.head.nullOrdering
-      SortOrder(MayFail.orNull(bound), order.head.direction, nulls, Nil)
+      SortOrder(OnError.orElse(bound, null), order.head.direction, nulls, Nil)
     }
 
   /**
-   * How a merge wants its right rows: for one pass forwards, else backwards, so that the first that passes is the last.
+   * Sort order of the right side for a merge: forwards if one pass is enough. Otherwise backwards, so that the first
+   * row that passes is the match.
    */
   def rightSort: Seq[SortOrder] =
     rightKeys.map(SortOrder(_, Ascending)) ++ (if (onePass) order else order.map(LastJoinTerms.backwards))
 
   /**
-   * How right rows are grouped.
+   * Describes how right rows are grouped by key.
    *
    * @param output
    *   columns of the right side
@@ -122,12 +121,15 @@ case class LastJoinTerms(
     output.length
   )
 
-  /** How the as-of comparison looks at grouped right rows, if there is one. */
+  /**
+   * The order of the as-of term and its comparison, for a search in grouped right rows. None without an as-of
+   * comparison.
+   */
   def timeOrder(output: Seq[Attribute]): Option[TimeOrder] =
     asOfOrder.map(order => TimeOrder(BindReferences.bindReference(order, output), strict))
 }
 
-object LastJoinTerms extends PredicateHelper {
+object LastJoinTerms extends PredicateHelper with ConstraintHelper {
 
   private def backwards(order: SortOrder): SortOrder = {
     val direction = if (order.direction == Ascending) Descending else Ascending
@@ -142,11 +144,18 @@ object LastJoinTerms extends PredicateHelper {
       others.flatMap(asOfBound(join, first.direction == Ascending, rightOrder)).headOption
     }
     val rest = others.filterNot(asOf.map(_.comparison).contains)
-    val (within, residual) = rest.partition { predicate =>
+    val (within, more) = rest.partition { predicate =>
       join.order.headOption.exists { first =>
         new Monotone(first.child, join.right.outputSet).staysFalseBackwards(predicate, first.direction == Ascending)
       }
     }
+    val residual = others.filter { predicate =>
+      if (asOf.exists(_.comparison == predicate)) asOf.exists(found => MayFail(found.left))
+      else more.contains(predicate) || MayFail(predicate)
+    }
+    // Spark's LEFT JOIN tests conditions of the left side first, and no right rows with a NULL that matches nothing.
+    val (ofLeft, ofPairs) = residual.partition(_.references.subsetOf(join.left.outputSet))
+    val notNull = if (residual.exists(MayFail(_))) notNullOnRight(join, residual) else Nil
     LastJoinTerms(
       leftKeys = keys.map(_._1),
       rightKeys = keys.map(_._2),
@@ -154,21 +163,26 @@ object LastJoinTerms extends PredicateHelper {
       asOf = asOf.map(_.left),
       asOfTerm = asOf.map(_.right),
       strict = asOf.exists(_.strict),
-      within = within.reduceOption(And),
-      residual = residual.reduceOption(And)
+      within = within.map(OnError.orElse(_, true)).reduceOption(And),
+      residual = (ofLeft ++ notNull ++ ofPairs).reduceOption(And),
+      onePass = asOf.isDefined && more.isEmpty
     )
   }
 
+  private def notNullOnRight(join: LastJoin, conditions: Seq[Expression]): Seq[Expression] =
+    constructIsNotNullConstraints(ExpressionSet(conditions), Nil).toSeq.filter(condition =>
+      canEvaluate(condition, join.right) && condition.children.exists(_.nullable))
+
   private case class AsOf(comparison: Expression, left: Expression, right: Expression, strict: Boolean)
 
-  /** Key pairs, and the conjuncts of ON that are none. */
+  /** Splits ON into pairs of keys and the other conjuncts. */
   private def equalities(join: LastJoin): (Seq[(Expression, Expression)], Seq[Expression]) = {
     val conjuncts = join.condition.toSeq.flatMap(splitConjunctivePredicates)
     val (candidates, others) = conjuncts.partition {
       case Equality(l, r) => isKey(l) && isKey(r)
       case _ => false
     }
-    // Spark's own extractor, for what it knows of NULL-safe equality and constant sides.
+    // Spark's own extractor also handles NULL-safe equality and constant sides.
     Join(join.left, join.right, LeftOuter, candidates.reduceOption(And), JoinHint.NONE) match {
       case ExtractEquiJoinKeys(_, leftKeys, rightKeys, rest, _, _, _, _) =>
         val normalized = leftKeys.map(FloatingPointKeys.normalize).zip(rightKeys.map(FloatingPointKeys.normalize))
@@ -178,8 +192,9 @@ object LastJoinTerms extends PredicateHelper {
   }
 
   /**
-   * Keys are hashed by their bytes and sorted: types for which either means something else are compared by ON itself.
-   * So are keys with a subquery, whose result need not be there yet when the right side is sorted for its broadcast.
+   * True if an equality can be a join key. Keys are hashed by their bytes and sorted; types that do not support both
+   * stay in ON. A key with a subquery stays in ON, too: its result may not be there when the right side is grouped for
+   * its broadcast.
    */
   private def isKey(key: Expression): Boolean =
     UnsafeRowUtils.isBinaryStable(key.dataType) && RowOrdering.isOrderable(key.dataType) &&
@@ -208,8 +223,8 @@ object LastJoinTerms extends PredicateHelper {
   }
 
   /**
-   * Whether an expression may be computed for each right row, also for those that ON itself would not have compared
-   * with any left row: a row for which it fails is left out. Casts are widening ones here; ORDER BY is computed anyway.
+   * True if the expression may be evaluated for every right row, including rows that ON would never compare with a left
+   * row. A row for which it throws is dropped. The casts are widening ones, and ORDER BY is evaluated in any case.
    */
   private def isHarmless(right: Expression, orderBy: Expression): Boolean = right match {
     case _: Attribute | _: Literal => true
@@ -219,8 +234,8 @@ object LastJoinTerms extends PredicateHelper {
   }
 
   /**
-   * Rows that ORDER BY leaves tied arrive in any order after a shuffle. A hash of the whole row decides, so that a
-   * retried task picks the same row; it is evaluated only where rows are tied.
+   * A hash of the whole row, which breaks ties of ORDER BY. Tied rows arrive in any order after a shuffle, and a
+   * retried task must choose the same row. It is evaluated for tied rows only.
    */
   def tieBreaker(right: LogicalPlan): Option[SortOrder] = {
     val hashed =

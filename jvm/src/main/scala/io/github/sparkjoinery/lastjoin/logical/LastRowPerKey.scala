@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Statistics, Una
 import io.github.sparkjoinery.planning.SomeRowsOfKeys
 
 /**
- * Of the rows of each key, the last one; it may leave more than that, and it may leave out rows with a NULL key. Put
- * below the right side of a LAST JOIN that looks at no other row, so that few rows are shuffled or broadcast.
+ * Reduces the rows to the last row of each key. It may keep more rows than that, and it may drop rows with a NULL key.
+ * A rule puts it below the right side of a LAST JOIN that needs no other row. Fewer rows are then shuffled or
+ * broadcast.
  *
  * @param keys
  *   the right side's join keys
@@ -19,7 +20,7 @@ case class LastRowPerKey(keys: Seq[Expression], order: Seq[SortOrder], child: Lo
   override def output: Seq[Attribute] = child.output
   override def maxRows: Option[Long] = child.maxRows
 
-  /** With whether they were measured at run time, which decides on broadcasts. */
+  /** Passes on the child's statistics with `isRuntime`, which decides on broadcasts. */
   override def stats: Statistics = child.stats
   override protected lazy val validConstraints: ExpressionSet = child.constraints
   override protected def withNewChildInternal(newChild: LogicalPlan): LastRowPerKey = copy(child = newChild)

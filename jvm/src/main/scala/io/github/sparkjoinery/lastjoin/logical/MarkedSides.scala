@@ -4,9 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 
 /**
- * The mark of a LAST JOIN's right side. It need not be on top: where ORDER BY takes a column that the side does not
- * show (one that was selected away, an aggregate, a metadata column), Spark adds it below the mark and projects it away
- * again above.
+ * Extracts the mark of a LAST JOIN's right side. The mark is below projections if ORDER BY uses a column that the side
+ * does not show: one that was selected away, an aggregate, a metadata column. Spark adds such a column below the mark
+ * and projects it away above.
  */
 object MarkedRight {
   def unapply(side: LogicalPlan): Option[LastJoinRight] = side match {
@@ -16,7 +16,7 @@ object MarkedRight {
   }
 }
 
-/** The mark of its left side, where `as_of` may take such a column. */
+/** Extracts the mark of a LAST JOIN's left side, which `as_of` may have put below projections in the same way. */
 object MarkedLeft {
   def unapply(side: LogicalPlan): Option[LastJoinLeft] = side match {
     case left: LastJoinLeft => Some(left)

@@ -18,9 +18,9 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOfCondition, LastJoinR
  *         +- right
  * }}}
  *
- * Columns that a side does not show, but that decide which row is last, are projected away above the join. The
- * condition of a point in time is written where [[ResolveLastJoinAsOf]] could not because of them: in the analyzer,
- * `DataFrame.join` expects to get back the `Join` that it asked for, without a projection above it.
+ * Moves the projections of hidden columns above the join. A hidden column decides which row is last, but the side does
+ * not show it. The rule also adds the point-in-time condition over such columns. [[ResolveLastJoinAsOf]] cannot add it
+ * in the analyzer, because `DataFrame.join` expects the `Join` that it built, without a projection above.
  */
 private[rules] object BareMarks extends Rule[LogicalPlan] {
 
@@ -30,7 +30,7 @@ private[rules] object BareMarks extends Rule[LogicalPlan] {
       if (bare.sameOutput(join)) bare else Project(join.output, bare)
   }
 
-  /** @param mark of the join's right side */
+  /** @param mark the mark of the join's right side */
   def of(join: Join, mark: LastJoinRight): Join = join.left match {
     case MarkedLeft(left) =>
       val on = join.condition match {

@@ -13,8 +13,8 @@ import io.github.sparkjoinery.lastjoin.logical.{AsOfComparison, AsOfMatch, AsOfR
 import io.github.sparkjoinery.planning.JoineryException
 
 /**
- * Refuses what ASOF JOIN cannot mean. A post-hoc resolution rule rather than a check, so that its errors come before
- * Spark's, which would speak of an ordinary join.
+ * Rejects an ASOF JOIN that has no meaning. It is a post-hoc resolution rule and not a check, so that its errors come
+ * before Spark's. Spark's errors would describe an ordinary join.
  */
 object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -96,7 +96,10 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     }
   }
 
-  /** As in Spark 4.3, a string is compared with strings and numbers alone. Other casts of it fail for most values. */
+  /**
+   * True if Spark 4.3 compares these types. It compares a string with strings and numbers only; other casts of a string
+   * fail for most values.
+   */
   private def areComparable(a: DataType, b: DataType): Boolean = (a, b) match {
     case (_: StringType, other) => isTextOrNumber(other)
     case (other, _: StringType) => isTextOrNumber(other)

@@ -8,8 +8,8 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinAsOf, LastJoin
 import io.github.sparkjoinery.planning.JoineryException.fail
 
 /**
- * Refuses what LAST JOIN cannot mean. What any join refuses (unknown or ambiguous columns, an ON that is not boolean,
- * ...) Spark has refused by then, because until now it is an ordinary join.
+ * Rejects a LAST JOIN that has no meaning. Spark has checked it before as an ordinary join. Spark itself has thus
+ * rejected unknown columns, ambiguous columns, an ON that is not boolean, and so on.
  */
 object CheckLastJoin extends (LogicalPlan => Unit) {
 

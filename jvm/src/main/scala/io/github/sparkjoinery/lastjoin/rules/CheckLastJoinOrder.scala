@@ -10,9 +10,9 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinLeft, LastJoin
 import io.github.sparkjoinery.planning.JoineryException.fail
 
 /**
- * Refuses ORDER BY terms and times that LAST JOIN cannot mean, and a non-deterministic ON. A post-hoc resolution rule
- * rather than a check: by the time of the checks the analyzer has pulled non-deterministic terms out into a projection,
- * and Spark has refused that ON with an error of its own.
+ * Rejects a non-deterministic ON, and ORDER BY terms and times that have no meaning in a LAST JOIN. It is a post-hoc
+ * resolution rule and not a check. Before the checks run, the analyzer pulls non-deterministic terms out into a
+ * projection, and Spark rejects such an ON with an error of its own.
  */
 object CheckLastJoinOrder extends Rule[LogicalPlan] {
 
@@ -29,7 +29,7 @@ object CheckLastJoinOrder extends Rule[LogicalPlan] {
     plan
   }
 
-  /** Refuses a Column of another DataFrame, for which Spark has an internal error. */
+  /** Rejects a Column of another DataFrame. Spark would report an internal error for it. */
   private def checkSide(mark: UnaryNode, condition: String, argument: String, side: String): Unit =
     if (mark.resolved) mark.missingInput.headOption.foreach { column =>
       fail(

@@ -17,9 +17,9 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoin
  *                                                            +- r
  * }}}
  *
- * No operator calls Python, or asks a correlated subquery, for a pair of rows: Spark has nodes of their own for both,
- * and puts them below an ordinary join where one side has all the columns they need. So it is here. A condition over
- * right columns alone is a filter of the right side.
+ * Evaluates Python functions and correlated subqueries below the join. No join operator can evaluate them for a pair of
+ * rows. Spark evaluates them in nodes of their own, below an ordinary join if one side has all needed columns. A
+ * condition over right columns alone becomes a filter of the right side.
  */
 private[rules] object ComputeBelowLastJoin extends PredicateHelper {
 
@@ -38,26 +38,29 @@ private[rules] object ComputeBelowLastJoin extends PredicateHelper {
     if (left.isPlain && right.isPlain) computed else Project(join.output, computed)
   }
 
-  /** The first part of a condition that is computed neither below the join nor by its operator for a pair of rows. */
+  /** Returns the first part of a condition that neither a side nor the join operator can evaluate. */
   def outOfReach(condition: Expression, sides: Seq[LogicalPlan]): Option[Expression] = {
     def isOverOneSide(e: Expression): Boolean = sides.exists(side => e.references.subsetOf(side.outputSet))
     condition.find {
       case subquery: ScalarSubquery => subquery.isCorrelated
-      // Spark 4.1 takes NULL among several values for one that is not in the list.
+      // Spark 4.1 treats a NULL among several values as a value that is not in the list.
       case in: InSubquery => (in.query.isCorrelated || in.values.length > 1) && !isOverOneSide(in)
       case e @ (_: Exists | _: PythonUDF) => !isOverOneSide(e)
       case _ => false
     }
   }
 
-  /** NOT IN has a meaning of its own where there are NULLs, so it stays together. */
+  /**
+   * True for expressions that are evaluated below the join. NOT IN treats NULLs in its own way, so it is one
+   * expression.
+   */
   private def isComputed(e: Expression): Boolean = e match {
     case _: PythonUDF | _: InSubquery | Not(_: InSubquery) => true
     case exists: Exists => exists.isCorrelated
     case _ => false
   }
 
-  /** A side, and what is computed there, once where it is used twice. */
+  /** A side and the columns computed on it. Equal expressions share one column. */
   private class Side(child: LogicalPlan) {
     private val columns = mutable.LinkedHashMap.empty[Expression, Alias]
 

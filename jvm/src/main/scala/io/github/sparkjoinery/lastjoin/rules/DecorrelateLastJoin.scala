@@ -15,12 +15,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.github.sparkjoinery.lastjoin.logical.LastJoinRight
 
 /**
- * Takes columns of an outer query out of the left side and the ON of LAST JOINs in subqueries, as Spark does for a LEFT
- * OUTER JOIN: the left side gets them as columns of its own. Spark's decorrelation knows its own nodes only, so that it
- * has to run as long as a LAST JOIN still is such a join, that is before [[PlanLastJoin]] and not in the optimizer.
- * What Spark does before it to any plan is done before it here.
+ * Decorrelates the left side and the ON of LAST JOINs in subqueries, as Spark does for a LEFT OUTER JOIN. The left side
+ * gets the columns of the outer query as its own columns. Spark's decorrelation knows only Spark's nodes. This rule
+ * therefore runs before [[PlanLastJoin]], while the LAST JOIN is still a `Join`. It first applies the rules that Spark
+ * applies before its decorrelation.
  *
- * No part of ON leaves the join, which would change which row is last: Spark takes equalities out of inner joins only.
+ * No part of ON leaves the join, which could change the last row. Spark takes equalities out of inner joins only.
  */
 private[rules] object DecorrelateLastJoin extends Rule[LogicalPlan] {
 
@@ -43,7 +43,7 @@ private[rules] object DecorrelateLastJoin extends Rule[LogicalPlan] {
     found
   }
 
-  /** A subquery in a subquery comes after the one that it is in, whose columns it refers to. */
+  /** Decorrelates from the outside in: a nested subquery refers to columns of the subquery around it. */
   private def decorrelated(plan: LogicalPlan): LogicalPlan =
     rules.foldLeft(plan)((plan, rule) => rule(plan)).transformAllExpressions { case subquery: SubqueryExpression =>
       subquery.withNewPlan(apply(subquery.plan))

@@ -12,16 +12,17 @@ import io.github.sparkjoinery.lastjoin.logical.{CarryOver, LastJoin, LastJoinTer
 import io.github.sparkjoinery.planning.{Decision, PartsByQuantiles}
 
 /**
- * An as-of join without keys, whose right side is too large to broadcast, stays distributed: time is cut into parts, at
- * quantiles of the right side, and the part becomes the key.
+ * Cuts time into parts and makes the part a join key. An as-of join without keys thus stays distributed, although its
+ * right side is too large to broadcast.
  * {{{
  *   LastJoin r.t <= l.t            Project
  *   :- left                        +- LastJoin r.part = l.part AND r.t <= l.t
  *   +- right              ==>         :- Project left.*, timepart(l.t, cuts) AS part
- *                                     +- CarryOver part                  -- with the prevailing row at the beginning of each part
+ *                                     +- CarryOver part                  -- adds the last row before each part
  *                                        +- right
  * }}}
- * The cuts are a scalar subquery over the right side. They decide how evenly the work is spread, never what is found.
+ * The cuts are quantiles of the right side, from a scalar subquery. They decide how evenly the work is spread, but
+ * never change the result.
  */
 object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
 
@@ -29,7 +30,7 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
     plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case join: LastJoin if isCandidate(join) =>
         val terms = LastJoinTerms.of(join)
-        (terms.leftLongTimeOrNull, terms.rightLongTime) match {
+        (terms.leftLongTime, terms.rightLongTime) match {
           case (Some(leftTime), Some(rightTime)) if terms.leftKeys.isEmpty && terms.onePass =>
             PartsByQuantiles.missing(join).fold(distribute(join, leftTime, rightTime)) { reason =>
               Decision.record(join, Decision.PartsOfTime, s"time is not cut into parts: $reason")

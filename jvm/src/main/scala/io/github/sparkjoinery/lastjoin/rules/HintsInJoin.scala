@@ -4,7 +4,7 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.optimizer.EliminateResolvedHint
 import org.apache.spark.sql.catalyst.plans.logical.Join
 
-/** Spark keeps hints as nodes below a join until its optimizer moves them into the join: here that is done earlier. */
+/** Replaces hint nodes below a join by hints of the join. Spark does the same, but later, in its optimizer. */
 private[rules] object HintsInJoin {
   def apply(join: Join): Join = EliminateResolvedHint(join) match {
     case bare: Join => bare

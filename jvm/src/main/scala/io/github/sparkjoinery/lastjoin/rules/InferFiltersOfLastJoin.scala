@@ -11,12 +11,12 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastRowPerKey}
 import io.github.sparkjoinery.planning.MayFail
 
 /**
- * What ON and the left side's filters say of the right side filters that, as Spark does with LEFT JOIN: with `WHERE
- * l.day = '2013-01-01'` and `ON l.day = r.day`, rows of other days match nothing, and neither do rows without a day.
- * Where a filter above drops left rows without a match, as that of an inner ASOF JOIN does, it goes both ways.
+ * Infers filters of the right side from ON and the left side's filters, as Spark does for a LEFT JOIN. Example: with
+ * `WHERE l.day = '2013-01-01'` and `ON l.day = r.day`, right rows of other days or without a day cannot match. Filters
+ * of the left side are inferred, too, if a filter above drops left rows without a match, as in an inner ASOF JOIN.
  *
- * It runs once, after Spark has moved all filters to where they belong: filters that are inferred from inferred ones
- * need not come to an end. What is inferred here is moved on by Spark's own rules.
+ * The rule runs once, after Spark has pushed down all filters: inferring filters from inferred filters might not end.
+ * It pushes its own filters down with Spark's rules.
  */
 object InferFiltersOfLastJoin extends Rule[LogicalPlan] with PredicateHelper with ConstraintHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -25,7 +25,7 @@ object InferFiltersOfLastJoin extends Rule[LogicalPlan] with PredicateHelper wit
       plan.transformDownWithPruning(_.containsPattern(LastJoin.Pattern)) {
         case filter @ Filter(condition, join: LastJoin) if dropsLeftRowsWithoutMatch(condition, join) =>
           filter.copy(child = join.withNewChildren(Seq(filtered(join.left, join), join.right)))
-        // A table joined with itself is shuffled once, as long as both sides are the same.
+        // A self-join shuffles its table once, as long as both sides are the same.
         case join: LastJoin if !join.left.sameResult(join.right) => join.copy(right = filtered(join.right, join))
       }
 
@@ -39,8 +39,8 @@ object InferFiltersOfLastJoin extends Rule[LogicalPlan] with PredicateHelper wit
   }
 
   /**
-   * ON of a join that looks at the last row of each key alone is nothing but equalities of keys, and so all that is
-   * inferred from it is about keys.
+   * Adds a filter to a side. A filter may go below [[LastRowPerKey]]: ON of such a join has only equalities of keys, so
+   * all that is inferred from it is about keys.
    */
   private def below(filter: Expression, side: LogicalPlan): LogicalPlan = side match {
     case last: LastRowPerKey => last.copy(child = below(filter, last.child))

@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import io.github.sparkjoinery.lastjoin.logical.{AsOfMatch, AsOfRight, LastJoin}
 
 /**
- * Carries the MATCH_CONDITION of an ASOF JOIN over the resolution of USING, for which Spark makes a new join without
- * it. Parameters are bound first: in there they would not be found.
+ * Keeps the MATCH_CONDITION of an ASOF JOIN while Spark resolves USING into a new join without it. Parameters must be
+ * bound before, because Spark does not find them inside the mark.
  */
 object KeepMatchCondition extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =

@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastRowPerKey}
 
 /**
- * Of the structs on either side only the fields that are used are read, as it is with LEFT JOIN. Spark's own rule knows
- * below which nodes that may be done; ours are none of them.
+ * Prunes unused struct fields below LAST JOIN, as Spark does below a LEFT JOIN. Spark's own rule has a list of nodes
+ * below which it prunes, and ours are not on it.
  */
 object NestedFieldsOfLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =

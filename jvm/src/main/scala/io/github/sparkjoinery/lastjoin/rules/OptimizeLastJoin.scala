@@ -7,14 +7,15 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms, LastRowPerKey}
 
 /**
- * Filters move to where they save work, never to where they would change which row is last:
- *   - a filter above, as far as it is over left columns, goes below the join's left side;
- *   - a part of ON that is over right columns goes below the join's right side.
- * A filter above over right columns stays: it decides on the row found, not on the rows to choose from.
+ * Moves filters down where that cannot change the last row:
+ *   - a predicate of a filter above that is over left columns moves below the left side
+ *   - a conjunct of ON that is over right columns moves below the right side
  *
- * Where ON is nothing but equalities, the right side is reduced to the last row of each key. And a LAST JOIN of which
- * no right column is used is dropped: it neither adds nor removes rows. So is one with an empty side, where that may
- * spare the query an error.
+ * A filter above over right columns stays: it filters the chosen rows, not the rows to choose from.
+ *
+ * If ON has only equalities, the rule reduces the right side to the last row of each key. It drops a LAST JOIN whose
+ * right columns are not used, because the join neither adds nor removes rows. It also replaces a join with an empty
+ * side ([[RemoveEmptySides]]).
  */
 object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -23,12 +24,10 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
         val pushed = leftOnly(condition, join)
         val kept = splitConjunctivePredicates(condition).filterNot(pushed.contains)
         val pushedJoin = join.copy(left = Filter(pushed.reduce(And), join.left))
-        pushedJoin.copyTagsFrom(join) // the rule's result gets the filter's
+        pushedJoin.copyTagsFrom(join) // the rule's result gets the tags of the filter
         kept.reduceOption(And).map(Filter(_, pushedJoin)).getOrElse(pushedJoin)
 
-      case EmptyLeftSide(nothing) => nothing
-
-      case EmptyRightSide(left) => left
+      case RemoveEmptySides(rest) => rest
 
       case join: LastJoin if rightOnly(join).nonEmpty =>
         val pushed = rightOnly(join)
@@ -43,7 +42,7 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
         Project(list, join.left)
     }
 
-  /** Somebody waits for what is counted of its rows. */
+  /** True if the query collects metrics of these rows, so that they have to be read. */
   private def isObserved(right: LogicalPlan): Boolean = right.exists(_.isInstanceOf[CollectMetrics])
 
   private def isReduced(right: LogicalPlan): Boolean = right match {

@@ -16,8 +16,8 @@ import io.github.sparkjoinery.planning.Decision
  *   +- AsOfRight                               +- right
  *      +- right
  * }}}
- * and the same for an `AsOfJoin` of Spark's own, which its DataFrames make. An inner join is the left one without the
- * rows that have no match. It runs where [[PlanLastJoin]] does, for the same reasons.
+ * Rewrites Spark's own `AsOfJoin`, from the DataFrame API, in the same way. An inner join becomes the left join without
+ * the rows that have no match. The rule runs where [[PlanLastJoin]] runs, for the same reasons.
  */
 object PlanAsOfJoin extends Rule[LogicalPlan] {
 
@@ -35,7 +35,7 @@ object PlanAsOfJoin extends Rule[LogicalPlan] {
               val condition = (join.asOfCondition +: join.condition.toSeq).reduce(And)
               lastJoin(join.left, join.right, sides, condition, join.joinType, JoinHint.NONE)
             case Left(reason) =>
-              // The join is rewritten before it is planned; what lasts is what its minimum is taken by.
+              // Spark rewrites the join before it is planned; the order expression is the part that remains.
               Decision.record(join.orderExpression, Decision.LastJoin, reason)
               join
           }
@@ -44,7 +44,10 @@ object PlanAsOfJoin extends Rule[LogicalPlan] {
       plan
     }
 
-  /** The last right row is the latest one or, forwards, the earliest: in descending order. */
+  /**
+   * Builds the LAST JOIN. The last right row is the latest one. Forwards it is the earliest one, so the order is
+   * descending.
+   */
   private def lastJoin(
       left: LogicalPlan,
       right: LogicalPlan,
@@ -63,7 +66,10 @@ object PlanAsOfJoin extends Rule[LogicalPlan] {
     }
   }
 
-  /** What was compared is NULL in no match; only a bare column is NULL whenever there is no match. */
+  /**
+   * Drops left rows without a match. The compared operand is NULL in no match. Only a bare column is surely NULL
+   * without a match, so other operands need a marker column.
+   */
   private def inner(join: LastJoin): LogicalPlan = join.order.headOption.map(_.child) match {
     case Some(column: Attribute) => matched(join, column)
     case _ =>

@@ -15,9 +15,10 @@ import io.github.sparkjoinery.planning.JoineryException
  *      +- right
  * }}}
  *
- * It runs between analyzer and optimizer (docs/decisions/0002-when-a-join-becomes-a-last-join.md): any later, and a
- * filter above turns the outer join into an inner one whose right side it then filters, which changes which row is
- * last; any earlier, and `DataFrame.join`, which expects to get back the `Join` that it asked for, fails.
+ * The rule runs between analyzer and optimizer (docs/decisions/0002-when-a-join-becomes-a-last-join.md). The optimizer
+ * would turn an outer join below a filter into an inner join. It would then push the filter to the right side, which
+ * changes the last row. The analyzer is too early: `DataFrame.join` expects the `Join` that it built, and fails
+ * otherwise.
  */
 object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -29,7 +30,9 @@ object PlanLastJoin extends Rule[LogicalPlan] {
       }))
     else plan
 
-  /** A mark on the left is checked as late as here, because until now its join might have been still to come. */
+  /**
+   * Rejects a mark on the left side without a join. It cannot be checked earlier, because the join might still follow.
+   */
   private def checked(plan: LogicalPlan): LogicalPlan = {
     plan.foreachWithSubqueries {
       case left: LastJoinLeft => JoineryException.fail(

@@ -10,12 +10,12 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinLeft, LastJoinRight}
 import io.github.sparkjoinery.planning.JoineryException
 
 /**
- * `r <= time AND r >= time - tolerance`, where `r` is the first ORDER BY term; under DESC the other way round. The
- * right side stands bare in both comparisons, which is the form that operators can search by.
+ * Builds `r <= time AND r >= time - tolerance`, where `r` is the first ORDER BY term; under DESC the other way round.
+ * The right term is bare in both comparisons, so that operators can search by it.
  */
 private[rules] object PointInTime {
 
-  /** The condition as one would write it, before Spark makes the types of both sides one. */
+  /** Returns the condition as a user would write it, before Spark casts both sides to one type. */
   def comparison(left: LastJoinLeft, right: LastJoinRight): Expression =
     comparison(
       right.order.headOption.getOrElse(JoineryException.fail(
@@ -25,11 +25,11 @@ private[rules] object PointInTime {
       left
     )
 
-  /** The condition as Spark's analyzer leaves it, for where that does not come by any more. */
+  /** Returns the analyzed condition, for callers that run after the analyzer. */
   def resolved(left: LastJoinLeft, right: LastJoinRight): Expression = {
     val condition = comparison(left, right)
     val query = Filter(condition, LocalRelation(condition.references.toSeq))
-    // what a session's analyzer does last with comparisons, beyond that of every session
+    // The rule that a session's analyzer adds for comparisons.
     val analyzed = ApplyCharTypePadding(SimpleAnalyzer.execute(query))
     if (!analyzed.resolved) SimpleAnalyzer.checkAnalysis(analyzed)
     analyzed.expressions.head
@@ -82,9 +82,9 @@ private[rules] object PointInTime {
     }
 
   /**
-   * The limit that an amount leads to. A positive one stops at the end of the type; a negative one leads beyond the
-   * other end to a limit that nothing reaches, which is NULL here. Both ends are computed of amounts that lead towards
-   * them: of others they would overflow themselves.
+   * Returns `end` or NULL instead of a sum beyond the ends of the type. A positive amount stops at the end of the type.
+   * A negative amount may lead beyond the other end, to a limit that no value reaches, which is NULL here. Both tests
+   * are only valid for amounts of their sign; for others they would overflow.
    */
   private def limit(
       amount: Expression,
@@ -104,15 +104,15 @@ private[rules] object PointInTime {
   private case object Zero extends Shift
 
   /**
-   * Whole days, between dates: a date minus any other interval is a timestamp, for which the right side would need a
-   * cast. Dates stop at the ends of their type, too, beyond which Spark's wrap around.
+   * Whole days between dates. A date minus any other interval is a timestamp, and the right side would need a cast.
+   * Dates stop at the ends of their type, where Spark's dates wrap around.
    */
   private case class Days(days: Int) extends Shift
 
-  /** Integers stop at the ends of their type: beyond them there is no right value, and the sum would overflow. */
+  /** Integers, which stop at the ends of their type: there is no right value beyond, and the sum would overflow. */
   private case class Clamped(time: Expression, amount: Expression, min: Literal, max: Literal) extends Shift
 
-  /** Times of day stop at the ends of the day, beyond which Spark's raise an error. */
+  /** Times of day, which stop at the ends of the day, where Spark throws. */
   private case class TimeOfDay(first: Literal, last: Literal) extends Shift
 
   private def shift(time: Expression, tolerance: Expression, term: SortOrder): Shift =
@@ -126,7 +126,7 @@ private[rules] object PointInTime {
         Clamped(cast(time, common), cast(tolerance, common), Literal.create(min, common), Literal.create(max, common))
       case (_: NumericType, _: NumericType) => Plain
       case (_, _: NumericType) if isZero(tolerance) => Zero
-      case (t, _: DayTimeIntervalType) if t.typeName.startsWith("time(") => // TimeType, which Spark has from 4.1
+      case (t, _: DayTimeIntervalType) if t.typeName.startsWith("time(") => // TimeType, since Spark 4.1
         TimeOfDay(Literal(0L, t), Literal(NanosPerDay - 1, t))
       case (
             DateType | TimestampType | TimestampNTZType,
@@ -156,7 +156,7 @@ private[rules] object PointInTime {
 
   private def cast(e: Expression, to: DataType): Expression = if (e.dataType == to) e else Cast(e, to)
 
-  /** Whether a constant is no wider than a type, so that the time, and the right side with it, need no cast. */
+  /** True if a constant fits into the type, so that neither the time nor the right side needs a cast. */
   private def fits(constant: Expression, to: DataType): Boolean = constant.foldable && (constant.eval() match {
     case n: Number =>
       (Ends(to)._2: @unchecked) match { case max: Number => n.longValue <= max.longValue && n.longValue >= 0 }

@@ -8,14 +8,13 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.github.sparkjoinery.lastjoin.logical.LastJoin
 
 /**
- * A LAST JOIN has one row for each left row, so that what takes some of its rows by left columns takes them before the
- * join:
- *   - LIMIT, as Spark does with LEFT JOIN: what is left of the left side is shuffled, rather than all of it;
- *   - `ORDER BY left columns LIMIT n`;
- *   - a LEFT SEMI or LEFT ANTI JOIN on left columns, as Spark does with LEFT JOIN.
+ * Pushes operators that select some left rows to the left side of a LAST JOIN, which has one row for each left row:
+ *   - LIMIT, as Spark does with LEFT JOIN: fewer left rows are shuffled
+ *   - `ORDER BY left columns LIMIT n`
+ *   - a LEFT SEMI or LEFT ANTI JOIN on left columns, as Spark does with LEFT JOIN
  *
- * The latter two stay above a projection that numbers rows or draws at random: of fewer rows its columns are others. A
- * join with a stream stays above: it may return a left row batches after that row was joined.
+ * The latter two stay above a projection that numbers rows or draws random values, because fewer rows would change its
+ * columns. A join with a stream stays above: it may return a left row batches after that row was joined.
  */
 object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -39,7 +38,7 @@ object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
     condition.references.subsetOf(AttributeSet(sides.flatMap(_.output)))
 
   private def withLeft(list: Option[Seq[NamedExpression]], join: LastJoin, left: LogicalPlan): LogicalPlan = {
-    val shorter = join.withNewChildren(Seq(left, join.right)) // which keeps what has been noted of the join
+    val shorter = join.withNewChildren(Seq(left, join.right)) // keeps the join's tags
     list.fold(shorter)(Project(_, shorter))
   }
 
@@ -51,7 +50,7 @@ object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
     }
   }
 
-  /** A sort of a LAST JOIN by left columns, and its terms over these. */
+  /** Extracts a sort of a LAST JOIN by left columns, with its terms over the left side. */
   private object TopRowsOfLeft {
     def unapply(sort: Sort): Option[(Option[Seq[NamedExpression]], LastJoin, Seq[SortOrder])] = sort.child match {
       case MaybeProject(list, join) if sort.global && list.forall(_.forall(_.deterministic)) =>

@@ -11,10 +11,10 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder, Las
 import io.github.sparkjoinery.planning.JoineryException.fail
 
 /**
- * Refuses `window()`, `session_window()` and `window_time()` in ORDER BY and `as_of`. Spark makes a column of them
- * below whatever plan has one child. The marks of a LAST JOIN have one child: the column would be in the result, and of
- * the first two, rows without a time would not be. So it is said before Spark resolves functions, when hints are
- * resolved.
+ * Rejects `window()`, `session_window()` and `window_time()` in ORDER BY and `as_of`. Spark turns each into a column
+ * below any plan with one child, and the marks of a LAST JOIN have one child. The column would be in the result, and
+ * the first two would drop rows without a time. The rule runs with the hint resolution, before Spark resolves
+ * functions.
  */
 object RefuseTimeWindows extends Rule[LogicalPlan] {
   private val DropsRows = "a column that drops rows without a time. Compute it in a subquery, or use date_trunc."

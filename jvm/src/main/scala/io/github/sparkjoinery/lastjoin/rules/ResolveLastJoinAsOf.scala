@@ -17,7 +17,8 @@ import io.github.sparkjoinery.lastjoin.logical.{
 import io.github.sparkjoinery.planning.JoineryException
 
 /**
- * The DataFrame form of a point-in-time LAST JOIN. First the mark, then, once both sides are known, the condition:
+ * Resolves the DataFrame form of a point-in-time LAST JOIN. It first sets the mark, and adds the condition when both
+ * sides are known:
  * {{{
  *   Filter joinery_last_join_as_of(time, tolerance)        LastJoinLeft time, tolerance
  *   +- left                                         ==>    +- left
@@ -26,15 +27,16 @@ import io.github.sparkjoinery.planning.JoineryException
  *   :- LastJoinLeft time, tolerance                 ==>    :- LastJoinLeft time, tolerance
  *   +- LastJoinRight [r ASC, ...]                          +- LastJoinRight [r ASC, ...]
  * }}}
- * The mark stays on the left, because `DataFrame.join` by names takes the sides out of an analyzed join and joins them
- * anew. A condition over columns that a side does not show waits for [[BareMarks]].
+ * The mark stays on the left side, because `DataFrame.join` by names takes the sides of an analyzed join and builds a
+ * new join. [[BareMarks]] adds a condition over columns that a side does not show.
  */
 object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case filter @ Filter(marker: LastJoinAsOf, child) if marker.resolved =>
-        // at once: before it checks, the analyzer pulls what is not deterministic out into a projection
+        // checked here, because the analyzer pulls non-deterministic expressions out into a projection before its
+        // checks
         marker.children.find(!_.deterministic).foreach { e =>
           JoineryException.fail(
             "NONDETERMINISTIC_ON",
@@ -47,7 +49,7 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
 
       case join @ Join(MarkedLeft(left), MarkedRight(right), LeftOuter, condition, _)
           if join.childrenResolved && join.left.outputSet.intersect(join.right.outputSet).isEmpty &&
-            // else Spark says so; it would cast a string to make a conjunction
+            // Spark reports any other ON; a conjunction would cast a string
             condition.forall(on => on.resolved && on.dataType == BooleanType) &&
             !condition.exists(_.exists(_.isInstanceOf[LastJoinAsOfCondition])) =>
         val asOf = PointInTime.comparison(left, right)

@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinOrder, LastJoinRight, MarkedRight}
 
 /**
- * The DataFrame form of LAST JOIN's right side:
+ * Resolves the right side of a LAST JOIN in its DataFrame form:
  * {{{
  *   Filter joinery_last_join_order(terms...)        LastJoinRight [terms...]
  *   +- right                                 ==>    +- right
  * }}}
- * A hint that was put on top of the mark moves below it, where it still is a hint for the join.
+ * A hint above the mark moves below it, where it is still a hint for the join.
  */
 object ResolveLastJoinOrder extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =

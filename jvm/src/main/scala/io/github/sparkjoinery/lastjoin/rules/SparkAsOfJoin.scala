@@ -7,14 +7,12 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.lastjoin.logical.AsOfComparison
 import io.github.sparkjoinery.planning.Monotone
 
-/**
- * What Joinery makes of Spark's own logical as-of join, from `DataFrame._joinAsOf` or pandas-on-Spark's `merge_asof`.
- */
+/** Translates Spark's own logical as-of join, from `DataFrame._joinAsOf` or pandas-on-Spark's `merge_asof`. */
 object SparkAsOfJoin extends PredicateHelper {
 
   /**
-   * The comparison that says which row is wanted, or why Spark keeps the join. A tolerance is a further comparison in
-   * `asOfCondition`, behind that one.
+   * Returns the comparison of the join, or the reason why Spark keeps the join. A tolerance is a second comparison in
+   * `asOfCondition`, after that one.
    */
   def comparison(join: AsOfJoin): Either[String, AsOfComparison] = {
     val conditions = join.asOfCondition +: join.condition.toSeq
@@ -48,9 +46,9 @@ object SparkAsOfJoin extends PredicateHelper {
   }
 
   /**
-   * Differences of TIMESTAMPs are of local times: where an hour comes twice, a later row may seem further away. The
-   * time zone is the one that the difference has, of when the join was analyzed; the session may have another by now. A
-   * TIMESTAMP cast to TIMESTAMP_NTZ is local time, too.
+   * Returns the time zone of a difference of local times, unless its clocks are never set back. Spark subtracts
+   * TIMESTAMPs in local time. When an hour repeats, a later row may seem further away. The difference keeps the time
+   * zone of its analysis; the session may have another by now. A TIMESTAMP cast to TIMESTAMP_NTZ is local time, too.
    */
   private def zoneOfLocalTime(order: Expression): Option[String] = order.collectFirst {
     case difference: SubtractTimestamps if !Monotone.evenly(difference.left.dataType, difference.timeZoneId) =>
@@ -61,7 +59,8 @@ object SparkAsOfJoin extends PredicateHelper {
   }.map(_.getOrElse("no time zone"))
 
   /**
-   * Spark takes the row of the least difference; where differences exist, that is the order of the values themselves.
+   * True for numbers and times. Spark takes the row with the least difference of the two operands, which for these
+   * types is the row nearest by value.
    */
   private def isMeasured(operand: Expression): Boolean = operand match {
     case cast: Cast => isMeasured(cast.dataType) && isMeasured(cast.child)

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, OrderAfterOn}
 
 /**
- * Looks for `l LAST JOIN r ON ... ORDER BY r.ts`, where the ORDER BY stands after ON and so sorts the result: a warning
- * in the log, and a mark on the join for its report. The plan stays as it is, because the query may mean what it says.
+ * Finds `l LAST JOIN r ON ... ORDER BY r.ts`, where the ORDER BY comes after ON and sorts the result. It logs a warning
+ * and marks the join for its report. The plan does not change, because the user may have meant that.
  */
 object WarnOfOrderAfterOn extends Rule[LogicalPlan] {
 

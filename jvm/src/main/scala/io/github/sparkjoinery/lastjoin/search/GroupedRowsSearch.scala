@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.lastjoin.search
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -9,7 +7,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsReader}
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
-/** Whether a candidate is the match, and if not, whether to go on with the one before it. */
+/** Tests if a candidate is the match, and if earlier candidates can be. */
 private[lastjoin] class CandidateCheck(
     terms: LastJoinTerms,
     left: Seq[Attribute],
@@ -18,28 +16,21 @@ private[lastjoin] class CandidateCheck(
   private val within = terms.within.map(e => UnsafeProjection.create(Seq(e), left ++ right))
   private val residual = terms.residual.map(Predicate.create(_, left ++ right))
   private val joined = new JoinedRow
-  val failures = new Failures(terms, left, right)
 
-  /** Set by `passes`: no candidate before this one can pass. */
+  /** Set by `passes` to true if no candidate before this one can pass. */
   var stop = false
 
   def passes(leftRow: InternalRow, candidate: InternalRow): Boolean = {
     tried += 1
     joined(leftRow, candidate)
     stop = false
-    try {
-      val near = within.map(_(joined))
-      stop = near.exists(answer => !answer.isNullAt(0) && !answer.getBoolean(0))
-      near.forall(answer => !answer.isNullAt(0) && answer.getBoolean(0)) && residual.forall(_.eval(joined))
-    } catch {
-      case NonFatal(error) =>
-        stop = !failures.ofPair(error, leftRow, candidate)
-        false
-    }
+    val near = within.map(_(joined))
+    stop = near.exists(answer => !answer.isNullAt(0) && !answer.getBoolean(0))
+    near.forall(answer => !answer.isNullAt(0) && answer.getBoolean(0)) && residual.forall(_.eval(joined))
   }
 }
 
-/** Tries candidates in [[GroupedRows]] where no code is generated. */
+/** Tests candidates in [[GroupedRows]] if no code is generated. */
 private[lastjoin] class CandidateSearch(
     reader: GroupedRowsReader,
     terms: LastJoinTerms,
@@ -48,9 +39,8 @@ private[lastjoin] class CandidateSearch(
     tried: SQLMetric) {
 
   private val check = new CandidateCheck(terms, left, right, tried)
-  def failures: Failures = check.failures
 
-  /** The last of these candidates that passes, or null. */
+  /** Returns the last candidate from `first` to `last` that passes, or null. */
   def lastPassing(leftRow: InternalRow, first: Int, last: Int): InternalRow = {
     var place = last
     check.stop = false
@@ -63,7 +53,10 @@ private[lastjoin] class CandidateSearch(
   }
 }
 
-/** The search in [[GroupedRows]] where no code is generated; `GroupedRowsCodegen` generates the same. */
+/**
+ * Finds the match of a left row in [[GroupedRows]] if no code is generated. `GroupedRowsCodegen` generates the same
+ * steps.
+ */
 private[lastjoin] class GroupedRowsSearch(
     relation: GroupedRows,
     terms: LastJoinTerms,
@@ -78,7 +71,7 @@ private[lastjoin] class GroupedRowsSearch(
   private val longTime = terms.leftLongTime.map(e => UnsafeProjection.create(Seq(e), left))
   private val rowTime = UnsafeProjection.create(terms.asOf.toSeq, left)
 
-  /** The match of a left row, or null. */
+  /** Returns the match of a left row, or null. */
   def lastMatch(leftRow: InternalRow): InternalRow = {
     val group = groupOf(leftRow)
     if (group < 0) null else candidates.lastPassing(leftRow, reader.first(group), lastCandidate(leftRow, group))
@@ -94,18 +87,15 @@ private[lastjoin] class GroupedRowsSearch(
   }
 
   private def lastCandidate(leftRow: InternalRow, group: Int): Int =
-    try longTime match {
-        case _ if terms.asOf.isEmpty => reader.last(group)
-        case Some(longTime) =>
-          val time = longTime(leftRow)
-          if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time.getLong(0))
-        case None =>
+    longTime match {
+      case _ if terms.asOf.isEmpty => reader.last(group)
+      case Some(longTime) =>
+        val time = longTime(leftRow)
+        if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time.getLong(0))
+      case None =>
+        try {
           val time = rowTime(leftRow)
           if (time.isNullAt(0)) -1 else reader.lastUpTo(group, time)
-      }
-    catch {
-      case NonFatal(error) =>
-        candidates.failures.ofBound(error, leftRow, reader, group)
-        -1
+        } catch { case _: Exception => reader.last(group) }
     }
 }

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.lastjoin.search
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.unsafe.Platform
@@ -10,7 +8,7 @@ import io.github.sparkjoinery.execution.rows.{BatchedLookup, GroupedRows, KeyInd
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /**
- * The left rows of a task, read ahead by a batch, each with the places of its candidates in [[GroupedRows]].
+ * Reads the left rows of a task ahead in batches, and finds the positions of each row's candidates in [[GroupedRows]].
  *
  * @param relation
  *   the right rows
@@ -24,19 +22,14 @@ private[lastjoin] class LeftBatch(
   extends Iterator[UnsafeRow] {
 
   private val rows = Array.fill(LeftBatch.Rows)(new UnsafeRow(left.length))
-  private val ends = new Array[Int](LeftBatch.Rows) // in the buffer
+  private val ends = new Array[Int](LeftBatch.Rows) // where each row ends in the buffer
   private var buffer = new Array[Byte](LeftBatch.Bytes)
   private var count = 0
   private var current = -1
-  private val failures = new Failures(terms, left, right)
-  private val errors = new Array[Throwable](LeftBatch.Rows) // why the bound of a row cannot be computed
-  private var failed = 0
 
   private val longs = UnsafeProjection.create(
     Seq(terms.leftLongKey.getOrElse(Literal(0L)), terms.leftLongTime.getOrElse(Literal(0L))),
     left)
-  private lazy val longKeyAlone =
-    UnsafeProjection.create(Seq(terms.leftLongKey.getOrElse(Literal(0L)), Literal(0L)), left)
   private val rowKey = Option.when(terms.leftLongKey.isEmpty)(UnsafeProjection.create(terms.leftKeys, left))
   private val rowTime =
     terms.asOf.filter(_ => terms.leftLongTime.isEmpty).map(time => UnsafeProjection.create(Seq(time), left))
@@ -53,9 +46,9 @@ private[lastjoin] class LeftBatch(
     rows(current)
   }
 
-  // of the row that `next` returned last
+  // The following methods are about the row that `next` returned last.
 
-  /** Places of the first and the last candidate; the last is before the first if there is none. */
+  /** Positions of the first and the last candidate. The last is before the first if there is none. */
   def first: Int = lookup.firsts(current)
   def last: Int = lookup.lasts(current)
 
@@ -75,13 +68,12 @@ private[lastjoin] class LeftBatch(
         i += 1
       }
     }
-    if (failed > 0) settleErrors()
     lookup.fetch(count)
     count > 0
   }
 
   private def look(i: Int): Unit = {
-    val values = keyAndTime(i)
+    val values = longs(rows(i))
     lookup.keys(i) = values.getLong(0)
     lookup.times(i) = values.getLong(1)
     lookup.groups(i) =
@@ -90,43 +82,14 @@ private[lastjoin] class LeftBatch(
       else { val key = rowKey.get(rows(i)); if (key.anyNull) KeyIndex.Absent else reader.group(key) }
   }
 
-  private def keyAndTime(i: Int): UnsafeRow =
-    try longs(rows(i))
-    catch {
-      case NonFatal(error) =>
-        val key = longKeyAlone(rows(i)) // an ordinary join meets its errors, too
-        hasFailed(i, error)
-        key
-    }
-
   private def lastUpTo(i: Int, group: Int): Int = {
-    val none = reader.first(group) - 1
     try {
       val time = rowTime.get(rows(i))
-      if (time.anyNull) none else reader.lastUpTo(group, time)
-    } catch { case NonFatal(error) => hasFailed(i, error); none }
+      if (time.anyNull) reader.first(group) - 1 else reader.lastUpTo(group, time)
+    } catch { case _: Exception => reader.last(group) }
   }
 
-  private def hasFailed(i: Int, error: Throwable): Unit = {
-    errors(i) = error
-    failed += 1
-  }
-
-  /** Once groups are known: rows whose bound fails have no match, if that is no error of the query. */
-  private def settleErrors(): Unit = {
-    var i = 0
-    while (i < count) {
-      if (errors(i) != null) {
-        if (lookup.groups(i) >= 0) failures.ofBound(errors(i), rows(i), reader, lookup.groups(i))
-        lookup.lasts(i) = lookup.firsts(i) - 1
-        errors(i) = null
-      }
-      i += 1
-    }
-    failed = 0
-  }
-
-  /** Copies the next rows: whoever gives them has but one at a time. */
+  /** Copies the next rows, because the input reuses one row. */
   private def copyRows(): Unit = {
     count = 0
     var end = 0

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.lastjoin.search
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -10,7 +8,7 @@ import org.apache.spark.sql.joinery.{ReplayedRows, SpillLimits, TaskBuildMemory}
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
-/** Walks the sorted right side, key by key. */
+/** Walks over the sorted right side, key by key. */
 private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expression], output: Seq[Attribute]) {
   private val keyOf = UnsafeProjection.create(keys, output)
   private val ordering = RowOrdering.create(
@@ -18,7 +16,7 @@ private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expre
     Nil)
   private var key: UnsafeRow = _
 
-  /** The row at hand, good until the next `advance`; null at the end. */
+  /** The current row, valid until the next `advance`; null at the end. */
   var row: UnsafeRow = _
   advance()
 
@@ -29,15 +27,15 @@ private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expre
 
   def isAt(wanted: UnsafeRow): Boolean = row != null && ordering.compare(key, wanted) == 0
 
-  /** Moves to the first row whose key is not before the one wanted. */
+  /** Moves to the first row whose key is not before the wanted key. */
   def skipTo(wanted: UnsafeRow): Unit = while (row != null && ordering.compare(key, wanted) < 0) advance()
 }
 
-/** The right rows of the key at hand. Left rows come sorted by key, so each key is entered once. */
+/** The right rows of the current key. Left rows come sorted by key, so each key is entered once. */
 private[lastjoin] abstract class RightGroup(cursor: RightCursor) {
   private var current: UnsafeRow = _
 
-  /** The match of a left row with this key, or null. */
+  /** Returns the match of a left row with this key, or null. */
   final def lastMatch(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     if (current == null || current != key) {
       current = key.copy()
@@ -51,7 +49,7 @@ private[lastjoin] abstract class RightGroup(cursor: RightCursor) {
   protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow
 }
 
-/** Keys alone: the first row of the right side, which is sorted backwards. */
+/** The group of a join by keys alone. The right side is sorted backwards, so the first row is the match. */
 private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cursor) {
   private var last: UnsafeRow = _
 
@@ -61,8 +59,8 @@ private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cu
 }
 
 /**
- * As of a time: both sides move forwards together; the prevailing right row is all that is kept. For left rows whose
- * bound fails, which come last, that is the last of all.
+ * The group of an as-of join. Both sides move forwards together, and the group holds only the last right row that is
+ * not after the left one.
  */
 private[lastjoin] class AsOfGroup(
     cursor: RightCursor,
@@ -79,20 +77,15 @@ private[lastjoin] class AsOfGroup(
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     val isKnown = asOf.start(leftRow)
-    if (isKnown || asOf.error != null) advance(key, isKnown)
-    if (asOf.error != null && prevailing != null) check.failures.ofPair(asOf.error, leftRow, prevailing)
-    if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
-  }
-
-  /** @param isKnown whether the left row has a time to stop at */
-  private def advance(key: UnsafeRow, isKnown: Boolean): Unit =
-    while (cursor.isAt(key) && (asOf.isUnknown(cursor.row) || !isKnown || asOf.holds)) {
+    while (isKnown && cursor.isAt(key) && (asOf.isUnknown(cursor.row) || asOf.holds)) {
       if (!asOf.unknown) prevailing = cursor.row.copy()
       cursor.advance()
     }
+    if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
+  }
 }
 
-/** The as-of comparison of one left row with right rows. */
+/** Compares the time of one left row with those of right rows. */
 private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) {
   private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
   private val rightTime = UnsafeProjection.create(terms.rightTime.toSeq, right)
@@ -103,22 +96,18 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
   private var time: UnsafeRow = _
   private var candidate: UnsafeRow = _
 
-  /** Why the time of the left row at hand cannot be computed; null if it can be. */
-  var error: Throwable = _
-
-  /** @return whether any right row can come up to this left row's time */
+  /** @return true if right rows may match the left row: it has a time, or its time throws */
   def start(leftRow: InternalRow): Boolean =
     try {
-      error = null
       time = leftTime(leftRow)
       !time.isNullAt(0)
     } catch {
-      case NonFatal(failure) =>
-        error = failure
-        false
+      case _: Exception =>
+        time = null
+        true
     }
 
-  /** Whether a right row has no time; looks at it for `holds`. */
+  /** True if the right row has no time. Keeps the row's time for `holds`. */
   def isUnknown(rightRow: InternalRow): Boolean = {
     candidate = rightTime(rightRow)
     unknown
@@ -126,13 +115,16 @@ private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute
 
   def unknown: Boolean = candidate.isNullAt(0)
 
-  def holds: Boolean = {
+  def holds: Boolean = time == null || {
     val order = ordering.compare(candidate, time)
     order < 0 || order == 0 && !terms.strict
   }
 }
 
-/** Any condition: the key's right rows, last first, are tried one after the other. They are buffered, and spill. */
+/**
+ * The group of a join with any condition. It buffers the right rows of the key, last first, and tests one after the
+ * other. The buffer spills.
+ */
 private[lastjoin] class BufferedGroup(
     cursor: RightCursor,
     terms: LastJoinTerms,
@@ -159,30 +151,13 @@ private[lastjoin] class BufferedGroup(
 
   override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
     check.stop = false
-    if (asOf.exists(!_.start(leftRow))) {
-      asOf.filter(_.error != null).foreach(fail(leftRow, _))
-      return null
-    }
-    var passed = false
-    val last = firstOf { candidate =>
-      passed = asOf.forall(asOf => !asOf.isUnknown(candidate) && asOf.holds) && check.passes(leftRow, candidate)
-      passed || check.stop
-    }
-    if (passed) last else null
-  }
-
-  /** The first of the candidates that passes, or null; good until the next group. */
-  private def firstOf(passes: UnsafeRow => Boolean): UnsafeRow = {
+    if (asOf.exists(!_.start(leftRow))) return null
     val reader = candidates.reader(0)
     var row = reader.read()
-    while (row != null && !passes(row)) row = reader.read()
-    row
-  }
-
-  private def fail(leftRow: InternalRow, asOf: AsOfComparison): Unit = if (check.failures.mayMatch(leftRow)) {
-    firstOf { candidate =>
-      if (!asOf.isUnknown(candidate)) check.failures.ofPair(asOf.error, leftRow, candidate)
-      false
+    while (row != null) {
+      if (asOf.forall(asOf => !asOf.isUnknown(row) && asOf.holds) && check.passes(leftRow, row)) return row
+      row = if (check.stop) null else reader.read()
     }
+    null
   }
 }

@@ -10,9 +10,9 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import io.github.sparkjoinery.execution.skew.Cuts
 
 /**
- * See [[io.github.sparkjoinery.lastjoin.logical.CarryOver]]. Each task carries over at most one row per part: the last
- * one among its own rows before the part. If several tasks carry a row into the same part, the join takes the last of
- * them, as always.
+ * Computes [[io.github.sparkjoinery.lastjoin.logical.CarryOver]]. Each task carries over at most one row per part: the
+ * last one among its own rows before the part. If several tasks carry a row into the same part, the join takes the last
+ * of them, as always.
  *
  * @param order
  *   ORDER BY and tie-breaker

@@ -16,8 +16,8 @@ import io.github.sparkjoinery.execution.skew.{Cuts, ShuffleReads}
  * find the same match as in the whole partition.
  *
  * @param time
- *   a long over the child's output. Rows where it is NULL match nothing. Left ones are in the last part, with the last
- *   right row of each key: their bound may have thrown, which is an error only if there is a candidate.
+ *   a long over the child's output. Rows with a NULL time match nothing. NULL times of the left side are in the last
+ *   part.
  * @param slices
  *   shared by both sides
  * @param carry

@@ -20,7 +20,7 @@ import io.github.sparkjoinery.execution.skew.{Cuts, Reservoir}
  * @param time
  *   a long over its output
  * @param stored
- *   from either side
+ *   times of either side's hot keys, from the artifact store
  */
 class TimeSlices(
     @transient private val side: ShuffleQueryStageExec,

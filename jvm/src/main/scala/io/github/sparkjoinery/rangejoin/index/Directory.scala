@@ -1,18 +1,17 @@
 package io.github.sparkjoinery.rangejoin.index
 
 /**
- * Where to look for a value among ascending longs. The way from the least to the greatest is cut into even steps, and
- * 32 steps share a word: a bit for each that says whether it has values, and the place of the first value from there
- * on. As each step with a bit has one value or more, the bits before a step are counted to come near its place. A
- * search takes one look here and one or two at values beside each other, where bisection would take twenty far apart;
- * where most values are in few steps, it bisects those.
+ * Finds a value among ascending longs. The range from the least to the greatest value is cut into even steps, and 32
+ * steps share a word. A word has a bit for each step that has values, and the place of the first value in its steps.
+ * Each step with a bit has at least one value, so the count of bits before a step leads near its place. A search takes
+ * one look at a word and one or two at neighbouring values; bisection would take twenty looks far apart. If most values
+ * are in few steps, the search bisects those.
  *
- * Ranges that are narrow beside the distance from value to value mostly meet steps without a bit, and are known by that
- * one look to have none.
+ * Ranges that are narrow compared with the distance between values mostly meet steps without a bit. One look shows that
+ * they hold no value.
  *
- * Source: the idea of a radix table over sorted keys (A. Kipf et al., "RadixSpline: a single-pass learned index",
- * 2020), without the spline; and that of counting bits to a rank (G. Jacobson, "Space-efficient static trees and
- * graphs", 1989).
+ * Sources: a radix table over sorted keys (A. Kipf et al., "RadixSpline: a single-pass learned index", 2020), without
+ * the spline; counting bits to a rank (G. Jacobson, "Space-efficient static trees and graphs", 1989).
  *
  * @param from
  *   the place of the first value
@@ -23,9 +22,9 @@ package io.github.sparkjoinery.rangejoin.index
  * @param greatest
  *   the last value
  * @param shift
- *   binary digits within a step
+ *   the number of binary digits within a step
  * @param words
- *   the place in the upper half, the bits in the lower; one more at the end
+ *   the place in the upper half, the bits in the lower half; one more word at the end
  */
 private[index] final class Directory private (
     from: Int,
@@ -49,7 +48,7 @@ private[index] final class Directory private (
       firstFrom(values, bound + 1, near(words(word), step), placeIn(words(word + 1))) - 1
     }
 
-  /** The place of the first value from `lower` on; or -1 if it is plain that no value is in [lower, upper]. */
+  /** The place of the first value from `lower` on, or -1 if the directory shows that no value is in [lower, upper]. */
   def firstWithin(values: Array[Long], lower: Long, upper: Long): Int =
     if (upper < least || lower > greatest) Nowhere
     else if (lower <= least) from
@@ -66,12 +65,12 @@ private[index] final class Directory private (
       else placeIn(next)
     }
 
-  /** Without a sign, so that it cannot overflow. */
+  /** The step of a value. The difference is taken without a sign, so that it cannot overflow. */
   private def stepOf(value: Long): Long = (value - least) >>> shift
 
-  /** A place in the word of a step, with no value before it that is not before the step. */
+  /** A place in the word of a step. All values before it are before the step. */
   private def near(word: Long, step: Long): Int =
-    placeIn(word) + Integer.bitCount(word.toInt & ((1 << step.toInt) - 1)) // only five digits of a shift count
+    placeIn(word) + Integer.bitCount(word.toInt & ((1 << step.toInt) - 1)) // shifts use five digits only
 
   /** The first place of [near, end) whose value is `least` or more, or `end`. */
   private def firstFrom(values: Array[Long], least: Long, near: Int, end: Int): Int = {
@@ -90,16 +89,16 @@ private[index] final class Directory private (
 }
 
 private[index] object Directory {
-  private val LeastValues = 256 // fewer are near to each other anyway
-  private val StepsPerValue = 16 // or half as many
+  private val LeastValues = 256 // fewer are near each other anyway
+  private val StepsPerValue = 16 // at most, and at least half as many
   private val StepsPerWord = 32
   private val Soon = 4
   private val Nowhere = -1
 
-  /** Bytes that directories take for each value, at most. */
+  /** The most bytes that directories take for each value. */
   val BytesPerValue: Long = StepsPerValue * 8L / StepsPerWord
 
-  /** One of [from, until), or null if there are too few values to need one. */
+  /** A directory of the values in [from, until), or null if there are too few to need one. */
   def of(values: Array[Long], from: Int, until: Int): Directory =
     if (until - from < LeastValues) null
     else {

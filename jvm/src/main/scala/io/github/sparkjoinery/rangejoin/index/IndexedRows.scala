@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.joinery.ShippedRelation
 
 /**
- * Stands for the rows that a broadcast collects, where their index is there already. Iterating over it gives nothing.
+ * Takes the place of the rows that a broadcast collects, if their index exists already. The iterator is empty.
  *
  * @param index
- *   None if it is too large to be shipped
+ *   None if the index is too large to be broadcast
  */
 private[rangejoin] final class IndexedRows(val index: Option[ShippedRelation]) extends Iterator[InternalRow] {
   override def hasNext: Boolean = false

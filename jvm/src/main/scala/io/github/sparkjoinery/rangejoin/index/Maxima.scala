@@ -1,13 +1,13 @@
 package io.github.sparkjoinery.rangejoin.index
 
 /**
- * The greatest value of each block of 16 values, of each 16 such blocks, and so on: a tree without pointers, an eighth
- * of the values in size, whatever the intervals are. It takes the place of the rows active at each key in eBay's range
- * index, which are as many as the square of the rows where long intervals overlap.
+ * A tree of maxima without pointers: the greatest value of each block of 16 values, of each 16 such blocks, and so on.
+ * The tree takes an eighth of the size of the values, for any intervals. eBay's range index keeps the rows active at
+ * each key instead. Their number grows with the square of the rows if long intervals overlap.
  *
  * @param running
- *   the greatest value up to the end of each block of 16: intervals that do not reach far are looked for no further
- *   than that
+ *   the greatest value up to the end of each block of 16, at which a search stops if all intervals before it end too
+ *   early
  */
 private[index] final class Maxima private (
     values: Array[Long],
@@ -17,7 +17,7 @@ private[index] final class Maxima private (
 
   def bytes: Long = levels.iterator.map(_.length * 8L).sum + running.length * 8L
 
-  /** The last place in [first, from] whose value is `least` or more; one before `first` if there is none. */
+  /** The last place in [first, from] whose value is at least `least`, or a place before `first` if there is none. */
   def lastAtLeast(least: Long, first: Int, from: Int): Int = {
     var place = from
     while (place >= first && values(place) < least) {
@@ -30,7 +30,7 @@ private[index] final class Maxima private (
     place
   }
 
-  /** From the last place of a block, over whole blocks that have nothing so great. */
+  /** Goes back from the last place of a block over whole blocks whose values are all less. */
   private def skip(last: Int, least: Long, first: Int): Int = {
     var place = last
     var level = 0
@@ -45,7 +45,7 @@ private[index] final class Maxima private (
     place
   }
 
-  /** The last place of the last block of the lowest level, below a block that has such a value. */
+  /** The last place of the last block of the lowest level that has such a value, below a block that has one. */
   private def descend(last: Int, least: Long, from: Int): Int = {
     var place = last
     var level = from - 1
@@ -62,7 +62,7 @@ private[index] final class Maxima private (
 private[index] object Maxima {
   private val Bits = 4
   private val Mask = (1 << Bits) - 1
-  private val MostLevels = 7 // 16 to the seventh: as many places as an index may have
+  private val MostLevels = 7 // 16 to the seventh: the most places that an index has
 
   /** log2 of the places in a block of a level. */
   private def shift(level: Int): Int = Bits * (level + 1)

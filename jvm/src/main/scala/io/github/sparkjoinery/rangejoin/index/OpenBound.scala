@@ -4,14 +4,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
 /**
- * The term of a comparison that some rows match without, such as `valid_to` in `ts < valid_to OR valid_to IS NULL`. An
- * open row is filed as the first or last long, which is within every bound of the other side. A row with NULL is filed
- * as the opposite long: it can match open rows of the other side, and no others.
+ * The term of a comparison that need not hold for some rows, such as `valid_to` in `ts < valid_to OR valid_to IS NULL`.
+ * These rows are open. An open row has the first or last long, which is within every bound of the other side. A row
+ * with NULL has the opposite long: it can match open rows of the other side, and no others.
  *
  * @param isOpen
- *   whether a row matches without, over the columns of the term's side; false where only the other side has such rows
+ *   true if a row is open, over the columns of the term's side; false if only the other side has open rows
  * @param isUpper
- *   whether the term bounds the other side's from above
+ *   true if the term bounds the other side's from above
  */
 private[rangejoin] case class OpenBound(term: Expression, isOpen: Expression, isUpper: Boolean)
   extends Expression with Unevaluable {

@@ -7,18 +7,17 @@ import org.apache.spark.sql.execution.joinery.ShippedRelation
 
 import io.github.sparkjoinery.execution.rows.{KeyIndex, LastUpTo, LongKeyIndex, RowKeyIndex, RowPages}
 
-/** What is broadcast for a range join to search. */
+/** A broadcast relation that a range join searches. */
 abstract class SearchableRelation extends ShippedRelation {
   def index: RangeIndex
 }
 
 /**
- * Rows in memory with a point or an interval each, key after key, each key's rows by where they start. Starts and ends
- * are longs in arrays of their own, so that a search touches no row. Read-only; shared by the tasks of an executor when
- * broadcast.
+ * Rows in memory, each with a point or an interval. The rows are grouped by key, and each key's rows are sorted by
+ * their starts. Starts and ends are longs in arrays of their own, so that a search reads no row. An index is read-only.
+ * The tasks of an executor share a broadcast index.
  *
- * After the rows that have bounds come those whose bounds could not be computed, which are candidates of every probe,
- * and then those that can match nothing.
+ * Rows that cannot match come after the rows that have bounds.
  *
  * Source: eBay's range index (X. Zhang, "Spark optimisation: high-performance range join", 2021), with a tree of
  * [[Maxima]] in place of the active rows.
@@ -26,17 +25,15 @@ abstract class SearchableRelation extends ShippedRelation {
  * @param firsts
  *   key number -> place of its first row; one more at the end
  * @param addresses
- *   place -> row
+ *   place -> address of the row
  * @param starts
- *   place -> where the row's interval begins, or its point
+ *   place -> start of the row's interval, or its point
  * @param ends
- *   place -> where its interval ends; null for points
+ *   place -> end of the row's interval; null if all rows are points
  * @param directories
- *   key number -> where to look among its starts; null for keys with few rows, and if there is none at all
- * @param failed
- *   key numbers of rows whose bounds could not be computed, in order
+ *   key number -> directory of its starts; null for keys with few rows, and if there is none at all
  * @param prefix
- *   what all texts begin with that the rows are filed by; starts and ends are of what comes behind
+ *   the bytes that all texts in the bounds begin with; starts and ends are made from the bytes after them
  * @param buildTimeMs
  *   milliseconds from the first row to the last array
  */
@@ -50,26 +47,27 @@ final class RangeIndex private[index] (
     private[index] val ends: Array[Long],
     private[index] val maxima: Maxima,
     private[index] val directories: Array[Directory],
-    private[index] val failed: Array[Int],
     private[index] val prefix: Array[Byte],
     val buildTimeMs: Long) extends SearchableRelation with Serializable {
 
   override def index: RangeIndex = this
 
-  /** All rows, also those that can match nothing. */
+  /** The number of all rows, including rows that cannot match. */
   def numRows: Int = addresses.length
 
   override def estimatedSize: Long =
     pages.bytes + keyIndex.bytes + firsts.length * 4L + addresses.length * 8L + starts.length * 8L +
-      (if (ends == null) 0 else ends.length * 8L + maxima.bytes) + failed.length * 4L +
+      (if (ends == null) 0 else ends.length * 8L + maxima.bytes) +
       (if (directories == null) 0
        else directories.iterator.filter(_ != null).map(_.bytes).sum + directories.length * 4L)
 
   /**
+   * The reader of one task.
+   *
    * @param beforeUpper
-   *   whether a row has to start before the upper bound of a probe, or may start there
+   *   true if a row has to start before the upper bound of a probe; false if it may start there
    * @param afterLower
-   *   whether it has to end after the lower bound, or may end there
+   *   true if a row has to end after the lower bound; false if it may end there
    */
   def reader(beforeUpper: Boolean, afterLower: Boolean): RangeIndexReader =
     new RangeIndexReader(this, beforeUpper, afterLower)
@@ -78,10 +76,10 @@ final class RangeIndex private[index] (
 private[index] object RangeIndex {
 
   /**
-   * With what is needed to search it.
+   * An index with the structures for its search.
    *
    * @param begun
-   *   nanoseconds of the clock when its first row came
+   *   nanoseconds of the clock when the first row came
    */
   def of(
       numFields: Int,
@@ -91,7 +89,6 @@ private[index] object RangeIndex {
       addresses: Array[Long],
       starts: Array[Long],
       ends: Array[Long],
-      failed: Array[Int],
       prefix: Array[Byte],
       begun: Long): RangeIndex = {
     val maxima = if (ends == null) null else Maxima.of(ends)
@@ -109,16 +106,15 @@ private[index] object RangeIndex {
       ends,
       maxima,
       found,
-      failed,
       prefix,
       buildTimeMs)
   }
 }
 
-/** One task's view of an index, and its search at hand; a row is good until the next is asked for. */
+/** One task's view of an index, with the state of the current search. A row is valid until the next one is read. */
 final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower: Boolean) {
 
-  /** Whether there is no key to be found. */
+  /** True if the index has no keys. */
   val isEmpty: Boolean = index.firsts.length == 1
   import RangeIndexReader._
 
@@ -128,28 +124,26 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   private val keyScratch = if (rowKeys == null) null else rowKeys.scratch
   private val (firsts, starts, ends, maxima) = (index.firsts, index.starts, index.ends, index.maxima)
   private val directories = index.directories
-  private val (failed, firstFailed) = (index.failed, index.firsts.last)
 
   private var key = -1
-  private var first = 0 // of the places that are left to be looked at
+  private var first = 0 // the places left to search are first to last
   private var last = -1
-  private var least = 0L // the least end that is wanted; only where intervals are looked at backwards
+  private var least = 0L // the least end of a candidate, if intervals are searched backwards
   private var isBackwards = false
-  private var nextFailed = Unknown
   private var found = 0L
 
-  /** What bounds are compared with before their longs are made. */
+  /** The prefix with which bounds are compared before their longs are made. */
   def prefix: Array[Byte] = index.prefix
 
   /** Number of a key, or -1. */
   def numberOf(key: Long): Int = longKeys.find(key)
   def numberOf(key: UnsafeRow): Int = rowKeys.find(key, keyScratch)
 
-  /** Candidates are rows of a key that start up to `upper` and end from `lower` on. */
+  /** Starts a search. Candidates are the rows of a key that start up to `upper` and end from `lower` on. */
   def between(key: Int, lower: Long, upper: Long): Unit = {
     begin(key)
     if (beforeUpper && upper == Long.MinValue || afterLower && lower == Long.MaxValue) return
-    val until = if (beforeUpper) upper - 1 else upper // whole numbers
+    val until = if (beforeUpper) upper - 1 else upper // longs are whole numbers
     val from = if (afterLower) lower + 1 else lower
     val end = firsts(key + 1)
     first = firsts(key)
@@ -166,7 +160,9 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     }
   }
 
-  /** The last place that starts up to a bound, from `first` on: a few steps away as a rule, else by search. */
+  /**
+   * The last place from `first` on that starts up to a bound. It is usually a few steps away, and searched otherwise.
+   */
   private def lastUpTo(bound: Long, end: Int): Int = if (bound == Long.MaxValue) end - 1
   else {
     val near = math.min(first + Near, end)
@@ -175,7 +171,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (place < near || place == end) place - 1 else search(place, end, bound)
   }
 
-  /** The first of the key's points from a bound on; or -1 if it is plain that there is none up to another. */
+  /** The place of the key's first point from `from` on, or -1 if it is plain that no point is up to `until`. */
   private def firstWithin(from: Long, until: Long, end: Int): Int = {
     val directory = if (directories == null) null else directories(key)
     if (directory != null) directory.firstWithin(starts, from, until)
@@ -183,27 +179,27 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     else LastUpTo.search(starts, first, end, from - 1) + 1
   }
 
-  /** The last place of the key's that starts up to a bound; it is known not to lie before the first that is given. */
+  /** The last place of the key that starts up to a bound. It must not lie before `from`. */
   private def search(from: Int, end: Int, bound: Long): Int = {
     val directory = if (directories == null) null else directories(key)
     if (directory == null) LastUpTo.search(starts, from, end, bound) else directory.lastUpTo(starts, bound)
   }
 
-  /** Whether all points of a key are known to be within so much of one; of intervals nothing is known. */
+  /** True if all points of a key are known to be within `reach` of a point. For intervals, nothing is known. */
   def areWithin(reach: Long, point: Long, key: Int): Boolean = firsts(key) == firsts(key + 1) || ends == null && {
     val (least, greatest) = (starts(firsts(key)), starts(firsts(key + 1) - 1))
     (least >= point || point - least >= 0 && point - least <= reach) &&
     (greatest <= point || greatest - point >= 0 && greatest - point <= reach)
   }
 
-  /** Candidates are all rows of a key. */
+  /** Starts a search whose candidates are all rows of a key. */
   def all(key: Int): Unit = {
     begin(key)
     first = firsts(key)
     last = firsts(key + 1) - 1
   }
 
-  /** There are no candidates. */
+  /** Starts a search without candidates. */
   def none(): Unit = begin(-1)
 
   private def begin(key: Int): Unit = {
@@ -211,7 +207,6 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     first = 0
     last = -1
     isBackwards = false
-    nextFailed = Unknown
   }
 
   /** The place of the next candidate, or -1. */
@@ -219,38 +214,16 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (isBackwards) {
       val place = maxima.lastAtLeast(least, first, last)
       last = place - 1
-      if (place >= first) { found += 1; return place }
-      isBackwards = false
-      last = first - 1
+      if (place >= first) { found += 1; place }
+      else -1
     } else if (first <= last) {
       first += 1
       found += 1
-      return first - 1
-    }
-    nextWithoutBounds()
+      first - 1
+    } else -1
   }
 
-  private def nextWithoutBounds(): Int = {
-    if (nextFailed == Unknown) nextFailed = firstFailedOf(key)
-    if (nextFailed == failed.length || failed(nextFailed) != key) -1
-    else {
-      nextFailed += 1
-      found += 1
-      firstFailed + nextFailed - 1
-    }
-  }
-
-  /** The first row of a key, or of a later one, whose bounds could not be computed. */
-  private def firstFailedOf(key: Int): Int = {
-    var (from, until) = (0, failed.length)
-    while (from < until) {
-      val middle = (from + until) >>> 1
-      if (failed(middle) < key) from = middle + 1 else until = middle
-    }
-    from
-  }
-
-  /** How many candidates there were since this was asked last. */
+  /** The number of candidates since the last call. */
   def candidates(): Long = {
     val candidates = found
     found = 0
@@ -262,5 +235,4 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
 
 private object RangeIndexReader {
   val Near = 8
-  val Unknown = -1
 }

@@ -27,11 +27,12 @@ case class RangeLayout(
 
   def longKey: Option[Expression] = RowGrouping.longKey(keys)
 
-  /** Start, end, and whether one of them could not be computed, so that the row is a candidate of every probe. */
-  def bounds(prefix: SharedPrefix): Seq[Expression] = Seq(
-    RangeLong.orNull(start, prefix),
-    RangeLong.orNull(end.getOrElse(start), prefix),
-    RangeLong.anyFails(start +: end.toSeq))
+  /** Whether rows have ends of their own. A point that fails is everywhere, and so an interval. */
+  def hasEnds: Boolean = end.isDefined || RangeLong.mayFail(start)
+
+  /** Start and end as longs; what cannot be computed is within the bounds of every probe. */
+  def bounds(prefix: SharedPrefix): Seq[Expression] =
+    Seq(RangeLong.lower(start, prefix), RangeLong.upper(end.getOrElse(start), prefix))
 
   def canonicalized: RangeLayout =
     copy(keys = keys.map(_.canonicalized), start = start.canonicalized, end = end.map(_.canonicalized))

@@ -7,36 +7,43 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.github.sparkjoinery.expressions.OrderedLong
-import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.planning.{MayFail, OnError}
 
-/** The long by which an index files a term: it never falls as the term rises. */
+/** The long by which an index sorts a term. The long never falls as the term rises. */
 object RangeLong {
 
   def supports(dataType: DataType): Boolean = isExact(dataType) || LeadingLong.supports(dataType)
 
-  /** Whether different values have different longs. Else what an index finds has to be compared itself. */
+  /** True if different values have different longs. Otherwise the values of candidates are compared, too. */
   def isExact(dataType: DataType): Boolean = OrderedLong.supports(dataType)
 
-  def apply(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression =
-    if (isExact(term.dataType)) OrderedLong(term) else LeadingLong(term, prefix)
-
-  /** The same; NULL if the term fails, unless it may be open. */
-  def orNull(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression = term match {
-    case open: OpenBound =>
-      If(MayFail.orNull(open.isOpen), open.longOfOpen, Coalesce(Seq(orNull(open.term, prefix), open.longOfNull)))
-    case _ => apply(MayFail.orNull(term), prefix)
+  def apply(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression = term match {
+    case open: OpenBound => If(open.isOpen, open.longOfOpen, Coalesce(Seq(apply(open.term, prefix), open.longOfNull)))
+    case _ if isExact(term.dataType) => OrderedLong(term)
+    case _ => LeadingLong(term, prefix)
   }
 
-  /** Whether one of several terms raises an error. */
-  def anyFails(terms: Seq[Expression]): Expression = MayFail.anyOf(terms.flatMap {
-    case open: OpenBound => open.children
-    case term => Seq(term)
-  })
+  /** The long of a term that bounds rows of the other side from below. A term that fails is within every bound. */
+  def lower(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression =
+    orElse(term, apply(term, prefix), Long.MinValue)
+
+  /** The long of a term that bounds rows of the other side from above. A term that fails is within every bound. */
+  def upper(term: Expression, prefix: SharedPrefix = new SharedPrefix): Expression =
+    orElse(term, apply(term, prefix), Long.MaxValue)
+
+  /** A long computed from a term, or another long if the term fails. */
+  def orElse(term: Expression, long: Expression, ifFails: Long): Expression =
+    if (mayFail(term)) OnError(long, Literal(ifFails)) else long
+
+  def mayFail(term: Expression): Boolean = term match {
+    case open: OpenBound => open.children.exists(MayFail(_))
+    case _ => MayFail(term)
+  }
 }
 
 /**
- * What values begin with, as a long: the first eight bytes of strings behind the prefix that all of an index share, the
- * leading digits of long decimals.
+ * The beginning of a value as a long: the leading digits of a long decimal, or eight bytes of a string. The eight bytes
+ * follow the prefix that all strings of the index share.
  */
 private[rangejoin] case class LeadingLong(child: Expression, prefix: SharedPrefix) extends UnaryExpression {
   override def nullIntolerant: Boolean = true
@@ -61,7 +68,10 @@ private[rangejoin] case class LeadingLong(child: Expression, prefix: SharedPrefi
 
 object LeadingLong {
 
-  /** Strings in an order of their own, by language or without case, are not: bytes say nothing of it. */
+  /**
+   * Strings in another order than that of their bytes are not supported, such as those ordered by language or without
+   * case.
+   */
   def supports(dataType: DataType): Boolean = dataType match {
     case text: StringType => StringOrder.isOfBytes(text)
     case BinaryType | _: DecimalType => true

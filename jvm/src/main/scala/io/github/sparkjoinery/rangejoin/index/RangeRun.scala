@@ -8,28 +8,25 @@ import org.apache.spark.unsafe.Platform
 import io.github.sparkjoinery.execution.rows.{RowPages, RowsInOrder}
 
 /**
- * Rows of a task in the order of an index without keys, compressed: their starts, their ends if they are intervals, and
- * then the rows themselves, page by page, as an index has them in memory.
+ * Rows of a task in the order of an index without keys, compressed. The starts come first, then the ends if the rows
+ * are intervals. The rows follow page by page, as an index has them in memory.
  *
  * @param rowsRead
- *   by the task for this run, also those that no index keeps
+ *   the number of rows that the task read for this run, including rows that no index keeps
  * @param numBounded
- *   rows that have bounds
- * @param numFailed
- *   those after them whose bounds could not be computed
+ *   the number of rows that have bounds
  * @param numOthers
- *   those after them that can match nothing
+ *   the number of rows after them, which cannot match
  * @param prefix
- *   of the texts by which they are filed
+ *   the prefix of the texts in the bounds
  * @param pages
- *   their number
+ *   the number of pages
  * @param pageBytes
  *   bytes of all pages
  */
 private[rangejoin] final class RangeRun private (
     val rowsRead: Long,
     val numBounded: Int,
-    val numFailed: Int,
     val numOthers: Int,
     hasEnds: Boolean,
     val prefix: Array[Byte],
@@ -37,7 +34,7 @@ private[rangejoin] final class RangeRun private (
     val pageBytes: Long,
     compressed: CompressedBytes) extends Serializable {
 
-  def numRows: Int = numBounded + numFailed + numOthers
+  def numRows: Int = numBounded + numOthers
 
   /** @param firstPage the number that its first page will have */
   def read(firstPage: Int): RangeRun.Rows = {
@@ -61,8 +58,10 @@ private[rangejoin] final class RangeRun private (
 private[rangejoin] object RangeRun {
 
   /**
+   * The decompressed rows.
+   *
    * @param addresses
-   *   also of the rows that have no bounds
+   *   addresses of all rows, including those without bounds
    */
   private[index] case class Rows(
       starts: Array[Long],
@@ -70,7 +69,7 @@ private[rangejoin] object RangeRun {
       addresses: Array[Long],
       pages: Array[Array[Byte]])
 
-  /** The rows of an index, which has no keys. */
+  /** A run of the rows of an index without keys. */
   def apply(index: RangeIndex, rowsRead: Long): RangeRun = {
     val bounded = index.starts.length
     var (pages, pageBytes) = (0, 0L)
@@ -80,12 +79,10 @@ private[rangejoin] object RangeRun {
       if (index.ends != null) writeLongs(out, index.ends)
       writeRows(out, index) { bytes => pages += 1; pageBytes += bytes }
     }
-    val others = index.numRows - bounded - index.failed.length
     new RangeRun(
       rowsRead,
       bounded,
-      index.failed.length,
-      others,
+      index.numRows - bounded,
       index.ends != null,
       index.prefix,
       pages,
@@ -93,7 +90,12 @@ private[rangejoin] object RangeRun {
       compressed)
   }
 
-  /** In the order of their places. @param told of each page's bytes */
+  /**
+   * Writes the rows in the order of their places.
+   *
+   * @param told
+   *   takes the number of bytes of each page
+   */
   private def writeRows(out: DataOutputStream, index: RangeIndex)(told: Int => Unit): Unit =
     RowsInOrder.foreachPage(index.pages, index.addresses, 0, index.addresses.length) { (page, end) =>
       out.writeInt(end)
@@ -119,7 +121,12 @@ private[rangejoin] object RangeRun {
     values
   }
 
-  /** @param move gets a buffer, where in the array to begin, in bytes, and how many bytes */
+  /**
+   * Copies longs through a buffer.
+   *
+   * @param move
+   *   gets the buffer, the offset in the array in bytes, and the number of bytes
+   */
   private def inChunks(longs: Int)(move: (Array[Byte], Long, Int) => Unit): Unit = {
     val (buffer, total) = (chunk, longs * 8L)
     var from = 0L

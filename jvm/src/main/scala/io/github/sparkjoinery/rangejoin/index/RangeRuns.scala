@@ -4,13 +4,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.joinery.{BuildMemory, InParallel}
 
-import io.github.sparkjoinery.execution.rows.{LongKeyIndex, RowPages, RowsInOrder}
+import io.github.sparkjoinery.execution.rows.{LongKeyIndex, RowEntries, RowPages, RowsInOrder}
 
 /**
- * All rows of a side, in runs that tasks have sorted. To who expects rows it gives them one by one.
+ * All rows of a side, in runs that tasks have sorted. A caller that expects rows reads them one by one.
  *
  * @param numFields
- *   of a row
+ *   the number of columns
  */
 private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) extends Iterator[InternalRow] {
   import RangeRuns._
@@ -25,34 +25,31 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
   override def hasNext: Boolean = rows.hasNext
   override def next(): InternalRow = rows.next()
 
-  /** Whether the longs of all runs can be compared: the texts that they stand for begin alike. */
+  /** True if the longs of all runs can be compared, because their texts share one prefix. */
   def shareOnePrefix: Boolean = runs.forall(run => java.util.Arrays.equals(run.prefix, runs.head.prefix))
 
-  /** An index of them all, which share one prefix; None if there is no memory for it. */
+  /** Builds an index of all runs, which share one prefix. None if memory is too short or the rows are too many. */
   def index(memory: BuildMemory): Option[RangeIndex] = {
     val begun = System.nanoTime()
     val count = runs.map(_.numBounded.toLong).sum
     val bytes = runs.map(run => run.pageBytes + run.numRows * BytesPerRow).sum
-    if (count > RangeIndexBuilder.MostRows || !memory.acquire(bytes)) None
+    if (count > RowEntries.Most || !memory.acquire(bytes)) None
     else {
       val firstPages = runs.scanLeft(0)(_ + _.pages)
       val read = InParallel(runs.zip(firstPages), "joinery-range-index") { case (run, page) => run.read(page) }
+      val hasEnds = read.exists(_.ends != null) // a run of points has none
       val merged = merge(read.zip(runs).map { case (rows, run) =>
         Stretch(
           rows.starts,
-          rows.ends,
-          if (run.numBounded == run.numRows) rows.addresses else rows.addresses.take(run.numBounded))
+          if (rows.ends == null && hasEnds) rows.starts.clone() else rows.ends,
+          if (run.numBounded == run.numRows) rows.addresses else rows.addresses.take(run.numBounded)
+        )
       })
-      def after(from: RangeRun => Int, number: RangeRun => Int): Seq[Long] = read.zip(runs).flatMap {
-        case (rows, run) => rows.addresses.slice(from(run), from(run) + number(run))
-      }
-      val failed = after(_.numBounded, _.numFailed)
-      val others = after(run => run.numBounded + run.numFailed, _.numOthers)
+      val others = read.zip(runs).flatMap { case (rows, run) => rows.addresses.drop(run.numBounded) }
       val keys = new LongKeyIndex(memory)
-      if (count + failed.length > 0) keys.add(0L)
+      if (count > 0) keys.add(0L)
       val pages = RowPages.of(read.flatMap(_.pages).toArray)
-      val addresses =
-        if (failed.isEmpty && others.isEmpty) merged.addresses else merged.addresses ++ failed ++ others
+      val addresses = if (others.isEmpty) merged.addresses else merged.addresses ++ others
       val (rows, places) =
         if (runs.length > 1 && isDeep(merged) && memory.acquire(pages.bytes)) {
           val moved = RowsInOrder(pages, addresses)
@@ -67,7 +64,6 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
         places,
         merged.starts,
         merged.ends,
-        new Array[Int](failed.length),
         runs.headOption.fold(Array.emptyByteArray)(_.prefix),
         begun
       )
@@ -77,30 +73,30 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
 }
 
 private object RangeRuns {
-  private val BytesPerRow = 2 * 24L + 10 + Directory.BytesPerValue // twice, while two stretches become one
+  private val BytesPerRow = 2 * 24L + 10 + Directory.BytesPerValue // twice, because a merge copies the arrays
 
   private val SampledRows = 1000
   private val LeastOpen = 2.0
 
-  /** Rows in their order. */
+  /** Sorted rows. */
   private case class Stretch(starts: Array[Long], ends: Array[Long], addresses: Array[Long]) {
     def length: Int = starts.length
   }
 
   /**
-   * Whether intervals overlap so much that a search mostly finds several, which start beside each other. Then their
-   * rows are to lie beside each other, too, and not where each run had its own: what is read of one row brings the next
-   * into the processor's cache. Where a search finds one row, moving them all would not pay.
+   * True if intervals overlap so much that a search usually finds several, whose starts are neighbours. Their rows
+   * should be neighbours, too, so that reading one row brings the next into the processor's cache. Moving all rows does
+   * not pay if a search finds only one.
    */
   private def isDeep(rows: Stretch): Boolean = rows.ends != null && rows.length > 0 && {
     val (first, last) = (rows.starts.head, rows.starts.last)
     val sample = rows.starts.indices by math.max(1, rows.length / SampledRows)
     val reach = sample.map(place => math.max(0, math.min(rows.ends(place), last).toDouble - rows.starts(place))).sum
-    val open = reach / sample.length * rows.length / math.max(1, last.toDouble - first) // on average at a place
+    val open = reach / sample.length * rows.length / math.max(1, last.toDouble - first) // open intervals, on average
     open >= LeastOpen
   }
 
-  /** Two by two, so that each row is moved as often as there are binary digits in the number of stretches. */
+  /** Merges two by two, so that each row is moved once for each binary digit in the number of stretches. */
   private def merge(stretches: Seq[Stretch]): Stretch = stretches match {
     case Seq() => Stretch(Array.empty, null, Array.empty)
     case Seq(one) => one

@@ -3,10 +3,10 @@ package io.github.sparkjoinery.rangejoin.index
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The bytes that all texts of an index begin with. The index files a text by the eight bytes behind them. A text of the
- * other side that begins with other bytes lies before, or behind, all texts of the index.
+ * The bytes that all texts of an index begin with. The index sorts a text by the eight bytes after them. A text of the
+ * other side that begins with other bytes lies before or after all texts of the index.
  *
- * Expressions are made before the index is there. They hold this object, and the search sets its bytes.
+ * Expressions are created before the index exists. They hold this object, and the search sets its bytes.
  */
 private[rangejoin] class SharedPrefix(private var bytes: Array[Byte] = Array.emptyByteArray) extends Serializable {
 
@@ -37,7 +37,7 @@ private[index] object SharedPrefix {
   private def behind(text: UTF8String, bytes: Int): UTF8String =
     UTF8String.fromAddress(text.getBaseObject, text.getBaseOffset + bytes, text.numBytes - bytes)
 
-  /** How many bytes are the same, of so many. */
+  /** The number of leading bytes that are the same, at most `most`. */
   def sameBytes(text: UTF8String, bytes: Array[Byte], most: Int): Int = {
     var same = 0
     while (same < most && text.getByte(same) == bytes(same)) same += 1
@@ -55,7 +55,7 @@ private[index] final class PrefixFinder extends SharedPrefix {
     super.longOf(text)
   }
 
-  /** Goes on with the texts of another finder, too. */
+  /** Adds the texts of another finder. */
   def add(other: PrefixFinder): Unit = if (found == null) found = other.found
   else if (other.found != null) {
     val text = UTF8String.fromBytes(other.found)

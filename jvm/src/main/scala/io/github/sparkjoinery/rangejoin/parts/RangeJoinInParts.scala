@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.BooleanType
 import io.github.sparkjoinery.planning.{PartsByQuantiles, Repeatable}
 
 /**
- * A join by a range as one by the parts of the range.
+ * Rewrites a range join as a join on the parts of the range.
  * {{{
  *   Join p.x BETWEEN r.lo AND r.hi        Project
  *   :- points                             +- Join p.part = r.part AND p.x BETWEEN r.lo AND r.hi
@@ -20,12 +20,11 @@ import io.github.sparkjoinery.planning.{PartsByQuantiles, Repeatable}
  *                                               +- Generate explode(sequence(part of lo, part of hi)) AS i
  *                                                  +- ranges
  * }}}
- * Of two intervals that share several parts, the pair is given out in the first of these, which is where one of the two
- * begins.
+ * Two intervals that share several parts are emitted in the first of these, where one of the two begins.
  *
- * A copy cannot tell whether another has a match. Where rows are copied that the join keeps, or gives out once, the
- * copies are brought together again by a second shuffle. LEFT SEMI, LEFT ANTI, and EXISTS ask each copy, and then all
- * copies of a row. An outer join is made of its pairs, and of the rows all of whose copies are without a match:
+ * A copy of a row cannot tell if another copy has a match. If the join preserves a side whose rows are copied, a second
+ * shuffle groups the copies again. LEFT SEMI, LEFT ANTI and EXISTS test each copy, and then combine the copies of a
+ * row. An outer join is the union of its pairs and of the rows without a match in any copy:
  * {{{
  *   Union
  *   :- the inner join in parts, or the outer one that keeps the side whose rows have one part
@@ -35,14 +34,14 @@ import io.github.sparkjoinery.planning.{PartsByQuantiles, Repeatable}
  * }}}
  *
  * @param join
- *   without an equality
+ *   a join without an equality
  */
 private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: SideInParts) extends SQLConfHelper {
   import RangeJoinInParts._
 
   private val parts = PartsByQuantiles(conf.numShufflePartitions)
   private val cuts = {
-    val even = if (right.isDecided && !left.isDecided) right else left
+    val even = if (right.isPoint && !left.isPoint) right else left
     val read = Seq(even, left, right).find(mayBeReadForCuts).get
     parts.cuts(read.longs.head, read.relation)
   }
@@ -63,10 +62,10 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
       }
   }
 
-  /** What the plans give out that are put together: a union has no column twice, a side of the join may have. */
+  /** The output columns, each once. A side of the join may have a column twice, but a union may not. */
   private lazy val once = join.output.distinct
 
-  /** The pairs, each once, and the rows without one that have one part. */
+  /** The pairs, each once, and the unmatched rows of a preserved side of points. */
   private def pairs(output: Seq[Attribute]): LogicalPlan = {
     val (leftParts, rightParts) = (left.inParts(cuts, parts), right.inParts(cuts, parts))
     val givenOnce = for (a <- leftParts.isFirst; b <- rightParts.isFirst) yield Or(a, b)
@@ -74,18 +73,18 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
     val joinType =
       if (!isOuter(join.joinType)) join.joinType
       else outer(
-        keeps(join.joinType, isLeft = true) && left.isDecided,
-        keeps(join.joinType, isLeft = false) && right.isDecided)
+        keeps(join.joinType, isLeft = true) && left.isPoint,
+        keeps(join.joinType, isLeft = false) && right.isPoint)
     val inParts =
       join.copy(leftParts.relation, rightParts.relation, joinType, condition = condition.reduceOption(And))
-    inParts.copyTagsFrom(join) // with what was decided about it before
+    inParts.copyTagsFrom(join) // which hold earlier decisions about the join
     Project(output, inParts)
   }
 
   private def outer(keepsLeft: Boolean, keepsRight: Boolean): JoinType =
     if (keepsLeft && keepsRight) FullOuter else if (keepsLeft) LeftOuter else if (keepsRight) RightOuter else Inner
 
-  /** The rows of a side none of whose copies has a match, beside NULLs. */
+  /** The rows of a side without a match in any copy, with NULLs for the other side. */
   private def unmatched(side: SideInParts, other: SideInParts, hint: JoinHint): LogicalPlan = {
     val rows = together(side, other, hint, LeftAnti)
     Project(
@@ -95,7 +94,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
       rows)
   }
 
-  /** What becomes of the rows of a side in all parts together, where what is asked is whether they have a match. */
+  /** The result of a semi, anti or existence join for the rows of a side, combined from all parts. */
   private def together(side: SideInParts, other: SideInParts, hint: JoinHint, asked: JoinType): LogicalPlan = {
     val (copies, others) = (side.numbered(cuts, parts), other.inParts(cuts, parts))
     val ofCopies = join.condition.map(_.transform { case column: Attribute =>
@@ -120,7 +119,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
     }
   }
 
-  /** A value under the name and number of a column. */
+  /** A value with the name and id of a column. */
   private def named(value: Expression, column: Attribute): Alias =
     Alias(if (column.nullable) value else KnownNotNull(value), column.name)(
       column.exprId,
@@ -130,7 +129,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
 
 private[rangejoin] object RangeJoinInParts {
 
-  /** Why the sides cannot be read as this takes it; None if they can. */
+  /** The reason why the two sides cannot be read as the rewrite needs; None if they can. */
   def unreadable(joinType: JoinType, left: SideInParts, right: SideInParts): Option[String] = {
     val copied = Seq(left -> true, right -> false)
       .collect { case (side, isLeft) if keepsCopies(joinType, side, isLeft) => side.relation }
@@ -151,9 +150,9 @@ private[rangejoin] object RangeJoinInParts {
     case _ => false
   }
 
-  /** Whether rows of a side come together again, each to be kept, or to be given out once. */
+  /** True if the copies of a side's rows have to be grouped again, because the join preserves the side. */
   private def keepsCopies(joinType: JoinType, side: SideInParts, isLeft: Boolean): Boolean =
-    keeps(joinType, isLeft) && !side.isDecided
+    keeps(joinType, isLeft) && !side.isPoint
 
   private def keeps(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {
     case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => isLeft

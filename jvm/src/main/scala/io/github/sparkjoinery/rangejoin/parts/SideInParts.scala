@@ -7,46 +7,45 @@ import org.apache.spark.sql.types.{ArrayType, IntegerType}
 
 import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.planning.PartsByQuantiles
-import io.github.sparkjoinery.rangejoin.index.{OpenBound, RangeLong}
 
 /**
- * A side of a join each of whose rows is between two numbers, in either order, or at one: how its rows come to the
- * parts of the range.
+ * A side of a range join, whose rows are assigned to the parts of the range. Each row is a point, or lies between two
+ * numbers in either order.
  *
  * @param longs
  *   the two numbers, which are the same for a point; a row with a NULL matches nothing
- * @param meetsAll
- *   whether a row has to meet every row of the other side all the same
+ * @param isPoint
+ *   true if each row has one part, and the join can decide about the row alone
  */
 private[rangejoin] case class SideInParts(
     relation: LogicalPlan,
     longs: Seq[Expression],
-    isPoint: Boolean,
-    meetsAll: Expression) extends SQLConfHelper {
+    isPoint: Boolean) extends SQLConfHelper {
   import SideInParts._
 
-  /** Whether each row has one part, and can tell by itself what becomes of it. */
-  def isDecided: Boolean = isPoint && meetsAll == Literal.FalseLiteral
-
-  /** The rows with their parts, each at least once; but copies are made only of rows that may have a match. */
+  /**
+   * The rows with their parts. A point has one part. Other rows are copied to each part that they touch, or dropped if
+   * a number is NULL.
+   */
   def inParts(cuts: Expression, parts: PartsByQuantiles): InParts =
-    if (isDecided) {
+    if (isPoint) {
       val part = Alias(TimePart(longs.head, cuts, parts.labels), "part")()
       InParts(Project(relation.output :+ part, relation), part.toAttribute, None)
     } else {
-      val (rows, first, _, i) = copied(Filter(Or(meetsAll, isWhole), relation), cuts, parts, ofOthers = Literal(0))
+      val (rows, first, _, i) = copied(Filter(isWhole, relation), cuts, parts, ofOthers = Literal(0))
       val (part, isFirst) = (label(i, parts), Alias(EqualTo(i, first), "isFirst")())
       InParts(Project(relation.output ++ Seq(part, isFirst), rows), part.toAttribute, Some(isFirst.toAttribute))
     }
 
-  /** All rows with their parts, and with what it takes to bring the copies of each together again. */
+  /** All rows with their parts. The copies of a row share a number, by which they can be grouped again. */
   def numbered(cuts: Expression, parts: PartsByQuantiles): NumberedCopies = {
     val row = Alias(MonotonicallyIncreasingID(), "row")()
     val numbered = Project(relation.output :+ row, relation)
     val anywhere = Cast(Pmod(row.toAttribute, Literal(parts.parts.toLong)), IntegerType)
     val (rows, first, last, i) = copied(numbered, cuts, parts, anywhere)
     val (part, copies) = (label(i, parts), Alias(Add(Subtract(last, first), Literal(1)), "copies")())
-    // So that what is made of a row's copies can be the columns; by another name, or the optimizer would undo it.
+    // The copies get columns of their own, so that the aggregate over the copies can emit the side's columns. The names
+    // differ as well, or the optimizer would undo the aliases.
     val columns = relation.output.map(column => column -> Alias(column, "copied")())
     NumberedCopies(
       Project(columns.map(_._2) ++ Seq(part, row.toAttribute, copies), rows),
@@ -60,7 +59,8 @@ private[rangejoin] case class SideInParts(
   private def isWhole: Expression = longs.map(IsNotNull(_)).reduce[Expression](And)
 
   /**
-   * Rows of the side, once for each part; with the numbers of the first part and the last, and of the part itself.
+   * The rows of the side, once for each part. Also returns the number of a row's first part, of its last part, and of
+   * the copy's part.
    *
    * @param ofOthers
    *   the part of rows that match nothing
@@ -71,10 +71,9 @@ private[rangejoin] case class SideInParts(
       parts: PartsByQuantiles,
       ofOthers: Expression): (LogicalPlan, Attribute, Attribute, Attribute) = {
     val numbers = 0 until parts.parts
-    def number(end: Expression, ofAll: Int): Expression =
-      If(meetsAll, Literal(ofAll), If(isWhole, TimePart(end, cuts, numbers), ofOthers))
-    val first = Alias(number(Least(longs), numbers.head), "first")()
-    val last = Alias(number(Greatest(longs), numbers.last), "last")()
+    def number(end: Expression): Expression = If(isWhole, TimePart(end, cuts, numbers), ofOthers)
+    val first = Alias(number(Least(longs)), "first")()
+    val last = Alias(number(Greatest(longs)), "last")()
     val i = AttributeReference("i", IntegerType, nullable = false)()
     val copies = Generate(
       Explode(Sequence(first.toAttribute, last.toAttribute, None, Some(conf.sessionLocalTimeZone))),
@@ -96,29 +95,22 @@ private[rangejoin] case class SideInParts(
 private[rangejoin] object SideInParts {
 
   /**
-   * A side with two terms, which are the same for points. Where one of them fails, the condition has to fail as it
-   * would with any row of the other side.
-   */
-  def of(relation: LogicalPlan, terms: Seq[Expression]): SideInParts = SideInParts(
-    relation,
-    terms.sortBy(_.isInstanceOf[OpenBound]).map(RangeLong.orNull(_)), // cuts are made by the first
-    terms.head.semanticEquals(terms.last),
-    RangeLong.anyFails(terms)
-  )
-
-  /**
+   * A side with its parts.
+   *
    * @param isFirst
-   *   whether a row is the first of its copies; None where there are no copies
+   *   true if a row is the first of its copies; None if rows are not copied
    */
   case class InParts(relation: LogicalPlan, part: Attribute, isFirst: Option[Attribute])
 
   /**
+   * A side whose rows are copied to their parts and numbered.
+   *
    * @param columns
-   *   the side's columns as they are in the copies
+   *   the side's columns -> the columns of the copies
    * @param row
    *   a number that the copies of a row share
    * @param copies
-   *   how many they are
+   *   the number of copies of a row
    */
   case class NumberedCopies(
       relation: LogicalPlan,

@@ -5,13 +5,13 @@ import org.apache.spark.sql.joinery.BuildMemory
 import org.apache.spark.unsafe.Platform
 
 /**
- * What frames and kernels need of a partition's rows, column by column, from the first row that a frame still holds on:
- * raw 8-byte words, as an `UnsafeRow` has them. Row numbers count from the beginning of the partition.
+ * The columns that frames and kernels need, from the first row that a frame still holds. Values are raw 8-byte words,
+ * as in an `UnsafeRow`. Row numbers count from the beginning of the partition.
  *
  * @param width
  *   number of columns
  * @param limit
- *   bytes
+ *   largest number of bytes
  */
 final class Columns(width: Int, memory: BuildMemory, limit: Long) {
   val values: Array[Array[Long]] = Array.fill(width)(Array.emptyLongArray)
@@ -21,12 +21,12 @@ final class Columns(width: Int, memory: BuildMemory, limit: Long) {
   /** The row number of the arrays' first element. */
   var base = 0
 
-  /** How many rows of the partition have been added. */
+  /** Number of rows of the partition that have been added. */
   var loaded = 0
 
   def clear(): Unit = { base = 0; loaded = 0 }
 
-  /** Gives all memory back. */
+  /** Releases all memory. */
   def free(): Unit = {
     clear()
     capacity = 0
@@ -39,16 +39,16 @@ final class Columns(width: Int, memory: BuildMemory, limit: Long) {
     memory.release(memory.acquired)
   }
 
-  /** Makes room for one row more. @return false if there is no memory for it */
+  /** Makes room for one more row. Returns false if there is no memory for it. */
   def hasRoom: Boolean = loaded - base < capacity || grow()
 
   /**
-   * Adds a row that there is room for.
+   * Adds a row, after `hasRoom`.
    *
    * @param row
-   *   its columns, each of them in 8 bytes; null if there are none
+   *   the row's columns, 8 bytes each; null if there are none
    * @param last
-   *   of one column more, if there is one
+   *   the value of the extra column, if there is one
    */
   def add(row: UnsafeRow, last: Long): Unit = {
     val at = loaded - base
@@ -66,7 +66,7 @@ final class Columns(width: Int, memory: BuildMemory, limit: Long) {
     loaded += 1
   }
 
-  /** Forgets rows, if there are enough of them to be worth the move. */
+  /** Drops the rows before `row`, if they are enough to be worth moving the others. */
   def forgetBefore(row: Int): Unit = {
     val forgotten = row - base
     if (forgotten >= Columns.Smallest && forgotten * 2 >= loaded - base) {

@@ -7,16 +7,16 @@ import io.github.sparkjoinery.window.program.WindowProgram
 import io.github.sparkjoinery.window.rows.RowCursor
 
 /**
- * Columns of one row of a partition at a time, which only moves forwards: for partitions of which no columns are kept.
+ * The columns of one row at a time, for partitions whose columns are not kept. It only moves forwards.
  *
  * @param program
- *   whose columns they are
+ *   the program with the columns
  * @param needed
- *   of these columns; others are NULL
+ *   numbers of the columns to compute; the others are NULL
  * @param order
- *   to number rows with equal order values by, if that is asked for; else empty
+ *   the order by which rows with equal order values are numbered; empty if no frame needs these numbers
  * @param cursor
- *   of the partition's rows
+ *   opens a cursor on the rows of the partition
  */
 private[window] final class ForwardColumns(
     program: WindowProgram,
@@ -32,7 +32,7 @@ private[window] final class ForwardColumns(
   private var next = 0
   private var columns: UnsafeRow = _
 
-  /** The number of the row's order values. */
+  /** The number of the row's order values, as in [[PeerNumbers]]. */
   var peer = 0L
 
   def clear(): Unit = {
@@ -41,7 +41,7 @@ private[window] final class ForwardColumns(
     if (peers != null) peers.clear()
   }
 
-  /** Goes on to a row, not before the present one. */
+  /** Moves to a row, which must not be before the current one. */
   def moveTo(row: Int): Unit = {
     if (rows == null) rows = cursor(0)
     while (next <= row) {
@@ -56,7 +56,7 @@ private[window] final class ForwardColumns(
   def value(column: Int): Long = columns.getLong(column)
 }
 
-/** Numbers rows with equal order values. */
+/** Numbers the groups of rows with equal order values. */
 private[window] final class PeerNumbers(order: Seq[SortOrder], output: Seq[Attribute]) {
   private val valuesOf = UnsafeProjection.create(order.map(_.child), output)
   private val ordering = RowOrdering.create(

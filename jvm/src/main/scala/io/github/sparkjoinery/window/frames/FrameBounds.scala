@@ -3,11 +3,11 @@ package io.github.sparkjoinery.window.frames
 import io.github.sparkjoinery.window.program.Bound
 
 /**
- * The frame of one row after the other, of a partition's rows in their order: [lo, hi). Both only grow, as in Spark's
- * operator.
+ * Finds the frame [lo, hi) of one row after the other, in the order of the partition. Both ends only grow, as in
+ * Spark's operator.
  *
  * @param batch
- *   most rows that bounds are recorded for at a time
+ *   the largest number of rows in a batch
  */
 private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: Int) {
   val los = new Array[Int](batch)
@@ -16,28 +16,32 @@ private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: In
   private var hi = 0
   private var recordedHi = 0
 
-  /** How many rows of the partition can be asked for. */
+  /** Number of rows of the partition that are available. */
   protected def loaded: Int
 
-  /** The order value of a row at a frame's end, or beginning, against that frame's bound, in the order of the sort. */
+  /**
+   * Compares the order value of `row` with the upper (`atEnd`) or lower bound of the frame of row `of`, in sort order.
+   */
   protected def compare(range: Bound.Range, row: Int, of: Int, atEnd: Boolean): Int
 
-  /** Whether a row there comes before another's peers, is one (0), or comes behind them. */
+  /**
+   * Compares the peers of `row` with those of row `of`: negative if `row` comes before them, 0 if it is one of them.
+   */
   protected def comparePeers(peer: Int, row: Int, of: Int, atEnd: Boolean): Int
 
   def clear(): Unit = { lo = 0; hi = 0; recordedHi = 0 }
 
-  /** Where the frame begins that was recorded last. */
+  /** The first row of the frame that was recorded last. */
   def recordedLo: Int = lo
 
-  /** The first row that matters to frames after those recorded: a growing frame is only added to. */
+  /** The first row that later frames need. A growing frame needs only the rows that will be added. */
   def firstNeeded: Int = if (lower == Bound.Unbounded) recordedHi else lo
 
   /**
    * Finds the end of a row's frame.
    *
    * @param complete
-   *   whether the partition has no more rows than those loaded
+   *   true if all rows of the partition are loaded
    * @return
    *   false if more rows must be loaded to find it
    */
@@ -68,20 +72,23 @@ private[window] abstract class FrameBounds(lower: Bound, upper: Bound, batch: In
     his(at) = hi
   }
 
-  /** Whether frames are found by the numbers of rows alone: then they are, many at a time. */
+  /** True if frames depend on row numbers alone, so that many are found at a time. */
   val areByNumber: Boolean = Seq(lower, upper).forall {
     case Bound.Unbounded | Bound.Rows(_) => true
     case Bound.Range(_, _, _) | Bound.Peers(_) => false
   }
 
-  /** Of rows from one on, how many have an end that [[reach]] would find; by number only. */
+  /** Returns how many rows from `row` on have an end that [[reach]] would find. Only for frames by row number. */
   def reachable(row: Int, complete: Boolean): Int = upper match {
     case _ if complete => loaded - row
     case Bound.Rows(offset) => math.max(math.min(loaded.toLong - offset - row, loaded.toLong - row), 0L).toInt
     case _ => 0
   }
 
-  /** The same as [[reach]] and [[record]] of rows from one on, whose ends are reachable; by number only. */
+  /**
+   * Does the work of [[reach]] and [[record]] for rows from `row` on with reachable ends. Only for frames by row
+   * number.
+   */
   def recordAll(row: Int, at: Int, count: Int): Unit = if (count > 0) {
     val all = loaded.toLong
     val (first, last) = (FrameBounds.offset(lower, -FrameBounds.Far), FrameBounds.offset(upper, FrameBounds.Far))
@@ -119,10 +126,10 @@ private object FrameBounds {
 }
 
 /**
- * By columns that are kept.
+ * Bounds by columns in memory.
  *
  * @param raise
- *   raises the error because of which a row has no bound
+ *   throws the error of a row whose bound cannot be computed
  */
 private[window] final class ColumnBounds(lower: Bound, upper: Bound, columns: Columns, batch: Int, raise: Int => Unit)
   extends FrameBounds(lower, upper, batch) {
@@ -132,7 +139,7 @@ private[window] final class ColumnBounds(lower: Bound, upper: Bound, columns: Co
   override protected def compare(range: Bound.Range, row: Int, of: Int, atEnd: Boolean): Int = {
     val (at, ofAt) = (row - columns.base, of - columns.base)
     val boundIsNull = columns.nulls(range.bound)(ofAt)
-    if (boundIsNull && !columns.nulls(range.order)(ofAt)) raise(of) // only now: Spark asks no earlier
+    if (boundIsNull && !columns.nulls(range.order)(ofAt)) raise(of) // as late as Spark
     compare(
       range,
       columns.nulls(range.order)(at),
@@ -146,14 +153,14 @@ private[window] final class ColumnBounds(lower: Bound, upper: Bound, columns: Co
 }
 
 /**
- * By the rows themselves, for partitions of which no columns are kept: three places in them that only move forwards.
+ * Bounds by the rows themselves, for partitions whose columns are not kept. Three cursors move forwards over the rows.
  *
  * @param size
- *   rows of the partition
+ *   number of rows of the partition
  * @param columns
- *   makes a place
+ *   opens a cursor that computes the given columns
  * @param raise
- *   raises the error because of which a row has no bound
+ *   throws the error of a row whose bound cannot be computed
  */
 private[window] final class ForwardBounds(
     lower: Bound,

@@ -10,7 +10,7 @@ private[window] sealed trait ResultColumn {
   def get(at: Int): Any
 }
 
-/** Of a number, or of what Spark keeps as one. */
+/** Results that are numbers, or that Spark stores as numbers. */
 private[window] final class NumberColumn(batch: Int, dataType: DataType) extends ResultColumn {
   private val words = new Array[Long](batch)
   private val nulls = new Array[Boolean](batch)
@@ -37,13 +37,13 @@ private[window] final class NumberColumn(batch: Int, dataType: DataType) extends
   override def get(at: Int): Any = if (nulls(at)) null else read(at)
 }
 
-/** Of anything: a field of a row for each row of the batch. */
+/** Results of any type, as a field of one row per row of the batch. */
 private[window] final class FieldColumn(rows: Array[SpecificInternalRow], field: Int) extends ResultColumn {
   override def isNullAt(at: Int): Boolean = rows(at).isNullAt(field)
   override def get(at: Int): Any = rows(at).get(field, null)
 }
 
-/** The results of all functions for one row of a batch, at a time. */
+/** The results of all functions for the current row of a batch. */
 final class ResultRow private[window] (columns: Array[ResultColumn]) extends BaseGenericInternalRow {
   private var at = 0
 

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.window.kernels
 
 import io.github.sparkjoinery.window.frames.Columns
 
-/** How many rows of a moving frame have a value. */
+/** Counts the non-NULL values of a column in a moving frame. */
 private[kernels] final class Counts(columns: Columns, input: Int) {
   private var added = 0
   private var removed = 0

@@ -6,14 +6,14 @@ import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 import io.github.sparkjoinery.window.program.WindowCompiler
 
 /**
- * Kernel for sum and avg of doubles. It makes each frame's sum by as many additions as the frame has values, as Spark
- * does, and by no subtraction: the error bound is the same, (n - 1) * eps * sum|x|. A frame with a finite value so
- * large that the order of additions decides whether the sum is infinite is added up in Spark's order.
+ * Kernel for sum and avg of doubles. Each frame's sum takes as many additions as the frame has values, as in Spark, and
+ * no subtraction. The error bound is therefore the same: (n - 1) * eps * sum|x|. A frame with a large finite value is
+ * added up in Spark's order, because the order may decide whether the sum is infinite.
  *
  * @param input
- *   column; NULLs are zeros in it
- * @param sum
- *   or null, as is avg
+ *   number of the column, which has zeros in place of NULLs
+ * @param sum,avg
+ *   the result columns; null if the function is not used
  */
 private[window] final class DoubleSums(columns: Columns, input: Int, sum: NumberColumn, avg: NumberColumn)
   extends TwoStacks {
@@ -21,8 +21,8 @@ private[window] final class DoubleSums(columns: Columns, input: Int, sum: Number
   private val suffix = new Array[Double](TwoStacks.Chunk)
   private var totals = new Array[Double](4)
   private var back = 0.0
-  private var lastHuge = -1 // row
-  private var (orderedLo, orderedHi) = (-1, -1) // frame that was added up in order last: rows that tie share it
+  private var lastHuge = -1 // row number
+  private var (orderedLo, orderedHi) = (-1, -1) // the last frame added up in order; tied rows share it
   private var ordered = 0.0
 
   override def clear(): Unit = { super.clear(); counts.clear(); lastHuge = -1; orderedLo = -1 }

@@ -1,22 +1,17 @@
 package io.github.sparkjoinery.window.kernels
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 
 import io.github.sparkjoinery.window.rows.RowCursor
 
 /**
- * Functions over a frame that begins with the partition: rows only join it. So they need not be mergeable (row_number
- * and its like).
- *
- * @param seed
- *   puts the rows into a buffer that come before the first row here; or null
+ * Kernel for functions over a frame that begins with the partition. Such a frame only grows, so the functions need not
+ * be mergeable (row_number, for example).
  */
 private[window] final class GrowingFunctions(
     functions: Merging,
     cursor: Int => RowCursor,
-    results: Array[SpecificInternalRow],
-    seed: InternalRow => Unit) extends Kernel {
+    results: Array[SpecificInternalRow]) extends Kernel {
   private val buffer = functions.newBuffer()
   private var entering: ForwardRows = _
   private var added = 0
@@ -25,7 +20,6 @@ private[window] final class GrowingFunctions(
     entering = new ForwardRows(cursor)
     added = 0
     functions.initialize(buffer)
-    if (seed != null) seed(buffer)
   }
 
   override def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit = {

@@ -1,28 +1,33 @@
 package io.github.sparkjoinery.window.kernels
 
-/** Computes functions over the frames of a partition's rows, batch by batch, each frame in constant amortised time. */
+/**
+ * Computes functions over the frames of a partition's rows, batch by batch. Each frame takes constant amortised time.
+ */
 abstract class Kernel {
 
-  /** Of how many rows of the batch the results are there: where one fails, of those before it. */
+  /** Number of rows of the batch that have results. If a row throws, the rows before it have results. */
   var computed = 0
 
-  /** Before a partition's first row. */
+  /** Called before the first row of a partition. */
   def clear(): Unit
 
   /**
-   * After that, where the first frame that is asked for begins. What only grows begins with the partition nevertheless.
+   * Called after `clear` with the first row of the first requested frame. Growing functions ignore it and begin with
+   * the partition.
    */
   def skipTo(lo: Int): Unit = ()
 
   /**
+   * Computes the results of a batch.
+   *
    * @param first
-   *   row of the batch, by its number in the partition
+   *   the first row of the batch, by its number in the partition
    * @param count
-   *   rows in the batch
+   *   the number of rows in the batch
    * @param los
-   *   by row of the batch, the first row of its frame; never falls
+   *   per row of the batch, the first row of its frame; never falls
    * @param his
-   *   the row after the last; never falls
+   *   per row of the batch, the row after its frame; never falls
    */
   def compute(first: Int, count: Int, los: Array[Int], his: Array[Int]): Unit
 }

@@ -1,6 +1,5 @@
 package io.github.sparkjoinery.window.kernels
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Or, Predicate, SpecificInternalRow}
 import org.apache.spark.sql.types.DataType
 
@@ -9,38 +8,34 @@ import io.github.sparkjoinery.window.program.{FrameProgram, FunctionProgram}
 import io.github.sparkjoinery.window.rows.RowCursor
 
 /**
- * Makes the kernels of a frame's functions: one for all sums of a column, one for each min and max, and one for all
+ * Creates the kernels of a frame's functions: one for all sums of a column, one for each min and max, and one for all
  * others together.
  *
  * @param results
- *   types, by number of the function
+ *   the result types, by number of the function
  * @param columns
- *   of the partition; null: they are not kept, and no function needs them
+ *   the columns of the partition; null if they are not kept and no function needs them
  * @param cursor
- *   of its rows
+ *   opens a cursor on the rows of the partition
  * @param batch
- *   most rows at a time
- * @param seed
- *   puts into a buffer of the growing functions of a frame, by its number, what comes before the partition's rows; or
- *   null
+ *   the largest number of rows in a batch
  */
 private[window] class Kernels(
     output: Seq[Attribute],
     results: Seq[DataType],
     columns: Columns,
     cursor: Int => RowCursor,
-    batch: Int,
-    seed: (Int, InternalRow) => Unit) {
+    batch: Int) {
   import FunctionProgram._
 
-  /** Where each function's results will be, by its number. */
+  /** The result column of each function, by its number. */
   val resultColumns = new Array[ResultColumn](results.length)
 
-  def of(frame: FrameProgram, number: Int): Seq[Kernel] = {
+  def of(frame: FrameProgram): Seq[Kernel] = {
     val functions = frame.functions
     longSums(functions) ++ doubleSums(functions) ++ extremes(functions) ++
       merged(functions.collect { case merged: Merged => merged }) ++
-      growing(functions.collect { case growing: Growing => growing }, number) ++
+      growing(functions.collect { case growing: Growing => growing }) ++
       offsets(functions.collect { case offset: Offset => offset })
   }
 
@@ -61,7 +56,7 @@ private[window] class Kernels(
     }
   }
 
-  /** Functions of the same column side by side; one of a kind at a time. */
+  /** Combines functions of the same column, with at most one function of each kind per combination. */
   private def rounds[A <: FunctionProgram, B <: FunctionProgram, C <: FunctionProgram](
       as: Seq[(Int, A)],
       bs: Seq[(Int, B)],
@@ -87,11 +82,10 @@ private[window] class Kernels(
     Seq(new MergedFunctions(merging, extreme, cursor, fields(functions, merging.newResult())))
   }
 
-  private def growing(functions: Seq[Growing], frame: Int): Seq[Kernel] = if (functions.isEmpty) Nil
+  private def growing(functions: Seq[Growing]): Seq[Kernel] = if (functions.isEmpty) Nil
   else {
     val merging = new Merging(functions.map(_.function), output, mergeable = false)
-    val before: InternalRow => Unit = if (seed == null) null else seed(frame, _)
-    Seq(new GrowingFunctions(merging, cursor, fields(functions, merging.newResult()), before))
+    Seq(new GrowingFunctions(merging, cursor, fields(functions, merging.newResult())))
   }
 
   private def offsets(functions: Seq[Offset]): Seq[Kernel] = if (functions.isEmpty) Nil

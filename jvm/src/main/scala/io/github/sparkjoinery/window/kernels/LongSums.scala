@@ -5,15 +5,15 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import io.github.sparkjoinery.window.frames.{Columns, NumberColumn}
 
 /**
- * Kernel for count, sum and avg of integers. Its running sum has 128 bits: what enters a frame is added, what leaves it
- * is taken away, and every frame's sum is exact.
+ * Kernel for count, sum and avg of integers. Its running sum has 128 bits. It adds the values that enter a frame and
+ * subtracts the values that leave it, so every frame's sum is exact.
  *
  * @param input
- *   column
- * @param sum
- *   or null, as are count and avg
+ *   number of the column
+ * @param count,sum,avg
+ *   the result columns; null if the function is not used
  * @param overflow
- *   raises Spark's error, for a frame whose sum does not fit in a long; null if such a sum wraps around
+ *   the result for a frame whose sum does not fit in a long: NULL or Spark's error; null if such a sum wraps around
  */
 private[window] final class LongSums(
     columns: Columns,
@@ -72,8 +72,7 @@ private[window] final class LongSums(
     if (sum != null) {
       if (counted == 0) sum.setNull(at)
       else {
-        if (overflow != null && high != low >> 63) overflow.eval()
-        sum.setLong(at, low)
+        if (overflow != null && high != low >> 63 && overflow.eval() == null) sum.setNull(at) else sum.setLong(at, low)
       }
     }
     if (avg != null) {
@@ -82,7 +81,7 @@ private[window] final class LongSums(
     }
   }
 
-  private def large(low: Long, high: Long): Double = high * LongSums.TwoTo64 + (low >>> 1) * 2.0 // low has no sign
+  private def large(low: Long, high: Long): Double = high * LongSums.TwoTo64 + (low >>> 1) * 2.0 // low is unsigned
 }
 
 private[kernels] object LongSums {

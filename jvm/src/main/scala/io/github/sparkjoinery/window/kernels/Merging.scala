@@ -6,7 +6,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import io.github.sparkjoinery.window.program.FilteredFunction
 import io.github.sparkjoinery.window.rows.RowCursor
 
-/** Spark's own expressions for some functions of one frame: their buffers side by side in a row. */
+/**
+ * Evaluates Spark's own expressions for several functions of one frame. Their buffers are adjacent fields of one row.
+ */
 private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq[Attribute], mergeable: Boolean) {
   private val attributes = functions.flatMap(_.function.aggBufferAttributes)
   private val right = functions.flatMap(_.function.inputAggBufferAttributes)
@@ -24,22 +26,22 @@ private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq
   def initialize(buffer: InternalRow): Unit = initializeBuffer.target(buffer)(EmptyRow)
   def update(buffer: InternalRow, row: InternalRow): Unit = updateBuffer.target(buffer)(joined(buffer, row))
 
-  /** `buffer` is to hold what comes first. */
+  /** Merges `later` into `buffer`, which holds the earlier rows. */
   def merge(buffer: InternalRow, later: InternalRow): Unit = mergeBuffers.target(buffer)(joined(buffer, later))
   def copy(from: InternalRow, to: InternalRow): Unit = copyBuffer.target(to)(from)
   def evaluate(buffer: InternalRow, into: InternalRow): Unit = result.target(into)(buffer)
 }
 
 /**
- * Kernel for any functions of one frame that can be merged.
+ * Kernel for all mergeable functions of one frame.
  *
  * @param extreme
- *   true for rows with a value so large that the order of additions decides what is infinite; null if there are none. A
- *   frame that holds such a row is computed in Spark's order
+ *   true for rows with a value so large that the order of additions may decide if the result is infinite; null if there
+ *   are none. A frame with such a row is computed in Spark's order.
  * @param cursor
- *   of the partition's rows
+ *   opens a cursor on the rows of the partition
  * @param results
- *   by row of the batch
+ *   one row of results per row of the batch
  */
 private[window] final class MergedFunctions(
     functions: Merging,
@@ -53,9 +55,9 @@ private[window] final class MergedFunctions(
   private val inputs = new Array[UnsafeRow](TwoStacks.Chunk)
   private val back = functions.newBuffer()
   private val merged = functions.newBuffer()
-  private var lastExtreme = -1 // row
+  private var lastExtreme = -1 // row number
   private val ordered = functions.newBuffer()
-  private var (orderedLo, orderedHi) = (-1, -1) // frame that was added up in order last: rows that tie share it
+  private var (orderedLo, orderedHi) = (-1, -1) // the last frame added up in order; tied rows share it
 
   override def clear(): Unit = {
     super.clear()
@@ -133,7 +135,7 @@ private[window] final class MergedFunctions(
   }
 }
 
-/** A cursor that only moves forwards, opened where it is first needed. */
+/** A cursor that only moves forwards. It is opened on first use, and again to skip many rows. */
 private[kernels] final class ForwardRows(cursor: Int => RowCursor) {
   private var rows: RowCursor = _
   private var position = 0

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import io.github.sparkjoinery.window.rows.RowCursor
 
-/** lag and lead: one row each, a fixed number of rows away; its frame is that row, or empty. */
+/** Kernel for lag and lead. The frame of a row is the one row at the offset, or empty. */
 private[window] final class OffsetFunctions(
     functions: Seq[OffsetWindowFunction],
     input: Seq[Attribute],

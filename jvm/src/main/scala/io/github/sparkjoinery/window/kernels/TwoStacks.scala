@@ -1,18 +1,18 @@
 package io.github.sparkjoinery.window.kernels
 
 /**
- * A moving frame over anything that can be merged, without ever taking anything out: so nothing is lost by
+ * Kernel for a moving frame over values that can be merged. It never subtracts a value, so no digits are lost by
  * cancellation.
  * {{{
  *        lo          middle          hi
  *   ------[ suffixes )[ running total )------
  *          front        back
  * }}}
- * The frame's value is front merged with back, in that order. Once the front is used up, what is then the frame becomes
- * the front. Of a long front, suffixes are there for one chunk at a time, and totals for the chunks after it: memory
- * grows with a chunk's length, and with the frame's only divided by it. A row is visited at most three times.
- * (Two-stack queue: Tangwongsan, Hirzel, Schneider, "Low-latency sliding-window aggregation in worst-case constant
- * time", DEBS 2017.)
+ * The frame's value is the front merged with the back, in that order. When the frame has passed the front, the rows of
+ * the back become the new front. A long front is divided into chunks. Suffixes exist for one chunk at a time, and
+ * totals for the later chunks. Memory thus grows with the length of a chunk, and with the length of the frame divided
+ * by it. Each row is read at most three times. (Two-stack queue: Tangwongsan, Hirzel, Schneider, "Low-latency
+ * sliding-window aggregation in worst-case constant time", DEBS 2017.)
  */
 private[window] abstract class TwoStacks extends Kernel {
   private var added = 0
@@ -22,30 +22,30 @@ private[window] abstract class TwoStacks extends Kernel {
   private var chunkEnd = 0
   private var chunks = 0
 
-  /** Rows `from` until `until` join the back. */
+  /** Adds rows `from` until `until` to the back. */
   protected def extendBack(from: Int, until: Int): Unit
   protected def clearBack(): Unit
 
-  /** The total of a chunk of the front, which is to be kept under its number. */
+  /** Computes the total of a chunk of the front and stores it under the chunk's number. */
   protected def total(from: Int, until: Int, chunk: Int): Unit
 
-  /** Totals 1 to `chunks` - 1 become suffixes: each includes those after it. */
+  /** Turns the totals 1 to `chunks` - 1 into suffixes: each then includes the later ones. */
   protected def accumulateTotals(chunks: Int): Unit
 
-  /** Suffixes of rows `from` until `until`, the first of them at place 0. */
+  /** Computes the suffixes of rows `from` until `until`; the first is at index 0. */
   protected def suffixes(from: Int, until: Int): Unit
 
   /**
-   * The frame's value, of row `at` of the batch.
+   * Writes the frame's value for row `at` of the batch.
    *
    * @param place
-   *   of the first row's suffix, or -1 if there is no front
+   *   index of the suffix of the frame's first row; -1 if there is no front
    * @param rest
-   *   the chunk whose total is what comes after the suffix, or -1
+   *   number of the chunk whose total follows the suffix; -1 if there is none
    */
   protected def output(at: Int, place: Int, rest: Int, lo: Int, hi: Int): Unit
 
-  private var chunkStart = 0 // the first row whose suffix is there
+  private var chunkStart = 0 // the first row with a suffix
 
   override def clear(): Unit = {
     added = 0; middle = 0; front = 0; chunk = 0; chunkStart = 0; chunkEnd = 0; chunks = 0

@@ -1,31 +1,31 @@
 package io.github.sparkjoinery.window.program
 
-/** Where a frame begins or ends. */
+/** The beginning or the end of a frame. */
 private[window] sealed trait Bound extends Serializable
 
 private[window] object Bound {
   case object Unbounded extends Bound
 
-  /** @param offset in rows from the current one */
+  /** @param offset number of rows after the current row; negative for rows before it */
   case class Rows(offset: Int) extends Bound
 
   /**
-   * At a value of the order column.
+   * A bound at a value of the order column.
    *
    * @param order
-   *   column of the rows' values, as longs in the order of the sort
+   *   number of the column with the order values, as longs that sort in the same order
    * @param bound
-   *   column of the value that the frame of a row begins or ends at
+   *   number of the column with the value at which the frame of a row begins or ends
    * @param nullsFirst
-   *   of the order column
+   *   true if NULLs of the order column come first
    */
   case class Range(order: Int, bound: Int, nullsFirst: Boolean) extends Bound
 
   /**
-   * At the first or last of the rows with the same order values.
+   * A bound at the first or last row with the same order values.
    *
    * @param peer
-   *   column with a number for these rows, ascending
+   *   number of the column that numbers the groups of such rows in ascending order
    */
   case class Peers(peer: Int) extends Bound
 }

@@ -1,25 +1,21 @@
 package io.github.sparkjoinery.window.program
 
 import org.apache.spark.SparkContext
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What the bounds of RANGE frames depend on beside the rows. Spark makes bounds in each task, by the settings of the
- * job that it is part of, which need not be those that the plan was made under, or that the plan ran under before.
+ * The settings that bounds of RANGE frames depend on. Spark builds the bounds in each task, with the settings of the
+ * task's job. These may differ from the settings of the planning, or of an earlier run of the plan.
  *
  * @param zone
- *   in which days are added to timestamps
+ *   the time zone in which days are added to timestamps
  * @param isAnsi
- *   whether numbers that overflow are an error; else they wrap around
+ *   true if an overflow of numbers is an error; else numbers wrap around
  */
 private[window] case class BoundSettings(zone: String, isAnsi: Boolean) {
 
-  /** Whether no clock is ever set: then all such zones have the same bounds. */
-  def daysAreEqual: Boolean = DateTimeUtils.getZoneId(zone).getRules.isFixedOffset
-
-  /** On the driver: what is made under these settings. */
+  /** Runs `make` on the driver under these settings. */
   def during[T](make: => T): T = if (this == BoundSettings.now) make
   else {
     val conf = SQLConf.get.clone()
@@ -31,12 +27,12 @@ private[window] case class BoundSettings(zone: String, isAnsi: Boolean) {
 
 private[window] object BoundSettings {
 
-  /** Of the session; in a task, of its job. */
+  /** The settings of the session; in a task, those of its job. */
   def now: BoundSettings = of(SQLConf.get)
 
   /**
-   * On the driver, those that tasks started from here will find. A cached plan has a session of its own, with the
-   * settings of the time when it was cached; its tasks go by the query that runs.
+   * The settings of tasks that are started from here; called on the driver. A cached plan has its own session, with the
+   * settings of the time when it was cached. Its tasks use the settings of the query that runs.
    */
   def ofTasks: BoundSettings = {
     val context = SparkContext.getOrCreate()

@@ -2,28 +2,41 @@ package io.github.sparkjoinery.window.program
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
 
 /**
- * Rewrites sums and averages of longs and intervals: they are added up as decimals, so that every partial sum fits.
- * Spark raises an error, or makes NULL, if a partial sum does not fit in the type of the sum. Partial sums depend on
- * the order of additions, so here only the sum of the whole frame has to fit. Spark's sums of decimals are exact
- * already.
+ * Rewrites sums and averages of longs and intervals to decimals, in which every partial sum fits. Spark throws or
+ * returns NULL if a partial sum does not fit the type of the sum. Partial sums depend on the order of additions, so
+ * here only the sum of the whole frame has to fit. Spark's sums of decimals are exact already.
  */
 private[window] object ExactSum {
 
-  /** True if a partial sum that does not fit is an error to Spark. Sums of ints fit for any number of rows. */
+  /** Marks a sum of longs that is NULL only if the sum of the whole frame does not fit. */
+  private val OrNull = TreeNodeTag[Unit]("joinery_exact_sum_or_null")
+
+  /** A sum of longs that is NULL, instead of an error, if the sum of the whole frame does not fit. */
+  def orNull(sum: Sum): Sum = {
+    val marked = SumMode.orNull(sum)
+    marked.setTagValue(OrNull, ())
+    marked
+  }
+
+  private def isOrNull(function: AggregateFunction): Boolean = function.getTagValue(OrNull).isDefined
+
+  /** True if Spark throws for a partial sum that does not fit. Sums of ints fit for any number of rows. */
   def isNeeded(function: DeclarativeAggregate): Boolean = function match {
-    case sum: Sum if sum.child.dataType == LongType => SumMode.of(sum) == EvalMode.ANSI
+    case sum: Sum if sum.child.dataType == LongType => SumMode.of(sum) == EvalMode.ANSI || isOrNull(sum)
     case _: Sum | _: Average => isInterval(function)
     case _ => false
   }
 
   /** True if the result is NULL once a partial sum does not fit. */
   def isNullOnTheWay(function: AggregateFunction): Boolean = function match {
-    case sum: Sum => SumMode.of(sum) == EvalMode.TRY && (sum.child.dataType == LongType || isInterval(sum))
+    case sum: Sum =>
+      SumMode.of(sum) == EvalMode.TRY && !isOrNull(sum) && (sum.child.dataType == LongType || isInterval(sum))
     case average: Average => average.evalMode == EvalMode.TRY && isInterval(average)
     case _ => false
   }
@@ -40,7 +53,7 @@ private[window] object ExactSum {
       case sum: Sum => (sum.evaluateExpression, Nil)
       case average => (average.aggBufferAttributes.head, average.aggBufferAttributes.tail)
     }
-    val narrowed = NarrowedSum(sum, function.aggBufferAttributes.head.dataType)
+    val narrowed = NarrowedSum(sum, function.aggBufferAttributes.head.dataType, overflow(function))
     val parts = function.aggBufferAttributes.zip(narrowed +: others).toMap[Expression, Expression]
     FilteredFunction(
       exact,
@@ -48,12 +61,13 @@ private[window] object ExactSum {
       function.evaluateExpression.transform { case part if parts.contains(part) => parts(part) })
   }
 
-  /** Raises the error that Spark raises for a sum that does not fit in its type. */
-  def overflow(dataType: DataType): Expression = {
+  /** The value of a sum that does not fit its type: NULL, or an expression that throws Spark's error. */
+  def overflow(function: DeclarativeAggregate): Expression = {
+    val dataType = function.aggBufferAttributes.head.dataType
     val most = dataType match {
       case _: YearMonthIntervalType => Literal.create(Int.MaxValue, dataType)
       case _ => Literal.create(Long.MaxValue, dataType)
     }
-    Add(most, most, EvalMode.ANSI)
+    if (isOrNull(function)) Literal(null, dataType) else Add(most, most, EvalMode.ANSI)
   }
 }

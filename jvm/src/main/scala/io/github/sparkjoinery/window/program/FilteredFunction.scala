@@ -5,17 +5,17 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.DoubleType
 
 /**
- * A function over the rows that a FILTER clause lets through.
+ * A function over the rows that pass a FILTER clause.
  *
  * @param evaluate
- *   makes its result of the function's buffer
+ *   computes the result from the function's buffer
  */
 private[window] case class FilteredFunction(
     function: DeclarativeAggregate,
     filter: Option[Expression],
     evaluate: Expression) {
 
-  /** As in Spark's own window operator. */
+  /** The update expressions, with the filter as in Spark's own window operator. */
   def updates: Seq[Expression] = filter.fold(function.updateExpressions) { filter =>
     function.updateExpressions.zip(function.aggBufferAttributes).map { case (update, before) =>
       If(filter, update, before)
@@ -23,8 +23,9 @@ private[window] case class FilteredFunction(
   }
 
   /**
-   * Moments are as they were when nothing is merged. By Spark's expressions the average of n values merged into nothing
-   * is (average / n) * n: no longer that of equal values, so that a variance of 0, and a skewness of NULL, were lost.
+   * The merge expressions. For buffers of doubles, a merge with an empty buffer returns the other buffer unchanged.
+   * Spark's expressions would compute (average / n) * n for n values. Rounding would change the average of equal
+   * values, and with it a variance of 0 or a skewness of NULL.
    */
   def merges: Seq[Expression] =
     if (!function.aggBufferAttributes.forall(_.dataType == DoubleType)) function.mergeExpressions

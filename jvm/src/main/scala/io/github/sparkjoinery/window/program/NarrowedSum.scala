@@ -6,16 +6,16 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.types.{DataType, Decimal, YearMonthIntervalType}
 
 /**
- * A sum of whole numbers in its own type, longs or intervals. Raises Spark's error if the type cannot hold it.
+ * Converts a decimal sum to a long or an interval.
  *
  * @param child
  *   the sum as a decimal
+ * @param overflow
+ *   the result if the type cannot hold the sum, NULL or an error
  */
-private[window] case class NarrowedSum(child: Expression, dataType: DataType)
+private[window] case class NarrowedSum(child: Expression, dataType: DataType, overflow: Expression)
   extends UnaryExpression
   with CodegenFallback {
-  @transient private lazy val overflow = ExactSum.overflow(dataType)
-
   override def nullIntolerant: Boolean = true
 
   override protected def nullSafeEval(sum: Any): Any = {

@@ -7,10 +7,12 @@ import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.AddInterval
 
-/** The value that a RANGE frame begins or ends at, by the same expressions as in Spark's own window operator. */
+/**
+ * The value at which a RANGE frame begins or ends, computed by the same expressions as in Spark's own window operator.
+ */
 private[window] object RangeBound {
 
-  /** @return None for a type of order column or offset that Joinery has no long for */
+  /** @return None if Joinery cannot represent the order column or the offset as a long */
   def of(order: SortOrder, offset: Expression): Option[Expression] = {
     val value = order.child
     val signed = if (order.direction == Descending) UnaryMinus(offset) else offset

@@ -10,21 +10,21 @@ import io.github.sparkjoinery.expressions.OrderedLong
  * The first term of a sort order, as a long for each row.
  *
  * @param word
- *   a long; NULL where the term is
+ *   a long; NULL if the term is NULL
  * @param isUnsigned
- *   whether Spark orders these longs as unsigned ones
+ *   true if Spark compares these longs as unsigned numbers
  * @param isExact
- *   whether equal longs mean equal values; else rows have to be compared
+ *   true if equal longs mean equal values; else equal longs need a comparison of the rows
  */
 private[window] case class SortKey(word: Expression, isUnsigned: Boolean, isExact: Boolean, order: SortOrder) {
 
-  /** The long of a row, by its projected word; longs sort as the values do. */
+  /** Returns the long of a row from its projected word. The longs sort like the values. */
   def of(projected: UnsafeRow): Long =
     if (projected.isNullAt(0)) nullWord
     else if (isUnsigned) { val word = projected.getLong(0) ^ Long.MinValue; if (isDescending) ~word else word }
     else projected.getLong(0)
 
-  /** What stands for NULL; a value's long may be the same. */
+  /** The long of NULL. A value may have the same long. */
   val nullWord: Long = if (order.nullOrdering == NullsFirst) Long.MinValue else Long.MaxValue
 
   private def isDescending: Boolean = order.direction == Descending

@@ -10,18 +10,18 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions.OrderedLong
 
 /**
- * Turns the functions of a window, all of which [[WindowSupport]] has passed, into a [[WindowProgram]].
+ * Compiles the functions of a window into a [[WindowProgram]]. [[WindowSupport]] has accepted all of them.
  *
  * @param keepsColumns
- *   whether functions may have columns of all rows of a frame in memory; else Spark's expressions read the rows
+ *   true if functions may use columns of all rows of a frame in memory; else Spark's expressions read the rows
  */
 private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolean = true) {
   private val columns = mutable.ArrayBuffer.empty[Expression]
   private var needsPeers = false
 
   /**
-   * Functions over frames that begin with the partition are computed row by row, as Spark does: what joins a sum is
-   * never looked at again, and the sum may begin with what comes before the first row.
+   * Compiles the functions. Functions over frames that begin with the partition are updated row by row, as in Spark.
+   * Their frames never lose a row, and they may start from an aggregate of the rows before the first row.
    */
   def compile(functions: Seq[WindowExpression]): WindowProgram = {
     val frames = functions.zipWithIndex.groupBy { case (window, _) => frameOf(window).canonicalized }.toSeq.sortBy(
@@ -94,7 +94,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
             Counted(input(counted), result)
           case sum: Sum => sum.child.dataType match {
               case ByteType | ShortType | IntegerType | LongType =>
-                val overflow = Option.when(ExactSum.isNeeded(sum))(ExactSum.overflow(LongType))
+                val overflow = Option.when(ExactSum.isNeeded(sum))(ExactSum.overflow(sum))
                 LongSum(input(long(sum.child)), overflow, result)
               case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
               case _ => merged(aggregate, filter, result)
@@ -132,9 +132,9 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
   }
 
   /**
-   * Conditions that are true for values with which the order of additions matters. In sums, these are large finite
-   * values: an infinite one makes the same of any sum. In variances and the like, these are infinite values, too, and
-   * all values with infinite powers.
+   * Returns conditions for values that make the result depend on the order of additions. For sums these are large
+   * finite values; an infinite value gives the same result in any order. For variances and similar functions these are
+   * infinite values and all values with infinite fourth powers.
    */
   private def extremes(function: DeclarativeAggregate): Seq[Expression] = function match {
     case _: Count | _: Min | _: Max | _: First | _: Last | _: MaxMinBy => Nil
@@ -146,7 +146,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
     case _ => Nil
   }
 
-  /** Never true for NaN, which is greater than all. */
+  /** True if the absolute value is in (above, most]. False for NaN, which is greater than all numbers. */
   private def isBetween(value: Expression, above: Double, most: Double): Expression = {
     val size = Abs(value)
     And(GreaterThan(size, Literal(above)), LessThanOrEqual(size, Literal(most)))
@@ -155,7 +155,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
 
 private[window] object WindowCompiler {
 
-  /** Fewer doubles than a partition has rows do not overflow together if none is greater. */
+  /** Values up to this size never overflow in a sum, because a partition has too few rows. */
   val SumsFit = 1e290
   private val FourthPowersFit = 1e70
   private val SomePeers = Bound.Peers(-1)

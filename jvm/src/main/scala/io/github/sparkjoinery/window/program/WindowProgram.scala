@@ -4,14 +4,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
 /**
- * What a window computes, laid out for its tasks.
+ * The computation of a window, prepared for its tasks.
  *
  * @param columns
  *   longs and doubles over the child's output that frames and kernels need
  * @param peers
- *   the number of one column more, if there is one: it numbers rows with equal order values
+ *   the number of an extra column that numbers rows with equal order values; None if no frame needs it
  * @param frames
- *   each with its functions
+ *   the frames with their functions
  * @param results
  *   the types of all functions' results
  */
@@ -27,9 +27,9 @@ private[window] case class WindowProgram(
  * Two programs for one window, with the same frames.
  *
  * @param byColumns
- *   which has columns of a frame's rows in memory
+ *   keeps columns of a frame's rows in memory
  * @param byRows
- *   which reads the rows instead, by Spark's own expressions
+ *   reads the rows instead, with Spark's own expressions
  */
 private[window] case class WindowPrograms(byColumns: WindowProgram, byRows: WindowProgram)
 
@@ -39,32 +39,32 @@ private[window] object WindowPrograms {
     new WindowCompiler(order, keepsColumns = false).compile(functions))
 }
 
-/** @param overflow what the bounds of a row are computed by, to be asked where one has none because of an error */
+/**
+ * @param overflow
+ *   the expressions of the bounds. A row without a bound evaluates them again, to throw Spark's error.
+ */
 private[window] case class FrameProgram(
     lower: Bound,
     upper: Bound,
     functions: Seq[FunctionProgram],
-    overflow: Seq[Expression]) {
-  def isGrowing: Boolean = lower == Bound.Unbounded && functions.exists(_.isInstanceOf[FunctionProgram.Growing])
-  def isWhole: Boolean = isGrowing && upper == Bound.Unbounded
-}
+    overflow: Seq[Expression])
 
-/** How a function is computed. `result` is its place among the results. */
+/** The computation of one function. `result` is the function's index among the results. */
 private[window] sealed trait FunctionProgram extends Serializable { def result: Int }
 
 private[window] object FunctionProgram {
 
-  /** Inputs are columns. */
+  /** Counts the values of a column. `input` is the number of the column, as in the classes below. */
   case class Count(input: Int, result: Int) extends FunctionProgram
 
-  /** @param overflow raises Spark's error, for a sum that does not fit; None: it wraps around */
+  /** @param overflow the result for a sum that does not fit: NULL or an error; None if the sum wraps around */
   case class LongSum(input: Int, overflow: Option[Expression], result: Int) extends FunctionProgram
   case class LongAverage(input: Int, result: Int) extends FunctionProgram
   case class DoubleSum(input: Int, result: Int) extends FunctionProgram
   case class DoubleAverage(input: Int, result: Int) extends FunctionProgram
   case class Extreme(input: Int, isMax: Boolean, isDouble: Boolean, result: Int) extends FunctionProgram
 
-  /** @param extreme true for rows because of which a frame is computed in Spark's order; None if there are none */
+  /** @param extreme true for rows that force a frame to be computed in Spark's order; None if no row does */
   case class Merged(function: FilteredFunction, extreme: Option[Expression], result: Int) extends FunctionProgram
   case class Growing(function: FilteredFunction, result: Int) extends FunctionProgram
   case class Offset(function: OffsetWindowFunction, result: Int) extends FunctionProgram

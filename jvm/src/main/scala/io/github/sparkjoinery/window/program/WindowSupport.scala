@@ -3,10 +3,10 @@ package io.github.sparkjoinery.window.program
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
-/** Which window functions `SlidingWindow` computes, and for which of them it is made. */
+/** Decides which window functions `SlidingWindow` can compute, and which of them it makes faster. */
 private[window] object WindowSupport {
 
-  /** Why a function stays with Spark's operator; None if it need not. */
+  /** Returns why a function stays with Spark's operator; None if `SlidingWindow` can compute it. */
   def reasonAgainst(window: WindowExpression, order: Seq[SortOrder]): Option[String] = window.windowFunction match {
     case offset: FrameLessOffsetWindowFunction =>
       Option.when(offset.ignoreNulls)(s"${name(window)} IGNORE NULLS")
@@ -27,7 +27,7 @@ private[window] object WindowSupport {
     case _ => Some(s"${name(window)} has no merge of partial results in expressions")
   }
 
-  /** Whether Spark's operator computes each frame of it anew. */
+  /** True if Spark's operator computes each frame of the function from scratch. */
   def isRecomputed(window: WindowExpression): Boolean = window.windowFunction match {
     case _: AggregateExpression => window.windowSpec.frameSpecification match {
         case frame: SpecifiedWindowFrame => frame.lower != UnboundedPreceding

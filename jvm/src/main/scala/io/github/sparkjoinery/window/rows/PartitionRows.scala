@@ -2,33 +2,33 @@ package io.github.sparkjoinery.window.rows
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** The input of a task, partition of the window after partition, each in its order. */
+/** The input of a task, one window partition after the other, each in its order. */
 private[window] trait PartitionRows {
 
   /**
-   * Goes on to the next partition. Its rows are read by cursors, which are good until the partition after it. After the
-   * last, what they took is free for the operators above.
+   * Advances to the next partition. Its rows are read by cursors, which are valid until the partition after it. After
+   * the last partition, the operators above can use its memory.
    */
   def nextPartition(): Boolean
 
-  /** How many rows the partition has. */
+  /** The number of rows in the partition. */
   def size: Int
 
-  /** Bytes of the widest row, of those of the partition at least. */
+  /** Bytes of the widest row, at least of those in the partition. */
   def widest: Int
 
   /** Reads the rows of the partition from a row on. */
   def cursor(from: Int): RowCursor
 
-  /** When the task ends, be it early. */
+  /** Called when the task ends, early or not. */
   def close(): Unit
 }
 
 private[window] trait RowCursor {
 
-  /** The next row, good until the one after it is asked for; or null. */
+  /** The next row, valid until the following call, or null. */
   def next(): UnsafeRow
 
-  /** Has the next rows on their way to the cache, where they are far from each other. */
+  /** Starts to load the next rows into the cache, if they are far from each other. */
   def prefetch(count: Int): Unit = ()
 }

@@ -43,15 +43,8 @@ object JoineryConf {
   private val LAST_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.lastJoin.skewSplit.enabled",
     "Under adaptive execution, read a skewed partition of a LAST JOIN in several tasks, split by time where ON has an as-of " +
-      "comparison. Which partitions are skewed is up to spark.sql.adaptive.skewJoin.* and skewSplit.minPartition.",
+      "comparison. Which partitions are skewed is up to spark.sql.adaptive.skewJoin.* and spark.joinery.skewSplit.minPartition.",
     default = true
-  )
-
-  private val LAST_JOIN_SKEW_SPLIT_MIN_PARTITION = bytes(
-    "spark.joinery.lastJoin.skewSplit.minPartition",
-    "Smallest partition of a LAST JOIN, in shuffled bytes of one side, that may count as skewed; " +
-      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
-    default = "32MB"
   )
 
   private val ASOF_JOIN_ENABLED = boolean(
@@ -76,12 +69,15 @@ object JoineryConf {
     default = "1GB"
   )
 
-  private val RANGE_JOIN_MAX_INDEX = bytes(
-    "spark.joinery.rangeJoin.maxIndexPart",
-    "Largest index that a task of ShuffledRangeJoin builds at a time, if its memory allows as much. A task with more rows indexes them part " +
-      "by part, and reads the other side's rows once for each.",
-    default = "4GB"
-  )
+  // For tests: a small value makes several index parts of a few rows.
+  private val RANGE_JOIN_MAX_INDEX = SQLConf.buildConf("spark.joinery.rangeJoin.maxIndexPart")
+    .internal()
+    .doc(
+      "Largest index that a task of ShuffledRangeJoin builds at a time, if its memory allows as much. A task with more " +
+        "rows indexes them part by part, and reads the other side's rows once for each.")
+    .version("joinery 0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .createWithDefaultString("4GB")
 
   private val RANGE_JOIN_STORED_INDEX = boolean(
     "spark.joinery.rangeJoin.storedIndex.enabled",
@@ -93,15 +89,8 @@ object JoineryConf {
   private val RANGE_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.rangeJoin.skewSplit.enabled",
     "Under adaptive execution, read a skewed partition of ShuffledRangeJoin in several tasks. Which partitions are skewed is up to " +
-      "spark.sql.adaptive.skewJoin.* and skewSplit.minPartition.",
+      "spark.sql.adaptive.skewJoin.* and spark.joinery.skewSplit.minPartition.",
     default = true
-  )
-
-  private val RANGE_JOIN_SKEW_SPLIT_MIN_PARTITION = bytes(
-    "spark.joinery.rangeJoin.skewSplit.minPartition",
-    "Smallest partition of ShuffledRangeJoin, in shuffled bytes of one side, that may count as skewed, and smallest part of one; " +
-      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
-    default = "16MB"
   )
 
   private val EXPLAIN = boolean(
@@ -143,13 +132,6 @@ object JoineryConf {
     default = true
   )
 
-  private val RUNTIME_FILTER_BUILD_TIMEOUT = SQLConf.buildConf("spark.joinery.runtimeFilter.buildTimeout")
-    .doc("How long a query waits for a filter that it builds. Past it, the build is cancelled and the query runs without the filter.")
-    .version("joinery 0.1.0")
-    .timeConf(TimeUnit.MILLISECONDS)
-    .checkValue(_ >= 0, "The time must not be negative.")
-    .createWithDefaultString("30s")
-
   private val RUNTIME_FILTER_MAX_KEYS = SQLConf.buildConf("spark.joinery.runtimeFilter.maxKeys")
     .doc("Most distinct keys that a query builds a filter of. A side that turns out to have more gives none; bounds of its keys are " +
       "used all the same.")
@@ -178,40 +160,22 @@ object JoineryConf {
     default = true
   )
 
-  private val SLIDING_WINDOW_SKEW_SAMPLE = boolean(
-    "spark.joinery.slidingWindow.skewSplit.sample.enabled",
-    "Where the artifact store has no distribution, take a sample of the input of a large window to find its hot keys. Where there are none, the " +
-      "sample, and telling the part of each row, cost time for nothing.",
-    default = false
-  )
-
-  private val SLIDING_WINDOW_SKEW_SPLIT_AT_READ = boolean(
-    "spark.joinery.slidingWindow.skewSplit.atRead.enabled",
-    "Under adaptive execution, have several tasks compute a partition of a window that turns out to be skewed once it is shuffled. Each " +
-      "part reads the whole partition, so it pays with idle cores and costly functions.",
-    default = false
-  )
-
-  private val SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION = bytes(
-    "spark.joinery.slidingWindow.skewSplit.minPartition",
-    "Smallest shuffled partition of a window, in bytes, that may count as skewed, and smallest hot key; " +
-      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
-    default = "64MB"
+  private val SKEW_SPLIT_MIN_PARTITION = bytes(
+    "spark.joinery.skewSplit.minPartition",
+    "Smallest shuffled partition that may count as skewed, smallest hot key of a window, and smallest part of a range join's " +
+      "partition, in bytes; spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
+    default = "32MB"
   )
 
   def lastJoinEnabled: Boolean = SQLConf.get.getConf(LAST_JOIN_ENABLED)
   def maxHashPartition: Long = SQLConf.get.getConf(LAST_JOIN_MAX_HASH_PARTITION)
   def maxBroadcast: Long = SQLConf.get.getConf(LAST_JOIN_MAX_BROADCAST).min(BroadcastLimit.bytes)
   def skewSplit: Boolean = SQLConf.get.getConf(LAST_JOIN_SKEW_SPLIT)
-  def skewSplitMinPartition: Long = SQLConf.get.getConf(LAST_JOIN_SKEW_SPLIT_MIN_PARTITION)
+  def skewSplitMinPartition: Long = SQLConf.get.getConf(SKEW_SPLIT_MIN_PARTITION)
     .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def asOfJoinEnabled: Boolean = SQLConf.get.getConf(ASOF_JOIN_ENABLED)
   def slidingWindowEnabled: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_ENABLED)
   def windowSkewSplit: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT)
-  def windowSkewSample: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SAMPLE)
-  def windowSkewSplitAtRead: Boolean = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_AT_READ)
-  def windowSkewSplitMinPartition: Long = SQLConf.get.getConf(SLIDING_WINDOW_SKEW_SPLIT_MIN_PARTITION)
-    .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def rangeJoinEnabled: Boolean = SQLConf.get.getConf(RANGE_JOIN_ENABLED)
   def rangeJoinMaxBroadcast: Long =
     SQLConf.get.getConf(RANGE_JOIN_MAX_BROADCAST).min(BroadcastLimit.bytes).min(Runtime.getRuntime.maxMemory / 3)
@@ -219,15 +183,12 @@ object JoineryConf {
   def rangeJoinStoredIndex: Boolean = SQLConf.get.getConf(RANGE_JOIN_STORED_INDEX)
   def rangeJoinMaxIndexPart: Long = SQLConf.get.getConf(RANGE_JOIN_MAX_INDEX)
   def rangeJoinSkewSplit: Boolean = SQLConf.get.getConf(RANGE_JOIN_SKEW_SPLIT)
-  def rangeJoinSkewSplitMinPartition: Long = SQLConf.get.getConf(RANGE_JOIN_SKEW_SPLIT_MIN_PARTITION)
-    .min(SQLConf.get.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD))
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE).filter(_.nonEmpty)
   def storeTimeoutMs: Long = SQLConf.get.getConf(STORE_TIMEOUT)
   def maxArtifactSize: Long = SQLConf.get.getConf(STORE_MAX_ARTIFACT_SIZE)
   def runtimeFilter: Boolean = SQLConf.get.getConf(RUNTIME_FILTER_ENABLED)
   def runtimeFilterBuild: Boolean = runtimeFilter && SQLConf.get.getConf(RUNTIME_FILTER_BUILD_ENABLED)
-  def runtimeFilterBuildTimeoutMs: Long = SQLConf.get.getConf(RUNTIME_FILTER_BUILD_TIMEOUT)
   def runtimeFilterMaxKeys: Int = SQLConf.get.getConf(RUNTIME_FILTER_MAX_KEYS)
   def runtimeFilterMinSize: Long = SQLConf.get.getConf(RUNTIME_FILTER_MIN_SIZE)
 

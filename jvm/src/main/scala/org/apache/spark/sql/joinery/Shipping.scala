@@ -4,12 +4,12 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.internal.config.Kryo.KRYO_REGISTRATION_REQUIRED
 import org.apache.spark.internal.config.SERIALIZER
 
-/** Checks whether the serializer accepts objects of Joinery's classes. */
+/** Checks if the serializer accepts objects of Joinery's classes. */
 object Shipping {
 
   /**
-   * Returns why it does not; None if it does. Kryo's classes are registered before extensions are loaded, so Joinery
-   * cannot add its own.
+   * Returns the reason why it does not; None if it does. Kryo's classes are registered before extensions are loaded, so
+   * Joinery cannot add its own.
    */
   def refused: Option[String] = {
     val conf = SparkEnv.get.conf

@@ -29,7 +29,8 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
     Option.when(!lastOfKey)(output(1)),
     strict = false,
     None,
-    None
+    None,
+    onePass = !lastOfKey
   )
 
   private case class Row(key: Int, time: Long, id: Long, length: Int)

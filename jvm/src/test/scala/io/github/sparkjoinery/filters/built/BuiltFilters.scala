@@ -95,4 +95,8 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
   /** The subqueries that built filters, each once. */
   protected def builds(answer: DataFrame): Seq[KeySubqueryExec] =
     collectWithSubqueries(plan(answer)) { case build: KeySubqueryExec => build }
+
+  /** Why there is no filter, as EXPLAIN says it. */
+  protected def whyMissing(build: KeySubqueryExec): Option[String] =
+    "not used: (.*)".r.findFirstMatchIn(build.simpleString(maxFields = 100)).map(_.group(1))
 }

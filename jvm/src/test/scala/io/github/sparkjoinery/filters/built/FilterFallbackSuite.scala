@@ -18,7 +18,7 @@ class FilterFallbackSuite extends BuiltFilters {
 
   private def whyNone(query: String, settings: (String, String)*): Option[String] = {
     val answer = checkBuilt(query, 1, settings: _*)
-    builds(answer).flatMap(_.whyMissing).headOption
+    builds(answer).flatMap(whyMissing).headOption
   }
 
   private def activeJobs: Set[String] = spark.sparkContext.statusTracker.getActiveJobIds().map(_.toString).toSet
@@ -84,7 +84,7 @@ class FilterFallbackSuite extends BuiltFilters {
   test("a task without memory for the keys gives them up: bounds only") {
     def built() = builds(checkBuilt(Building, 1)).head
     val none = whileBuilding(() => ScarceMemory.takeAll())(built())
-    assert(none.metrics("keys").value == 0 && none.whyMissing.exists(_.contains("than a task has memory for")))
+    assert(none.metrics("keys").value == 0 && whyMissing(none).exists(_.contains("than a task has memory for")))
     assert(whileBuilding(() => ())(built()).metrics("keys").value > 300)
   }
 

@@ -128,7 +128,7 @@ class FilterShuffledRowsSuite extends BuiltFilters {
   test("a build that is late: every row passes") {
     val query = s"SELECT f.id, s.name FROM fact f JOIN ${few()} s ON f.k = s.k"
     val answer = check(query, 1, "spark.joinery.runtimeFilter.buildTimeout" -> "0")
-    assert(builds(answer).flatMap(_.whyMissing).exists(_.contains("buildTimeout")))
+    assert(builds(answer).flatMap(whyMissing).exists(_.contains("buildTimeout")))
   }
 
   test("sides that end in an aggregate by the keys", OnDefaultLine) {

@@ -42,7 +42,8 @@ class LeftBatchSuite extends LastJoinChecks {
 
   test("what is read ahead is bounded, however many rows there are") {
     val columns = Seq(AttributeReference("k", LongType)(), AttributeReference("s", StringType)())
-    val terms = LastJoinTerms(columns.take(1), columns.take(1), Nil, None, None, strict = false, None, None)
+    val terms =
+      LastJoinTerms(columns.take(1), columns.take(1), Nil, None, None, strict = false, None, None, onePass = false)
     val relation = new GroupedRowsBuilder(terms.grouping(columns), new WatchedMemory).result()
     val toUnsafe = UnsafeProjection.create(columns.map(_.dataType).toArray[DataType])
     for (largest <- Seq(10, 1000, 100000)) {
