@@ -27,7 +27,6 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.lastJoin.skewSplit.enabled" -> "true",
       "spark.joinery.runtimeFilter.applicationSideMinSize" -> "10MB",
       "spark.joinery.runtimeFilter.build.enabled" -> "true",
-      "spark.joinery.runtimeFilter.buildTimeout" -> "30s",
       "spark.joinery.runtimeFilter.maxKeys" -> "1000000",
       "spark.joinery.rangeJoin.enabled" -> "true",
       "spark.joinery.rangeJoin.maxBroadcast" -> "1GB",
@@ -69,7 +68,6 @@ class ConfSuite extends JoinerySession {
 
   test("a number out of its bounds is refused") {
     for ((key, value, why) <- Seq(
-        ("spark.joinery.runtimeFilter.buildTimeout", "-1s", "The time must not be negative."),
         ("spark.joinery.runtimeFilter.maxKeys", "0", "The number must be between 1 and 50,000,000."),
         ("spark.joinery.runtimeFilter.maxKeys", "50000001", "The number must be between 1 and 50,000,000.")
       )) {

@@ -23,7 +23,7 @@ case class FilterableJoin(
  * A side of a join whose rows a runtime filter may drop.
  *
  * @param isLeft
- *   whether it is the left side
+ *   true for the left side
  * @param rows
  *   its plan
  * @param creation

@@ -2,8 +2,10 @@ package io.github.sparkjoinery.filters.logical
 
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
-import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+
+import io.github.sparkjoinery.planning.PreservesLeft
 
 /** Tests and marks of joins, shared by stored and built filters. */
 object FilteredJoin extends JoinSelectionHelper with SQLConfHelper {
@@ -12,7 +14,13 @@ object FilteredJoin extends JoinSelectionHelper with SQLConfHelper {
   val Sufficient: TreeNodeTag[Unit] = TreeNodeTag("joinery_filter_sufficient")
 
   /** True if a side of the join will be broadcast, by hint or by size. */
-  def isBroadcast(join: Join): Boolean = {
+  def isBroadcast(plan: LogicalPlan): Boolean = plan match {
+    case join: Join => isBroadcast(join)
+    case join: PreservesLeft => join.isBroadcast
+    case _ => false
+  }
+
+  private def isBroadcast(join: Join): Boolean = {
     val otherwise =
       hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint) || hintToShuffleReplicateNL(join.hint)
     getBroadcastBuildSide(join, hintOnly = true, conf).isDefined ||

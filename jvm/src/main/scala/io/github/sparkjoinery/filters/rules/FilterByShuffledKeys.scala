@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.PushDownPredicates
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
-import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
+import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.filters.logical._
@@ -20,54 +20,57 @@ import io.github.sparkjoinery.planning.{MayFail, PreservesLeft, SomeRowsOfKeys}
  *   +- LogicalQueryStage planes p    ==>   :  +- flights f
  *                                          +- LogicalQueryStage planes p
  * }}}
- * Filter and bounds are constants, so that Spark plans the side again as if the user had written them.
+ * Filter and bounds are constants. Spark plans the side again as if the user had written them.
  */
 object FilterByShuffledKeys extends Rule[LogicalPlan] with PredicateHelper {
 
   // The keys of a stage are read once.
   private val Filtered = TreeNodeTag[Unit]("joinery_filtered_by_shuffled_keys")
-
-  // Rows read, as often as a selective side has rows left.
-  private val Selective = 2
+  // A key may have so many rows. Reading more costs too much for so few keys.
+  private val RowsPerKey = 10
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!JoineryConf.runtimeFilterBuild || !plan.exists(_.isInstanceOf[LogicalQueryStage])) plan
     else plan.transformUp {
       case join @ FilterableJoin(filterable) if join.getTagValue(Filtered).isEmpty =>
         filterable.sides.find(side => join.getTagValue(FilterableJoin.Decision).flatten.contains(side.isLeft))
-          .fold(join)(filtered(join, filterable, _))
+          .flatMap(side => creationOf(filterable, side).map(filtered(join, side, _))).getOrElse(join)
     }
 
-  private def filtered(join: LogicalPlan, filterable: FilterableJoin, side: ApplicationSide): LogicalPlan = {
+  /** A finished shuffle, and the terms of the join over its rows. */
+  private case class Creation(stage: ShuffleQueryStageExec, keys: FilterableKeys) {
+    def rows: BigInt = stage.getRuntimeStatistics.rowCount.getOrElse(BigInt(Long.MaxValue))
+  }
+
+  /** The finished shuffle with the most keys of the other side, and of these the smallest. */
+  private def creationOf(filterable: FilterableJoin, side: ApplicationSide): Option[Creation] = {
     val terms = FilterableKeys.between(filterable.condition, side.rows, side.creation)
-    val sources = KeySource.of(side.creation, terms.creation)(_.isInstanceOf[LogicalQueryStage]).flatMap { source =>
-      source.plan match {
-        case LogicalQueryStage(_, physical) =>
-          ShuffledSide.of(physical, source.keys.map(_._1)).map { shuffled =>
-            val keys = shuffled.keys.zip(source.keys).collect { case (Some(key), (_, place)) => (key, place) }
-            (shuffled.stage, terms.foundIn(KeySource(source.plan, keys)))
-          }
-        case _ => None
-      }
-    }.filterNot(_._2.isEmpty)
-    sources.sortBy { case (stage, keys) =>
-      (-keys.keys.length, stage.getRuntimeStatistics.rowCount.getOrElse(BigInt(Long.MaxValue)))
-    }.headOption.fold(join) { case (stage, keys) =>
-      val ranges = keys.ranges.map(_.creation).foldLeft(Seq.empty[Expression]) { (all, term) =>
-        if (all.exists(_.semanticEquals(term))) all else all :+ term
-      }
-      val isWorthwhile = stage.getRuntimeStatistics.rowCount.exists(_ <= JoineryConf.runtimeFilterMaxKeys)
-      val predicate = if (!isWorthwhile) None
-      else ShuffledKeys.read(stage, keys.creationHash, ranges)
-        .flatMap(RuntimeFilterPredicate(keys, ranges, _, pauses = !MayFail.ofParts(side.rows)))
-      val result = predicate.fold(join) { test =>
-        val rows = pushed(Filter(test, side.rows))
-        join.withNewChildren(if (side.isLeft) Seq(rows, side.creation) else Seq(side.creation, rows))
-      }
-      result.copyTagsFrom(join)
-      result.setTagValue(Filtered, ())
-      result
+    KeySource.of(side.creation, terms.creation)(_.isInstanceOf[LogicalQueryStage]).flatMap {
+      case source @ KeySource(LogicalQueryStage(_, physical), found) =>
+        ShuffledSide.of(physical, found.map(_._1)).map { shuffled =>
+          val keys = shuffled.keys.zip(found).collect { case (Some(key), (_, place)) => (key, place) }
+          Creation(shuffled.stage, terms.foundIn(source.copy(keys = keys)))
+        }
+      case _ => None
+    }.filterNot(_.keys.isEmpty).minByOption(creation => (-creation.keys.keys.length, creation.rows))
+  }
+
+  private def filtered(join: LogicalPlan, side: ApplicationSide, creation: Creation): LogicalPlan = {
+    val keys = creation.keys
+    val terms = keys.ranges.map(_.creation).foldLeft(Seq.empty[Expression]) { (all, term) =>
+      if (all.exists(_.semanticEquals(term))) all else all :+ term
     }
+    val found =
+      if (creation.rows > JoineryConf.runtimeFilterMaxKeys.toLong * RowsPerKey) None
+      else ShuffledKeys.read(creation.stage, keys.creationHash, terms)
+    val predicate = found.flatMap(RuntimeFilterPredicate(keys, terms, _, pauses = !MayFail.ofParts(side.rows)))
+    val result = predicate.fold(join) { test =>
+      val rows = pushed(Filter(test, side.rows))
+      join.withNewChildren(if (side.isLeft) Seq(rows, side.creation) else Seq(side.creation, rows))
+    }
+    result.copyTagsFrom(join)
+    result.setTagValue(Filtered, ())
+    result
   }
 
   /** Moves the filter down to where the rows come from. */

@@ -1,12 +1,14 @@
 package io.github.sparkjoinery.filters.rules
 
-import org.apache.spark.sql.catalyst.plans.logical.HintInfo
+import org.apache.spark.sql.catalyst.plans.logical.{HintInfo, JoinHint}
 
 import io.github.sparkjoinery.planning.{JoineryHint, ResolveJoineryHint}
 
 /** The hint `RUNTIME_FILTER(t)` asks for a filter of t's keys without a check of costs, where it can save a shuffle. */
 object RuntimeFilterHint {
   val Name = "RUNTIME_FILTER"
+
+  def isOn(hint: JoinHint): Boolean = isOn(hint.leftHint) || isOn(hint.rightHint)
 
   def isOn(side: Option[HintInfo]): Boolean = JoineryHint.isOn(Name, side) || side.exists(isSparks)
 

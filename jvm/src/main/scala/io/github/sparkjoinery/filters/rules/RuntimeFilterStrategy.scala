@@ -4,18 +4,23 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, ReturnAnswer}
 import org.apache.spark.sql.catalyst.trees.TreePattern.SCALAR_SUBQUERY
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.MightContain
+import io.github.sparkjoinery.filters.logical.{FilterCost, FilterableJoin, FilteredJoin}
+import io.github.sparkjoinery.planning.Decision
 
 /**
- * Leaves out a bloom filter of Spark's where a stored one of ours tests the same keys. Spark's `InjectRuntimeFilter`
- * runs after our rules and does not see it. An extension has no place between that rule and the planner.
+ * Removes a bloom filter of Spark's if a stored one of ours tests the same keys. Spark's `InjectRuntimeFilter` runs after
+ * our rules and does not see it. An extension has no place between that rule and the planner.
  */
 object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    // once for all that is planned together
+    // once per plan
     case whole: ReturnAnswer =>
+      if (JoineryConf.runtimeFilterBuild && !SQLConf.get.adaptiveExecutionEnabled) decline(whole)
       val single = whole.transformWithPruning(_.containsPattern(SCALAR_SUBQUERY)) {
         case Filter(condition, child) if condition.exists(_.isInstanceOf[BloomFilterMightContain]) =>
           val predicates = splitConjunctivePredicates(condition)
@@ -23,6 +28,18 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
       }
       if (single.fastEquals(whole)) Nil else Seq(planLater(single))
     case _ => Nil
+  }
+
+  /** Says of large sides that no filter is built without adaptive execution. */
+  private def decline(plan: LogicalPlan): Unit = {
+    val cost = new FilterCost
+    plan.foreach {
+      case join @ FilterableJoin(filterable) =>
+        val isLarge = filterable.sides.exists(side => cost.largestScan(side.rows) >= JoineryConf.runtimeFilterMinSize)
+        if ((isLarge || RuntimeFilterHint.isOn(filterable.hint)) && !FilteredJoin.isBroadcast(join))
+          Decision.record(join, Decision.BuiltFilter, "no filter is built: adaptive execution is off")
+      case _ =>
+    }
   }
 
   private def isSecond(predicate: Expression, all: Seq[Expression]): Boolean = predicate match {

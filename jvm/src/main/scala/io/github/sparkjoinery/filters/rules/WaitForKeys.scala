@@ -6,15 +6,15 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, QueryStageExec, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
-import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
+import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, ShuffledHashJoinExec, SortMergeJoinExec}
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.filters.logical._
-import io.github.sparkjoinery.planning.{Decision, MatchesRightRows, Repeatable}
+import io.github.sparkjoinery.planning.{Decision, MatchesRightRows, RelationName, Repeatable}
 
 /**
- * Decides which side of a shuffled join is filtered, and has it wait for the other side's shuffle:
+ * Chooses the side of a shuffled join that is filtered, and lets it wait for the other side's shuffle:
  * {{{
  *   SortMergeJoin              SortMergeJoin
  *   :- Exchange                :- Exchange
@@ -25,10 +25,13 @@ import io.github.sparkjoinery.planning.{Decision, MatchesRightRows, Repeatable}
  *                              +- Exchange
  *                                 +- scan of planes
  * }}}
- * Both exchanges of `planes` are one stage. When it is through, [[FilterByShuffledKeys]] puts the filter in. The runtime
- * filter join of JD (docs/decisions/0020-a-filter-is-made-of-shuffled-rows.md).
+ * Both exchanges of `planes` are one stage. When the stage has finished, [[FilterByShuffledKeys]] adds the filter. This
+ * is the runtime filter join of JD (docs/decisions/0029-a-filter-is-built-from-shuffled-rows.md).
  */
 object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
+
+  private val Broadcast =
+    s"hint ${RuntimeFilterHint.Name}: the join is broadcast, and no shuffle would be saved"
 
   override def apply(plan: SparkPlan): SparkPlan =
     if (!JoineryConf.runtimeFilterBuild || !conf.exchangeReuseEnabled) plan
@@ -37,9 +40,15 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       plan.transformUp {
         case join @ (_: SortMergeJoinExec | _: ShuffledHashJoinExec | _: MatchesRightRows) =>
           join.logicalLink match {
-            case Some(FilterableJoin(filterable)) => waits.of(join, filterable)
+            case Some(logical @ FilterableJoin(filterable)) if logical.getTagValue(FilteredJoin.Sufficient).isEmpty =>
+              waits.add(join, filterable)
             case _ => join
           }
+        case join: BroadcastHashJoinExec =>
+          join.logicalLink.collect { case FilterableJoin(filterable) if RuntimeFilterHint.isOn(filterable.hint) =>
+            Decision.record(filterable.join, Decision.BuiltFilter, Broadcast)
+          }
+          join
       }
     }
 
@@ -51,7 +60,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
     private lazy val shared: Set[SparkPlan] = plan.collect { case exchange: Exchange => exchange.canonicalized }
       .groupBy(identity).collect { case (exchange, places) if places.length > 1 => exchange }.toSet
 
-    def of(join: SparkPlan, filterable: FilterableJoin): SparkPlan = {
+    def add(join: SparkPlan, filterable: FilterableJoin): SparkPlan = {
       val sides = filterable.sides.sortBy(side => -cost.largestScan(side.rows))
       filterable.join.getTagValue(FilterableJoin.Decision) match {
         case Some(decided) => sides.find(side => decided.contains(side.isLeft))
@@ -69,7 +78,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       }
     }
 
-    /** The exchange with the most keys of the application side, or why there is none, if that is worth a word. */
+    /** The exchange with the most keys of the application side; otherwise the reason, if the user should see one. */
     private def creationOf(
         join: SparkPlan,
         filterable: FilterableJoin,
@@ -86,7 +95,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       }
     }
 
-    /** Why the side does not wait; None if it does. */
+    /** The reason why the side does not wait, if the user should see one; None if it waits. */
     private def missing(
         join: SparkPlan,
         hint: JoinHint,
@@ -111,16 +120,14 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
     }
 
     private def record(filterable: FilterableJoin, found: Option[Creation], reason: Option[String]): Unit = {
-      val hinted = RuntimeFilterHint.isOn(filterable.hint.leftHint) || RuntimeFilterHint.isOn(
-        filterable.hint.rightHint)
       found.map(creation => s"rows are dropped by a filter of the keys of ${nameOf(creation.rows)}").orElse(reason)
         .orElse(
-          if (hinted) Some(s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys") else None)
+          if (RuntimeFilterHint.isOn(filterable.hint)) Some(s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys") else None)
         .foreach(Decision.record(filterable.join, Decision.BuiltFilter, _))
     }
 
     private def nameOf(rows: LogicalPlan): String =
-      rows.collectLeaves().map(io.github.sparkjoinery.planning.RelationName.of).distinct.mkString(", ")
+      rows.collectLeaves().map(RelationName.of).distinct.mkString(", ")
   }
 
   /** True if an exchange, or its stage that still runs, shuffles the rows of a plan. */
@@ -140,11 +147,11 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
     join.withNewChildren(join.children.updated(at, awaiting(join.children(at), creation.exchange, filter)))
   }
 
-  /** Puts the wait below the lowest exchanges of a side, which adaptive execution runs first. */
+  /** Adds the wait below the lowest exchanges of a side, which adaptive execution runs first. */
   private def awaiting(plan: SparkPlan, keys: SparkPlan, filter: String): SparkPlan = plan match {
     case exchange: Exchange if !hasStage(exchange.child) =>
       val wait = AwaitKeysExec(exchange.child, keys, filter)
-      // by tag, as `setLogicalLink` would mark the other side's exchange, too
+      // by tag, because `setLogicalLink` would also mark the other side's exchange
       exchange.child.logicalLink.foreach(wait.setTagValue(SparkPlan.LOGICAL_PLAN_TAG, _))
       exchange.withNewChildren(Seq(wait))
     case _: QueryStageExec => plan

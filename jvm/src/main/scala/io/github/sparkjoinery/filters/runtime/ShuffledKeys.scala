@@ -13,6 +13,7 @@ import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQuery
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.SplitBlockFilter
+import io.github.sparkjoinery.planning.RelationName
 
 /**
  * The keys of the rows of a finished shuffle.
@@ -48,10 +49,10 @@ object ShuffledKeys extends Logging {
       val all = KeyHashes(limit)
       found.foreach { case (bytes, _) => all.addAll(KeyHashes.ofBytes(bytes, limit)) }
       val extremes = found.map(_._2).reduceOption(_ merge _).getOrElse(new Extremes(terms))
-      Some(ShuffledKeys(hash.flatMap(_ => all.toFilter).map(filterOf), extremes))
+      Some(ShuffledKeys(hash.flatMap(_ => all.toFilter).map(filterOf(_, nameOf(stage))), extremes))
     } catch {
       case error: SparkException if error.getCondition != "SPARK_JOB_CANCELLED" =>
-        logWarning(s"A query runs without a runtime filter, because its keys could not be read", error)
+        logWarning("A query runs without a runtime filter, because its keys could not be read", error)
         None
     }
   }
@@ -74,10 +75,13 @@ object ShuffledKeys extends Logging {
     (keys.toBytes, extremes)
   }
 
+  private def nameOf(stage: ShuffleQueryStageExec): String =
+    stage.logicalLink.toSeq.flatMap(_.collectLeaves()).map(RelationName.of).distinct.mkString(", ")
+
   /** Makes a filter of the bytes that [[KeyHashes.toFilter]] has written. */
-  def filterOf(bytes: Array[Byte]): SplitBlockFilter = {
+  def filterOf(bytes: Array[Byte], source: String): SplitBlockFilter = {
     val (keys, words) = KeyHashes.readFilter(bytes)
-    new SplitBlockFilter(s"$keys keys", UUID.randomUUID().toString, words.length / 4, words)
+    new SplitBlockFilter(s"$keys keys of $source", UUID.randomUUID().toString, words.length / 4, words)
   }
 
   private def reader(stage: ShuffleQueryStageExec): AQEShuffleReadExec = {

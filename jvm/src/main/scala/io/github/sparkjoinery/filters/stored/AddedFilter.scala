@@ -14,7 +14,7 @@ import io.github.sparkjoinery.filters.runtime.ShuffledKeys
  * @param source
  *   the origin of the keys, for EXPLAIN
  * @param isSelective
- *   whether hardly any row is likely to pass
+ *   true if hardly any row is likely to pass
  */
 case class AddedFilter(keys: Expression, source: String, isSelective: Boolean) extends UnaryExpression
   with KeyFilterExpression
@@ -25,7 +25,7 @@ case class AddedFilter(keys: Expression, source: String, isSelective: Boolean) e
 
   override def keyFilter: KeyFilter =
     Option(keys.eval(InternalRow.empty)).fold[KeyFilter](AbsentFilter(source)) { bytes =>
-      ShuffledKeys.filterOf(bytes.asInstanceOf[Array[Byte]])
+      ShuffledKeys.filterOf(bytes.asInstanceOf[Array[Byte]], source)
     }
 
   // a task that interprets the expression gets the filter without the plan of the subquery

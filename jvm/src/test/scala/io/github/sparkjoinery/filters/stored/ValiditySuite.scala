@@ -7,7 +7,6 @@ import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.fs.{FileStatus, LocalFileSystem, Path, RawLocalFileSystem}
 
 import io.github.sparkjoinery.artifacts.{Files, RelationIdentity}
-import io.github.sparkjoinery.filters.built.VersionedCatalog
 
 /**
  * Sources that change after their filter was built: it is used as long as it holds all that is read, and answers stay

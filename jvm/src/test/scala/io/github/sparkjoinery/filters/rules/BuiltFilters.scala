@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.rules
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.adaptive.{
@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.adaptive.{
 }
 import org.apache.spark.sql.execution.{FilterExec, InputAdapter, SparkPlan}
 
+import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.planning.PlanReport
 import io.github.sparkjoinery.{Answers, JoinerySession}
 
@@ -73,7 +74,7 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
   protected def plan(answer: DataFrame): SparkPlan =
     answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan
 
-  /** How many tests there are in the plan that ran before rows are shuffled, without what builds filters. */
+  /** How many tests there are in the plan that ran, of rows that are not shuffled yet. */
   protected def testsIn(answer: DataFrame): Int = collect(plan(answer)) {
     case filter: FilterExec if !isShuffled(filter.child) => testsOf(filter)
   }.sum
@@ -92,11 +93,13 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
     case _ => false
   }
 
-  /** The subqueries that built filters, each once. */
-  protected def builds(answer: DataFrame): Seq[KeySubqueryExec] =
-    collectWithSubqueries(plan(answer)) { case build: KeySubqueryExec => build }
+  /** The numbers of keys of the filters in a plan that ran, and what they are keys of. */
+  protected def keysIn(answer: DataFrame): Seq[(Long, String)] = collect(plan(answer)) { case filter: FilterExec =>
+    "joinery_might_contain\\([^()]*, (\\d+) keys of ([^()]*)\\)".r.findAllMatchIn(filter.condition.toString)
+      .map(found => (found.group(1).toLong, found.group(2))).toSeq
+  }.flatten
 
-  /** Why there is no filter, as EXPLAIN says it. */
-  protected def whyMissing(build: KeySubqueryExec): Option[String] =
-    "not used: (.*)".r.findFirstMatchIn(build.simpleString(maxFields = 100)).map(_.group(1))
+  /** The joins of a plan that wait for keys. */
+  protected def waits(answer: DataFrame): Seq[AwaitKeysExec] =
+    collect(plan(answer)) { case wait: AwaitKeysExec => wait }
 }

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.runtime
 
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.stored
 
 import java.util
 import java.util.OptionalLong

@@ -1,4 +1,6 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.logical
+
+import io.github.sparkjoinery.filters.rules.BuiltFilters
 
 import java.sql.DriverManager
 

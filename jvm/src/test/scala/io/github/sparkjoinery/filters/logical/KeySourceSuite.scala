@@ -1,4 +1,6 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.logical
+
+import io.github.sparkjoinery.filters.rules.BuiltFilters
 
 /** Tables in which the keys of a side are found, or are not. */
 class KeySourceSuite extends BuiltFilters {

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.rules
 
 import java.nio.file.Files
 

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.filters.built
+package io.github.sparkjoinery.filters.rules
 
 import io.github.sparkjoinery.Pairwise.Case
 import io.github.sparkjoinery.{Answers, Pairwise}
