@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.{SparkConf, SparkThrowable}
 
 import io.github.sparkjoinery.execution.CodegenBoundaryExec
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 
 /**
  * What each test of an operator asserts: the answer, and who gave it. The answer alone would pass if Joinery quietly

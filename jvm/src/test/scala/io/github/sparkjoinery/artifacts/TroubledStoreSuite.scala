@@ -12,7 +12,7 @@ import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.spark.sql.functions.lit
 
 import io.github.sparkjoinery.Answers
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 
 /**
  * Stores that are slow, forbidden or absent: no query waits for them or fails by them, and what is wrong is said once.

@@ -12,7 +12,9 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN, SCALAR
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.filters.FilteredJoin
-import io.github.sparkjoinery.planning._
+import io.github.sparkjoinery.planning.explain.{Decision, RelationName}
+import io.github.sparkjoinery.planning.plans.{ListOnce, PreservesLeft, Repeatable, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
  * Builds a filter from one side's keys, and drops rows of the other side that match none of them before they are

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.filters.Equalities
-import io.github.sparkjoinery.planning.{ParsedText, PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.plans.{ParsedText, PreservesLeft, SomeRowsOfKeys}
 
 /**
  * A table, or a part of one, whose rows hold all values of a side's keys, and perhaps more. The plan contains no

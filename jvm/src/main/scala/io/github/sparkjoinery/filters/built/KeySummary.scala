@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.{HashedKey, SplitBlockFilter}
-import io.github.sparkjoinery.planning.{ListOnce, PinnedTable}
+import io.github.sparkjoinery.planning.plans.{ListOnce, PinnedTable}
 
 /**
  * The summary of keys from which a filter is made: one row of one struct. The field `filter` has all keys together, or

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.filters.built
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
-import io.github.sparkjoinery.planning.PreservesLeft
+import io.github.sparkjoinery.planning.plans.PreservesLeft
 
 /**
  * Finds plans that a query has in several places, such as a common table expression that is joined with itself. Spark

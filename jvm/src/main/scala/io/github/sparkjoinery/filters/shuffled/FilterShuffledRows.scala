@@ -13,7 +13,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain}
 import io.github.sparkjoinery.filters.built.{BuiltFilter, KeySubquery, KeySubqueryExec}
-import io.github.sparkjoinery.planning.{MatchesRightRows, Repeatable}
+import io.github.sparkjoinery.planning.plans.{MatchesRightRows, Repeatable}
 
 /**
  * Drops rows of one side of a join that match no key of the other side, before they are sorted. Both sides have been

@@ -26,7 +26,9 @@ import io.github.sparkjoinery.artifacts.{
 }
 import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, MightContain, StoredFilter}
 import io.github.sparkjoinery.filters.{FilteredJoin, KeyLineage}
-import io.github.sparkjoinery.planning.{Decision, ListOnce, MayFail}
+import io.github.sparkjoinery.planning.explain.Decision
+import io.github.sparkjoinery.planning.plans.ListOnce
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
  * Adds stored bloom filters to equi-joins. They are used if one side is a relation with a bloom filter in the artifact

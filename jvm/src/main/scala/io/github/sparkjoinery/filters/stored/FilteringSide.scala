@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.filters.Equalities
-import io.github.sparkjoinery.planning.ParsedText
+import io.github.sparkjoinery.planning.plans.ParsedText
 
 /**
  * The creation side of a stored filter: a side of a join that only projects and filters a relation.

@@ -9,7 +9,8 @@ import org.apache.spark.sql.types.IntegerType
 
 import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.lastjoin.logical.{CarryOver, LastJoin, LastJoinTerms}
-import io.github.sparkjoinery.planning.{Decision, PartsByQuantiles}
+import io.github.sparkjoinery.planning.explain.Decision
+import io.github.sparkjoinery.planning.plans.PartsByQuantiles
 
 /**
  * Cuts time into parts and makes the part a join key. An as-of join without keys thus stays distributed, although its

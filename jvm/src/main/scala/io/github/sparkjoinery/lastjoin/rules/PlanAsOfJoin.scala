@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.lastjoin.logical.{AsOfComparison, AsOfMatch, AsOfRight, LastJoin}
-import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.planning.explain.Decision
 
 /**
  * {{{

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms, LastRowPerKey}
-import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
  * Removes a LAST JOIN that has an empty side, as Spark's `PropagateEmptyRelation` removes a LEFT JOIN: without left

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.lastjoin.logical.AsOfComparison
-import io.github.sparkjoinery.planning.Monotone
+import io.github.sparkjoinery.planning.terms.Monotone
 
 /** Translates Spark's own logical as-of join, from `DataFrame._joinAsOf` or pandas-on-Spark's `merge_asof`. */
 object SparkAsOfJoin extends PredicateHelper {

@@ -12,7 +12,8 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.PlanRows
 
 import io.github.sparkjoinery.artifacts.StoreAccess
-import io.github.sparkjoinery.rangejoin.index.{IndexedRows, RangeLayout, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.logical.RangeLayout
+import io.github.sparkjoinery.rangejoin.runtime.index.{IndexedRows, SearchableRelation}
 
 /**
  * A stored range index that is valid for one side of a join.

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.rangejoin.stored
 import java.io.ObjectInputStream
 
 import io.github.sparkjoinery.artifacts.DamagedArtifactException
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.runtime.index.{RangeIndex, SearchableRelation}
 
 /**
  * A stored index in a broadcast. Only the recipe for reading it is sent; each executor loads the index itself. Spark's

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
 import org.apache.spark.sql.joinery.{CollectedBySelf, JoineryConf, PlanRows}
 
-import io.github.sparkjoinery.planning.RowsOfChild
-import io.github.sparkjoinery.rangejoin.index.RangeLayout
+import io.github.sparkjoinery.planning.plans.RowsOfChild
+import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 
 /**
  * Marks a side of a range join that has a valid stored index. Its rows are those of its child.

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.artifacts._
-import io.github.sparkjoinery.planning.ParsedText
+import io.github.sparkjoinery.planning.plans.ParsedText
 
 /**
  * A side of a join that only filters and projects a relation, so that a stored index of the relation can replace it.

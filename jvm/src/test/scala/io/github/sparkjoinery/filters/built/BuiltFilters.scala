@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.adaptive.{
 }
 import org.apache.spark.sql.execution.{FilterExec, InputAdapter, SparkPlan}
 
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 import io.github.sparkjoinery.{Answers, JoinerySession}
 
 /** Tables of which one is small, and the check of a query against its answer without filters. */

@@ -9,7 +9,7 @@ import org.apache.spark.sql.joinery.ScarceMemory
 import org.apache.spark.{SparkException, TaskContext}
 
 import io.github.sparkjoinery.Answers
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 
 /** Where no filter can be built, or not in time; and hints. */
 class FilterFallbackSuite extends BuiltFilters {

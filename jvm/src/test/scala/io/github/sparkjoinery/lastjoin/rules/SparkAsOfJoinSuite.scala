@@ -4,7 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.joinery.SparkAsOf
 
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
 
 /** Spark's own as-of join of DataFrames, run by Joinery's operators. The oracle is Spark. */
