@@ -21,23 +21,16 @@ pytest.register_assert_rewrite("support")  # or a failed assertion there says no
 # an error here, where Spark by default quietly interprets the expressions.
 SETTINGS = {
     "spark.master": "local[2]",
-    "spark.broadcast.checksum": "false",
-    "spark.broadcast.compress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.log.level": "ERROR",
     "spark.sql.catalogImplementation": "in-memory",
-    # The compiler of generated code would ask the driver, by remote calls, for a class of each name in it.
-    "spark.sql.artifact.isolation.enabled": "false",
-    "spark.sql.codegen.cache.maxEntries": "4000",  # by default a hundred classes stay compiled
     "spark.sql.codegen.factoryMode": "CODEGEN_ONLY",
     "spark.sql.codegen.fallback": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "3",
-    "spark.sql.ui.explainMode": "simple",  # of each plan, for pages that nobody looks at
     "spark.ui.enabled": "false",
-    "spark.ui.liveUpdate.period": "-1",
     "spark.ui.showConsoleProgress": "false",
 }
 # What a fixture of these folders sets up is a good part of their tests' time.

@@ -59,9 +59,6 @@ def lake_settings(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactor
             "spark.sql.shuffle.partitions": "2",
             "spark.databricks.delta.snapshotPartitions": "2",  # of a table's log, read for each version; 50 by default
             "spark.log.level": "ERROR",
-            "spark.sql.artifact.isolation.enabled": "false",
-            "spark.sql.codegen.cache.maxEntries": "4000",
-            "spark.sql.ui.explainMode": "simple",
             "spark.ui.enabled": "false",
         }
 
