@@ -116,7 +116,9 @@ $(ARCHIVE): $(VENV)/.stamp jvm/class_archive.py
 	$(SHORT_LIVED) $(PYTHON) jvm/class_archive.py $@
 
 # On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
-SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.built.BuildRuntimeFiltersSuite filters.shuffled \
+# Filters that queries build are tested there beside Delta Lake and Iceberg, too (test_lakehouse_filters.py).
+SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.built.BesideSparksFiltersSuite \
+  filters.built.CachedSidesSuite filters.built.KeySourceSuite filters.shuffled \
   execution.OneFilePerTaskSuite parser lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite \
   lastjoin.SkewSplitSuite lastjoin.rules.SparkAsOfJoinSuite expressions.MightContainSuite \
   rangejoin.RangeJoinPlanSuite \
@@ -183,6 +185,8 @@ soak: env-all wheel .venv-databricks/.stamp compile-lines test-oldest-airflow ##
 	$(UV) pip install --quiet --python .venv-spark-4.1/bin/python --no-deps --reinstall dist/*.whl
 	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse_dbt.py
 	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest -m soak tests/integration/test_lakehouse_filters.py
+	JOINERY_SOAK=true PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest \
+	  tests/integration/test_lakehouse_artifacts.py
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line suites || exit 1; done
 
 # One seed, so that what it finds in a change is the change's; `make fuzz` draws new ones. A busy machine may be too slow.
