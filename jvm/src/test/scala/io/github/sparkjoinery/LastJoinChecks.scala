@@ -53,7 +53,7 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
 
   /** The same, of a plan that there is already. */
   protected def checkReason(query: String, plan: SparkPlan, reason: String): Unit = {
-    val report = PlanReport.of(plan)
+    val report = PlanReport.readFrom(plan)
     assert(report.exists(_.reason.contains(reason)), report.mkString(s"$query\n", "\n", ""))
   }
 

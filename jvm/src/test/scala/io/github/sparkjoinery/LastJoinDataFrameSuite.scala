@@ -136,7 +136,7 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
         val joined = flights.join(right(), Seq("origin"), "left")
         joined.collect()
         assert(operators(joined).contains(operator))
-        assert(PlanReport.of(plan(joined)).map(_.reason) == Seq("hint"))
+        assert(PlanReport.readFrom(plan(joined)).map(_.reason) == Seq("hint"))
       }
     }
   }

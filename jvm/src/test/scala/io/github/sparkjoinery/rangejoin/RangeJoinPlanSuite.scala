@@ -346,7 +346,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       assert(query.collect().nonEmpty)
       val joins = collect(plan(query)) { case join: BroadcastHashJoinExec => join }
       assert(joins.length == 2, plan(query))
-      assert(joins.flatMap(Decision.of(_)).exists(_.contains("open at one end")), joins.map(Decision.of(_)))
+      assert(joins.flatMap(Decision.textOf(_)).exists(_.contains("open at one end")), joins.map(Decision.textOf(_)))
     })
   }
 

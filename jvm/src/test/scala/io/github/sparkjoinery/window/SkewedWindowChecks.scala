@@ -76,7 +76,7 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
     }
     val cut = hotKeys(answer)
     if (cut.nonEmpty != split) fail(
-      s"$cut of ${columns.mkString(", ").take(300)}\n${operators(answer)}\n${PlanReport.of(plan(answer))}".take(
+      s"$cut of ${columns.mkString(", ").take(300)}\n${operators(answer)}\n${PlanReport.readFrom(plan(answer))}".take(
         2000))
   }
 

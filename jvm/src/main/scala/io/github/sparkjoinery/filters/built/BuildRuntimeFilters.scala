@@ -216,7 +216,7 @@ object BuildRuntimeFilters extends Rule[LogicalPlan] with PredicateHelper {
       summaries.getOrElseUpdate(summary.canonicalized, ScalarSubquery(summary.withScans))
 
     private def nameOf(plan: LogicalPlan): String =
-      plan.collectLeaves().map(RelationName.of).distinct.mkString(", ")
+      plan.collectLeaves().map(RelationName.nameOf).distinct.mkString(", ")
 
     /** Pushes predicates down to where the rows come from, so that a filtered table may filter the next. */
     private def pushed(plan: LogicalPlan): LogicalPlan = {

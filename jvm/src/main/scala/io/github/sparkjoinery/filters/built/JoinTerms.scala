@@ -117,7 +117,7 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
   /** The summary of the source. It has bounds for the keys of every join, so that equal keys share one summary. */
   val summary: KeySummary = KeySummary(
     source.plan,
-    keys.flatMap(key => HashedKey.of(key.mine)),
+    keys.flatMap(key => HashedKey.hashable(key.mine)),
     (keys.map(_.mine).filter(key => KeySummary.extremes(key.dataType).isDefined) ++ bounds.map(_.mine))
       .foldLeft(Seq.empty[Expression])((all, term) => if (all.exists(_.semanticEquals(term))) all else all :+ term)
   )
@@ -163,7 +163,7 @@ class KeyTest(terms: JoinTerms, source: KeySource) extends PredicateHelper {
       if (keys.isEmpty) None
       else
         Some(MightContain(
-          HashedKey.hash(keys.flatMap(key => HashedKey.of(key.theirs))),
+          HashedKey.hash(keys.flatMap(key => HashedKey.hashable(key.theirs))),
           BuiltFilter(subquery, name, isSelective),
           pauses))
     (compared ++ contained).reduce[Expression](And(_, _))

@@ -106,7 +106,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
   private def hashed(mine: Expression, theirs: Expression): Option[(Expression, Expression)] =
     if (HashedKey.typeOf(mine.dataType) == HashedKey.typeOf(theirs.dataType))
-      HashedKey.of(mine).zip(HashedKey.of(theirs))
+      HashedKey.hashable(mine).zip(HashedKey.hashable(theirs))
     else None
 
   /** True if a stage has dropped enough of the rows that it read. */

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.artifacts.{SomeFiles, Uncovered}
+import io.github.sparkjoinery.artifacts.{FileSubsetIndex, Uncovered}
 import io.github.sparkjoinery.filters.built.{BuiltFilter, FilterCost, KeySummary}
 
 /**
@@ -55,7 +55,7 @@ object AddedKeys {
     val relation = side.source.files.get
     val some = side.source.leaf match {
       case leaf: LogicalRelation =>
-        leaf.copy(relation = relation.copy(location = new SomeFiles(relation.location, files))(session))
+        leaf.copy(relation = relation.copy(location = new FileSubsetIndex(relation.location, files))(session))
     }
     side.predicates.filter(isPlain).reduceOption(And).fold[LogicalPlan](some)(Filter(_, some))
   }

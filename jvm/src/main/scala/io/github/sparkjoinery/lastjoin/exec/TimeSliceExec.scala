@@ -70,7 +70,7 @@ case class TimeSliceExec(
     val readings = specs.groupBy(identity).collect {
       case (CoalescedPartitionSpec(i, _, _), same) if same.length > 1 => i -> same.length
     }
-    val cuts = slices.of(readings)
+    val cuts = slices.cutsOf(readings)
     longMetric("storedCuts").set(slices.storedAmong(readings.keys))
     SQLMetrics.postDriverMetricUpdates(
       sparkContext,

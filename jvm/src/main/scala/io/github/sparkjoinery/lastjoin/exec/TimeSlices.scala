@@ -38,7 +38,7 @@ class TimeSlices(
    * @return
    *   partition -> ascending cuts, fewer than parts; a row's part is the number of cuts up to its time
    */
-  def of(parts: Map[Int, Int]): Map[Int, Array[Long]] = synchronized {
+  def cutsOf(parts: Map[Int, Int]): Map[Int, Array[Long]] = synchronized {
     known.getOrElseUpdate(
       parts, {
         val fromStore =

@@ -137,7 +137,7 @@ object LastJoinTerms extends PredicateHelper with ConstraintHelper {
     SortOrder(order.child, direction, nulls, Nil)
   }
 
-  def of(join: LastJoin): LastJoinTerms = {
+  def split(join: LastJoin): LastJoinTerms = {
     val (keys, others) = equalities(join)
     val asOf = join.order.headOption.flatMap { first =>
       val rightOrder = new Monotone(first.child, join.right.outputSet)

@@ -30,7 +30,7 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case join: LastJoin if isCandidate(join) =>
-        val terms = LastJoinTerms.of(join)
+        val terms = LastJoinTerms.split(join)
         (terms.leftLongTime, terms.rightLongTime) match {
           case (Some(leftTime), Some(rightTime)) if terms.leftKeys.isEmpty && terms.onePass =>
             PartsByQuantiles.missing(join).fold(distribute(join, leftTime, rightTime)) { reason =>

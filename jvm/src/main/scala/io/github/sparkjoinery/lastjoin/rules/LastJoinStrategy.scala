@@ -43,7 +43,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case join: LastJoin =>
-      val terms = LastJoinTerms.of(join)
+      val terms = LastJoinTerms.split(join)
       val (form, why) = choose(join, terms)
       Decision.record(join, Decision.LastJoin, why + OrderAfterOn.noteOn(join))
       val right = planLater(join.right)

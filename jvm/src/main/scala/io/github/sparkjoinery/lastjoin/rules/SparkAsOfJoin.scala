@@ -18,7 +18,7 @@ object SparkAsOfJoin extends PredicateHelper {
     val conditions = join.asOfCondition +: join.condition.toSeq
     lazy val sides = {
       val comparison = splitConjunctivePredicates(join.asOfCondition).head
-      AsOfComparison.of(comparison, comparison.children, join.left, join.right)
+      AsOfComparison.find(comparison, comparison.children, join.left, join.right)
     }
     if (join.orderExpression.isInstanceOf[If]) {
       Left("an as-of join in direction nearest: Joinery looks backwards or forwards only")

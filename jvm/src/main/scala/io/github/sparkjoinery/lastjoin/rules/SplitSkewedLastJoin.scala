@@ -78,8 +78,8 @@ object SplitSkewedLastJoin extends SplitSkewed {
       leftIsLarger: Boolean): Option[StoredTimes] = if (JoineryConf.store.isEmpty) None
   else {
     val logical = join.logicalLink.collect { case logical: LastJoin => logical }
-    def ofLeft = StoredTimes.of(left, logical.map(_.left), join.terms.leftKeys, leftTime)
-    def ofRight = StoredTimes.of(right, logical.map(_.right), join.terms.rightKeys, rightTime)
+    def ofLeft = StoredTimes.find(left, logical.map(_.left), join.terms.leftKeys, leftTime)
+    def ofRight = StoredTimes.find(right, logical.map(_.right), join.terms.rightKeys, rightTime)
     if (leftIsLarger) ofLeft.orElse(ofRight) else ofRight.orElse(ofLeft)
   }
 

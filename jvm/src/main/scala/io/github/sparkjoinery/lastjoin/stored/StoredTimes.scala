@@ -28,7 +28,7 @@ object StoredTimes {
    * @return
    *   None if the store has no distribution by these keys and this time; an outdated one is good enough
    */
-  def of(
+  def find(
       stage: ShuffleQueryStageExec,
       side: Option[LogicalPlan],
       keys: Seq[Expression],

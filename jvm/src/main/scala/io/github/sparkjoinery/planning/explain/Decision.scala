@@ -59,11 +59,12 @@ object Decision extends Logging {
     if (subquery.getTagValue(OfJoin).isEmpty) subquery.setTagValue(OfJoin, new Kept)
 
   /** Returns all reasons for an operator in one line. */
-  def of(plan: SparkPlan): Option[String] = plan.logicalLink.flatMap(of(_: TreeNode[_]))
+  def textOf(plan: SparkPlan): Option[String] = plan.logicalLink.flatMap(textOf(_: TreeNode[_]))
 
-  def of(expression: Expression): Option[String] = of(expression: TreeNode[_])
+  def textOf(expression: Expression): Option[String] = textOf(expression: TreeNode[_])
 
-  private def of(node: TreeNode[_]): Option[String] = Option(reasonsOf(node).values.mkString("; ")).filter(_.nonEmpty)
+  private def textOf(node: TreeNode[_]): Option[String] =
+    Option(reasonsOf(node).values.mkString("; ")).filter(_.nonEmpty)
 
   private def reasonsOf(node: TreeNode[_]): ListMap[String, String] =
     keptFor(node).fold(ListMap.empty[String, String])(_.reasons) ++ node.getTagValue(Tag).getOrElse(ListMap.empty)

@@ -14,7 +14,7 @@ class ExplainReport extends ExtendedExplainGenerator {
   override def title: String = "Joinery"
 
   override def generateExtendedInfo(plan: SparkPlan): String = {
-    val report = PlanReport.of(plan)
+    val report = PlanReport.readFrom(plan)
     if (report.isEmpty) "no join or window" else report.mkString("\n")
   }
 }

@@ -35,7 +35,7 @@ object PlanReport extends AdaptiveSparkPlanHelper {
    * Returns one line per join and window. As-of joins that Joinery left to Spark for the same reason share a line,
    * because Spark may plan them repeatedly.
    */
-  def of(plan: SparkPlan): Seq[PlanReport] = {
+  def readFrom(plan: SparkPlan): Seq[PlanReport] = {
     val (rewritten, others) = entries(plan).partition(_.kind == AsOfJoin)
     others ++ rewritten.distinctBy(_.reason).map(_.copy(kind = "join"))
   }
@@ -49,7 +49,7 @@ object PlanReport extends AdaptiveSparkPlanHelper {
 
   private def ownEntries(plan: SparkPlan): Seq[PlanReport] = collectWithSubqueries(plan) {
     case node: ReportedOperator =>
-      entry(node, node.reportedAs, joinery = true, Decision.of(node).getOrElse(node.usualReason))
+      entry(node, node.reportedAs, joinery = true, Decision.textOf(node).getOrElse(node.usualReason))
     case node: BaseJoinExec => entry(node, "join", joinery = false, stockJoin(node))
     case node: BaseAggregateExec if asOfJoin(node).isDefined =>
       entry(node, AsOfJoin, joinery = false, asOfJoin(node).get)
@@ -58,11 +58,11 @@ object PlanReport extends AdaptiveSparkPlanHelper {
         node,
         "window",
         joinery = false,
-        Decision.of(node).getOrElse("an ordinary window, which Spark's operator serves"))
+        Decision.textOf(node).getOrElse("an ordinary window, which Spark's operator serves"))
   }
 
   /** The report as a JSON array, for `joinery explain`. */
-  def json(query: QueryExecution): String = mapper.writeValueAsString(of(query.executedPlan))
+  def json(query: QueryExecution): String = mapper.writeValueAsString(readFrom(query.executedPlan))
 
   private lazy val mapper = new ObjectMapper().registerModule(DefaultScalaModule)
 
@@ -75,10 +75,10 @@ object PlanReport extends AdaptiveSparkPlanHelper {
    */
   private def asOfJoin(node: BaseAggregateExec): Option[String] =
     node.aggregateExpressions.collectFirst(Function.unlift {
-      case AggregateExpression(nearest: MinBy, Final | Complete, _, _, _) => Decision.of(nearest.orderingExpr)
+      case AggregateExpression(nearest: MinBy, Final | Complete, _, _, _) => Decision.textOf(nearest.orderingExpr)
       case _ => None
     })
 
   private def stockJoin(node: SparkPlan): String =
-    Decision.of(node).getOrElse("an ordinary join, which Spark's operator serves")
+    Decision.textOf(node).getOrElse("an ordinary join, which Spark's operator serves")
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 
 /** A short, readable name of a leaf of a plan. */
 object RelationName {
-  def of(leaf: LogicalPlan): String = leaf match {
+  def nameOf(leaf: LogicalPlan): String = leaf match {
     case relation: LogicalRelation =>
       relation.catalogTable.map(_.identifier.unquotedString).getOrElse(relation.relation match {
         case files: HadoopFsRelation => files.location.rootPaths.headOption.fold("files")(_.getName)

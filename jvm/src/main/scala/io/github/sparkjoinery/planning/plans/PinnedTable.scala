@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
 
-import io.github.sparkjoinery.artifacts.{ListedFiles, TableSnapshot}
+import io.github.sparkjoinery.artifacts.{FrozenFileIndex, TableSnapshot}
 
 /**
  * Tests if a query that reads a table twice gets the same rows both times, even if the table changes meanwhile. The
@@ -35,7 +35,8 @@ object PinnedTable {
    */
   private def isListed(files: FileIndex): Boolean = isOfFiles(files) || isOfDeltaSnapshot(files)
 
-  def isOfFiles(index: FileIndex): Boolean = index.isInstanceOf[InMemoryFileIndex] || index.isInstanceOf[ListedFiles]
+  def isOfFiles(index: FileIndex): Boolean =
+    index.isInstanceOf[InMemoryFileIndex] || index.isInstanceOf[FrozenFileIndex]
 
   // True for the index of a Delta snapshot. Delta's rule `PrepareDeltaScan` puts it in place of an index that looks for
   // the newest version. The test is by name, because Joinery is built without Delta.

@@ -57,7 +57,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
 
   private def innerCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     val (place, matched) = (ctx.freshName("place"), ctx.freshName("matched"))
-    val indexedVars = MatchedColumns.of(ctx, matched, indexed.output)
+    val indexedVars = MatchedColumns.generate(ctx, matched, indexed.output)
     val condition = conditionCode(ctx, streamedVars, indexedVars)
     s"""
        |int $place = 0;
@@ -73,7 +73,7 @@ private[rangejoin] trait RangeJoinCodegen extends BroadcastJoinFrame with RangeS
   /** Emits each match. A streamed row without a match passes the loop once more and is emitted with NULLs. */
   private def outerCode(ctx: CodegenContext, streamedVars: Seq[ExprCode], reader: String): String = {
     val (place, matched, found) = (ctx.freshName("place"), ctx.freshName("matched"), ctx.freshName("found"))
-    val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
+    val condition = conditionCode(ctx, streamedVars, MatchedColumns.generate(ctx, matched, indexed.output))
     val indexedVars = MatchedColumns.orNulls(ctx, matched, indexed.output)
     s"""
        |boolean $found = false;

@@ -117,7 +117,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
       onFound: String = "",
       onMissed: String => String = errors => s"$errors.raise();"): String = {
     val Seq(place, matched) = Seq("place", "matched").map(ctx.freshName)
-    val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
+    val condition = conditionCode(ctx, streamedVars, MatchedColumns.generate(ctx, matched, indexed.output))
     val ofErrors = classOf[FirstError].getName
     val errors = ctx.addMutableState(ofErrors, "errors", name => s"$name = new $ofErrors();")
     s"""
@@ -145,7 +145,7 @@ private[rangejoin] trait RangeSearchCodegen extends RangeJoinExec with CodegenSu
       reader: String,
       places: String): String = {
     val Seq(place, matched) = Seq("place", "matched").map(ctx.freshName)
-    val condition = conditionCode(ctx, streamedVars, MatchedColumns.of(ctx, matched, indexed.output))
+    val condition = conditionCode(ctx, streamedVars, MatchedColumns.generate(ctx, matched, indexed.output))
     s"""
        |int $place = 0;
        |while (($place = $reader.next()) >= 0) {

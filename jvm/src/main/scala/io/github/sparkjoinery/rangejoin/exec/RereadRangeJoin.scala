@@ -4,7 +4,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans._
-import org.apache.spark.sql.joinery.BesideAllPartitions
+import org.apache.spark.sql.joinery.CartesianStreamRDD
 
 import io.github.sparkjoinery.rangejoin.runtime.{RangeJoin, RangeJoinOutput, ShuffledRangeTasks}
 
@@ -28,7 +28,7 @@ private[rangejoin] class RereadRangeJoin(join: RangeJoin) {
 
   private def pieces(join: RangeJoin, streamed: RDD[InternalRow], indexed: RDD[InternalRow]): RDD[InternalRow] = {
     val tasks = tasksOf(join)
-    BesideAllPartitions(streamed, indexed)((streamedRows, indexedRows) => tasks.rows(streamedRows, indexedRows))
+    CartesianStreamRDD(streamed, indexed)((streamedRows, indexedRows) => tasks.rows(streamedRows, indexedRows))
   }
 
   private def tasksOf(join: RangeJoin): ShuffledRangeTasks =
@@ -38,7 +38,7 @@ private[rangejoin] class RereadRangeJoin(join: RangeJoin) {
   private def unmatchedIndexed(streamed: RDD[InternalRow], indexed: RDD[InternalRow]): RDD[InternalRow] = {
     val (full, unmatched) = (join, join.reversed.unmatchedOnly)
     val tasks = tasksOf(unmatched)
-    BesideAllPartitions(indexed, streamed) { (indexedRows, streamedRows) =>
+    CartesianStreamRDD(indexed, streamed) { (indexedRows, streamedRows) =>
       val output = new RangeJoinOutput(full)
       output.given(tasks.rows(indexedRows, streamedRows).map(output.unmatchedIndexed))
     }

@@ -32,7 +32,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
     val join = rangeJoin
     val streamedVars =
       if (join.givesOutIndexed && join.givesPairs) MatchedColumns.orNulls(ctx, streamedRow, streamedSide.output)
-      else MatchedColumns.of(ctx, streamedRow, streamedSide.output)
+      else MatchedColumns.generate(ctx, streamedRow, streamedSide.output)
     val search = new Search(ctx, task, streamedRow, streamedVars)
     s"""
        |while ($limitNotReachedCond ($task.isOpen() || $task.advance())) {
@@ -55,7 +55,7 @@ private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with Ch
        |}
        |""".stripMargin
 
-    private def indexedVars: Seq[ExprCode] = MatchedColumns.of(ctx, matched, indexed.output)
+    private def indexedVars: Seq[ExprCode] = MatchedColumns.generate(ctx, matched, indexed.output)
     private def condition: String = conditionCode(ctx, streamedVars, indexedVars)
 
     private def given(vars: Seq[ExprCode]): String = s"""

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Exp
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SQLExecution, SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.joinery.{CollectedBySelf, PlanRows}
+import org.apache.spark.sql.joinery.{CollectedBySelf, RunSubplan}
 
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 import io.github.sparkjoinery.rangejoin.runtime.IndexParts
@@ -54,7 +54,7 @@ case class SortForRangeIndexExec(start: Expression, end: Option[Expression], kee
       (runs.map(_.rowsRead).sum, new RangeRuns(runs.toSeq, output.length))
     } catch {
       case tooLarge: SparkException if SortForRangeIndexExec.isOfResultSize(tooLarge) =>
-        (PlanRows.count(rows), new IndexedRows(None))
+        (RunSubplan.count(rows), new IndexedRows(None))
     }
   }
 

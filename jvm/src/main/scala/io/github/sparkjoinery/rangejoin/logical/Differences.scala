@@ -10,7 +10,7 @@ import io.github.sparkjoinery.expressions.OrderedLong
 private[rangejoin] object Differences {
 
   /** Reads `less < greater` or `less <= greater`, if one term is a difference and the other a literal. */
-  def of(conjunct: Expression, less: Expression, greater: Expression): Seq[Difference] = (less, greater) match {
+  def find(conjunct: Expression, less: Expression, greater: Expression): Seq[Difference] = (less, greater) match {
     case (difference, limit: Literal) if limit.value != null => limited(conjunct, difference, limit, isUpper = true)
     case (limit: Literal, difference) if limit.value != null => limited(conjunct, difference, limit, isUpper = false)
     case _ => Nil

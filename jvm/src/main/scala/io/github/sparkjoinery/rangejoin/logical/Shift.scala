@@ -59,14 +59,14 @@ private[rangejoin] case class RoundedShift(by: Double, isUpper: Boolean, roundin
 private[rangejoin] case class SaturatedSum(child: Expression, by: Long) extends UnaryExpression {
   override def nullIntolerant: Boolean = true
   override def dataType: DataType = LongType
-  override protected def nullSafeEval(value: Any): Any = SaturatedSum.of(value.asInstanceOf[Long], by)
+  override protected def nullSafeEval(value: Any): Any = SaturatedSum.add(value.asInstanceOf[Long], by)
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    defineCodeGen(ctx, ev, value => s"${classOf[SaturatedSum].getName}.of($value, ${by}L)")
+    defineCodeGen(ctx, ev, value => s"${classOf[SaturatedSum].getName}.add($value, ${by}L)")
   override protected def withNewChildInternal(newChild: Expression): SaturatedSum = copy(child = newChild)
 }
 
 object SaturatedSum {
-  def of(value: Long, by: Long): Long = {
+  def add(value: Long, by: Long): Long = {
     val sum = value + by
     if (((value ^ sum) & (by ^ sum)) >= 0) sum else if (by < 0) Long.MinValue else Long.MaxValue
   }
@@ -81,12 +81,12 @@ private[rangejoin] case class RoundedSum(child: Expression, by: Double, isUpper:
   override def dataType: DataType = DoubleType
 
   override protected def nullSafeEval(value: Any): Any =
-    RoundedSum.of(value.asInstanceOf[Double], by, isUpper, rounding)
+    RoundedSum.add(value.asInstanceOf[Double], by, isUpper, rounding)
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     def constant(name: String, value: Double) = ctx.addReferenceObj(name, value, "Double")
     val (shift, error) = (constant("by", by), constant("rounding", rounding))
-    defineCodeGen(ctx, ev, value => s"${classOf[RoundedSum].getName}.of($value, $shift, $isUpper, $error)")
+    defineCodeGen(ctx, ev, value => s"${classOf[RoundedSum].getName}.add($value, $shift, $isUpper, $error)")
   }
 
   override protected def withNewChildInternal(newChild: Expression): RoundedSum = copy(child = newChild)
@@ -98,7 +98,7 @@ object RoundedSum {
    * The slack covers three roundings: of the difference, of this sum and of the slack. It is twice as large as needed,
    * and larger near zero.
    */
-  def of(value: Double, by: Double, isUpper: Boolean, rounding: Double): Double = {
+  def add(value: Double, by: Double, isUpper: Boolean, rounding: Double): Double = {
     val slack = (math.abs(value) + math.abs(by)) * (rounding * 8) + LeastSlack
     if (isUpper) value + by + slack else value + by - slack
   }

@@ -23,7 +23,7 @@ private[rangejoin] object StoredRangeSearch {
     val plan = if (buildSide == BuildLeft) join.left else join.right
     plan match {
       case PhysicalOperation(columns, predicates, leaf) =>
-        SourceRelation.of(leaf).toSeq.flatMap { source =>
+        SourceRelation.find(leaf).toSeq.flatMap { source =>
           val side = new StoredSide(plan, columns, predicates, source, session)
           val versions = store.begin(s"range indexes of ${source.identity}") {
             ArtifactStore.versions(store, RangeIndexVersion.Kind, source.identity)

@@ -30,7 +30,7 @@ object UseStoredRangeIndex extends Rule[LogicalPlan] {
     if (!JoineryConf.rangeJoinEnabled || !JoineryConf.rangeJoinStoredIndex || JoineryConf.store.isEmpty) plan
     else {
       lazy val session = SparkSession.active
-      lazy val store = StoreAccess.of(session)
+      lazy val store = StoreAccess.open(session)
       plan.transformUpWithPruning(_.containsPattern(JOIN)) {
         case join: Join if isCandidate(join) => store.fold[LogicalPlan](join)(use(join, _, session))
       }

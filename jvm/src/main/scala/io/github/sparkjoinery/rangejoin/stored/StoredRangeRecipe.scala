@@ -68,5 +68,5 @@ private[stored] case class StoredRangeRecipe(
 }
 
 private[stored] object StoredRangeRecipe {
-  def of(bytes: Array[Byte]): StoredRangeRecipe = JavaBytes.read[StoredRangeRecipe](bytes)
+  def read(bytes: Array[Byte]): StoredRangeRecipe = JavaBytes.read[StoredRangeRecipe](bytes)
 }

@@ -14,7 +14,7 @@ private[stored] final class StoredRangeRelation(@transient private var loaded: R
 
   override def index: RangeIndex = synchronized {
     if (loaded == null) {
-      loaded = StoredRangeRecipe.of(recipe).load()
+      loaded = StoredRangeRecipe.read(recipe).load()
         .getOrElse(throw new DamagedArtifactException("a stored range index has grown"))
     }
     loaded

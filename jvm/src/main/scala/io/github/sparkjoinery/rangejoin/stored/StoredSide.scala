@@ -76,7 +76,7 @@ private[rangejoin] class StoredSide(
       Validity.filesSince(version, source, session).flatMap(added(version, _)).map { added =>
         new StoredRangeIndex(
           s"the range index of ${source.identity}${StoredSide.nameOf(version)}",
-          StoredRows.of(version, columns, predicates.reduceOption(And(_, _)), source.leaf.output, session),
+          StoredRows.load(version, columns, predicates.reduceOption(And(_, _)), source.leaf.output, session),
           () => StoredSide.check(version, store),
           isShared(version),
           plan,
@@ -94,7 +94,7 @@ private[rangejoin] class StoredSide(
     if (files.isEmpty) Right(None)
     else {
       val relation = source.files.get
-      val some = new SomeFiles(relation.location, files)
+      val some = new FileSubsetIndex(relation.location, files)
       if (some.sizeInBytes * StoredSide.LeastStored > relation.location.sizeInBytes)
         Left(s"${files.size} files of the source are new: refresh it")
       else Right(Some(plan.transform {

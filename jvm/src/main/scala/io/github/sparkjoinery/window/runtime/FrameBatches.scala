@@ -159,7 +159,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   }
 
   protected final class Frame(frame: FrameProgram) {
-    val functions: Array[Kernel] = kernels.of(frame).toArray
+    val functions: Array[Kernel] = kernels.choose(frame).toArray
     val bounds: FrameBounds = newBounds(frame, raise)
 
     def clear(): Unit = { bounds.clear(); functions.foreach(_.clear()) }
@@ -255,7 +255,7 @@ private[window] final class ColumnBatches(
         else
           try columnsOf(row)
           catch { case NonFatal(_) => return false }
-        columns.add(of, if (peers == null) 0 else peers.of(row))
+        columns.add(of, if (peers == null) 0 else peers.numberOf(row))
         more -= 1
       }
     }

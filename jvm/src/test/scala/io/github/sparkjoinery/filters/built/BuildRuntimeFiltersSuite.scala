@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, 
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, SparkPlan}
 
-import io.github.sparkjoinery.artifacts.ListedFiles
+import io.github.sparkjoinery.artifacts.FrozenFileIndex
 import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
 
 /** Filters that a query builds of a small side's keys. */
@@ -123,7 +123,7 @@ class BuildRuntimeFiltersSuite extends BuiltFilters {
           Seq(files.location)
       }.flatten
       val Seq(first, others @ _*) = locations(optimized)
-      assert(first.isInstanceOf[ListedFiles] && others.nonEmpty && others.forall(_ eq first), optimized)
+      assert(first.isInstanceOf[FrozenFileIndex] && others.nonEmpty && others.forall(_ eq first), optimized)
     }
   }
 

@@ -66,7 +66,7 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
 
   /** A query has no filter, and a join of it says why. */
   protected def checkNone(query: String, reason: String, settings: (String, String)*): Unit = {
-    val reasons = PlanReport.of(plan(checkBuilt(query, 0, settings: _*))).map(_.reason)
+    val reasons = PlanReport.readFrom(plan(checkBuilt(query, 0, settings: _*))).map(_.reason)
     assert(reasons.exists(_.contains(reason)), s"$query: $reasons")
   }
 

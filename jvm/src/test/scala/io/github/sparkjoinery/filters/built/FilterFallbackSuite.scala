@@ -185,7 +185,7 @@ class FilterFallbackSuite extends BuiltFilters {
   }
 
   private def reason(query: String, settings: (String, String)*): String =
-    withConf(Shuffled ++ settings: _*)(PlanReport.of(plan(sql(query))).mkString("; "))
+    withConf(Shuffled ++ settings: _*)(PlanReport.readFrom(plan(sql(query))).mkString("; "))
 
   for ((query, settings, expected) <- Seq(
       ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),

@@ -108,7 +108,7 @@ class ExplainSuite extends LastJoinChecks {
 
   test("ORDER BY after ON, which sorts the result, is a reason to be told that any match is taken") {
     val note = "it has no ORDER BY of its own, so any match is taken; the ORDER BY after ON sorts the result"
-    def reasons(query: String): Seq[String] = PlanReport.of(plan(sql(query))).map(_.reason)
+    def reasons(query: String): Seq[String] = PlanReport.readFrom(plan(sql(query))).map(_.reason)
     val select = "SELECT l.id, r.ts, r.k FROM l l LAST JOIN r"
     for (suspicious <- Seq(
         s"$select ON l.k = r.k ORDER BY r.ts",

@@ -99,7 +99,7 @@ private[index] object Directory {
   val BytesPerValue: Long = StepsPerValue * 8L / StepsPerWord
 
   /** A directory of the values in [from, until), or null if there are too few to need one. */
-  def of(values: Array[Long], from: Int, until: Int): Directory =
+  def build(values: Array[Long], from: Int, until: Int): Directory =
     if (until - from < LeastValues) null
     else {
       val (least, greatest) = (values(from), values(until - 1))

@@ -67,7 +67,7 @@ private[index] object Maxima {
   /** log2 of the places in a block of a level. */
   private def shift(level: Int): Int = Bits * (level + 1)
 
-  def of(values: Array[Long]): Maxima = {
+  def build(values: Array[Long]): Maxima = {
     val levels = scala.collection.mutable.ArrayBuffer.empty[Array[Long]]
     var below = values
     while (below.length > Mask && levels.length < MostLevels) {

@@ -84,7 +84,7 @@ private[index] object RangeIndex {
    * @param begun
    *   nanoseconds of the clock when the first row came
    */
-  def of(
+  def build(
       numFields: Int,
       keyIndex: KeyIndex,
       pages: RowPages,
@@ -94,9 +94,9 @@ private[index] object RangeIndex {
       ends: Array[Long],
       prefix: Array[Byte],
       begun: Long): RangeIndex = {
-    val maxima = if (ends == null) null else Maxima.of(ends)
+    val maxima = if (ends == null) null else Maxima.build(ends)
     val directories =
-      Array.tabulate(firsts.length - 1)(key => Directory.of(starts, firsts(key), firsts(key + 1)))
+      Array.tabulate(firsts.length - 1)(key => Directory.build(starts, firsts(key), firsts(key + 1)))
     val found = if (directories.forall(_ == null)) null else directories
     val buildTimeMs = NANOSECONDS.toMillis(System.nanoTime() - begun)
     new RangeIndex(

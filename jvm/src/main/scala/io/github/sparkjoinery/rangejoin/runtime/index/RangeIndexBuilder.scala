@@ -111,7 +111,7 @@ final class RangeIndexBuilder(
     val arePoints = hasEnds && java.util.Arrays.equals(starts, ends)
     entries.clear(if (reserves) resultBytes else 0)
     if (!reserves) memory.release(scratch)
-    RangeIndex.of(
+    RangeIndex.build(
       layout.numFields,
       keys,
       pages,

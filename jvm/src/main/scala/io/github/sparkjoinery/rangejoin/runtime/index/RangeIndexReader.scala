@@ -2,7 +2,7 @@ package io.github.sparkjoinery.rangejoin.runtime.index
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.github.sparkjoinery.execution.rows.{LastUpTo, LongKeyIndex, RowKeyIndex}
+import io.github.sparkjoinery.execution.rows.{InterpolationSearch, LongKeyIndex, RowKeyIndex}
 
 /** One task's view of an index, with the state of the current search. A row is valid until the next one is read. */
 final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower: Boolean) {
@@ -69,13 +69,13 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     val directory = if (directories == null) null else directories(key)
     if (directory != null) directory.firstWithin(starts, from, until)
     else if (from == Long.MinValue) first
-    else LastUpTo.search(starts, first, end, from - 1) + 1
+    else InterpolationSearch.search(starts, first, end, from - 1) + 1
   }
 
   /** The last place of the key that starts up to a bound. It must not lie before `from`. */
   private def search(from: Int, end: Int, bound: Long): Int = {
     val directory = if (directories == null) null else directories(key)
-    if (directory == null) LastUpTo.search(starts, from, end, bound) else directory.lastUpTo(starts, bound)
+    if (directory == null) InterpolationSearch.search(starts, from, end, bound) else directory.lastUpTo(starts, bound)
   }
 
   /** True if all points of a key are known to be within `reach` of a point. For intervals, nothing is known. */

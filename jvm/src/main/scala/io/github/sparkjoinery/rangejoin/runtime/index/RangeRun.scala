@@ -47,7 +47,7 @@ private[rangejoin] final class RangeRun private (
         in.readFully(page)
         page
       }
-      val addresses = RowPages.of(filled).addresses(numRows)
+      val addresses = RowPages.wrap(filled).addresses(numRows)
       var place = 0
       while (place < numRows) { addresses(place) += firstPage.toLong << 32; place += 1 }
       RangeRun.Rows(starts, ends, addresses, filled)

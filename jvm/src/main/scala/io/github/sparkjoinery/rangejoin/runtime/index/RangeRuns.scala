@@ -18,7 +18,7 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
   private lazy val rows: Iterator[InternalRow] = {
     val row = new UnsafeRow(numFields)
     runs.iterator.map(_.read(firstPage = 0)).flatMap { run =>
-      val pages = RowPages.of(run.pages)
+      val pages = RowPages.wrap(run.pages)
       run.addresses.iterator.map(pages.read(_, row))
     }
   }
@@ -48,7 +48,7 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
       val others = read.zip(runs).flatMap { case (rows, run) => rows.addresses.drop(run.numBounded) }
       val keys = new LongKeyIndex(memory)
       if (count > 0) keys.add(0L)
-      val pages = RowPages.of(read.flatMap(_.pages).toArray)
+      val pages = RowPages.wrap(read.flatMap(_.pages).toArray)
       val addresses = if (others.isEmpty) merged.addresses else merged.addresses ++ others
       val (rows, places) =
         if (runs.length > 1 && isDeep(merged) && memory.acquire(pages.bytes)) {
@@ -56,7 +56,7 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
           memory.release(pages.bytes)
           moved
         } else (pages, addresses)
-      val index = RangeIndex.of(
+      val index = RangeIndex.build(
         numFields,
         keys,
         rows,

@@ -28,7 +28,7 @@ private[window] case class BoundSettings(zone: String, isAnsi: Boolean) {
 private[window] object BoundSettings {
 
   /** The settings of the session; in a task, those of its job. */
-  def now: BoundSettings = of(SQLConf.get)
+  def now: BoundSettings = readFrom(SQLConf.get)
 
   /**
    * The settings of tasks that are started from here; called on the driver. A cached plan has its own session, with the
@@ -41,9 +41,9 @@ private[window] object BoundSettings {
       val conf = new SQLConf
       for (key <- Seq(SQLConf.SESSION_LOCAL_TIMEZONE.key, SQLConf.ANSI_ENABLED.key))
         Option(context.getLocalProperty(key)).foreach(conf.setConfString(key, _))
-      of(conf)
+      readFrom(conf)
     }
   }
 
-  private def of(conf: SQLConf): BoundSettings = BoundSettings(conf.sessionLocalTimeZone, conf.ansiEnabled)
+  private def readFrom(conf: SQLConf): BoundSettings = BoundSettings(conf.sessionLocalTimeZone, conf.ansiEnabled)
 }

@@ -13,7 +13,7 @@ import io.github.sparkjoinery.expressions.AddInterval
 private[window] object RangeBound {
 
   /** @return None if Joinery cannot represent the order column or the offset as a long */
-  def of(order: SortOrder, offset: Expression): Option[Expression] = {
+  def bound(order: SortOrder, offset: Expression): Option[Expression] = {
     val value = order.child
     val signed = if (order.direction == Descending) UnaryMinus(offset) else offset
     val zone = Some(SQLConf.get.sessionLocalTimeZone)

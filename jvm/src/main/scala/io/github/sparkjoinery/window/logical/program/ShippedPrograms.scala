@@ -14,9 +14,9 @@ private[window] case class ShippedPrograms(
     functions: Seq[WindowExpression],
     settings: BoundSettings) {
 
-  private val programs = settings.during(WindowPrograms.of(order, functions)) // once for all tasks, on the driver
+  private val programs = settings.during(WindowPrograms.group(order, functions)) // once for all tasks, on the driver
 
   /** Returns the programs of the current task. */
   def ofTask: WindowPrograms =
-    if (BoundSettings.now == settings) programs else WindowPrograms.of(order, functions)
+    if (BoundSettings.now == settings) programs else WindowPrograms.group(order, functions)
 }

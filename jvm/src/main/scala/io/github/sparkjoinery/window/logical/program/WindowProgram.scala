@@ -34,7 +34,7 @@ private[window] case class WindowProgram(
 private[window] case class WindowPrograms(byColumns: WindowProgram, byRows: WindowProgram)
 
 private[window] object WindowPrograms {
-  def of(order: Seq[SortOrder], functions: Seq[WindowExpression]): WindowPrograms = WindowPrograms(
+  def group(order: Seq[SortOrder], functions: Seq[WindowExpression]): WindowPrograms = WindowPrograms(
     new WindowCompiler(order).compile(functions),
     new WindowCompiler(order, keepsColumns = false).compile(functions))
 }

@@ -46,7 +46,7 @@ private[window] final class ForwardColumns(
     if (rows == null) rows = cursor(0)
     while (next <= row) {
       val here = rows.next()
-      if (peers != null) peer = peers.of(here)
+      if (peers != null) peer = peers.numberOf(here)
       if (next == row) columns = project(here)
       next += 1
     }
@@ -69,7 +69,7 @@ private[window] final class PeerNumbers(order: Seq[SortOrder], output: Seq[Attri
 
   def clear(): Unit = { last = null; number = 0 }
 
-  def of(row: UnsafeRow): Long = {
+  def numberOf(row: UnsafeRow): Long = {
     val values = valuesOf(row)
     if (last == null) last = values.copy()
     else if (values != last) {

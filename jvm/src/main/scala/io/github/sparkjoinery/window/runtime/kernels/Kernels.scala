@@ -31,7 +31,7 @@ private[window] class Kernels(
   /** The result column of each function, by its number. */
   val resultColumns = new Array[ResultColumn](results.length)
 
-  def of(frame: FrameProgram): Seq[Kernel] = {
+  def choose(frame: FrameProgram): Seq[Kernel] = {
     val functions = frame.functions
     longSums(functions) ++ doubleSums(functions) ++ extremes(functions) ++
       merged(functions.collect { case merged: Merged => merged }) ++
@@ -62,10 +62,10 @@ private[window] class Kernels(
       bs: Seq[(Int, B)],
       cs: Seq[(Int, C)]): Seq[(Int, Option[A], Option[B], Option[C])] =
     (as.map(_._1) ++ bs.map(_._1) ++ cs.map(_._1)).distinct.flatMap { input =>
-      def of[F](functions: Seq[(Int, F)]): Seq[Option[F]] = functions.collect { case (`input`, function) =>
+      def ofInput[F](functions: Seq[(Int, F)]): Seq[Option[F]] = functions.collect { case (`input`, function) =>
         Some(function)
       }
-      val (a, b, c) = (of(as), of(bs), of(cs))
+      val (a, b, c) = (ofInput(as), ofInput(bs), ofInput(cs))
       (0 until Seq(a, b, c).map(_.length).max).map(i =>
         (input, a.lift(i).flatten, b.lift(i).flatten, c.lift(i).flatten))
     }

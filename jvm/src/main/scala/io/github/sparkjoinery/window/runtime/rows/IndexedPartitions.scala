@@ -59,7 +59,7 @@ private[window] final class IndexedPartitions(
 
   private def wordOfRow(row: UnsafeRow): Long = {
     val projected = wordOf(row)
-    val word = sortKey.of(projected)
+    val word = sortKey.longOf(projected)
     if (projected.isNullAt(0)) hasNull = true else if (word == sortKey.nullWord) hasNullWord = true
     word
   }
@@ -106,7 +106,7 @@ private[window] final class IndexedPartitions(
       }
       val first = SortKey(terms.head)
       val firstOf = UnsafeProjection.create(Seq(first.word))
-      val words = Array.tabulate(numKeys)(number => first.of(firstOf(keyIndex.key(number, keyScratch))))
+      val words = Array.tabulate(numKeys)(number => first.longOf(firstOf(keyIndex.key(number, keyScratch))))
       val ordering = RowOrdering.create(terms, Nil)
       val (a, b) = (new UnsafeRow(keys.length), new UnsafeRow(keys.length))
       new RowSort(

@@ -19,7 +19,7 @@ import io.github.sparkjoinery.expressions.OrderedLong
 private[window] case class SortKey(word: Expression, isUnsigned: Boolean, isExact: Boolean, order: SortOrder) {
 
   /** Returns the long of a row from its projected word. The longs sort like the values. */
-  def of(projected: UnsafeRow): Long =
+  def longOf(projected: UnsafeRow): Long =
     if (projected.isNullAt(0)) nullWord
     else if (isUnsigned) { val word = projected.getLong(0) ^ Long.MinValue; if (isDescending) ~word else word }
     else projected.getLong(0)

@@ -93,7 +93,7 @@ class RangeIndexSuite extends AnyFunSuite {
     var emptyRanges = 0
     val values = Array.fill(size + 20)(value(random))
     java.util.Arrays.sort(values, 10, size + 10) // places before and after are another key's
-    val directory = Directory.of(values, 10, size + 10)
+    val directory = Directory.build(values, 10, size + 10)
     assert((directory == null) == size < 256)
     if (directory != null) {
       assert(directory.bytes <= Directory.BytesPerValue * size + 8)

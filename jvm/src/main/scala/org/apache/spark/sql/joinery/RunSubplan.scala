@@ -7,7 +7,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
 
 /** Runs a plan as a part of the query that needs its rows. */
-object PlanRows {
+object RunSubplan {
 
   /** Collects the rows on the driver and returns them with their number. */
   def collect(plan: LogicalPlan, session: SparkSession): (Long, Iterator[InternalRow]) =

@@ -6,7 +6,7 @@ package io.github.sparkjoinery.execution.rows
  * bisection would read ten far apart. For uneven values it takes twice as many steps as bisection. Ranges of at most
  * 512 values are bisected.
  */
-private[sparkjoinery] object LastUpTo {
+private[sparkjoinery] object InterpolationSearch {
   private val LeastToGuess = 512
   private val FirstStep = 8
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.StructType
  *
  * Two of these are equal if their files are. Spark's own indexes compare only the root paths.
  */
-class ListedFiles private (val index: FileIndex) extends FileIndex {
+class FrozenFileIndex private (val index: FileIndex) extends FileIndex {
   private lazy val directories: Seq[PartitionDirectory] = index.listFiles(Nil, Nil)
   private lazy val files = directories.flatMap(_.files)
     .map(file => (file.getPath.toString, file.getLen, file.getModificationTime)).toSet
@@ -38,17 +38,17 @@ class ListedFiles private (val index: FileIndex) extends FileIndex {
   override def metadataOpsTimeNs: Option[Long] = index.metadataOpsTimeNs
 
   override def equals(other: Any): Boolean = other match {
-    case listed: ListedFiles => (listed eq this) || rootPaths == listed.rootPaths && files == listed.files
+    case listed: FrozenFileIndex => (listed eq this) || rootPaths == listed.rootPaths && files == listed.files
     case _ => false
   }
   override def hashCode: Int = rootPaths.hashCode
 }
 
-object ListedFiles {
-  def of(index: FileIndex): ListedFiles = index match {
-    case listed: ListedFiles => listed
-    case other => new ListedFiles(other)
+object FrozenFileIndex {
+  def freeze(index: FileIndex): FrozenFileIndex = index match {
+    case listed: FrozenFileIndex => listed
+    case other => new FrozenFileIndex(other)
   }
 
-  def unapply(listed: ListedFiles): Some[FileIndex] = Some(listed.index)
+  def unapply(listed: FrozenFileIndex): Some[FileIndex] = Some(listed.index)
 }

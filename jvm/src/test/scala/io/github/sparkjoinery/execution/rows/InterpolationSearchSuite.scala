@@ -5,7 +5,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The place of the last value up to a bound, against counting. */
-class LastUpToSuite extends AnyFunSuite {
+class InterpolationSearchSuite extends AnyFunSuite {
 
   private def spread(random: Random, size: Int): Map[String, Array[Long]] = Map(
     "evenly" -> Array.fill(size)(random.nextLong() >> 20),
@@ -30,7 +30,7 @@ class LastUpToSuite extends AnyFunSuite {
         val upTo = {
           val i = java.util.Arrays.binarySearch(values, bound); if (i >= 0) values.lastIndexOf(bound) else -i - 2
         }
-        assert(LastUpTo.search(around, 3, 3 + size, bound) == 3 + upTo, s"$how, $bound")
+        assert(InterpolationSearch.search(around, 3, 3 + size, bound) == 3 + upTo, s"$how, $bound")
       }
     }
   }

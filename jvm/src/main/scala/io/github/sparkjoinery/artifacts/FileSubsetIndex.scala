@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.StructType
  * @param some
  *   paths of the files in the subset
  */
-class SomeFiles(all: FileIndex, some: Set[String]) extends FileIndex {
+class FileSubsetIndex(all: FileIndex, some: Set[String]) extends FileIndex {
   override def rootPaths: Seq[Path] = all.rootPaths
   override def listFiles(partitions: Seq[Expression], data: Seq[Expression]): Seq[PartitionDirectory] =
     all.listFiles(partitions, data).map { directory =>
@@ -24,7 +24,7 @@ class SomeFiles(all: FileIndex, some: Set[String]) extends FileIndex {
   override def partitionSchema: StructType = all.partitionSchema
 
   override def equals(other: Any): Boolean = other match {
-    case files: SomeFiles => files.key == key
+    case files: FileSubsetIndex => files.key == key
     case _ => false
   }
   override def hashCode: Int = key.hashCode

@@ -8,7 +8,7 @@ import org.apache.spark.{Dependency, NarrowDependency, OneToOneDependency, Parti
  * An RDD whose tasks each read one partition of `own` and all partitions of `all`, one after the other. Spark's
  * `RDD.cartesian` would make one task per pair of partitions.
  */
-private[sql] class BesideAllPartitions(
+private[sql] class CartesianStreamRDD(
     var own: RDD[InternalRow],
     var all: RDD[InternalRow],
     rows: (Iterator[InternalRow], Iterator[InternalRow]) => Iterator[InternalRow])
@@ -16,14 +16,14 @@ private[sql] class BesideAllPartitions(
 
   override protected def getPartitions: Array[Partition] = {
     val read = all.partitions
-    own.partitions.map(partition => BesideAllPartitions.Split(partition.index, partition, read))
+    own.partitions.map(partition => CartesianStreamRDD.Split(partition.index, partition, read))
   }
 
   override def getPreferredLocations(split: Partition): Seq[String] =
-    own.preferredLocations(split.asInstanceOf[BesideAllPartitions.Split].own)
+    own.preferredLocations(split.asInstanceOf[CartesianStreamRDD.Split].own)
 
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
-    val partitions = split.asInstanceOf[BesideAllPartitions.Split]
+    val partitions = split.asInstanceOf[CartesianStreamRDD.Split]
     rows(own.iterator(partitions.own, context), partitions.all.iterator.flatMap(all.iterator(_, context)))
   }
 
@@ -40,12 +40,12 @@ private[sql] class BesideAllPartitions(
   }
 }
 
-object BesideAllPartitions {
+object CartesianStreamRDD {
 
   /** @param rows computes a task's output from the rows of its own partition and those of all partitions of `all` */
   def apply(own: RDD[InternalRow], all: RDD[InternalRow])(
       rows: (Iterator[InternalRow], Iterator[InternalRow]) => Iterator[InternalRow]): RDD[InternalRow] =
-    new BesideAllPartitions(own, all, own.sparkContext.clean(rows))
+    new CartesianStreamRDD(own, all, own.sparkContext.clean(rows))
 
   private case class Split(index: Int, own: Partition, all: Array[Partition]) extends Partition
 }
