@@ -183,6 +183,8 @@ soak: env-all wheel .venv-databricks/.stamp compile-lines test-oldest-airflow ##
 	$(UV) pip install --quiet --python .venv-spark-4.1/bin/python --no-deps --reinstall dist/*.whl
 	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse_dbt.py
 	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest -m soak tests/integration/test_lakehouse_filters.py
+	JOINERY_SOAK=true PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest \
+	  tests/integration/test_lakehouse_artifacts.py
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line suites || exit 1; done
 
 # One seed, so that what it finds in a change is the change's; `make fuzz` draws new ones. A busy machine may be too slow.

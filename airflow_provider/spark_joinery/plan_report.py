@@ -91,7 +91,7 @@ def _jvm(spark: SparkSession) -> Any:
 def _plan_report(spark: SparkSession) -> Any:
     from py4j.java_gateway import JavaClass
 
-    report = _jvm(spark).io.github.sparkjoinery.planning.PlanReport
+    report = _jvm(spark).io.github.sparkjoinery.planning.explain.PlanReport
     if why := misfit(spark):
         raise JarNotLoadedError(why)
     if not isinstance(report, JavaClass):  # py4j takes an unknown class for a package

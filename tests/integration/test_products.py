@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SUITES = (
     "window.SlidingWindowProductSuite",
     "rangejoin.RangeJoinProductSuite",
+    "rangejoin.RangeJoinSuite",
     "lastjoin.LastJoinFailureSuite",
     "rangejoin.RangeJoinInPartsSuite",
     "rangejoin.RangeJoinPlanSuite",

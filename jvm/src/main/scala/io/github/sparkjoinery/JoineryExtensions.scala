@@ -8,17 +8,18 @@ import io.github.sparkjoinery.filters.rules._
 import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
-import io.github.sparkjoinery.lastjoin.{LastJoinStrategy, SplitSkewedLastJoin, WaitForOwnRightSide}
 import io.github.sparkjoinery.parser.JoineryParser
-import io.github.sparkjoinery.planning.{AlsoOfSubqueries, ExplainReport}
-import io.github.sparkjoinery.rangejoin.{
+import io.github.sparkjoinery.planning.explain.ExplainReport
+import io.github.sparkjoinery.planning.plans.AlsoOfSubqueries
+import io.github.sparkjoinery.rangejoin.rules.{
   DistributeRangeJoin,
   RangeJoinStrategy,
   ResolveRangeJoinHint,
   SplitSkewedRangeJoin,
   UseStoredRangeIndex
 }
-import io.github.sparkjoinery.window.{CutHotKeys, ResolveSkewWindow, SkewWindow, SlidingWindowStrategy}
+import io.github.sparkjoinery.window.logical.SkewWindow
+import io.github.sparkjoinery.window.rules.{CutHotKeys, ResolveSkewWindow, SlidingWindowStrategy}
 
 /** Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`. */
 class JoineryExtensions extends (SparkSessionExtensions => Unit) {

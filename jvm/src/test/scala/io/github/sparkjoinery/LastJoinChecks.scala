@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.{SparkConf, SparkThrowable}
 
 import io.github.sparkjoinery.execution.CodegenBoundaryExec
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 
 /**
  * What each test of an operator asserts: the answer, and who gave it. The answer alone would pass if Joinery quietly
@@ -53,7 +53,7 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
 
   /** The same, of a plan that there is already. */
   protected def checkReason(query: String, plan: SparkPlan, reason: String): Unit = {
-    val report = PlanReport.of(plan)
+    val report = PlanReport.readFrom(plan)
     assert(report.exists(_.reason.contains(reason)), report.mkString(s"$query\n", "\n", ""))
   }
 

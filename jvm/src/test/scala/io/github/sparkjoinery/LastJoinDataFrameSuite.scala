@@ -6,7 +6,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Observation}
 
 import io.github.sparkjoinery.implicits._
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 
 /** `left.lastJoin(...)`, and the marks that it and Python's last_join() put on the sides. */
 class LastJoinDataFrameSuite extends LastJoinChecks {
@@ -104,7 +104,7 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
   test("as of is the comparison that one would write, once") {
     val (f, w) = (flights, weather)
     def condition(joined: DataFrame): (Option[String], Option[String], Boolean, Option[String]) = {
-      val terms = plan(joined).collectFirst { case join: lastjoin.LastJoinExec => join.terms }.get
+      val terms = plan(joined).collectFirst { case join: lastjoin.exec.LastJoinExec => join.terms }.get
       (terms.asOf.map(_.sql), terms.asOfTerm.map(_.sql), terms.strict, terms.residual.map(_.sql))
     }
     val written = f.lastJoin(w, f("origin") === w("origin") && w("observed") <= f("departs"), w("observed"))
@@ -136,7 +136,7 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
         val joined = flights.join(right(), Seq("origin"), "left")
         joined.collect()
         assert(operators(joined).contains(operator))
-        assert(PlanReport.of(plan(joined)).map(_.reason) == Seq("hint"))
+        assert(PlanReport.readFrom(plan(joined)).map(_.reason) == Seq("hint"))
       }
     }
   }

@@ -23,7 +23,7 @@ object RelationIdentity {
    *   a URI for a path; else `catalog.schema.name`, in lower case where Spark ignores case, and with names that are not
    *   plain identifiers in backticks
    */
-  def of(catalog: Option[String], schema: String, name: String): String =
+  def text(catalog: Option[String], schema: String, name: String): String =
     if (catalog.isEmpty && FileFormats(lower(schema)) && name.contains("/")) {
       ofPath(name)
     } else if (catalog.forall(lower(_) == SessionCatalog)) {

@@ -80,7 +80,7 @@ object SourceRelation {
    * Describes a leaf of the plan. None for leaves that cannot have artifacts: JDBC, cached and generated data, several
    * paths at once.
    */
-  def of(plan: LogicalPlan): Option[SourceRelation] = plan match {
+  def find(plan: LogicalPlan): Option[SourceRelation] = plan match {
     case relation: LogicalRelation if !relation.isStreaming =>
       relation.relation match {
         case files: HadoopFsRelation => ofFiles(relation, files)
@@ -90,7 +90,7 @@ object SourceRelation {
       for (catalog <- relation.catalog; identifier <- relation.identifier) yield {
         val table = relation.table
         SourceRelation(
-          RelationIdentity.of(Some(catalog.name), identifier.namespace.mkString("."), identifier.name),
+          RelationIdentity.text(Some(catalog.name), identifier.namespace.mkString("."), identifier.name),
           relation,
           relation.schema,
           partitionColumns = Set.empty,
@@ -116,7 +116,7 @@ object SourceRelation {
   private def ofFiles(relation: LogicalRelation, files: HadoopFsRelation): Option[SourceRelation] = {
     val table = relation.catalogTable
     val identity = table match {
-      case Some(described) => Some(RelationIdentity.of(
+      case Some(described) => Some(RelationIdentity.text(
           described.identifier.catalog,
           described.identifier.database.getOrElse("default"),
           described.identifier.table))
@@ -148,7 +148,7 @@ object SourceRelation {
    * relation.
    */
   private def isListed(index: FileIndex): Boolean =
-    index.isInstanceOf[CatalogFileIndex] || index.isInstanceOf[InMemoryFileIndex] || index.isInstanceOf[ListedFiles]
+    index.isInstanceOf[CatalogFileIndex] || index.isInstanceOf[InMemoryFileIndex] || index.isInstanceOf[FrozenFileIndex]
 
   /**
    * The version of a Delta table that the scan reads. Reflection calls Delta's `SnapshotDescriptor` methods, because

@@ -68,7 +68,7 @@ class StoreAccess(val root: String, session: SparkSession) {
 object StoreAccess extends Logging {
 
   /** Opens the store for the query that is being planned; None if `spark.joinery.store` is not set. */
-  def of(session: SparkSession): Option[StoreAccess] = JoineryConf.store.map(new StoreAccess(_, session))
+  def open(session: SparkSession): Option[StoreAccess] = JoineryConf.store.map(new StoreAccess(_, session))
 
   private val Threads = 8
 

@@ -141,8 +141,8 @@ object Validity {
         path = file.getPath.toString if file.getLen > 0 && !(hides && isHidden(path.drop(start)))
       } yield path -> ((file.getLen, file.getModificationTime))
     }
-    val roots = ListedFiles.of(relation.location) match {
-      case ListedFiles(index: CatalogFileIndex) =>
+    val roots = FrozenFileIndex.freeze(relation.location) match {
+      case FrozenFileIndex(index: CatalogFileIndex) =>
         val table = index.table.identifier
         session.sharedState.externalCatalog.listPartitions(table.database.get, table.table).map(p =>
           new Path(p.location))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference}
 private[sparkjoinery] object MatchedColumns {
 
   /** @param row the row's variable */
-  def of(ctx: CodegenContext, row: String, output: Seq[Attribute]): Seq[ExprCode] = {
+  def generate(ctx: CodegenContext, row: String, output: Seq[Attribute]): Seq[ExprCode] = {
     ctx.currentVars = null
     ctx.INPUT_ROW = row
     output.zipWithIndex.map { case (attribute, i) =>
@@ -18,7 +18,7 @@ private[sparkjoinery] object MatchedColumns {
 
   /** @param row the row's variable; if it is null at run time, all columns are NULL */
   def orNulls(ctx: CodegenContext, row: String, output: Seq[Attribute]): Seq[ExprCode] =
-    output.zip(of(ctx, row, output)).map { case (attribute, column) =>
+    output.zip(generate(ctx, row, output)).map { case (attribute, column) =>
       val isNull = ctx.freshName("isNull")
       val value = ctx.freshName("value")
       val javaType = CodeGenerator.javaType(attribute.dataType)

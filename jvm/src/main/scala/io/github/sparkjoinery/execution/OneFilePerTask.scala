@@ -14,7 +14,7 @@ import org.apache.spark.sql.joinery.ShuffleFiles
 
 import io.github.sparkjoinery.expressions.MightContain
 import io.github.sparkjoinery.filters.exec.AwaitKeysExec
-import io.github.sparkjoinery.planning.ReportedOperator
+import io.github.sparkjoinery.planning.explain.ReportedOperator
 
 /**
  * Makes each task write its shuffled rows into one file, in adaptive plans with an operator or filter of Joinery that

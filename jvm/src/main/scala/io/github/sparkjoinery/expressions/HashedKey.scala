@@ -20,7 +20,7 @@ object HashedKey {
   }
 
   /** Casts a key to the type that is hashed; -0.0 becomes 0.0, and every NaN the same NaN. */
-  def of(key: Expression): Option[Expression] = typeOf(key.dataType).map {
+  def hashable(key: Expression): Option[Expression] = typeOf(key.dataType).map {
     case wide if wide == key.dataType => FloatingPointKeys.normalize(key)
     case DoubleType => FloatingPointKeys.normalize(Cast(key, DoubleType))
     case wide => Cast(key, wide)

@@ -27,7 +27,7 @@ case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extend
 
   override def eval(input: org.apache.spark.sql.catalyst.InternalRow): Any = {
     val (at, cut) = (time.eval(input), cuts.eval(input).asInstanceOf[ArrayData])
-    labelArray(if (at == null) TimePart.last(cut) else TimePart.of(at.asInstanceOf[Long], cut))
+    labelArray(if (at == null) TimePart.last(cut) else TimePart.partOf(at.asInstanceOf[Long], cut))
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
@@ -40,7 +40,7 @@ case class TimePart(time: Expression, cuts: Expression, labels: Seq[Int]) extend
       ${at.code}
       ${cut.code}
       int ${ev.value} =
-        $labelsTerm[${at.isNull} ? $timePart.last($cutsOrNull) : $timePart.of(${at.value}, $cutsOrNull)];
+        $labelsTerm[${at.isNull} ? $timePart.last($cutsOrNull) : $timePart.partOf(${at.value}, $cutsOrNull)];
       """,
       isNull = FalseLiteral
     )
@@ -56,7 +56,7 @@ object TimePart {
   def last(cuts: ArrayData): Int = if (cuts == null) 0 else cuts.numElements()
 
   /** The part of a time: the number of cuts that are not after it. */
-  def of(time: Long, cuts: ArrayData): Int = {
+  def partOf(time: Long, cuts: ArrayData): Int = {
     var low = 0
     var high = last(cuts)
     while (low < high) {

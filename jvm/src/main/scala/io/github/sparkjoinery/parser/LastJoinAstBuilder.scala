@@ -34,7 +34,7 @@ private[parser] class LastJoinAstBuilder extends SparkSqlAstBuilder {
         if start(join).exists(asOfJoins.contains) && !right.isInstanceOf[AsOfRight] =>
       CurrentOrigin.withOrigin(join.origin) {
         val tree = asOfJoins(start(join).get)
-        val condition = withOrigin(tree)(AsOfMatch.of(expression(tree), on.filter(_ != Literal.TrueLiteral)))
+        val condition = withOrigin(tree)(AsOfMatch.fromTerms(expression(tree), on.filter(_ != Literal.TrueLiteral)))
         val stage = if (joinType.isInstanceOf[UsingJoin]) AsOfRight.BeforeUsing else AsOfRight.Ready
         join.copy(right = AsOfRight(right, stage), condition = Some(condition))
       }

@@ -25,7 +25,7 @@ private[parser] class LastJoinParser extends StatementParser {
   override protected def prepare(parser: SqlBaseParser): Seq[ParseTree] = {
     // If Spark's faster mode fails, Spark parses the statement again with the same parser, whose tokens are then
     // already rewritten.
-    if (parser.getTokenStream ne stream) rewrite(StatementTokens.of(parser))
+    if (parser.getTokenStream ne stream) rewrite(StatementTokens.read(parser))
     if (last.joins.isEmpty && asOf.joins.isEmpty) throw NoLastJoin
     val conditions = asOf.joins.map(join => join.startIndex -> parseCondition(parser, join.clause.get))
     astBuilder.asOfJoins = conditions.toMap

@@ -24,7 +24,7 @@ class RefusingParser(why: String) extends ListeningParser {
   }
 
   private def refuse(parser: SqlBaseParser): Unit = {
-    val statement = StatementTokens.of(parser)
+    val statement = StatementTokens.read(parser)
     val refused = statement.indices.find { i =>
       isOn("spark.joinery.lastJoin.enabled", default = true) && LastJoinTokens.isLastJoin(statement, i) ||
       // Spark 4.3 itself reads ASOF JOIN if this setting is on

@@ -82,7 +82,7 @@ private[parser] object StatementTokens {
   }
 
   /** @param parser a parser whose token stream holds the statement, as Spark's lexer made it */
-  def of(parser: SqlBaseParser): StatementTokens = {
+  def read(parser: SqlBaseParser): StatementTokens = {
     val stream = parser.getTokenStream.asInstanceOf[CommonTokenStream]
     stream.fill()
     new StatementTokens(stream.getTokens.asScala.filter(_.getChannel == Token.DEFAULT_CHANNEL).toIndexedSeq)

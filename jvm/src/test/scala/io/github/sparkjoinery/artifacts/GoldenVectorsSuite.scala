@@ -24,7 +24,7 @@ class GoldenVectorsSuite extends AnyFunSuite {
     vectors("relation_identity").foreach { vector =>
       val input = vector.get("input")
       val catalog = Option(input.get("catalog")).filterNot(_.isNull).map(_.asText)
-      assert(RelationIdentity.of(catalog, input.get("schema").asText, input.get("name").asText) ===
+      assert(RelationIdentity.text(catalog, input.get("schema").asText, input.get("name").asText) ===
         vector.get("expected").asText)
     }
   }

@@ -12,7 +12,7 @@ import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.spark.sql.functions.lit
 
 import io.github.sparkjoinery.Answers
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 
 /**
  * Stores that are slow, forbidden or absent: no query waits for them or fails by them, and what is wrong is said once.
@@ -38,13 +38,13 @@ class TroubledStoreSuite extends StoreOfOneFilter {
       Thread.sleep(100)
       isFiltered = planned()._1
     }
-    assert(isFiltered, PlanReport.of(plan(sql(query))))
+    assert(isFiltered, PlanReport.readFrom(plan(sql(query))))
   }
 
   test("a version is read once, however many queries use it") {
     build()
     withTrouble() {
-      (1 to 5).foreach(_ => assert(planned()._1, PlanReport.of(plan(sql(query)))))
+      (1 to 5).foreach(_ => assert(planned()._1, PlanReport.readFrom(plan(sql(query)))))
       assert(TroubledFileSystem.opened.get == 1)
       assert(Answers.rows(sql(query)).length == 240)
     }
@@ -80,7 +80,8 @@ class TroubledStoreSuite extends StoreOfOneFilter {
         JavaFiles.list(folder).iterator.asScala.filter(_.toString.endsWith(".parquet"))
           .foreach(overwrite(_, Array[Byte](1)))
         val deadline = System.nanoTime() + 20L * 1000 * 1000 * 1000
-        def isLate = PlanReport.of(plan(sql(slow))).exists(_.reason.contains("has not answered an earlier query yet"))
+        def isLate =
+          PlanReport.readFrom(plan(sql(slow))).exists(_.reason.contains("has not answered an earlier query yet"))
         while (isLate && System.nanoTime() < deadline) Thread.sleep(100)
         assert(!isFiltered, "what the late listing said is no longer so")
       }

@@ -54,7 +54,7 @@ class MightContainSuite extends JoinerySession {
   test("keys, NULL among them, interpreted and generated") {
     val filter = new SplitBlockFilter("t", "t/1", 16, wordsOf((0 until 20).map(i => hashOf(s"N$i", i.toLong)), 16))
     val keys = Seq(BoundReference(0, StringType, nullable = true), BoundReference(1, IntegerType, nullable = true)).map(
-      HashedKey.of(_).get)
+      HashedKey.hashable(_).get)
     val expression = MightContain(keys, filter)
     assert(!expression.nullable && expression.deterministic && expression.foldable == false)
     def row(name: String, number: Any) = InternalRow(UTF8String.fromString(name), number)
@@ -68,10 +68,10 @@ class MightContainSuite extends JoinerySession {
     val strangeNaN = java.lang.Float.intBitsToFloat(0x7fc12345)
     for (value <- Seq(-0.0f, 0.0f, Float.NaN, strangeNaN, 1.5f)) {
       assert(test(
-        MightContain(Seq(HashedKey.of(BoundReference(0, FloatType, nullable = false)).get), filter),
+        MightContain(Seq(HashedKey.hashable(BoundReference(0, FloatType, nullable = false)).get), filter),
         InternalRow(value)))
       assert(test(
-        MightContain(Seq(HashedKey.of(BoundReference(0, DoubleType, nullable = true)).get), filter),
+        MightContain(Seq(HashedKey.hashable(BoundReference(0, DoubleType, nullable = true)).get), filter),
         InternalRow(value.toDouble)))
     }
   }
@@ -117,7 +117,8 @@ class MightContainSuite extends JoinerySession {
   }
 
   test("a filter that is absent lets every key pass; NULL is none") {
-    val absent = MightContain(Seq(HashedKey.of(BoundReference(0, StringType, nullable = true)).get), AbsentFilter("t"))
+    val absent =
+      MightContain(Seq(HashedKey.hashable(BoundReference(0, StringType, nullable = true)).get), AbsentFilter("t"))
     for (value <- Seq("a", "", null))
       assert(test(absent, InternalRow(UTF8String.fromString(value))) == (value != null))
   }

@@ -8,6 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 
+import io.github.sparkjoinery.lastjoin.exec.LastJoinExec
 import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
 
 /**

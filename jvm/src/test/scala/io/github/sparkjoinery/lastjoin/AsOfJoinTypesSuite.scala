@@ -2,6 +2,7 @@ package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.types.DoubleType
 
+import io.github.sparkjoinery.lastjoin.exec.LastJoinExec
 import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
 
 /**

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.classic.DataFrame
 
-import io.github.sparkjoinery.lastjoin.skew.CarryOverExec
+import io.github.sparkjoinery.lastjoin.exec.CarryOverExec
 import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm, Pairwise}
 
 /** As-of joins without a key whose right side is too large to broadcast: the part of time becomes the key. */

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.lastjoin
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.joinery.ScarceMemory
 
-import io.github.sparkjoinery.lastjoin.skew.{CarryOverExec, TimeSliceExec}
+import io.github.sparkjoinery.lastjoin.exec.{CarryOverExec, ShuffledHashLastJoinExec, TimeSliceExec}
 import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm, Pairwise}
 
 /**

@@ -8,6 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 
+import io.github.sparkjoinery.lastjoin.exec.SortMergeLastJoinExec
 import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm, Pairwise}
 
 /** What LAST JOIN means, for all its operators, over generated data. */

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 
 import io.github.sparkjoinery.execution.skew.{ForeignReadExec, SkewedPartitions}
-import io.github.sparkjoinery.lastjoin.skew.TimeSliceExec
+import io.github.sparkjoinery.lastjoin.exec.{ShuffledLastJoinExec, TimeSliceExec}
 import io.github.sparkjoinery.{Answers, LastJoinChecks, OnDefaultLine, Pairwise}
 
 /** Under adaptive execution, partitions far larger than the others are read by several tasks. */

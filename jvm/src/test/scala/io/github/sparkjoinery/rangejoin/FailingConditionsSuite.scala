@@ -2,6 +2,8 @@ package io.github.sparkjoinery.rangejoin
 
 import org.apache.spark.SparkException
 
+import io.github.sparkjoinery.rangejoin.exec.RangeJoinExec
+import io.github.sparkjoinery.rangejoin.runtime.{FirstError, MatchedRows}
 import io.github.sparkjoinery.{OnDefaultLine, Pairwise}
 
 /** Conditions that fail for some rows or pairs: no error where stock Spark has rows. */

@@ -2,6 +2,7 @@ package io.github.sparkjoinery.rangejoin
 
 import org.apache.spark.sql.execution.FormattedMode
 
+import io.github.sparkjoinery.rangejoin.exec.BroadcastRangeJoinExec
 import io.github.sparkjoinery.{OnDefaultLine, Pairwise}
 
 /** Intervals that have no end, or no start: a condition that holds without its comparison. */

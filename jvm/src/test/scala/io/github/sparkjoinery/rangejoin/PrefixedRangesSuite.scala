@@ -1,6 +1,7 @@
 package io.github.sparkjoinery.rangejoin
 
 import io.github.sparkjoinery.Pairwise
+import io.github.sparkjoinery.rangejoin.exec.RangeJoinExec
 
 /** Ranges of texts that begin alike, as addresses of one network do. */
 class PrefixedRangesSuite extends RangeJoinChecks {

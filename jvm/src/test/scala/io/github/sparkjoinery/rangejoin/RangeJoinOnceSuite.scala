@@ -5,6 +5,8 @@ import java.util.concurrent.ThreadLocalRandom
 import org.apache.spark.sql.functions.udf
 import org.apache.spark.storage.StorageLevel
 
+import io.github.sparkjoinery.rangejoin.runtime.RangeJoin
+
 /** Outer joins with a side that has other rows each time it is read. */
 class RangeJoinOnceSuite extends RangeJoinChecks {
 

@@ -4,7 +4,8 @@ import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ReusedExc
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
 
-import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.planning.explain.Decision
+import io.github.sparkjoinery.rangejoin.exec.{BroadcastRangeJoinExec, KeptSidePasses, ShuffledRangeJoinExec}
 import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
 
 /** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
@@ -345,7 +346,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
       assert(query.collect().nonEmpty)
       val joins = collect(plan(query)) { case join: BroadcastHashJoinExec => join }
       assert(joins.length == 2, plan(query))
-      assert(joins.flatMap(Decision.of(_)).exists(_.contains("open at one end")), joins.map(Decision.of(_)))
+      assert(joins.flatMap(Decision.textOf(_)).exists(_.contains("open at one end")), joins.map(Decision.textOf(_)))
     })
   }
 

@@ -14,11 +14,20 @@ class RangeJoinSuite extends RangeJoinQueryChecks {
   private val FixedSeed = 20264L
   private val seconds = sys.env.get("JOINERY_RANDOM_SECONDS").map(_.toDouble).getOrElse(3.0)
 
-  private def pairwise(seed: Long) = new Pairwise(RangeJoinQuery.Dimensions, Nil, _ => true, seed)
+  private def pairwise(seed: Long, types: Seq[String] = RangeJoinQuery.Types.map(_._1)) = {
+    val dimensions = RangeJoinQuery.Dimensions.filterNot(_._1 == "type") :+ ("type" -> types)
+    new Pairwise(dimensions, Nil, _ => true, seed)
+  }
+
+  /** Types that are compared or subtracted as another one is: each has a few queries, and in `make soak` all pairs. */
+  private val alike = if (Pairwise.isSoak) Nil else Seq("byte", "short", "float", "ntz", "interval", "bytes", "date")
 
   test("every two values together") {
     load(FixedSeed)
-    val rows = pairwise(FixedSeed).queries(columns = 1).map { case (values, _) => check(values) }
+    val types = RangeJoinQuery.Types.map(_._1).diff(alike)
+    val few = for (one <- alike; generator = pairwise(FixedSeed, Seq(one)); _ <- 0 until 3)
+      yield generator.draw(columns = 1)
+    val rows = (pairwise(FixedSeed, types).queries(columns = 1) ++ few).map { case (values, _) => check(values) }
     info(s"${rows.length} queries, ${rows.count(_ > 0)} with rows")
     assert(rows.count(_ > 0) > rows.length / 2, "most queries find something")
   }

@@ -1,5 +1,6 @@
 package io.github.sparkjoinery.rangejoin
 
+import io.github.sparkjoinery.rangejoin.exec.BroadcastRangeJoinExec
 import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
 
 /** Keys and bounds whose values are no numbers that can be compared as they are: collated strings, NULLs, errors. */

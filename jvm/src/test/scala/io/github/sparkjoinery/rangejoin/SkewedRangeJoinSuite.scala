@@ -6,6 +6,7 @@ import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.execution.skew.SkewedPartitions
+import io.github.sparkjoinery.rangejoin.exec.ShuffledRangeJoinExec
 
 /** Under adaptive execution, partitions far larger than the others are read by several tasks. */
 class SkewedRangeJoinSuite extends RangeJoinChecks with SkewedPartitions {

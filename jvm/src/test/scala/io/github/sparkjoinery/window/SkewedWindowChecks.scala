@@ -6,8 +6,9 @@ import org.apache.spark.sql.{DataFrame, Row}
 
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.execution.skew.SkewedPartitions
-import io.github.sparkjoinery.planning.PlanReport
-import io.github.sparkjoinery.window.parts.{CopyRowsExec, HotKey}
+import io.github.sparkjoinery.planning.explain.PlanReport
+import io.github.sparkjoinery.window.exec.CopyRowsExec
+import io.github.sparkjoinery.window.logical.HotKey
 
 /** Windows over hot keys that are cut into parts, beside the answer of Spark's own operator over whole keys. */
 trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
@@ -75,7 +76,7 @@ trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
     }
     val cut = hotKeys(answer)
     if (cut.nonEmpty != split) fail(
-      s"$cut of ${columns.mkString(", ").take(300)}\n${operators(answer)}\n${PlanReport.of(plan(answer))}".take(
+      s"$cut of ${columns.mkString(", ").take(300)}\n${operators(answer)}\n${PlanReport.readFrom(plan(answer))}".take(
         2000))
   }
 

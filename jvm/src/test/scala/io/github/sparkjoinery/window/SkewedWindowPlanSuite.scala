@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.joinery.ScarceMemory
 
 import io.github.sparkjoinery.Answers
-import io.github.sparkjoinery.window.parts.CopyRowsExec
+import io.github.sparkjoinery.window.exec.CopyRowsExec
 
 /** Windows whose hot keys are cut into parts: where they are cut, what the plan shows of it, and what is not cut. */
 class SkewedWindowPlanSuite extends SkewedWindowChecks {

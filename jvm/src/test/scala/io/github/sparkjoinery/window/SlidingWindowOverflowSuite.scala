@@ -6,7 +6,8 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.WindowExpression
 import org.apache.spark.sql.joinery.ScarceMemory
 
-import io.github.sparkjoinery.window.program.{Bound, FunctionProgram, WindowCompiler}
+import io.github.sparkjoinery.window.exec.SlidingWindowExec
+import io.github.sparkjoinery.window.logical.program.{Bound, FunctionProgram, WindowCompiler}
 import io.github.sparkjoinery.{Answers, Pairwise}
 
 /**

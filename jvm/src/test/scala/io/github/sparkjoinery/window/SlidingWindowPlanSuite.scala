@@ -7,6 +7,7 @@ import org.apache.spark.sql.functions.{col, product, udaf}
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 
 import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.window.exec.SlidingWindowExec
 
 /** What becomes of a window: who runs it and why, among which other operators, in generated code or not. */
 class SlidingWindowPlanSuite extends WindowChecks {

@@ -11,6 +11,8 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.joinery.ScarceMemory
 
 import io.github.sparkjoinery.Answers
+import io.github.sparkjoinery.window.exec.SlidingWindowExec
+import io.github.sparkjoinery.window.runtime.FrameBatches
 
 /** A task of SlidingWindow whose rows do not fit into memory. */
 class SpilledWindowSuite extends WindowChecks {

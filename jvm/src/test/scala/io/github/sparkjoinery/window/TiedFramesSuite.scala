@@ -8,9 +8,10 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import io.github.sparkjoinery.window.kernels._
-import io.github.sparkjoinery.window.program.FilteredFunction
-import io.github.sparkjoinery.window.rows.RowCursor
+import io.github.sparkjoinery.window.logical.program.FilteredFunction
+import io.github.sparkjoinery.window.runtime.FrameBatches
+import io.github.sparkjoinery.window.runtime.kernels.{Kernel, MergedFunctions, Merging}
+import io.github.sparkjoinery.window.runtime.rows.RowCursor
 
 /**
  * Frames that are added up in order because a value in them is extreme: once where many rows share a RANGE frame, and

@@ -84,17 +84,21 @@ final class BatchedLookup(relation: GroupedRows, hasTimes: Boolean, strict: Bool
     while (i < count) {
       // for longs, before t means up to t - 1
       if (strict) { if (times(i) == Long.MinValue) ends(i) = firsts(i) else times(i) -= 1 }
-      guesses(i) = LastUpTo.guess(values, firsts(i), ends(i), times(i))
+      guesses(i) = InterpolationSearch.guess(values, firsts(i), ends(i), times(i))
       i += 1
     }
     var round = 0
     while (round < BatchedLookup.Rounds) {
       i = 0
-      while (i < count) { guesses(i) = LastUpTo.improve(values, firsts(i), ends(i), times(i), guesses(i)); i += 1 }
+      while (i < count) {
+        guesses(i) = InterpolationSearch.improve(values, firsts(i), ends(i), times(i), guesses(i)); i += 1
+      }
       round += 1
     }
     i = 0
-    while (i < count) { lasts(i) = LastUpTo.around(values, firsts(i), ends(i), times(i), guesses(i)); i += 1 }
+    while (i < count) {
+      lasts(i) = InterpolationSearch.around(values, firsts(i), ends(i), times(i), guesses(i)); i += 1
+    }
   }
 }
 

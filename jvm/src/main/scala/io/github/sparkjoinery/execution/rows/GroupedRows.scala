@@ -55,7 +55,7 @@ final class GroupedRowsReader(relation: GroupedRows, timeOrder: TimeOrder) {
     val (first, end) = (starts(group), starts(group + 1))
     // for longs, before t means up to t - 1
     if (timeOrder.strict && time == Long.MinValue) first - 1
-    else LastUpTo.search(times, first, end, if (timeOrder.strict) time - 1 else time)
+    else InterpolationSearch.search(times, first, end, if (timeOrder.strict) time - 1 else time)
   }
 
   private lazy val timeOf = UnsafeProjection.create(Seq(timeOrder.order.child))

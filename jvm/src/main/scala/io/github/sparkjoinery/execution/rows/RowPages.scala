@@ -200,7 +200,7 @@ object RowPages {
   val LargestPage: Int = 256 << 10
 
   /** Wraps full pages. No row can be added. */
-  def of(pages: Array[Array[Byte]]): RowPages = {
+  def wrap(pages: Array[Array[Byte]]): RowPages = {
     val rows = new RowPages(null)
     rows.pages = pages
     rows.ends = pages.map(_.length)

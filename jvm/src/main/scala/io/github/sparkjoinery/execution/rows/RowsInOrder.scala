@@ -62,7 +62,7 @@ object RowsInOrder {
       }
       filled.result()
     }
-    val moved = RowPages.of(pages.flatten.toArray)
+    val moved = RowPages.wrap(pages.flatten.toArray)
     (moved, moved.addresses(addresses.length))
   }
 }

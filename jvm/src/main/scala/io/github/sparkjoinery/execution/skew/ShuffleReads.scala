@@ -10,7 +10,7 @@ private[sparkjoinery] object ShuffleReads {
    * Returns the partition specs by task, if the plan has Spark's shuffle read. Other extensions may replace that
    * operator by one that reads the same but does not tell its specs; see `remembered`.
    */
-  private def of(plan: SparkPlan): Option[Seq[ShufflePartitionSpec]] =
+  private def specsOf(plan: SparkPlan): Option[Seq[ShufflePartitionSpec]] =
     plan.collectFirst { case read: AQEShuffleReadExec => read.partitionSpecs }
 
   /**
@@ -21,7 +21,7 @@ private[sparkjoinery] object ShuffleReads {
       newChild: SparkPlan,
       oldChild: SparkPlan,
       before: Option[Seq[ShufflePartitionSpec]]): Option[Seq[ShufflePartitionSpec]] =
-    of(newChild).orElse(of(oldChild)).orElse(before)
+    specsOf(newChild).orElse(specsOf(oldChild)).orElse(before)
 
   /**
    * Returns the partition spec of each task of an operator that is cut by time.
@@ -41,7 +41,7 @@ private[sparkjoinery] object ShuffleReads {
       remembered: Option[Seq[ShufflePartitionSpec]],
       count: Int,
       setting: String): Seq[ShufflePartitionSpec] = {
-    val asked = of(child).orElse(remembered)
+    val asked = specsOf(child).orElse(remembered)
     asked.filter(_.length == count).getOrElse(throw new IllegalStateException(
       s"$operator is cut by time, but ${child.nodeName} below it reads the shuffle in $count parts, not in the " +
         s"${asked.fold(0)(_.length)} that were asked for. Set $setting=false."))

@@ -28,7 +28,7 @@ object StoredHotKeys extends AliasHelper with Logging {
       columns: Seq[Expression]): Option[(String, Seq[(Seq[Any], Double)])] =
     try {
       for {
-        access <- StoreAccess.of(SparkSession.active)
+        access <- StoreAccess.open(SparkSession.active)
         plan <- side
         (source, aliases) <- relationBelow(plan)
         distribution <- find(access, source, keys.map(replaceAlias(_, aliases)), replaceAlias(time, aliases))
@@ -59,7 +59,7 @@ object StoredHotKeys extends AliasHelper with Logging {
 
   private def relationBelow(side: LogicalPlan): Option[(SourceRelation, AttributeMap[Alias])] = side match {
     case stage: LogicalQueryStage => relationBelow(stage.logicalPlan)
-    case PhysicalOperation(columns, _, relation) => SourceRelation.of(relation).map((_, getAliasMap(columns)))
+    case PhysicalOperation(columns, _, relation) => SourceRelation.find(relation).map((_, getAliasMap(columns)))
     case _ => None
   }
 

@@ -5,7 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /** Finds the keys of a join that a filter may use. */
 object Equalities extends PredicateHelper {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 
 import io.github.sparkjoinery.expressions.HashedKey
-import io.github.sparkjoinery.planning.{PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.plans.{PreservesLeft, SomeRowsOfKeys}
 
 /**
  * A plan below a side of a join whose rows have all values of the side's keys, and perhaps more.

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SortExec, SparkPlan}
 
 import io.github.sparkjoinery.expressions.HashedKey
-import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
  * A side of a join, followed down to the shuffle of its rows. Sorts, projections and filters may lie above the shuffle,

@@ -14,7 +14,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.expressions.{HashedKey, MightContain, StoredFilter}
 import io.github.sparkjoinery.filters.logical.{FilterableJoin, ShuffledSide}
 import io.github.sparkjoinery.filters.runtime.ShuffledKeys
-import io.github.sparkjoinery.planning.{MatchesRightRows, Repeatable}
+import io.github.sparkjoinery.planning.plans.{MatchesRightRows, Repeatable}
 
 /**
  * Drops rows of one side of a join that match no key of the other side, before they are sorted. Both sides have been
@@ -90,7 +90,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
   private def hashed(mine: Expression, theirs: Expression): Option[(Expression, Expression)] =
     if (HashedKey.typeOf(mine.dataType) == HashedKey.typeOf(theirs.dataType))
-      HashedKey.of(mine).zip(HashedKey.of(theirs))
+      HashedKey.hashable(mine).zip(HashedKey.hashable(theirs))
     else None
 
   /** True if a stage has dropped enough of the rows that it read. */

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.filters.rules
 
 import org.apache.spark.sql.catalyst.plans.logical.{HintInfo, JoinHint}
 
-import io.github.sparkjoinery.planning.{JoineryHint, ResolveJoineryHint}
+import io.github.sparkjoinery.planning.plans.{JoineryHint, ResolveJoineryHint}
 
 /** The hint `RUNTIME_FILTER(t)` asks for a filter of t's keys without a check of costs, where it can save a shuffle. */
 object RuntimeFilterHint {

@@ -7,11 +7,11 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.artifacts.{SomeFiles, Uncovered}
+import io.github.sparkjoinery.artifacts.{FileSubsetIndex, Uncovered}
 import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.filters.logical.FilterCost
 import io.github.sparkjoinery.filters.runtime.CollectKeys
-import io.github.sparkjoinery.planning.OnError
+import io.github.sparkjoinery.planning.terms.OnError
 
 /**
  * Finds the keys that a stored filter lacks, because their files are newer. The query reads only those files, for a
@@ -47,7 +47,7 @@ object AddedKeys {
     else if (!FilterCost.isLittle(uncovered.bytes, side.other))
       Left(s"${uncovered.reason}, and with it $number, too much to read for what is filtered: refresh it")
     else {
-      val hash = HashedKey.hash(keys.flatMap(HashedKey.of(_)))
+      val hash = HashedKey.hash(keys.flatMap(HashedKey.hashable(_)))
       val collected = CollectKeys(hash, JoineryConf.runtimeFilterMaxKeys).toAggregateExpression()
       val rows = added(side, uncovered.files, session)
       val subquery = ScalarSubquery(Aggregate(Nil, Seq(Alias(collected, "keys")()), rows))
@@ -60,7 +60,7 @@ object AddedKeys {
     val relation = side.source.files.get
     val some = side.source.leaf match {
       case leaf: LogicalRelation =>
-        leaf.copy(relation = relation.copy(location = new SomeFiles(relation.location, files))(session))
+        leaf.copy(relation = relation.copy(location = new FileSubsetIndex(relation.location, files))(session))
     }
     side.predicates.filter(isPlain).map(OnError.orElse(_, true)).reduceOption[Expression](And(_, _)).fold[LogicalPlan](some)(Filter(_, some))
   }

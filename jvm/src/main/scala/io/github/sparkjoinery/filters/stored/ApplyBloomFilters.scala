@@ -26,7 +26,9 @@ import io.github.sparkjoinery.artifacts.{
 }
 import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, MightContain, StoredFilter}
 import io.github.sparkjoinery.filters.logical.{FilteredJoin, KeyLineage}
-import io.github.sparkjoinery.planning.{Decision, ListOnce, MayFail}
+import io.github.sparkjoinery.planning.explain.Decision
+import io.github.sparkjoinery.planning.plans.ListOnce
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
  * Adds stored bloom filters to equi-joins. They are used if one side is a relation with a bloom filter in the artifact
@@ -53,7 +55,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     else
       try {
         val session = SparkSession.active
-        StoreAccess.of(session).fold(plan)(access => new Run(access, session).transform(plan))
+        StoreAccess.open(session).fold(plan)(access => new Run(access, session).transform(plan))
       } catch {
         case StoreAccess.Trouble(failure) =>
           logWarning("No bloom filters for this query", failure)
@@ -77,7 +79,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     private case class Candidate(join: Join, fitting: FilteringSide, version: ArtifactVersion, keys: Seq[HashedPair]) {
       val count: Long = version.count("keys")
       // The query's files are listed before the source is checked, so the query reads no file that the check misses.
-      private val files = fitting.source.files.map(listings.of(_))
+      private val files = fitting.source.files.map(listings.listed(_))
       private val side = fitting.copy(source = fitting.source.copy(files = files))
 
       // The filter is cached for later queries. The listing is not, as it would be out of date.
@@ -89,7 +91,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
           case Left(damage) => Left(damage)
           case Right(filter) =>
             lists = true
-            fitting.source.files.foreach(files => listings.of(files.location).list())
+            fitting.source.files.foreach(files => listings.listed(files.location).list())
             Right((filter, Validity.uncovered(version, side.source, session)))
         }
       }

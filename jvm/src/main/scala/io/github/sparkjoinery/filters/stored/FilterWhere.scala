@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.CommandExecutionMode
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, ReadingSettings, SourceRelation, StoreAccess}
-import io.github.sparkjoinery.planning.ParsedText
+import io.github.sparkjoinery.planning.plans.ParsedText
 
 /**
  * Checks that a query's predicates imply the `where` of a filter. A filter over some rows of a relation serves only

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, SourceRelation}
 import io.github.sparkjoinery.expressions.HashedKey
 import io.github.sparkjoinery.filters.logical.Equalities
-import io.github.sparkjoinery.planning.ParsedText
+import io.github.sparkjoinery.planning.plans.ParsedText
 
 /**
  * The creation side of a stored filter: a side of a join that only projects and filters a relation.
@@ -37,7 +37,7 @@ case class FilteringSide(
         source.nameOf(column) == name && HashedKey.typeOf(column.dataType).exists(_.catalogString == hashed) &&
         HashedKey.typeOf(column.dataType) == HashedKey.typeOf(key.dataType)
       }.flatMap { case (column, key) =>
-        HashedKey.of(column).zip(HashedKey.of(key)).map { case (mine, theirs) => HashedPair(mine, theirs) }
+        HashedKey.hashable(column).zip(HashedKey.hashable(key)).map { case (mine, theirs) => HashedPair(mine, theirs) }
       }
     }
     if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {
@@ -81,7 +81,7 @@ object FilteringSide extends PredicateHelper {
   def of(join: Join, side: LogicalPlan, other: LogicalPlan): Option[FilteringSide] = side match {
     case PhysicalOperation(columns, predicates, relation) =>
       for {
-        source <- SourceRelation.of(relation)
+        source <- SourceRelation.find(relation)
         pairs = Equalities.of(join.condition, side, other)
         aliases = getAliasMap(columns)
         keys = pairs.flatMap { case (mine, others) =>

@@ -30,7 +30,7 @@ object AsOfComparison {
    * @param written
    *   the operands as written, in the order of the comparison
    */
-  def of(
+  def find(
       expression: Expression,
       written: Seq[Expression],
       left: LogicalPlan,

@@ -71,6 +71,6 @@ case class AsOfMatch(comparison: Expression, operands: Seq[Expression], on: Opti
 object AsOfMatch {
 
   /** @param comparison the MATCH_CONDITION as parsed, before Spark casts its operands to one type */
-  def of(comparison: Expression, on: Option[Expression]): AsOfMatch =
+  def fromTerms(comparison: Expression, on: Option[Expression]): AsOfMatch =
     AsOfMatch(comparison, if (AsOfComparison.is(comparison)) comparison.children else Nil, on)
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 
-import io.github.sparkjoinery.planning.PreservesLeft
+import io.github.sparkjoinery.planning.plans.PreservesLeft
 
 /**
  * `left LAST JOIN right ORDER BY order ON condition`: returns each left row once, with the last right row that passes

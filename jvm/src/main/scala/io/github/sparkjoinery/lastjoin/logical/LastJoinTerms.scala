@@ -9,7 +9,7 @@ import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import io.github.sparkjoinery.execution.rows.{RowGrouping, TimeOrder}
-import io.github.sparkjoinery.planning.{MayFail, Monotone, OnError}
+import io.github.sparkjoinery.planning.terms.{MayFail, Monotone, OnError}
 
 /**
  * The ON and ORDER BY of a LAST JOIN, taken apart for execution. A right row matches a left row if their keys are
@@ -137,7 +137,7 @@ object LastJoinTerms extends PredicateHelper with ConstraintHelper {
     SortOrder(order.child, direction, nulls, Nil)
   }
 
-  def of(join: LastJoin): LastJoinTerms = {
+  def split(join: LastJoin): LastJoinTerms = {
     val (keys, others) = equalities(join)
     val asOf = join.order.headOption.flatMap { first =>
       val rightOrder = new Monotone(first.child, join.right.outputSet)

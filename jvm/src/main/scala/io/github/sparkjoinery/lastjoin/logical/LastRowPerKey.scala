@@ -3,7 +3,7 @@ package io.github.sparkjoinery.lastjoin.logical
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Statistics, UnaryNode}
 
-import io.github.sparkjoinery.planning.SomeRowsOfKeys
+import io.github.sparkjoinery.planning.plans.SomeRowsOfKeys
 
 /**
  * Reduces the rows to the last row of each key. It may keep more rows than that, and it may drop rows with a NULL key.

@@ -26,12 +26,12 @@ private[rules] object BareMarks extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUpWithSubqueries {
     case join @ Join(_, MarkedRight(mark), LeftOuter, _, _) =>
-      val bare = of(join, mark)
+      val bare = complete(join, mark)
       if (bare.sameOutput(join)) bare else Project(join.output, bare)
   }
 
   /** @param mark the mark of the join's right side */
-  def of(join: Join, mark: LastJoinRight): Join = join.left match {
+  def complete(join: Join, mark: LastJoinRight): Join = join.left match {
     case MarkedLeft(left) =>
       val on = join.condition match {
         case Some(on) if on.exists(_.isInstanceOf[LastJoinAsOfCondition]) => withoutMark(on)

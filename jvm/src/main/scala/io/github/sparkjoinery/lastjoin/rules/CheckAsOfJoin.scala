@@ -85,7 +85,7 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
           origin
         )
       }
-      if (AsOfComparison.of(comparison, condition.operands, left, right).isEmpty) {
+      if (AsOfComparison.find(comparison, condition.operands, left, right).isEmpty) {
         reject(
           "OPERAND_SIDE",
           "One operand of MATCH_CONDITION is over columns of the left side, the other over columns of the " +

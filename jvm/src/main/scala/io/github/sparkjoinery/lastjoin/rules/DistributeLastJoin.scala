@@ -9,7 +9,8 @@ import org.apache.spark.sql.types.IntegerType
 
 import io.github.sparkjoinery.expressions.TimePart
 import io.github.sparkjoinery.lastjoin.logical.{CarryOver, LastJoin, LastJoinTerms}
-import io.github.sparkjoinery.planning.{Decision, PartsByQuantiles}
+import io.github.sparkjoinery.planning.explain.Decision
+import io.github.sparkjoinery.planning.plans.PartsByQuantiles
 
 /**
  * Cuts time into parts and makes the part a join key. An as-of join without keys thus stays distributed, although its
@@ -29,7 +30,7 @@ object DistributeLastJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case join: LastJoin if isCandidate(join) =>
-        val terms = LastJoinTerms.of(join)
+        val terms = LastJoinTerms.split(join)
         (terms.leftLongTime, terms.rightLongTime) match {
           case (Some(leftTime), Some(rightTime)) if terms.leftKeys.isEmpty && terms.onePass =>
             PartsByQuantiles.missing(join).fold(distribute(join, leftTime, rightTime)) { reason =>

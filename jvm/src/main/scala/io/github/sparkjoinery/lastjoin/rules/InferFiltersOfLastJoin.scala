@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastRowPerKey}
-import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
  * Infers filters of the right side from ON and the left side's filters, as Spark does for a LEFT JOIN. Example: with

@@ -34,8 +34,8 @@ object OptimizeLastJoin extends Rule[LogicalPlan] with PredicateHelper {
         val kept = conjuncts(join).filterNot(pushed.contains)
         join.copy(right = Filter(pushed.reduce(And), join.right), condition = kept.reduceOption(And))
 
-      case join: LastJoin if !isReduced(join.right) && LastJoinTerms.of(join).lastOfKey =>
-        join.copy(right = LastRowPerKey(LastJoinTerms.of(join).rightKeys, join.order, join.right))
+      case join: LastJoin if !isReduced(join.right) && LastJoinTerms.split(join).lastOfKey =>
+        join.copy(right = LastRowPerKey(LastJoinTerms.split(join).rightKeys, join.order, join.right))
 
       case Project(list, join: LastJoin)
           if list.forall(_.references.subsetOf(join.left.outputSet)) && !isObserved(join.right) =>

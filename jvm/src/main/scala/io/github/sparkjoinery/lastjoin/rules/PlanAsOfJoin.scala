@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.lastjoin.logical.{AsOfComparison, AsOfMatch, AsOfRight, LastJoin}
-import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.planning.explain.Decision
 
 /**
  * {{{
@@ -25,7 +25,7 @@ object PlanAsOfJoin extends Rule[LogicalPlan] {
     if (plan.containsPattern(LastJoin.Pattern)) {
       plan.transformUpWithSubqueries {
         case Join(left, AsOfRight(right, _), joinType, Some(AsOfMatch(comparison, operands, on)), hint) =>
-          AsOfComparison.of(comparison, operands, left, right) match {
+          AsOfComparison.find(comparison, operands, left, right) match {
             case Some(sides) => lastJoin(left, right, sides, (comparison +: on.toSeq).reduce(And), joinType, hint)
             case None => throw new IllegalStateException(s"MATCH_CONDITION of unknown sides: ${comparison.sql}")
           }

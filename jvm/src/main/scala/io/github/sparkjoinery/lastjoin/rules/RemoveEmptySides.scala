@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms, LastRowPerKey}
-import io.github.sparkjoinery.planning.MayFail
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
  * Removes a LAST JOIN that has an empty side, as Spark's `PropagateEmptyRelation` removes a LEFT JOIN: without left
@@ -26,7 +26,7 @@ object RemoveEmptySides extends Rule[LogicalPlan] {
   /** What is left of a LAST JOIN with an empty side. */
   def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
     case join: LastJoin if isEmpty(join.left) => Some(LocalRelation(join.output))
-    case join: LastJoin if isEmpty(join.right) && LastJoinTerms.of(join).leftKeys.exists(MayFail(_)) =>
+    case join: LastJoin if isEmpty(join.right) && LastJoinTerms.split(join).leftKeys.exists(MayFail(_)) =>
       val nulls = join.output.drop(join.left.output.length).map { column =>
         Alias(Literal(null, column.dataType), column.name)(column.exprId, column.qualifier, Some(column.metadata))
       }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.lastjoin.logical.AsOfComparison
-import io.github.sparkjoinery.planning.Monotone
+import io.github.sparkjoinery.planning.terms.Monotone
 
 /** Translates Spark's own logical as-of join, from `DataFrame._joinAsOf` or pandas-on-Spark's `merge_asof`. */
 object SparkAsOfJoin extends PredicateHelper {
@@ -18,7 +18,7 @@ object SparkAsOfJoin extends PredicateHelper {
     val conditions = join.asOfCondition +: join.condition.toSeq
     lazy val sides = {
       val comparison = splitConjunctivePredicates(join.asOfCondition).head
-      AsOfComparison.of(comparison, comparison.children, join.left, join.right)
+      AsOfComparison.find(comparison, comparison.children, join.left, join.right)
     }
     if (join.orderExpression.isInstanceOf[If]) {
       Left("an as-of join in direction nearest: Joinery looks backwards or forwards only")

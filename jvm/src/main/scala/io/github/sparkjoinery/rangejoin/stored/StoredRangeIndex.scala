@@ -9,10 +9,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.joinery.PlanRows
+import org.apache.spark.sql.joinery.RunSubplan
 
 import io.github.sparkjoinery.artifacts.StoreAccess
-import io.github.sparkjoinery.rangejoin.index.{IndexedRows, RangeLayout, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.logical.RangeLayout
+import io.github.sparkjoinery.rangejoin.runtime.index.{IndexedRows, SearchableRelation}
 
 /**
  * A stored range index that is valid for one side of a join.
@@ -57,16 +58,16 @@ class StoredRangeIndex(
    *   most bytes of the index
    */
   def collect(layout: RangeLayout, limit: Long): (Long, Iterator[InternalRow]) = {
-    val (number, further) = added.fold((0L, Iterator.empty[InternalRow]))(PlanRows.collect(_, session))
+    val (number, further) = added.fold((0L, Iterator.empty[InternalRow]))(RunSubplan.collect(_, session))
     val loaded =
       try Right(load(layout, further, limit))
       catch { case NonFatal(failure) => Left(StoreAccess.reason(failure)) }
     loaded match {
       case Right(Some(index)) => (rows.count + number, new IndexedRows(Some(index)))
-      case Right(None) => (PlanRows.count(PlanRows.rdd(all, session)), new IndexedRows(None))
+      case Right(None) => (RunSubplan.count(RunSubplan.rdd(all, session)), new IndexedRows(None))
       case Left(reason) =>
         logWarning(s"$name is not used: $reason. The index is built from the relation.")
-        PlanRows.collect(all, session)
+        RunSubplan.collect(all, session)
     }
   }
 

@@ -8,7 +8,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.{DriverBuildMemory, InParallel, JavaBytes}
 
 import io.github.sparkjoinery.artifacts.DamagedArtifactException
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, RangeIndexBuilder, RangeLayout}
+import io.github.sparkjoinery.rangejoin.logical.RangeLayout
+import io.github.sparkjoinery.rangejoin.runtime.index.{RangeIndex, RangeIndexBuilder}
 
 /**
  * Everything that is needed to load a stored index into memory.
@@ -67,5 +68,5 @@ private[stored] case class StoredRangeRecipe(
 }
 
 private[stored] object StoredRangeRecipe {
-  def of(bytes: Array[Byte]): StoredRangeRecipe = JavaBytes.read[StoredRangeRecipe](bytes)
+  def read(bytes: Array[Byte]): StoredRangeRecipe = JavaBytes.read[StoredRangeRecipe](bytes)
 }

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.rangejoin.stored
 import java.io.ObjectInputStream
 
 import io.github.sparkjoinery.artifacts.DamagedArtifactException
-import io.github.sparkjoinery.rangejoin.index.{RangeIndex, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.runtime.index.{RangeIndex, SearchableRelation}
 
 /**
  * A stored index in a broadcast. Only the recipe for reading it is sent; each executor loads the index itself. Spark's
@@ -14,7 +14,7 @@ private[stored] final class StoredRangeRelation(@transient private var loaded: R
 
   override def index: RangeIndex = synchronized {
     if (loaded == null) {
-      loaded = StoredRangeRecipe.of(recipe).load()
+      loaded = StoredRangeRecipe.read(recipe).load()
         .getOrElse(throw new DamagedArtifactException("a stored range index has grown"))
     }
     loaded

@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
-import org.apache.spark.sql.joinery.{CollectedBySelf, JoineryConf, PlanRows}
+import org.apache.spark.sql.joinery.{CollectedBySelf, JoineryConf, RunSubplan}
 
-import io.github.sparkjoinery.planning.RowsOfChild
-import io.github.sparkjoinery.rangejoin.index.RangeLayout
+import io.github.sparkjoinery.planning.plans.RowsOfChild
+import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 
 /**
  * Marks a side of a range join that has a valid stored index. Its rows are those of its child.
@@ -48,7 +48,7 @@ case class StoredRangeSideExec(output: Seq[Attribute], @transient layout: RangeL
 
   override protected def collected(): (Long, Iterator[InternalRow]) =
     stored.collect(layout, JoineryConf.rangeJoinMaxBroadcast)
-  override protected def doExecute(): RDD[InternalRow] = PlanRows.rdd(side, stored.session)
+  override protected def doExecute(): RDD[InternalRow] = RunSubplan.rdd(side, stored.session)
 
   override protected def doCanonicalize(): SparkPlan = {
     val columns = output.zipWithIndex.map { case (column, i) =>

@@ -93,7 +93,7 @@ private[stored] object StoredRows {
    * @param relation
    *   the relation's columns
    */
-  def of(
+  def load(
       version: ArtifactVersion,
       side: Seq[Expression],
       predicate: Option[Expression],

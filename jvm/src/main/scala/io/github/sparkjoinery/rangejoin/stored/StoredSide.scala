@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.artifacts._
-import io.github.sparkjoinery.planning.ParsedText
+import io.github.sparkjoinery.planning.plans.ParsedText
 
 /**
  * A side of a join that only filters and projects a relation, so that a stored index of the relation can replace it.
@@ -76,7 +76,7 @@ private[rangejoin] class StoredSide(
       Validity.filesSince(version, source, session).flatMap(added(version, _)).map { added =>
         new StoredRangeIndex(
           s"the range index of ${source.identity}${StoredSide.nameOf(version)}",
-          StoredRows.of(version, columns, predicates.reduceOption(And(_, _)), source.leaf.output, session),
+          StoredRows.load(version, columns, predicates.reduceOption(And(_, _)), source.leaf.output, session),
           () => StoredSide.check(version, store),
           isShared(version),
           plan,
@@ -94,7 +94,7 @@ private[rangejoin] class StoredSide(
     if (files.isEmpty) Right(None)
     else {
       val relation = source.files.get
-      val some = new SomeFiles(relation.location, files)
+      val some = new FileSubsetIndex(relation.location, files)
       if (some.sizeInBytes * StoredSide.LeastStored > relation.location.sizeInBytes)
         Left(s"${files.size} files of the source are new: refresh it")
       else Right(Some(plan.transform {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.adaptive.{
 import org.apache.spark.sql.execution.{FilterExec, InputAdapter, SparkPlan}
 
 import io.github.sparkjoinery.filters.exec.AwaitKeysExec
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 import io.github.sparkjoinery.{Answers, JoinerySession}
 
 /** Tables of which one is small, and the check of a query against its answer without filters. */
@@ -67,7 +67,7 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
 
   /** A query has no filter, and a join of it says why. */
   protected def checkNone(query: String, reason: String, settings: (String, String)*): Unit = {
-    val reasons = PlanReport.of(plan(checkBuilt(query, 0, settings: _*))).map(_.reason)
+    val reasons = PlanReport.readFrom(plan(checkBuilt(query, 0, settings: _*))).map(_.reason)
     assert(reasons.exists(_.contains(reason)), s"$query: $reasons")
   }
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.functions.udf
 import org.apache.spark.SparkException
 
 import io.github.sparkjoinery.Answers
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 
 /** Joins that get no filter, the reasons for it, and hints. */
 class FilterFallbackSuite extends BuiltFilters {
@@ -89,7 +89,7 @@ class FilterFallbackSuite extends BuiltFilters {
   // reasons
 
   private def reason(query: String, settings: (String, String)*): String =
-    withConf(Shuffled ++ settings: _*)(PlanReport.of(plan(sql(query))).mkString("; "))
+    withConf(Shuffled ++ settings: _*)(PlanReport.readFrom(plan(sql(query))).mkString("; "))
 
   for ((query, settings, expected) <- Seq(
       ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),

@@ -4,7 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.joinery.SparkAsOf
 
-import io.github.sparkjoinery.planning.PlanReport
+import io.github.sparkjoinery.planning.explain.PlanReport
 import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
 
 /** Spark's own as-of join of DataFrames, run by Joinery's operators. The oracle is Spark. */
@@ -95,7 +95,7 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
   private def declined(name: String, reason: String)(join: => DataFrame): Unit = test(s"left to Spark: $name") {
     for (adaptive <- Seq("true", "false")) withConf("spark.sql.adaptive.enabled" -> adaptive) {
       val joined = join.select("id", "rid").where("rid IS NOT NULL")
-      def report = PlanReport.of(plan(joined)).filter(_.reason.contains(reason))
+      def report = PlanReport.readFrom(plan(joined)).filter(_.reason.contains(reason))
       assert(report.size == 1 && !report.head.joinery && report.head.kind == "join", plan(joined))
       val answer = Answers.rows(joined)
       assert(report.size == 1)
@@ -188,7 +188,7 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
   test("left to Spark: strings, which it takes by the difference of their numbers") {
     withConf("spark.sql.ansi.enabled" -> "false") {
       val joined = SparkAsOf.join(left, right, left("t").cast("string"), right("t").cast("string"), Seq("k"))
-      assert(PlanReport.of(plan(joined)).exists(_.reason.contains("not a number or time")))
+      assert(PlanReport.readFrom(plan(joined)).exists(_.reason.contains("not a number or time")))
       assert(!operators(joined).exists(_.endsWith("LastJoin")))
     }
   }

@@ -10,8 +10,9 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.types.IntegerType
 
 import io.github.sparkjoinery.Pairwise
-import io.github.sparkjoinery.rangejoin.RangeJoinStrategy
-import io.github.sparkjoinery.rangejoin.index.{RangeLayout, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.logical.RangeLayout
+import io.github.sparkjoinery.rangejoin.rules.RangeJoinStrategy
+import io.github.sparkjoinery.rangejoin.runtime.index.SearchableRelation
 
 /** Queries that a range index of the artifact store serves: one index, which stays as it is. */
 class StoredRangeIndexSuite extends StoredRangeIndexes {

@@ -1,0 +1,163 @@
+package io.github.sparkjoinery.lastjoin.runtime
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.joinery.{ReplayedRows, SpillLimits, TaskBuildMemory}
+
+import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
+
+/** Walks over the sorted right side, key by key. */
+private[lastjoin] class RightCursor(rows: Iterator[InternalRow], keys: Seq[Expression], output: Seq[Attribute]) {
+  private val keyOf = UnsafeProjection.create(keys, output)
+  private val ordering = RowOrdering.create(
+    keys.zipWithIndex.map { case (key, i) => SortOrder(BoundReference(i, key.dataType, nullable = true), Ascending) },
+    Nil)
+  private var key: UnsafeRow = _
+
+  /** The current row, valid until the next `advance`; null at the end. */
+  var row: UnsafeRow = _
+  advance()
+
+  def advance(): Unit = {
+    row = if (rows.hasNext) rows.next().asInstanceOf[UnsafeRow] else null
+    key = if (row == null) null else keyOf(row)
+  }
+
+  def isAt(wanted: UnsafeRow): Boolean = row != null && ordering.compare(key, wanted) == 0
+
+  /** Moves to the first row whose key is not before the wanted key. */
+  def skipTo(wanted: UnsafeRow): Unit = while (row != null && ordering.compare(key, wanted) < 0) advance()
+}
+
+/** The right rows of the current key. Left rows come sorted by key, so each key is entered once. */
+private[lastjoin] abstract class RightGroup(cursor: RightCursor) {
+  private var current: UnsafeRow = _
+
+  /** Returns the match of a left row with this key, or null. */
+  final def lastMatch(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
+    if (current == null || current != key) {
+      current = key.copy()
+      cursor.skipTo(current)
+      enter(current)
+    }
+    find(leftRow, current)
+  }
+
+  protected def enter(key: UnsafeRow): Unit
+  protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow
+}
+
+/** The group of a join by keys alone. The right side is sorted backwards, so the first row is the match. */
+private[lastjoin] class FirstRowGroup(cursor: RightCursor) extends RightGroup(cursor) {
+  private var last: UnsafeRow = _
+
+  override protected def enter(key: UnsafeRow): Unit = last = if (cursor.isAt(key)) cursor.row.copy() else null
+
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = last
+}
+
+/**
+ * The group of an as-of join. Both sides move forwards together, and the group holds only the last right row that is
+ * not after the left one.
+ */
+private[lastjoin] class AsOfGroup(
+    cursor: RightCursor,
+    terms: LastJoinTerms,
+    check: CandidateCheck,
+    left: Seq[Attribute],
+    right: Seq[Attribute])
+  extends RightGroup(cursor) {
+
+  private val asOf = new AsOfComparison(terms, left, right)
+  private var prevailing: UnsafeRow = _
+
+  override protected def enter(key: UnsafeRow): Unit = prevailing = null
+
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
+    val isKnown = asOf.start(leftRow)
+    while (isKnown && cursor.isAt(key) && (asOf.isUnknown(cursor.row) || asOf.holds)) {
+      if (!asOf.unknown) prevailing = cursor.row.copy()
+      cursor.advance()
+    }
+    if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
+  }
+}
+
+/** Compares the time of one left row with those of right rows. */
+private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) {
+  private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
+  private val rightTime = UnsafeProjection.create(terms.rightTime.toSeq, right)
+  private val ordering = RowOrdering.create(
+    terms.asOfOrder.toSeq.map(order =>
+      order.copy(child = BoundReference(0, order.dataType, nullable = true))),
+    Nil)
+  private var time: UnsafeRow = _
+  private var candidate: UnsafeRow = _
+
+  /** @return true if right rows may match the left row: it has a time, or its time throws */
+  def start(leftRow: InternalRow): Boolean =
+    try {
+      time = leftTime(leftRow)
+      !time.isNullAt(0)
+    } catch {
+      case _: Exception =>
+        time = null
+        true
+    }
+
+  /** True if the right row has no time. Keeps the row's time for `holds`. */
+  def isUnknown(rightRow: InternalRow): Boolean = {
+    candidate = rightTime(rightRow)
+    unknown
+  }
+
+  def unknown: Boolean = candidate.isNullAt(0)
+
+  def holds: Boolean = time == null || {
+    val order = ordering.compare(candidate, time)
+    order < 0 || order == 0 && !terms.strict
+  }
+}
+
+/**
+ * The group of a join with any condition. It buffers the right rows of the key, last first, and tests one after the
+ * other. The buffer spills.
+ */
+private[lastjoin] class BufferedGroup(
+    cursor: RightCursor,
+    terms: LastJoinTerms,
+    check: CandidateCheck,
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    spillSize: SQLMetric)
+  extends RightGroup(cursor) {
+
+  private val asOf = terms.asOf.map(_ => new AsOfComparison(terms, left, right))
+  private val candidates = new ReplayedRows(right.length, SpillLimits.ofSortMergeJoin, TaskBuildMemory())
+  TaskContext.get().addTaskCompletionListener[Unit] { _ =>
+    spillSize += candidates.spillSize
+    candidates.close()
+  }
+
+  override protected def enter(key: UnsafeRow): Unit = {
+    candidates.clear()
+    while (cursor.isAt(key)) {
+      candidates.add(cursor.row)
+      cursor.advance()
+    }
+  }
+
+  override protected def find(leftRow: InternalRow, key: UnsafeRow): InternalRow = {
+    check.stop = false
+    if (asOf.exists(!_.start(leftRow))) return null
+    val reader = candidates.reader(0)
+    var row = reader.read()
+    while (row != null) {
+      if (asOf.forall(asOf => !asOf.isUnknown(row) && asOf.holds) && check.passes(leftRow, row)) return row
+      row = if (check.stop) null else reader.read()
+    }
+    null
+  }
+}

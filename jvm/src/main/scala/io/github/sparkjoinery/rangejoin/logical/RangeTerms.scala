@@ -1,0 +1,122 @@
+package io.github.sparkjoinery.rangejoin.logical
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+import io.github.sparkjoinery.execution.rows.RowGrouping
+
+/**
+ * One comparison of the condition, between a term of the streamed side and one of the indexed side.
+ *
+ * @param probe
+ *   over the streamed side
+ * @param indexed
+ *   over the indexed side; its longs (`OrderedLong`) are in one order with those of `probe`
+ * @param strict
+ *   whether the two must not be equal
+ * @param shift
+ *   from `probe` to where the bound is
+ */
+case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, shift: Shift = NoShift)
+  extends Expression with Unevaluable {
+  override def children: Seq[Expression] = Seq(probe, indexed)
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = true
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RangeBound =
+    copy(probe = newChildren(0), indexed = newChildren(1))
+
+  /** With the other side indexed. */
+  def reversed: RangeBound = copy(probe = indexed, indexed = probe, shift = shift.reversed)
+
+  /** The bound as a long, or another long where the bound fails. */
+  def long(ifFails: Long, prefix: SharedPrefix = new SharedPrefix): Expression =
+    RangeLong.orElse(probe, shift.bound(probe, prefix), ifFails)
+}
+
+/**
+ * The condition of a range join, taken apart for an index on one of its sides. A pair of rows is a match if their keys
+ * are equal, both bounds hold, and so does the residual condition.
+ *
+ * @param streamedKeys
+ *   keys of the streamed side; equal, pair by pair, to `indexedKeys` on every match
+ * @param indexedKeys
+ *   keys of the indexed side
+ * @param upper
+ *   `indexed <= probe`
+ * @param lower
+ *   `indexed >= probe`; there is this one, or `upper`, or both
+ * @param residual
+ *   what is tested on each candidate: the condition without keys, and without the bounds if these decide exactly
+ */
+case class RangeTerms(
+    streamedKeys: Seq[Expression],
+    indexedKeys: Seq[Expression],
+    upper: Option[RangeBound],
+    lower: Option[RangeBound],
+    residual: Option[Expression]) extends Expression with Unevaluable {
+
+  // One expression, so that an operator has one argument for all of it, and Spark's rules find every term.
+  override def children: Seq[Expression] = streamedKeys ++ indexedKeys ++ upper ++ lower ++ residual
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = false
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RangeTerms = {
+    val terms = newChildren.iterator
+    def several(old: Seq[Expression]): Seq[Expression] = old.map(_ => terms.next())
+    def bound(old: Option[RangeBound]): Option[RangeBound] = old.map(_ => terms.next().asInstanceOf[RangeBound])
+    copy(several(streamedKeys), several(indexedKeys), bound(upper), bound(lower), residual.map(_ => terms.next()))
+  }
+
+  /** Whether the indexed rows are intervals, rather than points. */
+  def hasIntervals: Boolean = upper.isDefined && lower.isDefined && !upper.get.indexed.semanticEquals(lower.get.indexed)
+
+  def bounds: Seq[RangeBound] = upper.toSeq ++ lower
+
+  /** What the indexed rows are sorted by: where an interval begins, or a point. */
+  def start: Expression = bounds.head.indexed
+
+  /** Where an indexed interval ends. */
+  def end: Option[Expression] = lower.filter(_ => hasIntervals).map(_.indexed)
+
+  /** With the other side indexed. */
+  def reversed: RangeTerms =
+    RangeTerms(indexedKeys, streamedKeys, lower.map(_.reversed), upper.map(_.reversed), residual)
+
+  /**
+   * How the indexed rows are filed.
+   *
+   * @param output
+   *   columns of the indexed side
+   * @param keepsAll
+   *   whether the join gives out rows of it that match nothing
+   */
+  def layout(output: Seq[Attribute], keepsAll: Boolean): RangeLayout = RangeLayout(
+    BindReferences.bindReferences(indexedKeys, output),
+    BindReferences.bindReference(start, output),
+    end.map(BindReferences.bindReference(_, output)),
+    keepsAll,
+    output.length
+  )
+
+  // what a streamed row is looked up by
+
+  def longKey: Option[Expression] = RowGrouping.longKey(streamedKeys)
+  def lowerLong(prefix: SharedPrefix): Expression = probeLong(lower, prefix, Long.MinValue)
+  def upperLong(prefix: SharedPrefix): Expression = probeLong(upper, prefix, Long.MaxValue)
+
+  /**
+   * Points, and how far from each the points of the index may be at most, where the condition is about differences that
+   * wrap around. Else all rows are candidates, whatever the bounds.
+   */
+  def reaches: Seq[(Expression, Long)] = bounds
+    .flatMap(bound => bound.shift.reach.map(reach => (RangeLong.lower(bound.probe), reach)))
+    .distinctBy { case (point, reach) => (point.canonicalized, reach) }
+
+  private def probeLong(bound: Option[RangeBound], prefix: SharedPrefix, unbounded: Long): Expression =
+    bound.map(_.long(unbounded, prefix)).getOrElse(Literal(unbounded))
+
+  /** The terms as SQL, for EXPLAIN. */
+  def boundsSql: Seq[String] =
+    upper.map(b => s"${b.indexed.sql} ${if (b.strict) "<" else "<="} ${b.probe.sql}${b.shift.sql}").toSeq ++
+      lower.map(b => s"${b.indexed.sql} ${if (b.strict) ">" else ">="} ${b.probe.sql}${b.shift.sql}")
+}

@@ -1,0 +1,27 @@
+package org.apache.spark.sql.joinery
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.SparkPlan
+
+/** Runs a plan as a part of the query that needs its rows. */
+object RunSubplan {
+
+  /** Collects the rows on the driver and returns them with their number. */
+  def collect(plan: LogicalPlan, session: SparkSession): (Long, Iterator[InternalRow]) =
+    session.sessionState.executePlan(plan).executedPlan.executeCollectIterator()
+
+  def rdd(plan: LogicalPlan, session: SparkSession): RDD[InternalRow] =
+    session.sessionState.executePlan(plan).executedPlan.execute()
+
+  /** Counts rows without collecting them. The number must be exact, since adaptive execution plans with it. */
+  def count(rows: RDD[InternalRow]): Long = rows.mapPartitions(part => Iterator(part.size.toLong)).collect().sum
+}
+
+/** An operator that supplies the rows that a broadcast above it collects. They may differ from those of `doExecute`. */
+trait CollectedBySelf extends SparkPlan {
+  protected def collected(): (Long, Iterator[InternalRow])
+  override private[spark] def executeCollectIterator(): (Long, Iterator[InternalRow]) = collected()
+}
