@@ -1,6 +1,7 @@
 package io.github.sparkjoinery.expressions
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types._
 
@@ -33,10 +34,11 @@ object HashedKey {
     nullKeys.fold[Expression](hash)(anyNull => If(anyNull, Literal(null, hash.dataType), hash))
   }
 
-  /** Returns the column below widening casts, which do not change the hash. */
+  /** Returns the column below widening casts and normalized numbers, which do not change the hash. */
   def column(key: Expression): Option[Attribute] = key match {
     case attribute: Attribute => Some(attribute)
     case Widening(child) => column(child)
+    case KnownFloatingPointNormalized(NormalizeNaNAndZero(child)) => column(child)
     case _ => None
   }
 

@@ -4,9 +4,12 @@ import java.util.IdentityHashMap
 
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftOuter, LeftSingle, RightOuter}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import io.github.sparkjoinery.expressions.MightContain
+import io.github.sparkjoinery.planning.plans.PreservesLeft
 
 /**
  * Estimates if a filter saves more than it costs: the bytes read to build it, against the bytes that need not be
@@ -113,9 +116,18 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
 
   private def width(columns: Seq[Attribute]): BigInt = BigInt(1) + columns.map(c => BigInt(c.dataType.defaultSize)).sum
 
-  private def hasPredicate(plan: LogicalPlan): Boolean = plan.exists {
-    case Filter(condition, _) => !splitConjunctivePredicates(condition).forall(keepsMost)
-    case _ => false
+  private def hasPredicate(plan: LogicalPlan): Boolean =
+    conditions(plan).exists(!splitConjunctivePredicates(_).forall(keepsMost))
+
+  /** The conditions of filters that drop rows of a plan. A side that an outer join adds to the other drops none. */
+  private def conditions(plan: LogicalPlan): Seq[Expression] = plan match {
+    case Filter(condition, child) => condition +: conditions(child)
+    case Join(left, _, LeftOuter | LeftSingle, _, _) => conditions(left)
+    case Join(_, right, RightOuter, _, _) => conditions(right)
+    case Join(_, _, FullOuter, _, _) => Nil
+    case join: PreservesLeft => conditions(join.left)
+    case stage: LogicalQueryStage => conditions(stage.logicalPlan)
+    case _ => plan.children.flatMap(conditions)
   }
 
   /** True if a predicate leaves so few keys that hardly any row of another side is likely to have one. */
@@ -134,14 +146,11 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
     case _ => false
   }
 
-  private def hasAny(plan: LogicalPlan)(isMeant: Expression => Boolean): Boolean = plan.exists {
-    case Filter(condition, _) => splitConjunctivePredicates(condition).exists(isMeant)
-    case _ => false
-  }
+  private def hasAny(plan: LogicalPlan)(isMeant: Expression => Boolean): Boolean =
+    conditions(plan).exists(splitConjunctivePredicates(_).exists(isMeant))
 
   /** True if the query limits a column by two literals, from below and from above. */
-  private def areInRange(keys: LogicalPlan): Boolean = keys.exists {
-    case Filter(condition, _) =>
+  private def areInRange(keys: LogicalPlan): Boolean = conditions(keys).exists { condition =>
       val (lower, upper) = splitConjunctivePredicates(condition).collect {
         case GreaterThan(column: Attribute, _: Literal) => (Some(column.exprId), None)
         case GreaterThanOrEqual(column: Attribute, _: Literal) => (Some(column.exprId), None)
@@ -149,7 +158,6 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
         case LessThanOrEqual(column: Attribute, _: Literal) => (None, Some(column.exprId))
       }.unzip
       lower.flatten.exists(upper.flatten.contains)
-    case _ => false
   }
 
   /** True if a predicate keeps most rows: the optimizer adds it, or it excludes some values only. */

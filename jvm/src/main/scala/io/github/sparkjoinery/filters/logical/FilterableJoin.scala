@@ -4,8 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
 
-import io.github.sparkjoinery.planning.PreservesLeft
+import io.github.sparkjoinery.planning.plans.PreservesLeft
 
 /**
  * A join of which rows without a match may be dropped.
@@ -48,6 +50,12 @@ object FilterableJoin {
         join.hint,
         Seq(ApplicationSide(isLeft = false, join.right, join.left))))
     case _ => None
+  }
+
+  /** True for the operators of joins that shuffle both sides. */
+  def isShuffled(join: SparkPlan): Boolean = join match {
+    case _: SortMergeJoinExec | _: ShuffledHashJoinExec | _: MatchesRightRows => true
+    case _ => false
   }
 
   def dropsLeft(joinType: JoinType): Boolean = joinType match {

@@ -48,7 +48,7 @@ case class FilterableKeys(side: LogicalPlan, keys: Seq[FilterableKeys.Key], boun
   def applicationHash: Option[Expression] = hash(keys.map(_.application))
 
   private def hash(terms: Seq[Expression]): Option[Expression] =
-    if (terms.isEmpty) None else Some(HashedKey.hash(terms.flatMap(HashedKey.of(_))))
+    if (terms.isEmpty) None else Some(HashedKey.hash(terms.flatMap(HashedKey.hashable(_))))
 }
 
 object FilterableKeys extends PredicateHelper {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
-import io.github.sparkjoinery.planning.PreservesLeft
+import io.github.sparkjoinery.planning.plans.PreservesLeft
 
 /** Tests and marks of joins, shared by stored and built filters. */
 object FilteredJoin extends JoinSelectionHelper with SQLConfHelper {

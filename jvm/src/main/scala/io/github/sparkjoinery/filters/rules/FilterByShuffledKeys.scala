@@ -10,7 +10,8 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.filters.logical._
 import io.github.sparkjoinery.filters.runtime.ShuffledKeys
-import io.github.sparkjoinery.planning.{MayFail, PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.plans.{PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
  * Drops rows of a side that has waited for the other side's shuffle ([[WaitForKeys]]):
@@ -65,7 +66,9 @@ object FilterByShuffledKeys extends Rule[LogicalPlan] with PredicateHelper {
       else ShuffledKeys.read(creation.stage, keys.creationHash, terms)
     val predicate = found.flatMap(RuntimeFilterPredicate(keys, terms, _, pauses = !MayFail.ofParts(side.rows)))
     val result = predicate.fold(join) { test =>
-      val rows = pushed(Filter(test, side.rows))
+      val rows = pushed(Filter(test, side.rows)).transform { case Filter(condition, child) =>
+        Filter(RuntimeFilterStrategy.withoutSparks(condition), child)
+      }
       join.withNewChildren(if (side.isLeft) Seq(rows, side.creation) else Seq(side.creation, rows))
     }
     result.copyTagsFrom(join)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.MightContain
 import io.github.sparkjoinery.filters.logical.{FilterCost, FilterableJoin, FilteredJoin}
-import io.github.sparkjoinery.planning.Decision
+import io.github.sparkjoinery.planning.explain.Decision
 
 /**
  * Removes a bloom filter of Spark's if a stored one of ours tests the same keys. Spark's `InjectRuntimeFilter` runs after
@@ -23,8 +23,7 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
       if (JoineryConf.runtimeFilterBuild && !SQLConf.get.adaptiveExecutionEnabled) decline(whole)
       val single = whole.transformWithPruning(_.containsPattern(SCALAR_SUBQUERY)) {
         case Filter(condition, child) if condition.exists(_.isInstanceOf[BloomFilterMightContain]) =>
-          val predicates = splitConjunctivePredicates(condition)
-          Filter(predicates.filterNot(isSecond(_, predicates)).reduce(And), child)
+          Filter(withoutSparks(condition), child)
       }
       if (single.fastEquals(whole)) Nil else Seq(planLater(single))
     case _ => Nil
@@ -42,11 +41,13 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
     }
   }
 
-  private def isSecond(predicate: Expression, all: Seq[Expression]): Boolean = predicate match {
-    case BloomFilterMightContain(_, key) => all.exists {
-        case MightContain(hash, _, _) => key.references.subsetOf(hash.references)
-        case _ => false
-      }
-    case _ => false
+  /** A condition without those bloom filters of Spark's that test keys which one of ours tests, too. */
+  def withoutSparks(condition: Expression): Expression = {
+    val predicates = splitConjunctivePredicates(condition)
+    val hashes = predicates.collect { case test: MightContain => test.hash }
+    predicates.filterNot {
+      case BloomFilterMightContain(_, key) => hashes.exists(hash => key.references.subsetOf(hash.references))
+      case _ => false
+    }.reduce(And)
   }
 }

@@ -6,12 +6,13 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, QueryStageExec, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
-import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, ShuffledHashJoinExec, SortMergeJoinExec}
+import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.filters.logical._
-import io.github.sparkjoinery.planning.{Decision, MatchesRightRows, RelationName, Repeatable}
+import io.github.sparkjoinery.planning.explain.{Decision, RelationName}
+import io.github.sparkjoinery.planning.plans.{MatchesRightRows, Repeatable}
 
 /**
  * Chooses the side of a shuffled join that is filtered, and lets it wait for the other side's shuffle:
@@ -30,15 +31,15 @@ import io.github.sparkjoinery.planning.{Decision, MatchesRightRows, RelationName
  */
 object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
 
-  private val Broadcast =
-    s"hint ${RuntimeFilterHint.Name}: the join is broadcast, and no shuffle would be saved"
+  private val Broadcast = s"hint ${RuntimeFilterHint.Name}: the join is broadcast, and no shuffle would be saved"
+  private val NoSide = s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys"
 
   override def apply(plan: SparkPlan): SparkPlan =
     if (!JoineryConf.runtimeFilterBuild || !conf.exchangeReuseEnabled) plan
     else {
       val waits = new Waits(plan)
       plan.transformUp {
-        case join @ (_: SortMergeJoinExec | _: ShuffledHashJoinExec | _: MatchesRightRows) =>
+        case join if FilterableJoin.isShuffled(join) =>
           join.logicalLink match {
             case Some(logical @ FilterableJoin(filterable)) if logical.getTagValue(FilteredJoin.Sufficient).isEmpty =>
               waits.add(join, filterable)
@@ -52,16 +53,21 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       }
     }
 
+  private def isAsked(hint: JoinHint, side: ApplicationSide): Boolean =
+    RuntimeFilterHint.isOn(if (side.isLeft) hint.rightHint else hint.leftHint)
+
   /** An exchange whose rows make a filter, or its stage that still runs, and the terms of the join that it has. */
   private case class Creation(exchange: SparkPlan, rows: LogicalPlan, keys: FilterableKeys)
 
   private class Waits(plan: SparkPlan) {
     private val cost = new FilterCost
-    private lazy val shared: Set[SparkPlan] = plan.collect { case exchange: Exchange => exchange.canonicalized }
-      .groupBy(identity).collect { case (exchange, places) if places.length > 1 => exchange }.toSet
+    private lazy val places: Map[SparkPlan, Int] = plan.collect {
+      case node if node.isInstanceOf[Exchange] || FilterableJoin.isShuffled(node) => node.canonicalized
+    }.groupMapReduce(identity)(_ => 1)(_ + _)
 
     def add(join: SparkPlan, filterable: FilterableJoin): SparkPlan = {
-      val sides = filterable.sides.sortBy(side => -cost.largestScan(side.rows))
+      val asked = filterable.sides.filter(isAsked(filterable.hint, _))
+      val sides = (if (asked.isEmpty) filterable.sides else asked).sortBy(side => -cost.largestScan(side.rows))
       filterable.join.getTagValue(FilterableJoin.Decision) match {
         case Some(decided) => sides.find(side => decided.contains(side.isLeft))
             .flatMap(side => creationOf(join, filterable, side).toOption.map(waiting(join, side, _))).getOrElse(join)
@@ -73,7 +79,9 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
           }
           val found = outcomes.collectFirst { case (side, Right(creation)) => (side, creation) }
           filterable.join.setTagValue(FilterableJoin.Decision, found.map(_._1.isLeft))
-          record(filterable, found.map(_._2), outcomes.collectFirst { case (_, Left(Some(reason))) => reason })
+          val reasons = outcomes.collectFirst { case (_, Left(Some(reason))) => reason }.toSeq ++
+            Option.when(asked.isEmpty && RuntimeFilterHint.isOn(filterable.hint))(NoSide)
+          record(filterable.join, found.map(_._2), reasons)
           found.fold(join) { case (side, creation) => waiting(join, side, creation) }
       }
     }
@@ -101,7 +109,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
         hint: JoinHint,
         side: ApplicationSide,
         creation: Creation): Option[Option[String]] = {
-      val insists = RuntimeFilterHint.isOn(if (side.isLeft) hint.rightHint else hint.leftHint)
+      val insists = isAsked(hint, side)
       if (!insists && cost.largestScan(side.rows) < JoineryConf.runtimeFilterMinSize) Some(None)
       else {
         val unrepeatable =
@@ -111,23 +119,24 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
           if (insists) None
           else cost.missing(creation.rows, side.rows, side.creation, creation.keys.keys.map(_.application))
         unrepeatable.orElse(costly).orElse {
-          if (!insists && lowest(join.children(if (side.isLeft) 0 else 1)).exists(exchange =>
-              shared(exchange.canonicalized)))
-            Some("the other side is computed once for several places of the query")
-          else None
+          Option.when(!insists && lowest(join.children(if (side.isLeft) 0 else 1)).exists(isShared(_, join)))(
+            "the other side is computed once for several places of the query")
         }.map(reason => Some(s"no filter is built: $reason"))
       }
     }
 
-    private def record(filterable: FilterableJoin, found: Option[Creation], reason: Option[String]): Unit = {
-      found.map(creation => s"rows are dropped by a filter of the keys of ${nameOf(creation.rows)}").orElse(reason)
-        .orElse(
-          if (RuntimeFilterHint.isOn(filterable.hint)) Some(s"hint ${RuntimeFilterHint.Name}: the other side cannot be filtered by its keys") else None)
-        .foreach(Decision.record(filterable.join, Decision.BuiltFilter, _))
+    /** True if an exchange has more places in the plan than the join above it. */
+    private def isShared(exchange: Exchange, join: SparkPlan): Boolean =
+      places.getOrElse(exchange.canonicalized, 1) > places.getOrElse(join.canonicalized, 1)
+
+    private def record(join: LogicalPlan, found: Option[Creation], reasons: Seq[String]): Unit = {
+      val text = found.map(creation => s"rows are dropped by a filter of the keys of ${nameOf(creation.rows)}")
+        .getOrElse(reasons.mkString("; "))
+      if (text.nonEmpty) Decision.record(join, Decision.BuiltFilter, text)
     }
 
     private def nameOf(rows: LogicalPlan): String =
-      rows.collectLeaves().map(RelationName.of).distinct.mkString(", ")
+      rows.collectLeaves().map(RelationName.nameOf).distinct.mkString(", ")
   }
 
   /** True if an exchange, or its stage that still runs, shuffles the rows of a plan. */

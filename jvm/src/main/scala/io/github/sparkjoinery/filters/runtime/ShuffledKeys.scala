@@ -8,12 +8,14 @@ import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.CoalescedPartitionSpec
-import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.SplitBlockFilter
-import io.github.sparkjoinery.planning.RelationName
+import io.github.sparkjoinery.planning.explain.RelationName
 
 /**
  * The keys of the rows of a finished shuffle.
@@ -27,6 +29,8 @@ case class ShuffledKeys(filter: Option[SplitBlockFilter], extremes: Extremes)
 
 object ShuffledKeys extends Logging {
 
+  // The keys of a shuffle that have been read. All places that read the shuffle share them.
+  private val Known = TreeNodeTag[Map[Seq[Expression], Option[ShuffledKeys]]]("joinery_shuffled_keys")
   // A task reads so many bytes.
   private val BytesPerTask = 4L << 20
 
@@ -41,15 +45,25 @@ object ShuffledKeys extends Logging {
    *   None if the job fails; a query runs on without the filter
    */
   def read(stage: ShuffleQueryStageExec, hash: Option[Expression], terms: Seq[Expression]): Option[ShuffledKeys] = {
-    val limit = JoineryConf.runtimeFilterMaxKeys
     val bound = BindReferences.bindReferences(hash.getOrElse(Literal(0L)) +: terms, stage.output)
+    val known = stage.shuffle.getTagValue(Known).getOrElse(Map.empty)
+    known.getOrElse(
+      bound, {
+        val found = read(stage, bound, hash.isDefined)
+        stage.shuffle.setTagValue(Known, known + (bound -> found))
+        found
+      })
+  }
+
+  private def read(stage: ShuffleQueryStageExec, bound: Seq[Expression], hasKeys: Boolean): Option[ShuffledKeys] = {
+    val limit = JoineryConf.runtimeFilterMaxKeys
     try {
       val found = reader(stage).execute()
         .mapPartitions(rows => Iterator.single(ofTask(rows, bound.head, bound.tail, limit))).collect()
       val all = KeyHashes(limit)
       found.foreach { case (bytes, _) => all.addAll(KeyHashes.ofBytes(bytes, limit)) }
-      val extremes = found.map(_._2).reduceOption(_ merge _).getOrElse(new Extremes(terms))
-      Some(ShuffledKeys(hash.flatMap(_ => all.toFilter).map(filterOf(_, nameOf(stage))), extremes))
+      val extremes = found.map(_._2).reduceOption(_ merge _).getOrElse(new Extremes(bound.tail))
+      Some(ShuffledKeys(Option.when(hasKeys)(all).flatMap(_.toFilter).map(filterOf(_, stage.logicalLink.fold("")(nameOf))), extremes))
     } catch {
       case error: SparkException if error.getCondition != "SPARK_JOB_CANCELLED" =>
         logWarning("A query runs without a runtime filter, because its keys could not be read", error)
@@ -75,8 +89,12 @@ object ShuffledKeys extends Logging {
     (keys.toBytes, extremes)
   }
 
-  private def nameOf(stage: ShuffleQueryStageExec): String =
-    stage.logicalLink.toSeq.flatMap(_.collectLeaves()).map(RelationName.of).distinct.mkString(", ")
+  private def nameOf(plan: LogicalPlan): String = tables(plan).map(RelationName.nameOf).distinct.mkString(", ")
+
+  private def tables(plan: LogicalPlan): Seq[LogicalPlan] = plan.collectLeaves().flatMap {
+    case stage: LogicalQueryStage => tables(stage.logicalPlan)
+    case leaf => Seq(leaf)
+  }
 
   /** Makes a filter of the bytes that [[KeyHashes.toFilter]] has written. */
   def filterOf(bytes: Array[Byte], source: String): SplitBlockFilter = {

@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.filters.stored
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression, Unevaluable}
 
@@ -28,8 +30,9 @@ case class AddedFilter(keys: Expression, source: String, isSelective: Boolean) e
       ShuffledKeys.filterOf(bytes.asInstanceOf[Array[Byte]], source)
     }
 
-  // a task that interprets the expression gets the filter without the plan of the subquery
-  private def writeReplace(): AnyRef = StoredFilter(keyFilter, isSelective)
+  // A task that interprets the expression receives the filter, not the plan of the subquery. Plans are sent along with
+  // tasks, too, and some of those never run.
+  private def writeReplace(): AnyRef = StoredFilter(Try(keyFilter).getOrElse(AbsentFilter(source)), isSelective)
 
   override protected def withNewChildInternal(newChild: Expression): AddedFilter = copy(keys = newChild)
 }

@@ -95,7 +95,7 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
 
   /** The numbers of keys of the filters in a plan that ran, and what they are keys of. */
   protected def keysIn(answer: DataFrame): Seq[(Long, String)] = collect(plan(answer)) { case filter: FilterExec =>
-    "joinery_might_contain\\([^()]*, (\\d+) keys of ([^()]*)\\)".r.findAllMatchIn(filter.condition.toString)
+    "joinery_might_contain\\(.*?, (\\d+) keys of ([^()]*)\\)".r.findAllMatchIn(filter.condition.toString)
       .map(found => (found.group(1).toLong, found.group(2))).toSeq
   }.flatten
 

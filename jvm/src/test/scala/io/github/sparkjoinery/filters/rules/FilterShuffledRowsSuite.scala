@@ -106,11 +106,12 @@ class FilterShuffledRowsSuite extends BuiltFilters {
   test("keys of a cache, of which a part that is lost is computed anew") {
     spark.udf.register("same", udf { (k: Int) => k % 20 == 3 })
     spark.udf.register("drawn", udf { (k: Int) => k % 20 == 3 }.asNondeterministic())
-    for ((choice, filters) <- Seq("same" -> 1, "drawn" -> 0)) {
+    for (choice <- Seq("same", "drawn")) {
       val cached = sql(s"SELECT * FROM hidden_small WHERE $choice(b)").persist()
       try {
         cached.createOrReplaceTempView("cached")
-        check("SELECT f.id, s.name FROM fact f JOIN (SELECT * FROM cached WHERE k % 3 = 0) s ON f.k = s.k", filters)
+        val query = "SELECT f.id, s.name FROM fact f JOIN (SELECT * FROM cached WHERE k % 3 = 0) s ON f.k = s.k"
+        if (choice == "same") checkBuilt(query, 1) else check(query, 0)
       } finally cached.unpersist()
     }
   }
