@@ -37,7 +37,7 @@ FORCED = OFF | {
 FLOOR = "floor: scan"
 SMALL = "floor: scan of the small side"
 STORE = "spark.joinery.store"
-BUILD = " by subquery#"  # in plans that build a filter
+BUILD = " keys of "  # in plans that build a filter
 OURS, STORED, INTERPRETED, NONE, SPARKS, DUCKDB, POLARS, BLOOM_ONLY = (
     "joinery",
     "joinery, filter of the store",

@@ -141,22 +141,6 @@ def test_merge(lake: SparkSession, kind: str) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", SCHEMAS)
-def test_a_filter_that_comes_too_late(lake: SparkSession, kind: str) -> None:
-    schema = SCHEMAS[kind]
-    query = f"SELECT f.id, s.name FROM {schema}.fact f JOIN {schema}.small s ON f.k = s.k WHERE s.class = 3"
-    expected = rows(without_filter(lake, query))
-    lake.conf.set("spark.joinery.runtimeFilter.buildTimeout", "0")
-    try:
-        frame = lake.sql(query)
-        assert rows(frame) == expected
-        assert "it was not built within spark.joinery.runtimeFilter.buildTimeout" in executed(frame)
-    finally:
-        lake.conf.unset("spark.joinery.runtimeFilter.buildTimeout")
-    assert no_job_runs(lake)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("kind", SCHEMAS)
 def test_a_query_that_is_cancelled_while_its_filter_is_built(lake: SparkSession, kind: str) -> None:
     """The keys are slow to read, so that the build is what runs; no job of either is left."""
     schema, group = SCHEMAS[kind], f"to cancel {kind}"

@@ -117,7 +117,6 @@ class BuiltFilters(Capability):
             "spark.sql.autoBroadcastJoinThreshold": "-1",
             "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
             "spark.joinery.runtimeFilter.maxKeys": rng.choice(["1000000", "1000000", "20", "1"]),
-            "spark.joinery.runtimeFilter.buildTimeout": rng.choice(["30s", "30s", "30s", "50ms", "0"]),
         }
         if rng.random() < 0.2:
             forced["spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold"] = "0"

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
 
-import io.github.sparkjoinery.planning.plans.PreservesLeft
+import io.github.sparkjoinery.planning.plans.{MatchesRightRows, PreservesLeft}
 
 /**
  * A join of which rows without a match may be dropped.
