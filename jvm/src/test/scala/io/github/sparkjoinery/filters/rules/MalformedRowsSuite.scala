@@ -27,7 +27,8 @@ class MalformedRowsSuite extends BuiltFilters {
         checkBuilt(query("t._corrupt_record IS NULL"), 1)
         checkBuilt(
           "SELECT /*+ RUNTIME_FILTER(t) */ f.id, t.b FROM fact f JOIN text t ON f.name = t._corrupt_record",
-          1)
+          1,
+          Whole)
         checkBuilt(query("t.k < 40"), 1)
       }
     }

@@ -48,7 +48,6 @@ class WaitForKeysSuite extends BuiltFilters {
       sql("CREATE TABLE texts USING parquet AS SELECT concat(id, '.0') AS k FROM range(100)")
       val sides = Seq(
         "(SELECT l.class, coalesce(r.k, 7) AS k FROM small l LEFT JOIN small r ON l.k = r.b)",
-        "(SELECT l.class, coalesce(r.k, 7) AS k FROM small l LAST JOIN small r ORDER BY r.b ON l.k = r.b)",
         "(SELECT r.class, if(l.k IS NULL, 7, l.k) AS k FROM small l RIGHT JOIN small r ON l.b = r.k)",
         "(SELECT nvl(l.k, r.k + 1) AS k FROM small l FULL JOIN small r ON l.b = r.k)",
         "(SELECT coalesce(l.k, 5) AS k FROM small l RIGHT JOIN small r ON coalesce(l.k, 5) = r.b)"
