@@ -38,6 +38,9 @@ object FilterableJoin {
   /** Marks a join with the side that is to be filtered; None: no side. The decision is made once for a query. */
   val Decision: TreeNodeTag[Option[Boolean]] = TreeNodeTag("joinery_application_side")
 
+  /** Marks a join whose keys have been read. It does not wait again. */
+  val Filtered: TreeNodeTag[Unit] = TreeNodeTag("joinery_filtered_by_shuffled_keys")
+
   def unapply(plan: LogicalPlan): Option[FilterableJoin] = plan match {
     case join: Join if !join.isStreaming =>
       val left = Option.when(dropsLeft(join.joinType))(ApplicationSide(isLeft = true, join.left, join.right))

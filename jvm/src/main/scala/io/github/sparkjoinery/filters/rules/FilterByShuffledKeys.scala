@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.PushDownPredicates
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.joinery.JoineryConf
 
@@ -25,15 +24,13 @@ import io.github.sparkjoinery.planning.terms.MayFail
  */
 object FilterByShuffledKeys extends Rule[LogicalPlan] with PredicateHelper {
 
-  // The keys of a stage are read once.
-  private val Filtered = TreeNodeTag[Unit]("joinery_filtered_by_shuffled_keys")
   // A key may have so many rows. Reading more costs too much for so few keys.
   private val RowsPerKey = 10
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!JoineryConf.runtimeFilterBuild || !plan.exists(_.isInstanceOf[LogicalQueryStage])) plan
     else plan.transformUp {
-      case join @ FilterableJoin(filterable) if join.getTagValue(Filtered).isEmpty =>
+      case join @ FilterableJoin(filterable) if join.getTagValue(FilterableJoin.Filtered).isEmpty =>
         filterable.sides.find(side => join.getTagValue(FilterableJoin.Decision).flatten.contains(side.isLeft))
           .flatMap(side => creationOf(filterable, side).map(filtered(join, side, _))).getOrElse(join)
     }
@@ -72,7 +69,7 @@ object FilterByShuffledKeys extends Rule[LogicalPlan] with PredicateHelper {
       join.withNewChildren(if (side.isLeft) Seq(rows, side.creation) else Seq(side.creation, rows))
     }
     result.copyTagsFrom(join)
-    result.setTagValue(Filtered, ())
+    result.setTagValue(FilterableJoin.Filtered, ())
     result
   }
 

@@ -41,8 +41,9 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       plan.transformUp {
         case join if FilterableJoin.isShuffled(join) =>
           join.logicalLink match {
-            case Some(logical @ FilterableJoin(filterable)) if logical.getTagValue(FilteredJoin.Sufficient).isEmpty =>
-              waits.add(join, filterable)
+            case Some(logical @ FilterableJoin(filterable))
+                if logical.getTagValue(FilteredJoin.Sufficient).isEmpty &&
+                  logical.getTagValue(FilterableJoin.Filtered).isEmpty => waits.add(join, filterable)
             case _ => join
           }
         case join: BroadcastHashJoinExec =>
