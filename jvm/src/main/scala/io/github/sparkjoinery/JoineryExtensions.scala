@@ -74,14 +74,14 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *      hot keys are computed in parts.
  *   1. planner: [[SlidingWindowStrategy]] chooses `SlidingWindow`.
  *
-  * Runtime filters drop rows that match nothing before a join shuffles them:
-  *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`.
-  *   1. optimizer: [[ApplyBloomFilters]] uses filters of `spark.joinery.store`.
-  *   1. planner: [[RuntimeFilterStrategy]] removes filters that Spark's own rule has added on the same keys.
-  *   1. adaptive execution: [[WaitForKeys]] lets the large side of a join wait for the shuffle of the small side.
-  *   1. adaptive execution, the small side shuffled: [[FilterByShuffledKeys]] filters the large side by its keys.
-  *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] filters one side by the keys of the other, if
-  *      these are few, before the sort.
+ * Runtime filters drop rows that match nothing before a join shuffles them:
+ *   1. analyzer, resolution: [[ResolveRuntimeFilterHint]] reads the hint `RUNTIME_FILTER`.
+ *   1. optimizer: [[ApplyBloomFilters]] uses filters of `spark.joinery.store`.
+ *   1. planner: [[RuntimeFilterStrategy]] removes filters that Spark's own rule has added on the same keys.
+ *   1. adaptive execution: [[WaitForKeys]] lets the large side of a join wait for the shuffle of the small side.
+ *   1. adaptive execution, the small side shuffled: [[FilterByShuffledKeys]] filters the large side by its keys.
+ *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] filters one side by the keys of the other, if
+ *      these are few, before the sort.
  *
  * [[OneFilePerTask]] changes shuffles of few rows: it makes 201 partitions of 200, so that a task writes one file
  * instead of one per partition.

@@ -4,8 +4,8 @@ import java.util.IdentityHashMap
 
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftOuter, LeftSingle, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftOuter, LeftSingle, RightOuter}
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import io.github.sparkjoinery.expressions.MightContain
@@ -56,13 +56,20 @@ class FilterCost {
    *   the whole other side of the join
    * @param keys
    *   the keys of the side to filter
+   * @param isKnown
+   *   true if another join reads the keys anyway
    */
-  def missing(creation: LogicalPlan, side: LogicalPlan, other: LogicalPlan, keys: Seq[Expression]): Option[String] =
+  def missing(
+      creation: LogicalPlan,
+      side: LogicalPlan,
+      other: LogicalPlan,
+      keys: Seq[Expression],
+      isKnown: Boolean): Option[String] =
     scans(creation, creation.outputSet) match {
       case read if read.exists(_.isEmpty) => Some("the size of what its keys come from is not known")
       case read if !isSelective(creation) && read.flatten.sum > saved(side) * UnlessUnsure =>
         Some(s"to wait for ${read.flatten.sum} bytes of its keys is too much for ${saved(side)} bytes that it filters")
-      case read if read.flatten.sum * Negligible <= saved(side) && isAll(other) => None
+      case read if read.flatten.sum * Negligible <= saved(side) && (isAll(other) || isKnown) => None
       case _ if (areFew(creation) || areInRange(creation)) && !areFew(side) || hasFewerKeys(creation, side, keys) =>
         None
       case read if hasPredicate(creation) && read.flatten.sum * Unsure <= saved(side) => None
@@ -151,13 +158,13 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
 
   /** True if the query limits a column by two literals, from below and from above. */
   private def areInRange(keys: LogicalPlan): Boolean = conditions(keys).exists { condition =>
-      val (lower, upper) = splitConjunctivePredicates(condition).collect {
-        case GreaterThan(column: Attribute, _: Literal) => (Some(column.exprId), None)
-        case GreaterThanOrEqual(column: Attribute, _: Literal) => (Some(column.exprId), None)
-        case LessThan(column: Attribute, _: Literal) => (None, Some(column.exprId))
-        case LessThanOrEqual(column: Attribute, _: Literal) => (None, Some(column.exprId))
-      }.unzip
-      lower.flatten.exists(upper.flatten.contains)
+    val (lower, upper) = splitConjunctivePredicates(condition).collect {
+      case GreaterThan(column: Attribute, _: Literal) => (Some(column.exprId), None)
+      case GreaterThanOrEqual(column: Attribute, _: Literal) => (Some(column.exprId), None)
+      case LessThan(column: Attribute, _: Literal) => (None, Some(column.exprId))
+      case LessThanOrEqual(column: Attribute, _: Literal) => (None, Some(column.exprId))
+    }.unzip
+    lower.flatten.exists(upper.flatten.contains)
   }
 
   /** True if a predicate keeps most rows: the optimizer adds it, or it excludes some values only. */

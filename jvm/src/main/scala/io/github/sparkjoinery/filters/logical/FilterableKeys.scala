@@ -85,7 +85,8 @@ object FilterableKeys extends PredicateHelper {
 
   /** True for types that have a smallest and a largest value that a reader may see. */
   private def isOrdered(dataType: DataType): Boolean = dataType match {
-    case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType | TimestampNTZType | _: DecimalType => true
+    case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType | TimestampNTZType | _: DecimalType =>
+      true
     case _ => false
   }
 
@@ -98,10 +99,10 @@ object FilterableKeys extends PredicateHelper {
       case column: Attribute
           if side.outputSet.contains(column) && canEvaluate(creation, other) && creation.references.nonEmpty &&
             Equalities.isCheap(creation) && Equalities.isHarmless(column, side) &&
-            Equalities.neverFails(column, side) && isOrdered(column.dataType) && creation.dataType == column.dataType => Some(Bound(creation, column, isUpper))
+            Equalities.neverFails(column, side) && isOrdered(column.dataType) && creation.dataType == column.dataType =>
+        Some(Bound(creation, column, isUpper))
       case _ => None
     }
     (bound(lower, upper, isUpper = true) ++ bound(upper, lower, isUpper = false)).toSeq
   }
 }
-

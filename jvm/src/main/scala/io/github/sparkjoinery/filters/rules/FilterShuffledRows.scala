@@ -48,7 +48,12 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       // Probing a hash table costs as much as a filter; only building it is worth saving.
       case join @ ShuffledHashJoinExec(leftKeys, rightKeys, joinType, side, _, _, _, _) =>
         val isLeft = side == BuildLeft
-        filtered(join, leftKeys, rightKeys, isLeft && FilterableJoin.dropsLeft(joinType), !isLeft && FilterableJoin.dropsRight(joinType))
+        filtered(
+          join,
+          leftKeys,
+          rightKeys,
+          isLeft && FilterableJoin.dropsLeft(joinType),
+          !isLeft && FilterableJoin.dropsRight(joinType))
       case join: MatchesRightRows => filtered(join, join.leftKeys, join.rightKeys, dropLeft = false, dropRight = true)
     }
 

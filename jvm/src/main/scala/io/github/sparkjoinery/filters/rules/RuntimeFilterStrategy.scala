@@ -12,8 +12,8 @@ import io.github.sparkjoinery.filters.logical.{FilterCost, FilterableJoin, Filte
 import io.github.sparkjoinery.planning.explain.Decision
 
 /**
- * Removes a bloom filter of Spark's if a stored one of ours tests the same keys. Spark's `InjectRuntimeFilter` runs after
- * our rules and does not see it. An extension has no place between that rule and the planner.
+ * Removes a bloom filter of Spark's if a stored one of ours tests the same keys. Spark's `InjectRuntimeFilter` runs
+ * after our rules and does not see it. An extension has no place between that rule and the planner.
  */
 object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
 
@@ -45,9 +45,10 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
   def withoutSparks(condition: Expression): Expression = {
     val predicates = splitConjunctivePredicates(condition)
     val hashes = predicates.collect { case test: MightContain => test.hash }
-    predicates.filterNot {
+    val kept = predicates.filterNot {
       case BloomFilterMightContain(_, key) => hashes.exists(hash => key.references.subsetOf(hash.references))
       case _ => false
-    }.reduce(And)
+    }
+    if (kept.length == predicates.length) condition else kept.reduce(And)
   }
 }

@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.filters.rules
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.expressions.PredicateHelper
 import org.apache.spark.sql.catalyst.plans.logical.{JoinHint, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -47,8 +49,9 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
             case _ => join
           }
         case join: BroadcastHashJoinExec =>
-          join.logicalLink.collect { case FilterableJoin(filterable) if RuntimeFilterHint.isOn(filterable.hint) =>
-            Decision.record(filterable.join, Decision.BuiltFilter, Broadcast)
+          join.logicalLink.collect {
+            case FilterableJoin(filterable) if RuntimeFilterHint.isOn(filterable.hint) =>
+              Decision.record(filterable.join, Decision.BuiltFilter, Broadcast)
           }
           join
       }
@@ -62,6 +65,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
 
   private class Waits(plan: SparkPlan) {
     private val cost = new FilterCost
+    private val read = mutable.Set.empty[SparkPlan] // exchanges whose keys are read
     private lazy val places: Map[SparkPlan, Int] = plan.collect {
       case node if node.isInstanceOf[Exchange] || FilterableJoin.isShuffled(node) => node.canonicalized
     }.groupMapReduce(identity)(_ => 1)(_ + _)
@@ -74,16 +78,21 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
             .flatMap(side => creationOf(join, filterable, side).toOption.map(waiting(join, side, _))).getOrElse(join)
         case None =>
           val outcomes = sides.to(LazyList).map { side =>
-            (side, creationOf(join, filterable, side).flatMap { creation =>
-              missing(join, filterable.hint, side, creation).toLeft(creation)
-            })
+            (
+              side,
+              creationOf(join, filterable, side).flatMap { creation =>
+                missing(join, filterable.hint, side, creation).toLeft(creation)
+              })
           }
           val found = outcomes.collectFirst { case (side, Right(creation)) => (side, creation) }
           filterable.join.setTagValue(FilterableJoin.Decision, found.map(_._1.isLeft))
           val reasons = outcomes.collectFirst { case (_, Left(Some(reason))) => reason }.toSeq ++
             Option.when(asked.isEmpty && RuntimeFilterHint.isOn(filterable.hint))(NoSide)
           record(filterable.join, found.map(_._2), reasons)
-          found.fold(join) { case (side, creation) => waiting(join, side, creation) }
+          found.fold(join) { case (side, creation) =>
+            read += creation.exchange.canonicalized
+            waiting(join, side, creation)
+          }
       }
     }
 
@@ -118,13 +127,20 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
           else Some("what its keys come from may have other rows when a part of it is computed again")
         val costly =
           if (insists) None
-          else cost.missing(creation.rows, side.rows, side.creation, creation.keys.keys.map(_.application))
+          else cost.missing(
+            creation.rows,
+            side.rows,
+            side.creation,
+            creation.keys.keys.map(_.application),
+            isKnown(creation))
         unrepeatable.orElse(costly).orElse {
           Option.when(!insists && lowest(join.children(if (side.isLeft) 0 else 1)).exists(isShared(_, join)))(
             "the other side is computed once for several places of the query")
         }.map(reason => Some(s"no filter is built: $reason"))
       }
     }
+
+    private def isKnown(creation: Creation): Boolean = read(creation.exchange.canonicalized)
 
     /** True if an exchange has more places in the plan than the join above it. */
     private def isShared(exchange: Exchange, join: SparkPlan): Boolean =
@@ -143,7 +159,8 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
   /** True if an exchange, or its stage that still runs, shuffles the rows of a plan. */
   private def isOf(plan: LogicalPlan, exchange: SparkPlan): Boolean = exchange match {
     case shuffle: ShuffleExchangeExec => shuffle.child.logicalLink.exists(_ eq plan)
-    case stage: ShuffleQueryStageExec if !stage.isMaterialized => plan match {
+    case stage: ShuffleQueryStageExec if !stage.isMaterialized =>
+      plan match {
         case LogicalQueryStage(_, physical) => physical.exists(_ eq stage)
         case _ => false
       }

@@ -63,7 +63,9 @@ object ShuffledKeys extends Logging {
       val all = KeyHashes(limit)
       found.foreach { case (bytes, _) => all.addAll(KeyHashes.ofBytes(bytes, limit)) }
       val extremes = found.map(_._2).reduceOption(_ merge _).getOrElse(new Extremes(bound.tail))
-      Some(ShuffledKeys(Option.when(hasKeys)(all).flatMap(_.toFilter).map(filterOf(_, stage.logicalLink.fold("")(nameOf))), extremes))
+      Some(ShuffledKeys(
+        Option.when(hasKeys)(all).flatMap(_.toFilter).map(filterOf(_, stage.logicalLink.fold("")(nameOf))),
+        extremes))
     } catch {
       case error: SparkException if error.getCondition != "SPARK_JOB_CANCELLED" =>
         logWarning("A query runs without a runtime filter, because its keys could not be read", error)
@@ -76,11 +78,13 @@ object ShuffledKeys extends Logging {
     val extremes = new Extremes(terms)
     rows.foreach { row =>
       // a key that raises an error may match any row
-      val value = try hash.eval(row) catch {
-        case NonFatal(_) =>
-          keys.giveUp()
-          0L
-      }
+      val value =
+        try hash.eval(row)
+        catch {
+          case NonFatal(_) =>
+            keys.giveUp()
+            0L
+        }
       if (value != null) {
         keys.add(value.asInstanceOf[Long])
         extremes.add(row)

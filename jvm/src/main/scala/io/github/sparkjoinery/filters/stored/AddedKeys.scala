@@ -62,7 +62,8 @@ object AddedKeys {
       case leaf: LogicalRelation =>
         leaf.copy(relation = relation.copy(location = new FileSubsetIndex(relation.location, files))(session))
     }
-    side.predicates.filter(isPlain).map(OnError.orElse(_, true)).reduceOption[Expression](And(_, _)).fold[LogicalPlan](some)(Filter(_, some))
+    side.predicates.filter(isPlain).map(OnError.orElse(_, true)).reduceOption[Expression](And(_, _)).fold[LogicalPlan](
+      some)(Filter(_, some))
   }
 
   /**

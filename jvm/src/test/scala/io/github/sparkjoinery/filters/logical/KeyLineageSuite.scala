@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.filters.logical
 
-import io.github.sparkjoinery.filters.rules.BuiltFilters
-
 import java.sql.DriverManager
+
+import io.github.sparkjoinery.filters.rules.BuiltFilters
 
 /** Filters that move down to where a key comes from, and keys that may fail there. */
 class KeyLineageSuite extends BuiltFilters {

@@ -1,8 +1,8 @@
 package io.github.sparkjoinery.filters.rules
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.execution.FilterExec
 import org.apache.spark.sql.functions.udf
-import org.apache.spark.SparkException
 
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.planning.explain.PlanReport

@@ -36,7 +36,7 @@ class MalformedRowsSuite extends BuiltFilters {
     test(s"$format: where the column of malformed rows has another name") {
       onText("bad", "columnnameofcorruptrecord" -> "bad")(checkBuilt(
         query(Corrupt.replace("_corrupt_record", "bad")),
-        0))
+        1))
       withConf("spark.sql.columnNameOfCorruptRecord" -> "bad") {
         onText("bad")(checkBuilt(query(Corrupt.replace("_corrupt_record", "bad")), 1))
       }
