@@ -52,7 +52,7 @@ def run(lake: SparkSession, table: str, store: Path, every_kind: bool = EVERY_KI
 
 
 def outcome(results: list[RefreshResult]) -> tuple[str, str | None, int | None]:
-    """What became of each artifact, which is the same for all."""
+    """Return the result of all artifacts; fail if they differ."""
     found = [(result.status, result.mode, result.rows) for result in results]
     assert found == found[:1] * len(results), results
     return found[0]
