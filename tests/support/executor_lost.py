@@ -1,4 +1,4 @@
-"""A program: an executor is killed while a query builds a filter; prints what came of it as JSON."""
+"""A program: an executor is killed while a query waits for the keys of a filter; prints the outcome as JSON."""
 
 from __future__ import annotations
 
@@ -46,19 +46,10 @@ def executors(application: str) -> list[int]:
     return found
 
 
-def builds(spark: SparkSession) -> bool:
-    """Whether a job runs that builds a filter."""
-    jobs = spark._jsc.sc().statusStore().jobsList(None)
-    return any(
-        jobs.apply(i).status().toString() == "RUNNING" and "joinery-filter-" in jobs.apply(i).jobTags().toString()
-        for i in range(jobs.size())
-    )
-
-
-def kill_while_building(spark: SparkSession, killed: list[int]) -> None:
-    """Kill one executor as soon as a filter is being built."""
+def kill_while_waiting(spark: SparkSession, killed: list[int]) -> None:
+    """Kill one executor as soon as a job runs, which shuffles the keys."""
     deadline = time.monotonic() + PATIENCE
-    while not builds(spark):
+    while not spark.sparkContext.statusTracker().getActiveJobsIds():
         if time.monotonic() > deadline:
             return
         time.sleep(0.01)
@@ -68,7 +59,7 @@ def kill_while_building(spark: SparkSession, killed: list[int]) -> None:
 
 
 def main(folder: str) -> None:
-    """Run the query without a filter, and with one whose build loses an executor.
+    """Run the query without a filter, and with one whose keys lose an executor.
 
     Args:
         folder: For the tables.
@@ -82,7 +73,7 @@ def main(folder: str) -> None:
     expected = spark.sql(QUERY).collect()
     spark.conf.set("spark.joinery.runtimeFilter.enabled", "true")
     killed: list[int] = []
-    killer = threading.Thread(target=kill_while_building, args=(spark, killed))
+    killer = threading.Thread(target=kill_while_waiting, args=(spark, killed))
     killer.start()
     query = spark.sql(QUERY)
     found = query.collect()

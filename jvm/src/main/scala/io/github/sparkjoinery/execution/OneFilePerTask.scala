@@ -13,7 +13,6 @@ import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.joinery.ShuffleFiles
 
 import io.github.sparkjoinery.expressions.MightContain
-import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.planning.explain.ReportedOperator
 
 /**
@@ -49,7 +48,7 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
   }
 
   private def isOurs(plan: SparkPlan): Boolean = find(plan) {
-    case _: ReportedOperator | _: AwaitKeysExec => true
+    case _: ReportedOperator | _: FewRows => true
     case FilterExec(condition, _) => condition.exists(_.isInstanceOf[MightContain])
     case _ => false
   }.isDefined
@@ -74,7 +73,7 @@ object OneFilePerTask extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
         case test: MightContain => test.isSelective
         case _ => false
       }
-    case _: AwaitKeysExec => true
+    case _: FewRows => true
     case _ => false
   } || exchange.find(_.logicalLink.isDefined).flatMap(_.logicalLink).exists(_.stats.sizeInBytes <= FewBytes)
 }

@@ -23,9 +23,14 @@ trait KeyFilterExpression extends OfRuntimeFilter {
   override def dataType: DataType = BinaryType
 }
 
-/** A filter that exists when the query is planned. */
-case class StoredFilter(keyFilter: KeyFilter, isSelective: Boolean = false) extends LeafExpression
-  with KeyFilterExpression with Unevaluable {
+/**
+ * A filter that exists when the rows it tests are planned.
+ *
+ * @param tables
+ *   the tables that the query has read the keys from; empty for a filter of the store
+ */
+case class KnownFilter(keyFilter: KeyFilter, isSelective: Boolean = false, tables: Seq[String] = Nil)
+  extends LeafExpression with KeyFilterExpression with Unevaluable {
   override def toString: String = keyFilter.relation
 }
 
@@ -128,5 +133,5 @@ object MightContain {
    *   true if hardly any row is likely to pass
    */
   def apply(keys: Seq[Expression], filter: KeyFilter, isSelective: Boolean = false): MightContain =
-    MightContain(HashedKey.hash(keys), StoredFilter(filter, isSelective), pauses = true)
+    MightContain(HashedKey.hash(keys), KnownFilter(filter, isSelective), pauses = true)
 }

@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
+import io.github.sparkjoinery.execution.FewRows
+
 /**
  * Delays its rows until the creation side of a runtime filter is shuffled. Adaptive execution makes no stage of the
  * exchange above before the exchange of the creation side is through. It then plans the rows again, with the filter.
@@ -17,7 +19,7 @@ import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
  * @param filter
  *   the filter to come, for EXPLAIN
  */
-case class AwaitKeysExec(left: SparkPlan, right: SparkPlan, filter: String) extends BinaryExecNode {
+case class AwaitKeysExec(left: SparkPlan, right: SparkPlan, filter: String) extends BinaryExecNode with FewRows {
   override def nodeName: String = "AwaitKeys"
   override def output: Seq[Attribute] = left.output
   override def outputPartitioning: Partitioning = left.outputPartitioning

@@ -24,9 +24,9 @@ case class KeyLineage(key: Expression, end: LogicalPlan, above: Seq[LogicalPlan]
 
   def isConstant: Boolean = key.foldable
 
-  /** True if there are only projections, predicates and unions above the table. */
+  /** True if there are only projections, predicates, functions in Python and unions above the table. */
   def isChain: Boolean = end.isInstanceOf[LeafNode] && above.forall {
-    case _: Project | _: Filter | _: Union => true
+    case _: Project | _: Filter | _: BaseEvalPython | _: Union => true
     case _ => false
   }
 }

@@ -95,22 +95,11 @@ private class Search(isEnd: LogicalPlan => Boolean) extends PredicateHelper with
     // No table holds the NULLs that an outer join adds, or a value that a key makes from such NULLs.
     def from(side: LogicalPlan, isPadded: Boolean) =
       keys.filter(key => in(side)(key) && (!isPadded || Equalities.isNullOfNulls(key._1)))
-    val fromLeft = from(left, isPadded = !comesOutOfLeft(joinType))
-    val fromRight = from(right, isPadded = !comesOutOfRight(joinType))
+    val fromLeft = from(left, isPadded = !EmittedSides.hasLeft(joinType))
+    val fromRight = from(right, isPadded = !EmittedSides.hasRight(joinType))
     val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil
     val toRight = if (leftMatches) fromLeft.flatMap(other(_, equal)) else Nil
     down(left, fromLeft ++ toLeft) ++ down(right, fromRight ++ toRight)
-  }
-
-  /** True if the left columns that a join emits are always those of a left row, and never NULLs that the join adds. */
-  private def comesOutOfLeft(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | LeftOuter | LeftSingle | LeftSemi | LeftAnti | _: ExistenceJoin => true
-    case _ => false
-  }
-
-  private def comesOutOfRight(joinType: JoinType): Boolean = joinType match {
-    case _: InnerLike | RightOuter => true
-    case _ => false
   }
 
   private def resolved(keys: Seq[(Expression, Int)], aliases: AttributeMap[Alias]): Seq[(Expression, Int)] =

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types._
 
-import io.github.sparkjoinery.expressions.{MightContain, StoredFilter}
+import io.github.sparkjoinery.expressions.{KnownFilter, MightContain}
 import io.github.sparkjoinery.filters.runtime.ShuffledKeys
 
 /** Makes the predicate that rows of the application side have to pass, of the keys that were found. */
@@ -32,7 +32,8 @@ object RuntimeFilterPredicate {
       }
     }
     val contained =
-      for (filter <- found.filter; hash <- keys.applicationHash) yield MightContain(hash, StoredFilter(filter), pauses)
+      for (filter <- found.filter; hash <- keys.applicationHash)
+        yield MightContain(hash, KnownFilter(filter, tables = found.tables), pauses)
     (compared ++ contained).reduceOption[Expression](And(_, _))
   }
 

@@ -1,7 +1,6 @@
 package io.github.sparkjoinery.filters.rules
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.PushDownPredicates
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
@@ -9,7 +8,6 @@ import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.filters.logical._
 import io.github.sparkjoinery.filters.runtime.ShuffledKeys
-import io.github.sparkjoinery.planning.plans.{PreservesLeft, SomeRowsOfKeys}
 import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
@@ -63,26 +61,11 @@ object FilterByShuffledKeys extends Rule[LogicalPlan] with PredicateHelper {
       else ShuffledKeys.read(creation.stage, keys.creationHash, terms)
     val predicate = found.flatMap(RuntimeFilterPredicate(keys, terms, _, pauses = !MayFail.ofParts(side.rows)))
     val result = predicate.fold(join) { test =>
-      val rows = pushed(Filter(test, side.rows)).transform { case Filter(condition, child) =>
-        Filter(RuntimeFilterStrategy.withoutSparks(condition), child)
-      }
+      val rows = PushRuntimeFilter(Filter(test, side.rows))
       join.withNewChildren(if (side.isLeft) Seq(rows, side.creation) else Seq(side.creation, rows))
     }
     result.copyTagsFrom(join)
     result.setTagValue(FilterableJoin.Filtered, ())
     result
-  }
-
-  /** Moves the filter down to where the rows come from. */
-  private def pushed(plan: LogicalPlan): LogicalPlan = {
-    val next = PushDownPredicates(plan).transformDown {
-      case Filter(condition, join: PreservesLeft) if condition.references.subsetOf(join.left.outputSet) =>
-        join.withNewChildren(Seq(Filter(condition, join.left), join.right))
-      case Filter(condition, some: SomeRowsOfKeys)
-          if condition.references.subsetOf(
-            AttributeSet(some.keys.collect { case key: Attribute => key })) =>
-        some.withNewChildren(Seq(Filter(condition, some.child)))
-    }
-    if (next.fastEquals(plan)) plan else pushed(next)
   }
 }

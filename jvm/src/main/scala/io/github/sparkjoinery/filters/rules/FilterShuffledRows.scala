@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoin
 import org.apache.spark.sql.execution.{FilterExec, LeafExecNode, SparkPlan}
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.expressions.{HashedKey, MightContain, StoredFilter}
+import io.github.sparkjoinery.expressions.{HashedKey, KnownFilter, MightContain}
 import io.github.sparkjoinery.filters.logical.{FilterableJoin, ShuffledSide}
 import io.github.sparkjoinery.filters.runtime.ShuffledKeys
 import io.github.sparkjoinery.planning.plans.{MatchesRightRows, Repeatable}
@@ -88,7 +88,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     if !isTested(side.stage, hash)
     found <- ShuffledKeys.read(other.stage, Some(HashedKey.hash(pairs.map(_._1))), Nil)
     filter <- found.filter
-  } yield MightContain(hash, StoredFilter(filter), pauses = !side.mayFailOfParts)
+  } yield MightContain(hash, KnownFilter(filter), pauses = !side.mayFailOfParts)
 
   /** True if the stage has the same keys again after an executor is lost with a part of it. */
   private def isSettled(stage: ShuffleQueryStageExec): Boolean = stage.logicalLink.exists(Repeatable.ofSameTables)

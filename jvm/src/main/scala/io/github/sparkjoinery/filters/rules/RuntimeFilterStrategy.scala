@@ -7,13 +7,14 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.expressions.MightContain
+import io.github.sparkjoinery.expressions.{KnownFilter, MightContain}
 import io.github.sparkjoinery.filters.logical.{FilterCost, FilterableJoin, FilteredJoin}
-import io.github.sparkjoinery.planning.explain.Decision
+import io.github.sparkjoinery.planning.explain.{Decision, RelationName}
 
 /**
- * Removes a bloom filter of Spark's if a stored one of ours tests the same keys. Spark's `InjectRuntimeFilter` runs
- * after our rules and does not see it. An extension has no place between that rule and the planner.
+ * Removes a bloom filter of Spark's if one of ours tests the same keys of the same tables. Spark's
+ * `InjectRuntimeFilter` runs after our rules and does not see it. An extension has no place between that rule and the
+ * planner.
  */
 object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
 
@@ -41,14 +42,21 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
     }
   }
 
-  /** A condition without those bloom filters of Spark's that test keys which one of ours tests, too. */
-  def withoutSparks(condition: Expression): Expression = {
+  private def withoutSparks(condition: Expression): Expression = {
     val predicates = splitConjunctivePredicates(condition)
-    val hashes = predicates.collect { case test: MightContain => test.hash }
+    val ours = predicates.collect { case test: MightContain => test }
     val kept = predicates.filterNot {
-      case BloomFilterMightContain(_, key) => hashes.exists(hash => key.references.subsetOf(hash.references))
+      case BloomFilterMightContain(filter, key) =>
+        ours.exists(test => key.references.subsetOf(test.hash.references) && isOfSame(test.filter, filter))
       case _ => false
     }
     if (kept.length == predicates.length) condition else kept.reduce(And)
+  }
+
+  /** True if our filter comes from the same tables as Spark's. Any other filter may drop other rows. */
+  private def isOfSame(ours: Expression, sparks: Expression): Boolean = (ours, sparks) match {
+    case (KnownFilter(_, _, tables), subquery: ScalarSubquery) if tables.nonEmpty =>
+      subquery.plan.collectLeaves().forall(leaf => tables.contains(RelationName.nameOf(leaf)))
+    case _ => true
   }
 }

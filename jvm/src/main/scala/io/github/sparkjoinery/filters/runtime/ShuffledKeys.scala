@@ -24,8 +24,10 @@ import io.github.sparkjoinery.planning.explain.RelationName
  *   the filter of the keys; None if there are too many, or if a key raised an error
  * @param extremes
  *   the smallest and the largest value of each term
+ * @param tables
+ *   the names of the tables that the rows come from
  */
-case class ShuffledKeys(filter: Option[SplitBlockFilter], extremes: Extremes)
+case class ShuffledKeys(filter: Option[SplitBlockFilter], extremes: Extremes, tables: Seq[String])
 
 object ShuffledKeys extends Logging {
 
@@ -63,9 +65,9 @@ object ShuffledKeys extends Logging {
       val all = KeyHashes(limit)
       found.foreach { case (bytes, _) => all.addAll(KeyHashes.ofBytes(bytes, limit)) }
       val extremes = found.map(_._2).reduceOption(_ merge _).getOrElse(new Extremes(bound.tail))
-      Some(ShuffledKeys(
-        Option.when(hasKeys)(all).flatMap(_.toFilter).map(filterOf(_, stage.logicalLink.fold("")(nameOf))),
-        extremes))
+      val tables = stage.logicalLink.toSeq.flatMap(tablesOf).map(RelationName.nameOf).distinct
+      val filter = Option.when(hasKeys)(all).flatMap(_.toFilter).map(filterOf(_, tables.mkString(", ")))
+      Some(ShuffledKeys(filter, extremes, tables))
     } catch {
       case error: SparkException if error.getCondition != "SPARK_JOB_CANCELLED" =>
         logWarning("A query runs without a runtime filter, because its keys could not be read", error)
@@ -93,10 +95,8 @@ object ShuffledKeys extends Logging {
     (keys.toBytes, extremes)
   }
 
-  private def nameOf(plan: LogicalPlan): String = tables(plan).map(RelationName.nameOf).distinct.mkString(", ")
-
-  private def tables(plan: LogicalPlan): Seq[LogicalPlan] = plan.collectLeaves().flatMap {
-    case stage: LogicalQueryStage => tables(stage.logicalPlan)
+  private def tablesOf(plan: LogicalPlan): Seq[LogicalPlan] = plan.collectLeaves().flatMap {
+    case stage: LogicalQueryStage => tablesOf(stage.logicalPlan)
     case leaf => Seq(leaf)
   }
 

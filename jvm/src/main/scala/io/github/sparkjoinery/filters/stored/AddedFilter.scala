@@ -32,7 +32,7 @@ case class AddedFilter(keys: Expression, source: String, isSelective: Boolean) e
 
   // A task that interprets the expression receives the filter, not the plan of the subquery. Plans are sent along with
   // tasks, too, and some of those never run.
-  private def writeReplace(): AnyRef = StoredFilter(Try(keyFilter).getOrElse(AbsentFilter(source)), isSelective)
+  private def writeReplace(): AnyRef = KnownFilter(Try(keyFilter).getOrElse(AbsentFilter(source)), isSelective)
 
   override protected def withNewChildInternal(newChild: Expression): AddedFilter = copy(keys = newChild)
 }

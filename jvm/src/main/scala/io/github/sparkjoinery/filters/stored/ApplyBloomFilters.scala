@@ -24,7 +24,7 @@ import io.github.sparkjoinery.artifacts.{
   StoreJson,
   Validity
 }
-import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, MightContain, StoredFilter}
+import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, KnownFilter, MightContain}
 import io.github.sparkjoinery.filters.logical.{FilteredJoin, KeyLineage}
 import io.github.sparkjoinery.planning.explain.Decision
 import io.github.sparkjoinery.planning.plans.ListOnce
@@ -98,7 +98,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
 
       def await(): Either[String, Condition] = pending.await() match {
         case Right(Right((filter, uncovered))) =>
-          val stored = StoredFilter(filter, isSelective = whereOf(version).isDefined)
+          val stored = KnownFilter(filter, isSelective = whereOf(version).isDefined)
           uncovered.fold[Either[String, (Expression, String)]](Right((stored, name(version)))) { uncovered =>
             AddedKeys.of(side, keys.map(_.mine), uncovered, stored.isSelective, session).map(added =>
               (EitherFilter(stored, added), s"${name(version)} and ${added.source}"))
