@@ -65,5 +65,5 @@ if __name__ == "__main__":
         expected = rows(spark.sql(query))
         spark.conf.unset("spark.joinery.runtimeFilter.enabled")
         told = {"small": small, "fact": fact, "rows": len(answer), "equal": answer == expected}
-        told |= {"filtered": "joinery_might_contain" in plan, "read_for_keys": f"small_{small} by" in plan}
+        told["filtered"] = " 40 keys of " in plan
         print(json.dumps(told), flush=True)
