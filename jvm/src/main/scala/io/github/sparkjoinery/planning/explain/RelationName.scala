@@ -2,7 +2,7 @@ package io.github.sparkjoinery.planning.explain
 
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Range}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 /** A short, readable name of a leaf of a plan. */
@@ -14,6 +14,7 @@ object RelationName {
         case other => other.toString
       })
     case relation: DataSourceV2Relation => relation.name
+    case scan: DataSourceV2ScanRelation => nameOf(scan.relation)
     case cached: InMemoryRelation => cached.cacheBuilder.tableName.getOrElse("a cached query")
     case _: LocalRelation => "local rows"
     case _: Range => "range"
