@@ -104,12 +104,12 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
     if found.kind == "rows":
         difference = capability.difference(right, found, case)
         return Verdict(difference, True, found, f"rows {capability.name} {' '.join(found.forms)}")
-    probe = capability.probe_sql(case) if found.kind == "other" else None
+    probe = capability.probe_sql(case) if found.kind in ("data", "other") else None
     if probe:
-        # what Joinery refuses by an error of its own is no difference, nor what stock cannot do either
+        # A refusal by an error of Joinery's own is no difference, nor is an error that stock raises in the same form.
         refused = "[JOINERY_" in (found.error or "")
-        if refused or run(spark, probe, {**confs, **STOCK}, limit=PATIENCE).kind == "other":
-            return Verdict(None, compared=False, found=found)
+        if refused or run(spark, probe, {**confs, **STOCK}, limit=PATIENCE).kind == found.kind:
+            return Verdict(None, compared=found.kind == "data", found=found)
     if found.kind in ("data", "other"):
         wanted = error_class(found)
         if any(answer.error and error_class(answer) == wanted for answer in asked_anew(spark, capability, case)):
