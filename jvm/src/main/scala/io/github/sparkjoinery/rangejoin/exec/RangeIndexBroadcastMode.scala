@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.joinery.ShippedRelation
 import org.apache.spark.sql.joinery.{DriverBuildMemory, JoineryConf}
 
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
-import io.github.sparkjoinery.rangejoin.runtime.index.{IndexedRows, RangeIndexBuilder, RangeRuns}
+import io.github.sparkjoinery.rangejoin.runtime.index.{IndexedRows, RangeIndexBuilder, RangeRunMerge}
 
 /**
  * Broadcasts a side of a range join as a `RangeIndex`, ready to search. Joins that need the same index share one
@@ -23,7 +23,7 @@ case class RangeIndexBroadcastMode(layout: RangeLayout) extends BroadcastMode {
   }
 
   private def build(rows: Iterator[InternalRow], limit: Long): Option[ShippedRelation] = rows match {
-    case runs: RangeRuns if runs.shareOnePrefix => runs.index(new DriverBuildMemory(limit))
+    case runs: RangeRunMerge if runs.shareOnePrefix => runs.index(new DriverBuildMemory(limit))
     case indexed: IndexedRows => indexed.index
     case _ =>
       val builder = new RangeIndexBuilder(layout, new DriverBuildMemory(limit))

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.joinery.CartesianStreamRDD
 
-import io.github.sparkjoinery.rangejoin.runtime.{RangeJoin, RangeJoinOutput, ShuffledRangeTasks}
+import io.github.sparkjoinery.rangejoin.runtime.{RangeJoin, RangeJoinOutput, ShuffledRangeTaskFactory}
 
 /**
  * Runs a broadcast range join whose index is too large to broadcast. Each task reads the whole of one side again, as in
@@ -27,20 +27,20 @@ private[rangejoin] class RereadRangeJoin(join: RangeJoin) {
   }
 
   private def pieces(join: RangeJoin, streamed: RDD[InternalRow], indexed: RDD[InternalRow]): RDD[InternalRow] = {
-    val tasks = tasksOf(join)
-    CartesianStreamRDD(streamed, indexed)((streamedRows, indexedRows) => tasks.rows(streamedRows, indexedRows))
+    val factory = factoryFor(join)
+    CartesianStreamRDD(streamed, indexed)((streamedRows, indexedRows) => factory.rows(streamedRows, indexedRows))
   }
 
-  private def tasksOf(join: RangeJoin): ShuffledRangeTasks =
-    ShuffledRangeTasks(join, join.terms.layout(join.indexed, keepsAll = false), isRereading = true)
+  private def factoryFor(join: RangeJoin): ShuffledRangeTaskFactory =
+    ShuffledRangeTaskFactory(join, join.terms.layout(join.indexed, keepsAll = false), isRereading = true)
 
   /** Emits the indexed rows without a match, with NULLs for the stream side. */
   private def unmatchedIndexed(streamed: RDD[InternalRow], indexed: RDD[InternalRow]): RDD[InternalRow] = {
     val (full, unmatched) = (join, join.reversed.unmatchedOnly)
-    val tasks = tasksOf(unmatched)
+    val factory = factoryFor(unmatched)
     CartesianStreamRDD(indexed, streamed) { (indexedRows, streamedRows) =>
       val output = new RangeJoinOutput(full)
-      output.given(tasks.rows(indexedRows, streamedRows).map(output.unmatchedIndexed))
+      output.given(factory.rows(indexedRows, streamedRows).map(output.unmatchedIndexed))
     }
   }
 }

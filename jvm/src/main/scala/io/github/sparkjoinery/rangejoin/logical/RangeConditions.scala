@@ -101,7 +101,7 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
       strict: Boolean): Seq[Comparison] =
     if (isOfLeft(less) && isOfRight(greater)) Terms(conjunct, less, greater, leftIsLess = true, strict).toSeq
     else if (isOfRight(less) && isOfLeft(greater)) Terms(conjunct, greater, less, leftIsLess = false, strict).toSeq
-    else Differences.find(conjunct, less, greater).flatMap(difference =>
+    else DifferenceReader.find(conjunct, less, greater).flatMap(difference =>
       if (isOfLeft(difference.left) && isOfRight(difference.right)) Some(difference)
       else if (isOfRight(difference.left) && isOfLeft(difference.right)) Some(difference.turned)
       else None)

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.LOGICAL_QUERY_STAGE
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.joinery.{JoineryConf, Shipping}
+import org.apache.spark.sql.joinery.{JoineryConf, KryoRegistration}
 
 import io.github.sparkjoinery.planning.explain.Decision
 import io.github.sparkjoinery.planning.plans.Repeatable
@@ -138,12 +138,13 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
     else if (hasKeys && safe.isEmpty)
       Right(Choice(side, isBroadcast = false, s"both sides are kept: of a broadcast $ReadTwice"))
-    else if (stored.contains(side) && Shipping.refused.isEmpty)
+    else if (stored.contains(side) && KryoRegistration.missing.isEmpty)
       Right(Choice(side, isBroadcast = true, "the artifact store has an index"))
     else if (hasKeys && !insists && hasUniqueKeys(join, conditions))
       Left(s"one side has each key once: hint ${RangeJoinHint.Name} insists")
-    else if (Shipping.refused.isDefined)
-      if (hasKeys) Right(Choice(side, isBroadcast = false, Shipping.refused.get)) else Left(Shipping.refused.get)
+    else if (KryoRegistration.missing.isDefined)
+      if (hasKeys) Right(Choice(side, isBroadcast = false, KryoRegistration.missing.get))
+      else Left(KryoRegistration.missing.get)
     else if (hasKeys && hinted.isEmpty && (bytes > limit || !mayBroadcast(join, side)))
       Right(Choice(
         side,

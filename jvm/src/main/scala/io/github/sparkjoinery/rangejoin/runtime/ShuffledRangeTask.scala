@@ -17,7 +17,10 @@ import io.github.sparkjoinery.rangejoin.runtime.index.{RangeIndex, RangeIndexRea
  *   true if each task reads the whole indexed side. The streamed rows are read first then, because `input_file_name`
  *   and similar functions report the file that was opened last.
  */
-private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeLayout, isRereading: Boolean = false) {
+private[rangejoin] case class ShuffledRangeTaskFactory(
+    join: RangeJoin,
+    layout: RangeLayout,
+    isRereading: Boolean = false) {
 
   def start(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): ShuffledRangeTask =
     new ShuffledRangeTask(streamedRows, indexedRows, this)
@@ -37,9 +40,9 @@ private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeL
 private[rangejoin] class ShuffledRangeTask(
     streamedRows: Iterator[InternalRow],
     indexedRows: Iterator[InternalRow],
-    tasks: ShuffledRangeTasks) {
-  import tasks._
-  import tasks.join._
+    factory: ShuffledRangeTaskFactory) {
+  import factory._
+  import factory.join._
 
   private var index: RangeIndex = _
   private var isLastPart = false

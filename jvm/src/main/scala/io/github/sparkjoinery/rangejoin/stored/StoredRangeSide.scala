@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
-import org.apache.spark.sql.joinery.{CollectedBySelf, JoineryConf, RunSubplan}
+import org.apache.spark.sql.joinery.{CustomBroadcastRows, JoineryConf, RunSubplan}
 
 import io.github.sparkjoinery.planning.plans.RowsOfChild
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
@@ -39,7 +39,7 @@ case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) ext
 case class StoredRangeSideExec(output: Seq[Attribute], @transient layout: RangeLayout, @transient key: Seq[Any])(
     @transient val stored: StoredRangeIndex,
     @transient side: LogicalPlan)
-  extends LeafExecNode with CollectedBySelf {
+  extends LeafExecNode with CustomBroadcastRows {
   private val description = stored.describe
 
   override def nodeName: String = "StoredRangeIndex"

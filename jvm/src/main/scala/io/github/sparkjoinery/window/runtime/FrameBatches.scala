@@ -16,7 +16,7 @@ import io.github.sparkjoinery.window.runtime.frames.{
   PeerNumbers,
   ResultRow
 }
-import io.github.sparkjoinery.window.runtime.kernels.{Kernel, Kernels}
+import io.github.sparkjoinery.window.runtime.kernels.{Kernel, KernelFactory}
 import io.github.sparkjoinery.window.runtime.rows.{PartitionRows, RowCursor}
 
 /**
@@ -24,7 +24,7 @@ import io.github.sparkjoinery.window.runtime.rows.{PartitionRows, RowCursor}
  * kernels compute the results. An error is thrown when its row is requested, as in Spark's operator.
  */
 private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[Attribute], rows: PartitionRows) {
-  protected val kernels: Kernels
+  protected val kernelFactory: KernelFactory
   protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds
 
   private var made: Array[Frame] = _ // not lazy, because it is read for each row
@@ -36,7 +36,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   private lazy val areByNumber = frames.forall(_.bounds.areByNumber)
   private val wide = program.results.count(FrameBatches.isWide)
   private var most = FrameBatches.Rows // rows in a batch
-  final lazy val results: ResultRow = { frames; new ResultRow(kernels.resultColumns) }
+  final lazy val results: ResultRow = { frames; new ResultRow(kernelFactory.resultColumns) }
 
   /** First row and number of rows of the current batch. */
   var first, count = 0
@@ -159,7 +159,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   }
 
   protected final class Frame(frame: FrameProgram) {
-    val functions: Array[Kernel] = kernels.choose(frame).toArray
+    val functions: Array[Kernel] = kernelFactory.choose(frame).toArray
     val bounds: FrameBounds = newBounds(frame, raise)
 
     def clear(): Unit = { bounds.clear(); functions.foreach(_.clear()) }
@@ -208,7 +208,7 @@ private[window] final class ColumnBatches(
   private var loading: RowCursor = _
   private var isComplete = false // all rows of the partition are loaded
 
-  override protected lazy val kernels: Kernels = new Kernels(
+  override protected lazy val kernelFactory: KernelFactory = new KernelFactory(
     output,
     program.results,
     columns,
@@ -286,7 +286,7 @@ private[window] final class ForwardBatches(
   private def columns(needed: Set[Int]): ForwardColumns =
     new ForwardColumns(program, needed, if (program.peers.isDefined) order else Nil, output, rows.cursor)
 
-  override protected lazy val kernels: Kernels = new Kernels(
+  override protected lazy val kernelFactory: KernelFactory = new KernelFactory(
     output,
     program.results,
     null,

@@ -21,7 +21,7 @@ object RunSubplan {
 }
 
 /** An operator that supplies the rows that a broadcast above it collects. They may differ from those of `doExecute`. */
-trait CollectedBySelf extends SparkPlan {
+trait CustomBroadcastRows extends SparkPlan {
   protected def collected(): (Long, Iterator[InternalRow])
   override private[spark] def executeCollectIterator(): (Long, Iterator[InternalRow]) = collected()
 }

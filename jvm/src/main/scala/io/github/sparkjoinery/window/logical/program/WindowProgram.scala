@@ -31,10 +31,10 @@ private[window] case class WindowProgram(
  * @param byRows
  *   reads the rows instead, with Spark's own expressions
  */
-private[window] case class WindowPrograms(byColumns: WindowProgram, byRows: WindowProgram)
+private[window] case class WindowProgramPair(byColumns: WindowProgram, byRows: WindowProgram)
 
-private[window] object WindowPrograms {
-  def group(order: Seq[SortOrder], functions: Seq[WindowExpression]): WindowPrograms = WindowPrograms(
+private[window] object WindowProgramPair {
+  def group(order: Seq[SortOrder], functions: Seq[WindowExpression]): WindowProgramPair = WindowProgramPair(
     new WindowCompiler(order).compile(functions),
     new WindowCompiler(order, keepsColumns = false).compile(functions))
 }

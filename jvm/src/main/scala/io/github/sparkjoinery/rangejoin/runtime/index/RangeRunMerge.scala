@@ -12,8 +12,8 @@ import io.github.sparkjoinery.execution.rows.{LongKeyIndex, RowEntries, RowPages
  * @param numFields
  *   the number of columns
  */
-private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) extends Iterator[InternalRow] {
-  import RangeRuns._
+private[rangejoin] final class RangeRunMerge(runs: Seq[RangeRun], numFields: Int) extends Iterator[InternalRow] {
+  import RangeRunMerge._
 
   private lazy val rows: Iterator[InternalRow] = {
     val row = new UnsafeRow(numFields)
@@ -72,7 +72,7 @@ private[rangejoin] final class RangeRuns(runs: Seq[RangeRun], numFields: Int) ex
   }
 }
 
-private object RangeRuns {
+private object RangeRunMerge {
   private val BytesPerRow = 2 * 24L + 10 + Directory.BytesPerValue // twice, because a merge copies the arrays
 
   private val SampledRows = 1000

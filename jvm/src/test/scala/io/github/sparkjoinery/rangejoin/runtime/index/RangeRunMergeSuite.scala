@@ -13,7 +13,7 @@ import io.github.sparkjoinery.JoinerySession
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 
 /** An index that is merged from runs finds what an index of all their rows finds. */
-class RangeRunsSuite extends JoinerySession {
+class RangeRunMergeSuite extends JoinerySession {
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
@@ -49,16 +49,16 @@ class RangeRunsSuite extends JoinerySession {
   }
 
   /** As they come to the driver. */
-  private def runs(layout: RangeLayout, rows: Seq[UnsafeRow], number: Int): RangeRuns = {
+  private def runs(layout: RangeLayout, rows: Seq[UnsafeRow], number: Int): RangeRunMerge = {
     val serializer = SparkEnv.get.closureSerializer.newInstance()
     val parts = if (number == 0) Nil else Seq.tabulate(number)(i => rows.filter(_.getLong(0) % number == i))
     val shipped = parts.map(part => RangeRun(index(layout, part), part.length))
       .map(run => serializer.deserialize[RangeRun](serializer.serialize(run)))
     assert(shipped.map(_.rowsRead).sum == parts.map(_.length).sum)
-    new RangeRuns(shipped, types.length)
+    new RangeRunMerge(shipped, types.length)
   }
 
-  private def merged(runs: RangeRuns, memory: BuildMemory = new DriverBuildMemory(Long.MaxValue)): RangeIndex =
+  private def merged(runs: RangeRunMerge, memory: BuildMemory = new DriverBuildMemory(Long.MaxValue)): RangeIndex =
     runs.index(memory).get
 
   private def found(reader: RangeIndexReader)(begin: RangeIndexReader => Unit): Seq[String] = {

@@ -9,14 +9,14 @@ import org.apache.spark.sql.catalyst.expressions.{SortOrder, WindowExpression}
  * @param settings
  *   the settings under which the programs are compiled
  */
-private[window] case class ShippedPrograms(
+private[window] case class WindowProgramFactory(
     order: Seq[SortOrder],
     functions: Seq[WindowExpression],
     settings: BoundSettings) {
 
-  private val programs = settings.during(WindowPrograms.group(order, functions)) // once for all tasks, on the driver
+  private val programs = settings.during(WindowProgramPair.group(order, functions)) // once for all tasks, on the driver
 
   /** Returns the programs of the current task. */
-  def ofTask: WindowPrograms =
-    if (BoundSettings.now == settings) programs else WindowPrograms.group(order, functions)
+  def forTask: WindowProgramPair =
+    if (BoundSettings.now == settings) programs else WindowProgramPair.group(order, functions)
 }

@@ -14,7 +14,7 @@ import io.github.sparkjoinery.window.logical.HotKey
  * @param hotKeys
  *   the hot keys by ascending id
  */
-private[window] final class CopiedRows(
+private[window] final class RowCopyIterator(
     rows: Iterator[InternalRow],
     terms: Seq[Expression],
     columns: Seq[Attribute],

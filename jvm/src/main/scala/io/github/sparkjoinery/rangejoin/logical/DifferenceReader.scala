@@ -7,7 +7,7 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.expressions.OrderedLong
 
 /** Reads limits on differences, such as `a - b < 5`, `abs(a - b) <= 10` or `datediff(a, b) >= 2`. */
-private[rangejoin] object Differences {
+private[rangejoin] object DifferenceReader {
 
   /** Reads `less < greater` or `less <= greater`, if one term is a difference and the other a literal. */
   def find(conjunct: Expression, less: Expression, greater: Expression): Seq[Difference] = (less, greater) match {

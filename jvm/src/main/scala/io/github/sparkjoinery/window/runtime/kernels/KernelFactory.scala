@@ -20,7 +20,7 @@ import io.github.sparkjoinery.window.runtime.rows.RowCursor
  * @param batch
  *   the largest number of rows in a batch
  */
-private[window] class Kernels(
+private[window] class KernelFactory(
     output: Seq[Attribute],
     results: Seq[DataType],
     columns: Columns,
