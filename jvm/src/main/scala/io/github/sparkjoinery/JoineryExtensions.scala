@@ -49,7 +49,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. optimizer and adaptive execution: [[RemoveEmptySides]] removes a join with an empty side.
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution.
- *   1. adaptive execution: [[WaitForOwnRightSide]] makes sure that a right side that is measured first runs once.
+ *   1. adaptive execution: [[ShareRightShuffle]] makes sure that a right side that is measured first runs once.
  *   1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] lets several tasks read a skewed partition.
  *   1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in separate stages.
  *   1. EXPLAIN: [[ExplainReport]] shows the reasons below the plan, if they are switched on.
@@ -114,7 +114,7 @@ private object Capabilities {
     extensions.injectPreCBORule(_ => DistributeLastJoin)
     extensions.injectRuntimeOptimizerRule(_ => RemoveEmptySides)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
-    extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)
+    extensions.injectQueryStagePrepRule(_ => ShareRightShuffle)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
 
     // range joins

@@ -7,12 +7,12 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types.{BinaryType, BooleanType, DataType}
 
 /** An expression that a runtime filter compares keys with. The filter drops only rows that match nothing. */
-trait OfRuntimeFilter extends Expression
+trait RuntimeFilterExpression extends Expression
 
 /**
  * An expression that holds a filter, from the store or built while the query runs. It cannot be evaluated to a value.
  */
-trait KeyFilterExpression extends OfRuntimeFilter {
+trait KeyFilterExpression extends RuntimeFilterExpression {
 
   /** The filter. Available on the driver, after the subquery that builds it has finished. */
   def keyFilter: KeyFilter

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
 
-import io.github.sparkjoinery.planning.plans.{MatchesRightRows, PreservesLeft}
+import io.github.sparkjoinery.planning.plans.{LeftOuterLike, ShuffledLeftOuterLike}
 
 /**
  * A join of which rows without a match may be dropped.
@@ -46,7 +46,7 @@ object FilterableJoin {
       val left = Option.when(dropsLeft(join.joinType))(ApplicationSide(isLeft = true, join.left, join.right))
       val right = Option.when(dropsRight(join.joinType))(ApplicationSide(isLeft = false, join.right, join.left))
       Some(FilterableJoin(join, join.condition, join.hint, (left ++ right).toSeq))
-    case join: PreservesLeft if !join.isStreaming =>
+    case join: LeftOuterLike if !join.isStreaming =>
       Some(FilterableJoin(
         join,
         join.condition,
@@ -57,7 +57,7 @@ object FilterableJoin {
 
   /** True for the operators of joins that shuffle both sides. */
   def isShuffled(join: SparkPlan): Boolean = join match {
-    case _: SortMergeJoinExec | _: ShuffledHashJoinExec | _: MatchesRightRows => true
+    case _: SortMergeJoinExec | _: ShuffledHashJoinExec | _: ShuffledLeftOuterLike => true
     case _ => false
   }
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 
 import io.github.sparkjoinery.expressions.HashedKey
-import io.github.sparkjoinery.planning.plans.{PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.plans.{LeftOuterLike, SomeRowsOfKeys}
 
 /**
  * A plan below a side of a join whose rows have all values of the side's keys, and perhaps more.
@@ -61,7 +61,7 @@ private class Search(isEnd: LogicalPlan => Boolean) extends PredicateHelper with
         join.condition,
         keys,
         join.joinType)
-    case join: PreservesLeft =>
+    case join: LeftOuterLike =>
       across(
         join,
         join.condition,

@@ -14,7 +14,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.expressions.{HashedKey, KnownFilter, MightContain}
 import io.github.sparkjoinery.filters.logical.{FilterableJoin, ShuffledSide}
 import io.github.sparkjoinery.filters.runtime.ShuffledKeys
-import io.github.sparkjoinery.planning.plans.{MatchesRightRows, Repeatable}
+import io.github.sparkjoinery.planning.plans.{Repeatable, ShuffledLeftOuterLike}
 
 /**
  * Drops rows of one side of a join that match no key of the other side, before they are sorted. Both sides have been
@@ -54,7 +54,8 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
           rightKeys,
           isLeft && FilterableJoin.dropsLeft(joinType),
           !isLeft && FilterableJoin.dropsRight(joinType))
-      case join: MatchesRightRows => filtered(join, join.leftKeys, join.rightKeys, dropLeft = false, dropRight = true)
+      case join: ShuffledLeftOuterLike =>
+        filtered(join, join.leftKeys, join.rightKeys, dropLeft = false, dropRight = true)
     }
 
   private def filtered(

@@ -14,7 +14,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.filters.logical._
 import io.github.sparkjoinery.planning.explain.{Decision, RelationName}
-import io.github.sparkjoinery.planning.plans.{MatchesRightRows, Repeatable}
+import io.github.sparkjoinery.planning.plans.{Repeatable, ShuffledLeftOuterLike}
 
 /**
  * Chooses the side of a shuffled join that is filtered, and lets it wait for the other side's shuffle:

@@ -27,7 +27,7 @@ import io.github.sparkjoinery.artifacts.{
 import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, KnownFilter, MightContain}
 import io.github.sparkjoinery.filters.logical.{FilteredJoin, KeyLineage}
 import io.github.sparkjoinery.planning.explain.Decision
-import io.github.sparkjoinery.planning.plans.ListOnce
+import io.github.sparkjoinery.planning.plans.FileListings
 import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
@@ -73,7 +73,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
   private val Filtered = TreeNodeTag[Unit]("joinery_filtered")
 
   private class Run(access: StoreAccess, session: SparkSession) {
-    private val listings = new ListOnce
+    private val listings = new FileListings
 
     /** A filter that fits a join. Its data and its validity have not been checked yet. */
     private case class Candidate(join: Join, fitting: FilteringSide, version: ArtifactVersion, keys: Seq[HashedPair]) {
@@ -159,7 +159,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         val used = outcomes.values.asScala.flatten.flatMap(_.toOption).flatMap(_.reads).toSeq
         val result =
           plan.transformDown { case join: Join if outcomes.containsKey(join) => filtered(join, outcomes.get(join)) }
-        if (used.isEmpty) result else listings.in(result)(index => used.exists(_ eq index))
+        if (used.isEmpty) result else listings.replaceIn(result)(index => used.exists(_ eq index))
       }
     }
 

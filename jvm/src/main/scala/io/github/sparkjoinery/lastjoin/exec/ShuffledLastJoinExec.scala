@@ -9,14 +9,14 @@ import org.apache.spark.sql.execution.SparkPlan
 
 import io.github.sparkjoinery.execution.ChildrenInOwnStages
 import io.github.sparkjoinery.lastjoin.runtime.{LastJoinTask, LastJoinTaskFactory}
-import io.github.sparkjoinery.planning.plans.MatchesRightRows
+import io.github.sparkjoinery.planning.plans.ShuffledLeftOuterLike
 
 /**
  * Base of the two forms that shuffle both sides: their distribution, and generated code that reads both sides as
  * iterators. The code of the sides is not fused with the join's, as in Spark's own shuffled joins; [[CodegenBoundary]]
  * ensures it.
  */
-trait ShuffledLastJoinExec extends MatchesRightRows with LastJoinExec with ChildrenInOwnStages {
+trait ShuffledLastJoinExec extends ShuffledLeftOuterLike with LastJoinExec with ChildrenInOwnStages {
 
   override def leftKeys: Seq[Expression] = terms.leftKeys
   override def rightKeys: Seq[Expression] = terms.rightKeys

@@ -72,5 +72,5 @@ object AsOfMatch {
 
   /** @param comparison the MATCH_CONDITION as parsed, before Spark casts its operands to one type */
   def fromTerms(comparison: Expression, on: Option[Expression]): AsOfMatch =
-    AsOfMatch(comparison, if (AsOfComparison.is(comparison)) comparison.children else Nil, on)
+    AsOfMatch(comparison, if (AsOfComparison.isAsOf(comparison)) comparison.children else Nil, on)
 }

@@ -70,7 +70,7 @@ private[lastjoin] class AsOfGroup(
     right: Seq[Attribute])
   extends RightGroup(cursor) {
 
-  private val asOf = new AsOfComparison(terms, left, right)
+  private val asOf = new TimeComparator(terms, left, right)
   private var prevailing: UnsafeRow = _
 
   override protected def enter(key: UnsafeRow): Unit = prevailing = null
@@ -82,42 +82,6 @@ private[lastjoin] class AsOfGroup(
       cursor.advance()
     }
     if (isKnown && prevailing != null && check.passes(leftRow, prevailing)) prevailing else null
-  }
-}
-
-/** Compares the time of one left row with those of right rows. */
-private[lastjoin] class AsOfComparison(terms: LastJoinTerms, left: Seq[Attribute], right: Seq[Attribute]) {
-  private val leftTime = UnsafeProjection.create(terms.asOf.toSeq, left)
-  private val rightTime = UnsafeProjection.create(terms.rightTime.toSeq, right)
-  private val ordering = RowOrdering.create(
-    terms.asOfOrder.toSeq.map(order =>
-      order.copy(child = BoundReference(0, order.dataType, nullable = true))),
-    Nil)
-  private var time: UnsafeRow = _
-  private var candidate: UnsafeRow = _
-
-  /** @return true if right rows may match the left row: it has a time, or its time throws */
-  def start(leftRow: InternalRow): Boolean =
-    try {
-      time = leftTime(leftRow)
-      !time.isNullAt(0)
-    } catch {
-      case _: Exception =>
-        time = null
-        true
-    }
-
-  /** True if the right row has no time. Keeps the row's time for `holds`. */
-  def isUnknown(rightRow: InternalRow): Boolean = {
-    candidate = rightTime(rightRow)
-    unknown
-  }
-
-  def unknown: Boolean = candidate.isNullAt(0)
-
-  def holds: Boolean = time == null || {
-    val order = ordering.compare(candidate, time)
-    order < 0 || order == 0 && !terms.strict
   }
 }
 
@@ -134,7 +98,7 @@ private[lastjoin] class BufferedGroup(
     spillSize: SQLMetric)
   extends RightGroup(cursor) {
 
-  private val asOf = terms.asOf.map(_ => new AsOfComparison(terms, left, right))
+  private val asOf = terms.asOf.map(_ => new TimeComparator(terms, left, right))
   private val candidates = new ReplayedRows(right.length, SpillLimits.ofSortMergeJoin, TaskBuildMemory())
   TaskContext.get().addTaskCompletionListener[Unit] { _ =>
     spillSize += candidates.spillSize

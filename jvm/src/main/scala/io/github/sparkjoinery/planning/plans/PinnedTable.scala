@@ -31,7 +31,7 @@ object PinnedTable {
 
   /**
    * True if the index has a fixed list of files. An index may be listed again, but a query with filters reads one
-   * listing ([[ListOnce]]).
+   * listing ([[FileListings]]).
    */
   private def isListed(files: FileIndex): Boolean = isOfFiles(files) || isOfDeltaSnapshot(files)
 

@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.execution.{ColumnarToRowTransition, LogicalRDD, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.types.{DoubleType, FloatType}
 
-import io.github.sparkjoinery.expressions.OfRuntimeFilter
+import io.github.sparkjoinery.expressions.RuntimeFilterExpression
 
 /** Tests if a plan that is read twice in one query returns the same rows both times. */
 object Repeatable {
@@ -74,7 +74,7 @@ object Repeatable {
           function
         }.forall(isInAnyOrder(_, isAgain)))
       case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: Join | _: Sort | _: RepartitionOperation => false
-      case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: RowsOfChild => false
+      case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: PassThroughNode => false
       case other => other.children.nonEmpty || !isRepeatable(other)
     }
 
@@ -121,7 +121,7 @@ object Repeatable {
   }
 
   private def hasSubquery(expression: Expression): Boolean = expression match {
-    case _: OfRuntimeFilter => false
+    case _: RuntimeFilterExpression => false
     case _: SubqueryExpression => true
     case other => other.children.exists(hasSubquery)
   }

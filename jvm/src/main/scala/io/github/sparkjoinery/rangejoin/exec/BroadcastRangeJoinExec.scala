@@ -24,10 +24,10 @@ import io.github.sparkjoinery.rangejoin.runtime.index.{RangeIndex, SearchableRel
  * candidates by binary search. The other side is streamed, and keeps its partitioning and order.
  *
  * If the join preserves the indexed side, a pass over the stream side finds which indexed rows have a match. Outer
- * joins read the stream side for the matches as well: see [[KeptSidePasses]].
+ * joins read the stream side for the matches as well: see [[PreservedSidePasses]].
  *
  * Memory: the index, once per executor, within `spark.joinery.rangeJoin.maxBroadcast`. For larger indexes see
- * [[RereadRangeJoin]].
+ * [[CartesianRangeJoin]].
  *
  * @param indexedSide
  *   the side that is indexed and broadcast
@@ -98,9 +98,9 @@ class BroadcastRangeJoinExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val join = rangeJoin
     if (tooLarge.isDefined)
-      inOrder(new RereadRangeJoin(join).rows(streamedSide.execute(), BroadcastRangeJoinExec.rowsOf(indexed)))
+      inOrder(new CartesianRangeJoin(join).rows(streamedSide.execute(), BroadcastRangeJoinExec.rowsOf(indexed)))
     else if (join.givesOutIndexed) {
-      val passes = new KeptSidePasses(this)
+      val passes = new PreservedSidePasses(this)
       val indexedRows = join.indexedRows(passes.matchedPlaces.execute(), searchable)
       if (join.givesPairs) passes.pairs.execute().union(indexedRows) else indexedRows
     } else {

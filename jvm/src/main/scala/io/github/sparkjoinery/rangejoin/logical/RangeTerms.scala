@@ -14,10 +14,10 @@ import io.github.sparkjoinery.execution.rows.RowGrouping
  *   over the indexed side; its longs (`OrderedLong`) are in one order with those of `probe`
  * @param strict
  *   whether the two must not be equal
- * @param shift
+ * @param offset
  *   from `probe` to where the bound is
  */
-case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, shift: Shift = NoShift)
+case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, offset: BoundOffset = NoOffset)
   extends Expression with Unevaluable {
   override def children: Seq[Expression] = Seq(probe, indexed)
   override def dataType: DataType = BooleanType
@@ -26,11 +26,11 @@ case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, s
     copy(probe = newChildren(0), indexed = newChildren(1))
 
   /** With the other side indexed. */
-  def reversed: RangeBound = copy(probe = indexed, indexed = probe, shift = shift.reversed)
+  def reversed: RangeBound = copy(probe = indexed, indexed = probe, offset = offset.reversed)
 
   /** The bound as a long, or another long where the bound fails. */
   def long(ifFails: Long, prefix: SharedPrefix = new SharedPrefix): Expression =
-    RangeLong.orElse(probe, shift.bound(probe, prefix), ifFails)
+    RangeLong.orElse(probe, offset.bound(probe, prefix), ifFails)
 }
 
 /**
@@ -109,7 +109,7 @@ case class RangeTerms(
    * wrap around. Else all rows are candidates, whatever the bounds.
    */
   def reaches: Seq[(Expression, Long)] = bounds
-    .flatMap(bound => bound.shift.reach.map(reach => (RangeLong.lower(bound.probe), reach)))
+    .flatMap(bound => bound.offset.reach.map(reach => (RangeLong.lower(bound.probe), reach)))
     .distinctBy { case (point, reach) => (point.canonicalized, reach) }
 
   private def probeLong(bound: Option[RangeBound], prefix: SharedPrefix, unbounded: Long): Expression =
@@ -117,6 +117,6 @@ case class RangeTerms(
 
   /** The terms as SQL, for EXPLAIN. */
   def boundsSql: Seq[String] =
-    upper.map(b => s"${b.indexed.sql} ${if (b.strict) "<" else "<="} ${b.probe.sql}${b.shift.sql}").toSeq ++
-      lower.map(b => s"${b.indexed.sql} ${if (b.strict) ">" else ">="} ${b.probe.sql}${b.shift.sql}")
+    upper.map(b => s"${b.indexed.sql} ${if (b.strict) "<" else "<="} ${b.probe.sql}${b.offset.sql}").toSeq ++
+      lower.map(b => s"${b.indexed.sql} ${if (b.strict) ">" else ">="} ${b.probe.sql}${b.offset.sql}")
 }

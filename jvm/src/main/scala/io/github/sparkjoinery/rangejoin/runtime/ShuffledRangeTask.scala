@@ -10,7 +10,7 @@ import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 import io.github.sparkjoinery.rangejoin.runtime.index.{RangeIndex, RangeIndexReader}
 
 /**
- * Creates the tasks of [[ShuffledRangeJoinExec]] and [[RereadRangeJoin]]. The factory is sent to the executors, the
+ * Creates the tasks of [[ShuffledRangeJoinExec]] and [[CartesianRangeJoin]]. The factory is sent to the executors, the
  * plan is not.
  *
  * @param isRereading
@@ -31,11 +31,11 @@ private[rangejoin] case class ShuffledRangeTaskFactory(
 }
 
 /**
- * One task of [[ShuffledRangeJoinExec]] or [[RereadRangeJoin]]. The task indexes its rows, in several parts if memory
- * is short. For each part, it goes through all streamed rows. If the join preserves the indexed side, it then goes
- * through the indexed rows of the part. Generated code or [[ShuffledRangeRows]] searches the matches of the current
- * row, and reports them to the task. The search may stop after each row that it emits, and come back: `isOpen` says if
- * a row is still current.
+ * One task of [[ShuffledRangeJoinExec]] or [[CartesianRangeJoin]]. The task indexes its rows, in several parts if
+ * memory is short. For each part, it goes through all streamed rows. If the join preserves the indexed side, it then
+ * goes through the indexed rows of the part. Generated code or [[ShuffledRangeRows]] searches the matches of the
+ * current row, and reports them to the task. The search may stop after each row that it emits, and come back: `isOpen`
+ * says if a row is still current.
  */
 private[rangejoin] class ShuffledRangeTask(
     streamedRows: Iterator[InternalRow],

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
 import org.apache.spark.sql.joinery.{CustomBroadcastRows, JoineryConf, RunSubplan}
 
-import io.github.sparkjoinery.planning.plans.RowsOfChild
+import io.github.sparkjoinery.planning.plans.PassThroughNode
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 
 /**
@@ -16,7 +16,7 @@ import io.github.sparkjoinery.rangejoin.logical.RangeLayout
  * @param stored
  *   the index
  */
-case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) extends UnaryNode with RowsOfChild {
+case class StoredRangeSide(child: LogicalPlan)(val stored: StoredRangeIndex) extends UnaryNode with PassThroughNode {
   override def output: Seq[Attribute] = child.output
 
   /** True if the index still has exactly the side's columns; the optimizer may have pruned some since. */

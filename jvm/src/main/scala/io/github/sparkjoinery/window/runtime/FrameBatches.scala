@@ -9,12 +9,12 @@ import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DecimalType}
 import io.github.sparkjoinery.window.logical.program.{FrameProgram, WindowProgram}
 import io.github.sparkjoinery.window.runtime.frames.{
   ColumnBounds,
-  Columns,
   ForwardBounds,
-  ForwardColumns,
   FrameBounds,
+  FrameColumns,
   PeerNumbers,
-  ResultRow
+  ResultRow,
+  StreamedFrameColumns
 }
 import io.github.sparkjoinery.window.runtime.kernels.{Kernel, KernelFactory}
 import io.github.sparkjoinery.window.runtime.rows.{PartitionRows, RowCursor}
@@ -202,7 +202,7 @@ private[window] final class ColumnBatches(
   extends FrameBatches(program, output, rows) {
   import ColumnBatches._
 
-  private val columns = new Columns(program.width, TaskBuildMemory(), ExecutionMemory.shareOfTask / ShareOfColumns)
+  private val columns = new FrameColumns(program.width, TaskBuildMemory(), ExecutionMemory.shareOfTask / ShareOfColumns)
   private val columnsOf = if (program.columns.isEmpty) null else UnsafeProjection.create(program.columns, output)
   private val peers = program.peers.map(_ => new PeerNumbers(order, output)).orNull
   private var loading: RowCursor = _
@@ -283,8 +283,8 @@ private[window] final class ForwardBatches(
     rows: PartitionRows)
   extends FrameBatches(program, output, rows) {
 
-  private def columns(needed: Set[Int]): ForwardColumns =
-    new ForwardColumns(program, needed, if (program.peers.isDefined) order else Nil, output, rows.cursor)
+  private def columns(needed: Set[Int]): StreamedFrameColumns =
+    new StreamedFrameColumns(program, needed, if (program.peers.isDefined) order else Nil, output, rows.cursor)
 
   override protected lazy val kernelFactory: KernelFactory = new KernelFactory(
     output,

@@ -73,7 +73,7 @@ private[rangejoin] final class RangeRunMerge(runs: Seq[RangeRun], numFields: Int
 }
 
 private object RangeRunMerge {
-  private val BytesPerRow = 2 * 24L + 10 + Directory.BytesPerValue // twice, because a merge copies the arrays
+  private val BytesPerRow = 2 * 24L + 10 + RankDirectory.BytesPerValue // twice, because a merge copies the arrays
 
   private val SampledRows = 1000
   private val LeastOpen = 2.0

@@ -131,7 +131,12 @@ private object FrameBounds {
  * @param raise
  *   throws the error of a row whose bound cannot be computed
  */
-private[window] final class ColumnBounds(lower: Bound, upper: Bound, columns: Columns, batch: Int, raise: Int => Unit)
+private[window] final class ColumnBounds(
+    lower: Bound,
+    upper: Bound,
+    columns: FrameColumns,
+    batch: Int,
+    raise: Int => Unit)
   extends FrameBounds(lower, upper, batch) {
 
   override protected def loaded: Int = columns.loaded
@@ -166,7 +171,7 @@ private[window] final class ForwardBounds(
     lower: Bound,
     upper: Bound,
     size: () => Int,
-    columns: Set[Int] => ForwardColumns,
+    columns: Set[Int] => StreamedFrameColumns,
     batch: Int,
     raise: Int => Unit)
   extends FrameBounds(lower, upper, batch) {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Or, Predicate, Spec
 import org.apache.spark.sql.types.DataType
 
 import io.github.sparkjoinery.window.logical.program.{FrameProgram, FunctionProgram}
-import io.github.sparkjoinery.window.runtime.frames.{Columns, FieldColumn, NumberColumn, ResultColumn}
+import io.github.sparkjoinery.window.runtime.frames.{FieldColumn, FrameColumns, NumberColumn, ResultColumn}
 import io.github.sparkjoinery.window.runtime.rows.RowCursor
 
 /**
@@ -23,7 +23,7 @@ import io.github.sparkjoinery.window.runtime.rows.RowCursor
 private[window] class KernelFactory(
     output: Seq[Attribute],
     results: Seq[DataType],
-    columns: Columns,
+    columns: FrameColumns,
     cursor: Int => RowCursor,
     batch: Int) {
   import FunctionProgram._
@@ -44,7 +44,7 @@ private[window] class KernelFactory(
     val sums = functions.collect { case function: LongSum => function.input -> function }
     val averages = functions.collect { case function: LongAverage => function.input -> function }
     rounds(counts, sums, averages).map { case (input, count, sum, average) =>
-      new LongSums(columns, input, numbers(count), numbers(sum), numbers(average), sum.flatMap(_.overflow).orNull)
+      new LongSumKernel(columns, input, numbers(count), numbers(sum), numbers(average), sum.flatMap(_.overflow).orNull)
     }
   }
 
@@ -52,7 +52,7 @@ private[window] class KernelFactory(
     val sums = functions.collect { case function: DoubleSum => function.input -> function }
     val averages = functions.collect { case function: DoubleAverage => function.input -> function }
     rounds(Nil, sums, averages).map { case (input, _, sum, average) =>
-      new DoubleSums(columns, input, numbers(sum), numbers(average))
+      new DoubleSumKernel(columns, input, numbers(sum), numbers(average))
     }
   }
 
@@ -71,8 +71,10 @@ private[window] class KernelFactory(
     }
 
   private def extremes(functions: Seq[FunctionProgram]): Seq[Kernel] = functions.collect {
-    case function @ Extreme(input, isMax, true, _) => new DoubleExtremes(columns, input, isMax, numbers(Some(function)))
-    case function @ Extreme(input, isMax, false, _) => new LongExtremes(columns, input, isMax, numbers(Some(function)))
+    case function @ Extreme(input, isMax, true, _) =>
+      new DoubleExtremeKernel(columns, input, isMax, numbers(Some(function)))
+    case function @ Extreme(input, isMax, false, _) =>
+      new LongExtremeKernel(columns, input, isMax, numbers(Some(function)))
   }
 
   private def merged(functions: Seq[Merged]): Seq[Kernel] = if (functions.isEmpty) Nil

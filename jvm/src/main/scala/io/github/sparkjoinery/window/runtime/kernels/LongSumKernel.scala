@@ -2,7 +2,7 @@ package io.github.sparkjoinery.window.runtime.kernels
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 
-import io.github.sparkjoinery.window.runtime.frames.{Columns, NumberColumn}
+import io.github.sparkjoinery.window.runtime.frames.{FrameColumns, NumberColumn}
 
 /**
  * Kernel for count, sum and avg of integers. Its running sum has 128 bits. It adds the values that enter a frame and
@@ -15,8 +15,8 @@ import io.github.sparkjoinery.window.runtime.frames.{Columns, NumberColumn}
  * @param overflow
  *   the result for a frame whose sum does not fit in a long: NULL or Spark's error; null if such a sum wraps around
  */
-private[window] final class LongSums(
-    columns: Columns,
+private[window] final class LongSumKernel(
+    columns: FrameColumns,
     input: Int,
     count: NumberColumn,
     sum: NumberColumn,
@@ -81,9 +81,9 @@ private[window] final class LongSums(
     }
   }
 
-  private def large(low: Long, high: Long): Double = high * LongSums.TwoTo64 + (low >>> 1) * 2.0 // low is unsigned
+  private def large(low: Long, high: Long): Double = high * LongSumKernel.TwoTo64 + (low >>> 1) * 2.0 // low is unsigned
 }
 
-private[kernels] object LongSums {
+private[kernels] object LongSumKernel {
   private val TwoTo64 = 18446744073709551616.0
 }

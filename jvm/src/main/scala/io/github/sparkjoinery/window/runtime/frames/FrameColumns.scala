@@ -13,7 +13,7 @@ import org.apache.spark.unsafe.Platform
  * @param limit
  *   largest number of bytes
  */
-final class Columns(width: Int, memory: BuildMemory, limit: Long) {
+final class FrameColumns(width: Int, memory: BuildMemory, limit: Long) {
   val values: Array[Array[Long]] = Array.fill(width)(Array.emptyLongArray)
   val nulls: Array[Array[Boolean]] = Array.fill(width)(Array.emptyBooleanArray)
   private var capacity = 0
@@ -69,7 +69,7 @@ final class Columns(width: Int, memory: BuildMemory, limit: Long) {
   /** Drops the rows before `row`, if they are enough to be worth moving the others. */
   def forgetBefore(row: Int): Unit = {
     val forgotten = row - base
-    if (forgotten >= Columns.Smallest && forgotten * 2 >= loaded - base) {
+    if (forgotten >= FrameColumns.Smallest && forgotten * 2 >= loaded - base) {
       var column = 0
       while (column < width) {
         System.arraycopy(values(column), forgotten, values(column), 0, loaded - row)
@@ -81,8 +81,8 @@ final class Columns(width: Int, memory: BuildMemory, limit: Long) {
   }
 
   private def grow(): Boolean = {
-    val larger = math.max(capacity * 2L, Columns.Smallest)
-    val more = (larger - capacity) * width * Columns.BytesPerValue
+    val larger = math.max(capacity * 2L, FrameColumns.Smallest)
+    val more = (larger - capacity) * width * FrameColumns.BytesPerValue
     larger <= (1 << 30) && (width == 0 || memory.acquired + more <= limit && memory.acquire(more)) && {
       capacity = larger.toInt
       var column = 0
@@ -96,7 +96,7 @@ final class Columns(width: Int, memory: BuildMemory, limit: Long) {
   }
 }
 
-object Columns {
+object FrameColumns {
   private val Smallest = 4096
   private val BytesPerValue = 9
 }

@@ -16,7 +16,7 @@ import io.github.sparkjoinery.rangejoin.runtime.{RangeJoin, RangeJoinOutput, Shu
  * A task can tell for its own rows alone if they have a match. If the join preserves the indexed side, the two sides
  * swap roles. A full outer join runs both ways, one after the other.
  */
-private[rangejoin] class RereadRangeJoin(join: RangeJoin) {
+private[rangejoin] class CartesianRangeJoin(join: RangeJoin) {
 
   def rows(streamed: RDD[InternalRow], indexed: RDD[InternalRow]): RDD[InternalRow] = join.joinType match {
     case FullOuter =>

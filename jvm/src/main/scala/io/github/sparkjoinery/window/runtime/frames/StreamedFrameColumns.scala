@@ -18,7 +18,7 @@ import io.github.sparkjoinery.window.runtime.rows.RowCursor
  * @param cursor
  *   opens a cursor on the rows of the partition
  */
-private[window] final class ForwardColumns(
+private[window] final class StreamedFrameColumns(
     program: WindowProgram,
     needed: Set[Int],
     order: Seq[SortOrder],
@@ -54,28 +54,4 @@ private[window] final class ForwardColumns(
 
   def isNullAt(column: Int): Boolean = columns.isNullAt(column)
   def value(column: Int): Long = columns.getLong(column)
-}
-
-/** Numbers the groups of rows with equal order values. */
-private[window] final class PeerNumbers(order: Seq[SortOrder], output: Seq[Attribute]) {
-  private val valuesOf = UnsafeProjection.create(order.map(_.child), output)
-  private val ordering = RowOrdering.create(
-    order.zipWithIndex.map { case (term, i) =>
-      term.copy(child = BoundReference(i, term.dataType, term.nullable), sameOrderExpressions = Nil)
-    },
-    Nil)
-  private var last: UnsafeRow = _
-  private var number = 0L
-
-  def clear(): Unit = { last = null; number = 0 }
-
-  def numberOf(row: UnsafeRow): Long = {
-    val values = valuesOf(row)
-    if (last == null) last = values.copy()
-    else if (values != last) {
-      if (ordering.compare(values, last) != 0) number += 1
-      last = values.copy()
-    }
-    number
-  }
 }

@@ -22,7 +22,7 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOfCondition, LastJoinR
  * not show it. The rule also adds the point-in-time condition over such columns. [[ResolveLastJoinAsOf]] cannot add it
  * in the analyzer, because `DataFrame.join` expects the `Join` that it built, without a projection above.
  */
-private[rules] object BareMarks extends Rule[LogicalPlan] {
+private[rules] object ProjectHiddenColumnsAboveJoin extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUpWithSubqueries {
     case join @ Join(_, MarkedRight(mark), LeftOuter, _, _) =>

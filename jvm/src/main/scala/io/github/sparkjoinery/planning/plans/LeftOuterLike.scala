@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, JoinHint}
  * A join that preserves its left side and is not Spark's `Join`. Right rows without a match have no effect, and a
  * filter over left columns may move below the join.
  */
-trait PreservesLeft extends BinaryNode {
+trait LeftOuterLike extends BinaryNode {
 
   /** The condition of a match; None if all rows match. */
   def condition: Option[Expression]

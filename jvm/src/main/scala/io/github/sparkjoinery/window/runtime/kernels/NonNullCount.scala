@@ -1,9 +1,9 @@
 package io.github.sparkjoinery.window.runtime.kernels
 
-import io.github.sparkjoinery.window.runtime.frames.Columns
+import io.github.sparkjoinery.window.runtime.frames.FrameColumns
 
 /** Counts the non-NULL values of a column in a moving frame. */
-private[kernels] final class Counts(columns: Columns, input: Int) {
+private[kernels] final class NonNullCount(columns: FrameColumns, input: Int) {
   private var added = 0
   private var removed = 0
   var count = 0

@@ -11,7 +11,7 @@ import io.github.sparkjoinery.lastjoin.exec.{AfterRightExec, ShuffledLastJoinExe
  * and Spark may not recognize the two plans as equal. Batch scans of a source that does not define equality are never
  * equal. The right side would then be read twice.
  */
-object WaitForOwnRightSide extends Rule[SparkPlan] {
+object ShareRightShuffle extends Rule[SparkPlan] {
 
   override def apply(plan: SparkPlan): SparkPlan = plan.transformUp { case join: ShuffledLastJoinExec =>
     join.withNewChildren(Seq(waitingFor(shuffleOf(join.right), join.left), join.right))

@@ -9,11 +9,11 @@ package io.github.sparkjoinery.rangejoin.runtime.index
  *   the greatest value up to the end of each block of 16, at which a search stops if all intervals before it end too
  *   early
  */
-private[index] final class Maxima private (
+private[index] final class MaxTree private (
     values: Array[Long],
     levels: Array[Array[Long]],
     running: Array[Long]) extends Serializable {
-  import Maxima._
+  import MaxTree._
 
   def bytes: Long = levels.iterator.map(_.length * 8L).sum + running.length * 8L
 
@@ -59,7 +59,7 @@ private[index] final class Maxima private (
   private def isEndOf(place: Int, level: Int): Boolean = ((place + 1) & ((1 << shift(level)) - 1)) == 0
 }
 
-private[index] object Maxima {
+private[index] object MaxTree {
   private val Bits = 4
   private val Mask = (1 << Bits) - 1
   private val MostLevels = 7 // 16 to the seventh: the most places that an index has
@@ -67,7 +67,7 @@ private[index] object Maxima {
   /** log2 of the places in a block of a level. */
   private def shift(level: Int): Int = Bits * (level + 1)
 
-  def build(values: Array[Long]): Maxima = {
+  def build(values: Array[Long]): MaxTree = {
     val levels = scala.collection.mutable.ArrayBuffer.empty[Array[Long]]
     var below = values
     while (below.length > Mask && levels.length < MostLevels) {
@@ -75,7 +75,7 @@ private[index] object Maxima {
       levels += below
     }
     if (levels.isEmpty) levels += blocks(values)
-    new Maxima(values, levels.toArray, running(levels.head))
+    new MaxTree(values, levels.toArray, running(levels.head))
   }
 
   private def running(blocks: Array[Long]): Array[Long] = {

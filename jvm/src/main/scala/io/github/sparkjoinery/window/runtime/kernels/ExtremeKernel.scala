@@ -2,7 +2,7 @@ package io.github.sparkjoinery.window.runtime.kernels
 
 import java.lang.Double.{doubleToRawLongBits, longBitsToDouble}
 
-import io.github.sparkjoinery.window.runtime.frames.{Columns, NumberColumn}
+import io.github.sparkjoinery.window.runtime.frames.{FrameColumns, NumberColumn}
 
 /**
  * Kernel for min and max of values that Spark keeps as numbers, by the 8-byte words of their column.
@@ -12,9 +12,13 @@ import io.github.sparkjoinery.window.runtime.frames.{Columns, NumberColumn}
  * @param neutral
  *   the worst of all words
  */
-private[window] sealed abstract class Extremes(columns: Columns, input: Int, neutral: Long, result: NumberColumn)
+private[window] sealed abstract class ExtremeKernel(
+    columns: FrameColumns,
+    input: Int,
+    neutral: Long,
+    result: NumberColumn)
   extends TwoStacks {
-  private val counts = new Counts(columns, input)
+  private val counts = new NonNullCount(columns, input)
   private val suffix = new Array[Long](TwoStacks.Chunk)
   private var totals = new Array[Long](4)
   private var back = neutral
@@ -72,16 +76,20 @@ private[window] sealed abstract class Extremes(columns: Columns, input: Int, neu
 }
 
 /** min and max of integers, dates, timestamps, intervals and small decimals. */
-private[window] final class LongExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
-  extends Extremes(columns, input, if (isMax) Long.MinValue else Long.MaxValue, result) {
+private[window] final class LongExtremeKernel(columns: FrameColumns, input: Int, isMax: Boolean, result: NumberColumn)
+  extends ExtremeKernel(columns, input, if (isMax) Long.MinValue else Long.MaxValue, result) {
 
   override protected def better(earlier: Long, later: Long): Long =
     if (isMax) math.max(earlier, later) else math.min(earlier, later)
 }
 
 /** min and max of floats and doubles: NaN is the greatest; of 0.0 and -0.0, which are equal, the first stays. */
-private[window] final class DoubleExtremes(columns: Columns, input: Int, isMax: Boolean, result: NumberColumn)
-  extends Extremes(columns, input, doubleToRawLongBits(if (isMax) Double.NegativeInfinity else Double.NaN), result) {
+private[window] final class DoubleExtremeKernel(columns: FrameColumns, input: Int, isMax: Boolean, result: NumberColumn)
+  extends ExtremeKernel(
+    columns,
+    input,
+    doubleToRawLongBits(if (isMax) Double.NegativeInfinity else Double.NaN),
+    result) {
 
   override protected def better(earlierWord: Long, laterWord: Long): Long = {
     val (earlier, later) = (longBitsToDouble(earlierWord), longBitsToDouble(laterWord))

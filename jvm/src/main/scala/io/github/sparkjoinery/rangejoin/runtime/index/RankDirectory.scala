@@ -26,7 +26,7 @@ package io.github.sparkjoinery.rangejoin.runtime.index
  * @param words
  *   the place in the upper half, the bits in the lower half; one more word at the end
  */
-private[index] final class Directory private (
+private[index] final class RankDirectory private (
     from: Int,
     until: Int,
     least: Long,
@@ -34,7 +34,7 @@ private[index] final class Directory private (
     shift: Int,
     words: Array[Long])
   extends Serializable {
-  import Directory._
+  import RankDirectory._
 
   def bytes: Long = words.length * 8L
 
@@ -88,7 +88,7 @@ private[index] final class Directory private (
   }
 }
 
-private[index] object Directory {
+private[index] object RankDirectory {
   private val LeastValues = 256 // fewer are near each other anyway
   private val StepsPerValue = 16 // at most, and at least half as many
   private val StepsPerWord = 32
@@ -99,7 +99,7 @@ private[index] object Directory {
   val BytesPerValue: Long = StepsPerValue * 8L / StepsPerWord
 
   /** A directory of the values in [from, until), or null if there are too few to need one. */
-  def build(values: Array[Long], from: Int, until: Int): Directory =
+  def build(values: Array[Long], from: Int, until: Int): RankDirectory =
     if (until - from < LeastValues) null
     else {
       val (least, greatest) = (values(from), values(until - 1))
@@ -120,7 +120,7 @@ private[index] object Directory {
         place += 1
       }
       startUpTo(words.length - 1, until)
-      new Directory(from, until, least, greatest, shift, words)
+      new RankDirectory(from, until, least, greatest, shift, words)
     }
 
   private def wordOf(step: Long): Int = (step / StepsPerWord).toInt

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.window.runtime.kernels
 import java.lang.Double.longBitsToDouble
 
 import io.github.sparkjoinery.window.logical.program.WindowCompiler
-import io.github.sparkjoinery.window.runtime.frames.{Columns, NumberColumn}
+import io.github.sparkjoinery.window.runtime.frames.{FrameColumns, NumberColumn}
 
 /**
  * Kernel for sum and avg of doubles. Each frame's sum takes as many additions as the frame has values, as in Spark, and
@@ -15,9 +15,9 @@ import io.github.sparkjoinery.window.runtime.frames.{Columns, NumberColumn}
  * @param sum,avg
  *   the result columns; null if the function is not used
  */
-private[window] final class DoubleSums(columns: Columns, input: Int, sum: NumberColumn, avg: NumberColumn)
+private[window] final class DoubleSumKernel(columns: FrameColumns, input: Int, sum: NumberColumn, avg: NumberColumn)
   extends TwoStacks {
-  private val counts = new Counts(columns, input)
+  private val counts = new NonNullCount(columns, input)
   private val suffix = new Array[Double](TwoStacks.Chunk)
   private var totals = new Array[Double](4)
   private var back = 0.0

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, 
 import io.github.sparkjoinery.artifacts.FrozenFileIndex
 
 /** Makes all scans of a query over the same index read the same listing of files, see [[FrozenFileIndex]]. */
-class ListOnce {
+class FileListings {
   private val known = new IdentityHashMap[FileIndex, FrozenFileIndex]
 
   def listed(index: FileIndex): FrozenFileIndex = synchronized(known.computeIfAbsent(index, FrozenFileIndex.freeze(_)))
@@ -18,10 +18,8 @@ class ListOnce {
     files.copy(location = listed(files.location))(SparkSession.active)
 
   /** Replaces the index of each matching scan in a plan and its subqueries by one that is listed once. */
-  def in(plan: LogicalPlan)(isOne: FileIndex => Boolean): LogicalPlan = plan.transformDownWithSubqueries {
+  def replaceIn(plan: LogicalPlan)(isOne: FileIndex => Boolean): LogicalPlan = plan.transformDownWithSubqueries {
     case leaf @ LogicalRelation(files: HadoopFsRelation, _, _, _, _) if !leaf.isStreaming && isOne(files.location) =>
       leaf.copy(relation = listed(files))
   }
-
-  def isKnown(index: FileIndex): Boolean = known.containsKey(index)
 }

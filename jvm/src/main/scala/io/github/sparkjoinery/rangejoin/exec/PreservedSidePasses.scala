@@ -16,7 +16,7 @@ import io.github.sparkjoinery.rangejoin.runtime.MatchedRows
  * [[MatchedPlacesExec]] the set of indexed rows with a match. Both run directly, with generated code of their own, and
  * appear in no plan.
  */
-private[rangejoin] class KeptSidePasses(join: BroadcastRangeJoinExec) {
+private[rangejoin] class PreservedSidePasses(join: BroadcastRangeJoinExec) {
   // Spark checks the same before it generates the code of an operator.
   private val isGenerated = join.conf.wholeStageEnabled && !join.expressions.exists(_.exists(needsRow)) &&
     !(join +: join.children).exists(plan => WholeStageCodegenExec.isTooManyFields(join.conf, plan.schema))
