@@ -26,15 +26,6 @@ trait KeyTester {
 
   /** False only if no key in the filter has this hash. */
   def mightContain(hash: Long): Boolean
-
-  /** Number of keys that were tested. */
-  def rowsTested: Long = 0
-
-  /** Number of tested keys that were not found. */
-  def rowsDropped: Long = 0
-
-  /** True if rows have passed untested because the filter dropped too few. */
-  def hasPaused: Boolean = false
 }
 
 /** Lets every key pass, in place of a filter that could not be built or read. */

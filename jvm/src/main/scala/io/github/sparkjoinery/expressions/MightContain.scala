@@ -121,17 +121,3 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
   override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): MightContain =
     copy(hash = newLeft, filter = newRight)
 }
-
-object MightContain {
-
-  /**
-   * Tests keys with a stored filter.
-   *
-   * @param keys
-   *   the keys, with the types that the filter hashes; see [[HashedKey]]
-   * @param isSelective
-   *   true if hardly any row is likely to pass
-   */
-  def apply(keys: Seq[Expression], filter: KeyFilter, isSelective: Boolean = false): MightContain =
-    MightContain(HashedKey.hash(keys), KnownFilter(filter, isSelective), pauses = true)
-}

@@ -100,12 +100,12 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         case Right(Right((filter, uncovered))) =>
           val stored = KnownFilter(filter, isSelective = whereOf(version).isDefined)
           uncovered.fold[Either[String, (Expression, String)]](Right((stored, name(version)))) { uncovered =>
-            AddedKeys.of(side, keys.map(_.mine), uncovered, stored.isSelective, session).map(added =>
+            AddedKeys.buildFilter(side, keys.map(_.mine), uncovered, stored.isSelective, session).map(added =>
               (EitherFilter(stored, added), s"${name(version)} and ${added.source}"))
           }.left.map(unused(version, _)).map { case (whole, from) =>
             Condition(
               side.other,
-              MightContain(HashedKey.hash(keys.map(_.theirs)), whole, pauses = !MayFail.ofParts(side.other)),
+              MightContain(HashedKey.hash(keys.map(_.theirs)), whole, pauses = !MayFail.onPartialKeys(side.other)),
               from,
               isNarrow(side, version),
               fitting.source.files.map(_.location)
@@ -166,8 +166,8 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     private def sidesOf(join: Join): Seq[FilteringSide] =
       if (join.isStreaming || join.getTagValue(Filtered).isDefined) Nil
       else Seq(
-        if (canPruneRight(join.joinType)) FilteringSide.of(join, join.left, join.right) else None,
-        if (canPruneLeft(join.joinType)) FilteringSide.of(join, join.right, join.left) else None
+        if (canPruneRight(join.joinType)) FilteringSide.find(join, join.left, join.right) else None,
+        if (canPruneLeft(join.joinType)) FilteringSide.find(join, join.right, join.left) else None
       ).flatten
 
     /** Returns the filters that fit, those with the fewest keys first, and the reasons why others do not. */
@@ -230,7 +230,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     /** True if the plan already has the filter, perhaps further down. */
     private def isThere(condition: Condition): Boolean = {
       val below = condition.test.hash.transform { case key: Attribute =>
-        KeyLineage.of(key, condition.on) match {
+        KeyLineage.trace(key, condition.on) match {
           case Seq(found) => found.key
           case _ => key // a UNION, whose children have filters of their own
         }

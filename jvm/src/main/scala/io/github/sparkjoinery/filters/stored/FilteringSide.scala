@@ -78,11 +78,11 @@ object FilteringSide extends PredicateHelper {
    * @param other
    *   the application side
    */
-  def of(join: Join, side: LogicalPlan, other: LogicalPlan): Option[FilteringSide] = side match {
+  def find(join: Join, side: LogicalPlan, other: LogicalPlan): Option[FilteringSide] = side match {
     case PhysicalOperation(columns, predicates, relation) =>
       for {
         source <- SourceRelation.find(relation)
-        pairs = Equalities.of(join.condition, side, other)
+        pairs = Equalities.pairsIn(join.condition, side, other)
         aliases = getAliasMap(columns)
         keys = pairs.flatMap { case (mine, others) =>
           HashedKey.column(replaceAlias(mine, aliases)).filter(c => source.output.contains(c) && !isPadded(c)).map(

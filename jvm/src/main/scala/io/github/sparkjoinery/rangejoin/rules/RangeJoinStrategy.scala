@@ -204,9 +204,9 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
    */
   private[rangejoin] def readsOtherRowsBeside(join: Join, indexed: BuildSide): Boolean =
     (join.joinType, indexed) match {
-      case (FullOuter, _) => !Seq(join.left, join.right).forall(Repeatable.ofOneOperator)
-      case (LeftOuter, BuildLeft) => !Repeatable.ofOneOperator(join.right)
-      case (RightOuter, BuildRight) => !Repeatable.ofOneOperator(join.left)
+      case (FullOuter, _) => !Seq(join.left, join.right).forall(Repeatable.withinOneOperator)
+      case (LeftOuter, BuildLeft) => !Repeatable.withinOneOperator(join.right)
+      case (RightOuter, BuildRight) => !Repeatable.withinOneOperator(join.left)
       case _ => false
     }
 

@@ -107,7 +107,7 @@ object CutHotKeys extends Rule[LogicalPlan] {
       case _ => false
     })
 
-  private def isRepeatable(plan: LogicalPlan): Boolean = Repeatable.ofOneOperator(plan) && !ParsedText.isIn(plan)
+  private def isRepeatable(plan: LogicalPlan): Boolean = Repeatable.withinOneOperator(plan) && !ParsedText.isIn(plan)
 
   /**
    * The number of parts of each hot key. None if the hottest key is too small, or leaves enough work for other cores.

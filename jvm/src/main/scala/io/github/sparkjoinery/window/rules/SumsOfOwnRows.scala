@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types._
 
-import io.github.sparkjoinery.expressions.SumMode
+import io.github.sparkjoinery.expressions.SumEvalMode
 import io.github.sparkjoinery.window.logical.program.ExactSum
 
 /**
@@ -51,7 +51,7 @@ private[window] object SumsOfOwnRows {
   }
 
   /** Sums of smaller integers fit into a bigint, as a frame has fewer than two to the 31 rows. */
-  private def fails(sum: Sum): Boolean = sum.child.dataType == LongType && SumMode.of(sum) == EvalMode.ANSI
+  private def fails(sum: Sum): Boolean = sum.child.dataType == LongType && SumEvalMode.read(sum) == EvalMode.ANSI
 
   private val DigitsOfRows = 10
 }

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.EvalMode
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 
 /** Reads the evaluation mode of a sum. Before Spark 4.1 the sum has it itself, from 4.1 on its evaluation context. */
-object SumMode {
-  def of(sum: Sum): EvalMode.Value = sum.evalContext.evalMode
+object SumEvalMode {
+  def read(sum: Sum): EvalMode.Value = sum.evalContext.evalMode
 
   /** The sum that is NULL where it overflows. */
   def orNull(sum: Sum): Sum = sum.copy(evalContext = sum.evalContext.copy(evalMode = EvalMode.TRY))
