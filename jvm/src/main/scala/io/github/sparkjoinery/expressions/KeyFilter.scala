@@ -18,16 +18,6 @@ trait KeyFilter extends Serializable {
   def newTester(pauses: Boolean = true): KeyTester
 }
 
-/** Tests the keys of one task. */
-trait KeyTester {
-
-  /** True if the next row passes untested. */
-  def skips(): Boolean = false
-
-  /** False only if no key in the filter has this hash. */
-  def mightContain(hash: Long): Boolean
-}
-
 /** Lets every key pass, in place of a filter that could not be built or read. */
 case class AbsentFilter(relation: String) extends KeyFilter {
   override def newTester(pauses: Boolean): KeyTester = new KeyTester {

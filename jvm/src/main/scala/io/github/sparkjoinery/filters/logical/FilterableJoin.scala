@@ -21,18 +21,6 @@ case class FilterableJoin(
     hint: JoinHint,
     sides: Seq[ApplicationSide])
 
-/**
- * A side of a join whose rows a runtime filter may drop.
- *
- * @param isLeft
- *   true for the left side
- * @param rows
- *   its plan
- * @param creation
- *   the plan of the other side, whose keys make the filter
- */
-case class ApplicationSide(isLeft: Boolean, rows: LogicalPlan, creation: LogicalPlan)
-
 object FilterableJoin {
 
   /** Marks a join with the side that is to be filtered; None: no side. The decision is made once for a query. */

@@ -58,16 +58,6 @@ case class FilteringSide(
   }
 }
 
-/**
- * A pair of equal keys, normalized for hashing.
- *
- * @param mine
- *   the key over the creation side's relation
- * @param theirs
- *   the key over the application side
- */
-case class HashedPair(mine: Expression, theirs: Expression)
-
 object FilteringSide extends PredicateHelper {
 
   /**

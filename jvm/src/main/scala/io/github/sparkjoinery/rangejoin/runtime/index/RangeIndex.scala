@@ -2,15 +2,8 @@ package io.github.sparkjoinery.rangejoin.runtime.index
 
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
-import org.apache.spark.sql.execution.joinery.ShippedRelation
-
 import io.github.sparkjoinery.execution.rows.{KeyIndex, RowPages}
 import io.github.sparkjoinery.rangejoin.logical.RangeTerms
-
-/** A broadcast relation that a range join searches. */
-abstract class SearchableRelation extends ShippedRelation {
-  def index: RangeIndex
-}
 
 /**
  * Rows in memory, each with a point or an interval. The rows are grouped by key, and each key's rows are sorted by

@@ -12,7 +12,7 @@ import org.apache.spark.sql.types._
 import io.github.sparkjoinery.window.logical.{FrameReach, HotKey}
 
 /** The times around cuts between which enough rows lie, found from counts by bucket. */
-class RowsOverCutsSuite extends AnyFunSuite {
+class WithRowsOverCutsSuite extends AnyFunSuite {
   private val Id = 7L
 
   /** @param from the time from which on rows are counted */
