@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.{InnermostParser, JoineryConf, PrunePartitions}
 
-import io.github.sparkjoinery.execution.{CodegenBoundaries, OneFilePerTask}
+import io.github.sparkjoinery.execution.{InsertCodegenBoundaries, OneFilePerTask}
 import io.github.sparkjoinery.filters.rules._
 import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
@@ -51,7 +51,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *      on each re-plan of adaptive execution.
  *   1. adaptive execution: [[ShareRightShuffle]] makes sure that a right side that is measured first runs once.
  *   1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] lets several tasks read a skewed partition.
- *   1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in separate stages.
+ *   1. before code generation: [[InsertCodegenBoundaries]] keeps both sides of a shuffled join in separate stages.
  *   1. EXPLAIN: [[ExplainReport]] shows the reasons below the plan, if they are switched on.
  *
  * ASOF JOIN takes the same way. The parser makes it a `Join` with an `AsOfRight` as its right child.
@@ -141,7 +141,7 @@ private object Capabilities {
 
     // independent of the operators
     extensions.injectQueryStagePrepRule(_ => OneFilePerTask)
-    extensions.injectColumnar(_ => CodegenBoundaries)
+    extensions.injectColumnar(_ => InsertCodegenBoundaries)
     extensions.injectPreCBORule(_ => ExplainReport.Show)
   }
 }
