@@ -10,7 +10,7 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.explain.ExplainReport
-import io.github.sparkjoinery.planning.plans.AlsoOfSubqueries
+import io.github.sparkjoinery.planning.plans.ApplyToSubqueryJoins
 import io.github.sparkjoinery.rangejoin.rules.{
   DistributeRangeJoin,
   RangeJoinStrategy,
@@ -62,7 +62,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`.
  *   1. optimizer: [[UseStoredRangeIndex]] finds an index in the artifact store. [[DistributeRangeJoin]] cuts a join
  *      into parts that has no equality and no small side. Both rules also see the joins of EXISTS and IN
- *      ([[AlsoOfSubqueries]]).
+ *      ([[ApplyToSubqueryJoins]]).
  *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or records why Spark keeps
  *      the join. It runs again on each re-plan of adaptive execution.
  *   1. adaptive execution, both sides shuffled: [[SplitSkewedRangeJoin]] lets several tasks read a skewed partition.
@@ -119,8 +119,8 @@ private object Capabilities {
 
     // range joins
     extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
-    extensions.injectPreCBORule(_ => AlsoOfSubqueries(UseStoredRangeIndex, DistributeRangeJoin.concerns))
-    extensions.injectPreCBORule(_ => AlsoOfSubqueries(DistributeRangeJoin, DistributeRangeJoin.concerns))
+    extensions.injectPreCBORule(_ => ApplyToSubqueryJoins(UseStoredRangeIndex, DistributeRangeJoin.concerns))
+    extensions.injectPreCBORule(_ => ApplyToSubqueryJoins(DistributeRangeJoin, DistributeRangeJoin.concerns))
     extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedRangeJoin)
 

@@ -1,6 +1,6 @@
 package io.github.sparkjoinery.execution.rows
 
-import org.apache.spark.sql.execution.joinery.ShippedRelation
+import org.apache.spark.sql.execution.joinery.BroadcastRelation
 
 /**
  * Rows in memory, grouped by key and ordered within each key. Their times are in an array of their own, so a search
@@ -19,7 +19,7 @@ final class GroupedRows private[sparkjoinery] (
     private[sparkjoinery] val pages: RowPages,
     private[sparkjoinery] val starts: Array[Int],
     private[sparkjoinery] val addresses: Array[Long],
-    private[sparkjoinery] val times: Array[Long]) extends ShippedRelation with Serializable {
+    private[sparkjoinery] val times: Array[Long]) extends BroadcastRelation with Serializable {
 
   def numRows: Int = starts(index.size)
 

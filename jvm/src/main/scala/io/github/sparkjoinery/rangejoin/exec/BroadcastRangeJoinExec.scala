@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.exchange.{BroadcastExchangeLike, ReusedExchangeExec}
-import org.apache.spark.sql.execution.joinery.ShippedRelation
+import org.apache.spark.sql.execution.joinery.BroadcastRelation
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
@@ -63,8 +63,8 @@ class BroadcastRangeJoinExec(
   }
 
   /** The broadcast index, or an [[IndexTooLarge]]. */
-  protected lazy val relation: Broadcast[ShippedRelation] = {
-    val relation = indexed.executeBroadcast[ShippedRelation]()
+  protected lazy val relation: Broadcast[BroadcastRelation] = {
+    val relation = indexed.executeBroadcast[BroadcastRelation]()
     relation.value match {
       case searchable: SearchableRelation => tell(searchable.index)
       case tooLarge: IndexTooLarge => logWarning(

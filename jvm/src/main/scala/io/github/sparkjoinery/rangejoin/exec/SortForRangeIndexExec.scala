@@ -11,7 +11,7 @@ import org.apache.spark.sql.joinery.{CustomBroadcastRows, RunSubplan}
 
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 import io.github.sparkjoinery.rangejoin.runtime.IndexParts
-import io.github.sparkjoinery.rangejoin.runtime.index.{IndexedRows, RangeRun, RangeRunMerge}
+import io.github.sparkjoinery.rangejoin.runtime.index.{PrebuiltIndex, RangeRun, RangeRunMerge}
 
 /**
  * Sorts the indexed side of a range join without keys, below the broadcast. If a broadcast collects the rows, tasks
@@ -54,7 +54,7 @@ case class SortForRangeIndexExec(start: Expression, end: Option[Expression], kee
       (runs.map(_.rowsRead).sum, new RangeRunMerge(runs.toSeq, output.length))
     } catch {
       case tooLarge: SparkException if SortForRangeIndexExec.isOfResultSize(tooLarge) =>
-        (RunSubplan.count(rows), new IndexedRows(None))
+        (RunSubplan.count(rows), new PrebuiltIndex(None))
     }
   }
 

@@ -29,7 +29,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!JoineryConf.rangeJoinEnabled || conf.numShufflePartitions < 2) plan
     else {
-      plan.foreach(LimitOfSubquery.markJoinsBelow)
+      plan.foreach(SubqueryLimit.markJoinsBelow)
       plan.transformUpWithPruning(_.containsPattern(JOIN)) {
         case join: Join if isCandidate(join) =>
           val sides = suitable(join, pairs(join, new RangeConditions(join)))
@@ -52,7 +52,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
     RangeJoinType.supports(join.joinType) && RangeConditions.mayBeIn(join) && hints.isEmpty &&
-    !LimitOfSubquery.isAbove(join) && PartsByQuantiles.missing(join).isEmpty && join.condition.exists(
+    !SubqueryLimit.isAbove(join) && PartsByQuantiles.missing(join).isEmpty && join.condition.exists(
       _.deterministic) &&
     Seq(join.left, join.right).forall(side =>
       !side.isInstanceOf[StoredRangeSide] && side.stats.sizeInBytes > RangeJoinStrategy.limit)

@@ -54,7 +54,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
         case Left(why) => declined(join, why)
       }
     case window: Window =>
-      LimitOfSubquery.markJoinsBelow(window) // the joins below are planned later
+      SubqueryLimit.markJoinsBelow(window) // the joins below are planned later
       Nil
     case side: StoredRangeSide => Seq(planLater(side.child)) // the plain rows: `broadcast` loads the index
     case _ => Nil
@@ -123,7 +123,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val stored = sides.find(side => hasIndex(sideOf(join, side)))
     val side = broadcastAlready.orElse(hinted).orElse(stored).getOrElse(sides.minBy(cost(join, _)))
     val bytes = size(join, side)
-    if (LimitOfSubquery.isAbove(join))
+    if (SubqueryLimit.isAbove(join))
       Left("a LIMIT without ORDER BY, of a correlated subquery, takes the rows that come first")
     else if (conditions.usable.isEmpty)
       Left(s"no index for ${conditions.comparisons.head.dataType.sql}")

@@ -53,7 +53,7 @@ private[window] object ExactSum {
       case sum: Sum => (sum.evaluateExpression, Nil)
       case average => (average.aggBufferAttributes.head, average.aggBufferAttributes.tail)
     }
-    val narrowed = NarrowedSum(sum, function.aggBufferAttributes.head.dataType, overflow(function))
+    val narrowed = NarrowSum(sum, function.aggBufferAttributes.head.dataType, overflow(function))
     val parts = function.aggBufferAttributes.zip(narrowed +: others).toMap[Expression, Expression]
     FilteredFunction(
       exact,

@@ -79,21 +79,21 @@ private[window] class KernelFactory(
 
   private def merged(functions: Seq[Merged]): Seq[Kernel] = if (functions.isEmpty) Nil
   else {
-    val merging = new Merging(functions.map(_.function), output, mergeable = true)
+    val evaluator = new AggregateEvaluator(functions.map(_.function), output, mergeable = true)
     val extreme = functions.flatMap(_.extreme).reduceOption(Or(_, _)).map(Predicate.create(_, output)).orNull
-    Seq(new MergedFunctions(merging, extreme, cursor, fields(functions, merging.newResult())))
+    Seq(new MergeKernel(evaluator, extreme, cursor, fields(functions, evaluator.newResult())))
   }
 
   private def growing(functions: Seq[Growing]): Seq[Kernel] = if (functions.isEmpty) Nil
   else {
-    val merging = new Merging(functions.map(_.function), output, mergeable = false)
-    Seq(new GrowingFunctions(merging, cursor, fields(functions, merging.newResult())))
+    val evaluator = new AggregateEvaluator(functions.map(_.function), output, mergeable = false)
+    Seq(new GrowingFrameKernel(evaluator, cursor, fields(functions, evaluator.newResult())))
   }
 
   private def offsets(functions: Seq[Offset]): Seq[Kernel] = if (functions.isEmpty) Nil
   else {
     def result = new SpecificInternalRow(functions.map(_.function.dataType))
-    Seq(new OffsetFunctions(functions.map(_.function), output, cursor, fields(functions, result)))
+    Seq(new OffsetKernel(functions.map(_.function), output, cursor, fields(functions, result)))
   }
 
   private def numbers(function: Option[FunctionProgram]): NumberColumn = function.map { function =>

@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.lastjoin.runtime
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Slice => _, _}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.joinery.ScarceMemory
 import org.apache.spark.sql.types._
@@ -13,8 +13,8 @@ import io.github.sparkjoinery.execution.rows.RowGrouping
 /**
  * What a slice of the right side lets pass and carries over, where there is no memory for all that is to be carried.
  */
-class SliceSuite extends JoinerySession {
-  import SliceSuite._
+class PartRowIteratorSuite extends JoinerySession {
+  import PartRowIteratorSuite._
 
   for (longKeys <- Seq(true, false); left <- Seq(0L, 60000L, 300000L, 1500000L, 100000000L)) {
     test(s"${if (longKeys) "keys that are longs" else "keys of two columns"}, $left bytes left") {
@@ -40,7 +40,7 @@ class SliceSuite extends JoinerySession {
   }
 }
 
-private object SliceSuite {
+private object PartRowIteratorSuite {
   val Keys = 20000
 
   def lastTime(key: Int): Long = 90L - key % 7
@@ -61,7 +61,13 @@ private object SliceSuite {
       Some(columns(1)),
       onlyLast = false,
       numFields = 3)
-    new Slice(rows, UnsafeProjection.create(columns.slice(1, 2)), 1, Array(100L), Some(terms), new SQLMetric("sum"))
+    new PartRowIterator(
+      rows,
+      UnsafeProjection.create(columns.slice(1, 2)),
+      1,
+      Array(100L),
+      Some(terms),
+      new SQLMetric("sum"))
       .map(row => (row.getLong(0), row.getLong(1)))
   }
 }

@@ -4,7 +4,7 @@ import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.rangejoin.EventsAndSpans
 
 /** A LIMIT of a correlated subquery takes the first rows that a join gives for each outer row. */
-class LimitOfSubquerySuite extends EventsAndSpans {
+class SubqueryLimitSuite extends EventsAndSpans {
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()

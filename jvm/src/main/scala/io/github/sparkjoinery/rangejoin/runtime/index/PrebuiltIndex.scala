@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.rangejoin.runtime.index
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.execution.joinery.ShippedRelation
+import org.apache.spark.sql.execution.joinery.BroadcastRelation
 
 /**
  * Takes the place of the rows that a broadcast collects, if their index exists already. The iterator is empty.
@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.joinery.ShippedRelation
  * @param index
  *   None if the index is too large to be broadcast
  */
-private[rangejoin] final class IndexedRows(val index: Option[ShippedRelation]) extends Iterator[InternalRow] {
+private[rangejoin] final class PrebuiltIndex(val index: Option[BroadcastRelation]) extends Iterator[InternalRow] {
   override def hasNext: Boolean = false
   override def next(): InternalRow = throw new NoSuchElementException
 }

@@ -17,11 +17,11 @@ import io.github.sparkjoinery.window.logical.program.ExactSum
  * @param results
  *   the original columns, over the computed ones
  */
-private[window] case class SumsOfOwnRows(computed: Seq[NamedExpression], results: Seq[NamedExpression])
+private[window] case class SumOverflowRewrite(computed: Seq[NamedExpression], results: Seq[NamedExpression])
 
-private[window] object SumsOfOwnRows {
+private[window] object SumOverflowRewrite {
 
-  def find(columns: Seq[NamedExpression]): SumsOfOwnRows = {
+  def find(columns: Seq[NamedExpression]): SumOverflowRewrite = {
     val split = columns.map {
       case column @ Alias(window @ WindowExpression(over @ AggregateExpression(sum: Sum, _, _, _, _), _), name)
           if fails(sum) =>
@@ -36,7 +36,7 @@ private[window] object SumsOfOwnRows {
         (Seq(orNull, count), Alias(found, name)(column.exprId, column.qualifier, column.explicitMetadata))
       case column => (Seq(column), column.toAttribute)
     }
-    SumsOfOwnRows(split.flatMap(_._1), split.map(_._2))
+    SumOverflowRewrite(split.flatMap(_._1), split.map(_._2))
   }
 
   /** The reason why a window cannot be cut; None if it can. */

@@ -8,7 +8,7 @@ import io.github.sparkjoinery.execution.rows.{RowGrouping, TaskRowsBuilder}
 import io.github.sparkjoinery.execution.skew.Cuts
 
 /** Iterates over the rows of one part, then over the rows carried into it if `carry` is given. */
-private[lastjoin] class Slice(
+private[lastjoin] class PartRowIterator(
     rows: Iterator[InternalRow],
     timeOf: UnsafeProjection,
     part: Int,
@@ -26,10 +26,11 @@ private[lastjoin] class Slice(
     while (next_ == null && rows.hasNext) {
       val row = rows.next()
       val time = timeOf(row)
-      val at = if (time.isNullAt(0)) { if (carry.isEmpty) cuts.length else Slice.Nowhere }
+      val at = if (time.isNullAt(0)) { if (carry.isEmpty) cuts.length else PartRowIterator.Nowhere }
       else Cuts.partOf(time.getLong(0), cuts)
       if (at == part) next_ = row
-      else if (at < part && at != Slice.Nowhere && before.exists(!_.add(row.asInstanceOf[UnsafeRow]))) next_ = row
+      else if (at < part && at != PartRowIterator.Nowhere && before.exists(!_.add(row.asInstanceOf[UnsafeRow])))
+        next_ = row
     }
     if (next_ == null && rest == null) {
       rest = before.fold(Iterator.empty[InternalRow])(_.drain().map { row => carried += 1; row })
@@ -44,6 +45,6 @@ private[lastjoin] class Slice(
   }
 }
 
-private object Slice {
+private object PartRowIterator {
   val Nowhere: Int = -1
 }

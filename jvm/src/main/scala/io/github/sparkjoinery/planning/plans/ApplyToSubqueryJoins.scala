@@ -16,7 +16,7 @@ import io.github.sparkjoinery.planning.explain.Decision
  * @param concerns
  *   true if `rule` may change the join of such a subquery; building the joins takes time
  */
-case class AlsoOfSubqueries(rule: Rule[LogicalPlan], concerns: SubqueryExpression => Boolean)
+case class ApplyToSubqueryJoins(rule: Rule[LogicalPlan], concerns: SubqueryExpression => Boolean)
   extends Rule[LogicalPlan] {
   override val ruleName: String = rule.ruleName
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import io.github.sparkjoinery.window.runtime.rows.RowCursor
 
 /** Kernel for lag and lead. The frame of a row is the one row at the offset, or empty. */
-private[window] final class OffsetFunctions(
+private[window] final class OffsetKernel(
     functions: Seq[OffsetWindowFunction],
     input: Seq[Attribute],
     cursor: Int => RowCursor,

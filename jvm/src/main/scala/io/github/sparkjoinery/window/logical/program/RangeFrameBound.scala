@@ -10,7 +10,7 @@ import io.github.sparkjoinery.expressions.AddInterval
 /**
  * The value at which a RANGE frame begins or ends, computed by the same expressions as in Spark's own window operator.
  */
-private[window] object RangeBound {
+private[window] object RangeFrameBound {
 
   /** @return None if Joinery cannot represent the order column or the offset as a long */
   def bound(order: SortOrder, offset: Expression): Option[Expression] = {

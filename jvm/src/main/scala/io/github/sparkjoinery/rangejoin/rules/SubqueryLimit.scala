@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
  * a LIMIT into a window that numbers rows without an order, which no query can write. Stock Spark takes the same rows
  * each time, but a range join finds its candidates in another order.
  */
-private[rangejoin] object LimitOfSubquery {
+private[rangejoin] object SubqueryLimit {
   private val Below = TreeNodeTag[Unit]("joinery_below_limit")
 
   /**

@@ -9,7 +9,7 @@ import scala.collection.Iterator;
  * What Spark's broadcast exchange accepts besides an array of rows. Its trait is sealed to scalac, hence Java; nobody but
  * our own operators, which know the subclass, ever reads from one.
  */
-public abstract class ShippedRelation implements HashedRelation {
+public abstract class BroadcastRelation implements HashedRelation {
 
   private static UnsupportedOperationException notForSpark() {
     return new UnsupportedOperationException("This broadcast is read by a Joinery operator only.");

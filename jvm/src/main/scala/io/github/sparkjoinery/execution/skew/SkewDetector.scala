@@ -14,7 +14,7 @@ import org.apache.spark.sql.internal.SQLConf
  * @param minPart
  *   smallest part of a skewed partition in bytes; Spark's advisory size by default
  */
-private[sparkjoinery] class Skew(
+private[sparkjoinery] class SkewDetector(
     stage: ShuffleQueryStageExec,
     minPartition: Long,
     minPart: Long = SQLConf.get.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)) {
@@ -38,7 +38,7 @@ private[sparkjoinery] class Skew(
   }
 }
 
-private[sparkjoinery] object Skew {
+private[sparkjoinery] object SkewDetector {
 
   /**
    * True if the shuffle's partition sizes are known, Spark and not the user asked for the shuffle, and it shuffles rows

@@ -8,7 +8,10 @@ import io.github.sparkjoinery.window.logical.program.FilteredFunction
 /**
  * Evaluates Spark's own expressions for several functions of one frame. Their buffers are adjacent fields of one row.
  */
-private[window] final class Merging(functions: Seq[FilteredFunction], input: Seq[Attribute], mergeable: Boolean) {
+private[window] final class AggregateEvaluator(
+    functions: Seq[FilteredFunction],
+    input: Seq[Attribute],
+    mergeable: Boolean) {
   private val attributes = functions.flatMap(_.function.aggBufferAttributes)
   private val right = functions.flatMap(_.function.inputAggBufferAttributes)
   private val joined = new JoinedRow

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{DataType, Decimal, YearMonthIntervalType}
  * @param overflow
  *   the result if the type cannot hold the sum, NULL or an error
  */
-private[window] case class NarrowedSum(child: Expression, dataType: DataType, overflow: Expression)
+private[window] case class NarrowSum(child: Expression, dataType: DataType, overflow: Expression)
   extends UnaryExpression
   with CodegenFallback {
   override def nullIntolerant: Boolean = true
@@ -26,5 +26,5 @@ private[window] case class NarrowedSum(child: Expression, dataType: DataType, ov
     }
   }
 
-  override protected def withNewChildInternal(newChild: Expression): NarrowedSum = copy(child = newChild)
+  override protected def withNewChildInternal(newChild: Expression): NarrowSum = copy(child = newChild)
 }

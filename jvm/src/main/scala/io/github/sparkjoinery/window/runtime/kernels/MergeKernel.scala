@@ -16,8 +16,8 @@ import io.github.sparkjoinery.window.runtime.rows.RowCursor
  * @param results
  *   one row of results per row of the batch
  */
-private[window] final class MergedFunctions(
-    functions: Merging,
+private[window] final class MergeKernel(
+    functions: AggregateEvaluator,
     extreme: BasePredicate,
     cursor: Int => RowCursor,
     results: Array[SpecificInternalRow])

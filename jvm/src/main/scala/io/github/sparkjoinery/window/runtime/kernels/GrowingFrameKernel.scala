@@ -8,8 +8,8 @@ import io.github.sparkjoinery.window.runtime.rows.RowCursor
  * Kernel for functions over a frame that begins with the partition. Such a frame only grows, so the functions need not
  * be mergeable (row_number, for example).
  */
-private[window] final class GrowingFunctions(
-    functions: Merging,
+private[window] final class GrowingFrameKernel(
+    functions: AggregateEvaluator,
     cursor: Int => RowCursor,
     results: Array[SpecificInternalRow]) extends Kernel {
   private val buffer = functions.newBuffer()

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /** Joins left rows with their matches if no code is generated. It is sent to the executors instead of the plan. */
-private[lastjoin] case class JoinedRows(
+private[lastjoin] case class LastJoinOutput(
     output: Seq[Attribute],
     left: Seq[Attribute],
     right: Seq[Attribute],
