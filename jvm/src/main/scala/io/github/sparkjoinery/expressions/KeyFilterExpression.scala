@@ -3,13 +3,10 @@ package io.github.sparkjoinery.expressions
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
-/** An expression that a runtime filter compares keys with. The filter drops only rows that match nothing. */
-trait RuntimeFilterExpression extends Expression
-
 /**
  * An expression that holds a filter, from the store or built while the query runs. It cannot be evaluated to a value.
  */
-trait KeyFilterExpression extends RuntimeFilterExpression {
+trait KeyFilterExpression extends Expression {
 
   /** The filter. Available on the driver, after the subquery that builds it has finished. */
   def keyFilter: KeyFilter

@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.execution.{ColumnarToRowTransition, LogicalRDD, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.types.{DoubleType, FloatType}
 
-import io.github.sparkjoinery.expressions.RuntimeFilterExpression
+import io.github.sparkjoinery.expressions.KeyFilterExpression
 
 /** Tests if a plan that is read twice in one query returns the same rows both times. */
 object Repeatable {
@@ -111,7 +111,7 @@ object Repeatable {
     }
 
   private def hasSubquery(expression: Expression): Boolean = expression match {
-    case _: RuntimeFilterExpression => false
+    case _: KeyFilterExpression => false
     case _: SubqueryExpression => true
     case other => other.children.exists(hasSubquery)
   }

@@ -6,8 +6,8 @@ import org.apache.spark.sql.execution.joins.HashedRelation;
 import scala.collection.Iterator;
 
 /**
- * What Spark's broadcast exchange accepts besides an array of rows. Its trait is sealed to scalac, hence Java; nobody but
- * our own operators, which know the subclass, ever reads from one.
+ * A relation that Spark's broadcast exchange accepts in place of an array of rows. Scala cannot extend the sealed trait
+ * of Spark, so this class is written in Java. Only Joinery's operators, which know the subclass, read it.
  */
 public abstract class BroadcastRelation implements HashedRelation {
 

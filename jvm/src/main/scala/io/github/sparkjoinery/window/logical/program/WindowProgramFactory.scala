@@ -3,8 +3,8 @@ package io.github.sparkjoinery.window.logical.program
 import org.apache.spark.sql.catalyst.expressions.{SortOrder, WindowExpression}
 
 /**
- * Sends the programs of a window to its tasks, with all that is needed to compile them again. A plan that runs again
- * uses the RDD and the programs of its first run, but its tasks may have other settings.
+ * Supplies the tasks of a window with its programs, and holds all that is needed to compile them again. A plan that
+ * runs again uses the RDD and the programs of its first run, but its tasks may have other settings.
  *
  * @param settings
  *   the settings under which the programs are compiled

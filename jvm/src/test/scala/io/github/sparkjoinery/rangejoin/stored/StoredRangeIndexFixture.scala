@@ -8,7 +8,7 @@ import io.github.sparkjoinery.artifacts.StoredArtifacts
 import io.github.sparkjoinery.rangejoin.RangeJoinChecks
 
 /** A table `spans` of intervals, indexes of it in a store, and a view `events` of points. */
-trait StoredRangeIndexes extends RangeJoinChecks with StoredArtifacts {
+trait StoredRangeIndexFixture extends RangeJoinChecks with StoredArtifacts {
 
   protected val Stored = "StoredRangeIndex"
   protected val Join = "SELECT e.id, s.id AS sid, s.name FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi"
