@@ -23,7 +23,7 @@ case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, o
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RangeBound =
     copy(probe = newChildren(0), indexed = newChildren(1))
 
-  /** With the other side indexed. */
+  /** Returns the bound with the sides swapped, for an index on the other side. */
   def reversed: RangeBound = copy(probe = indexed, indexed = probe, offset = offset.reversed)
 
   /** The bound as a long, or another long where the bound fails. */
