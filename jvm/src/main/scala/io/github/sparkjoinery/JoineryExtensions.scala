@@ -3,14 +3,14 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.{InnermostParser, JoineryConf, PrunePartitions}
 
-import io.github.sparkjoinery.execution.{CodegenBoundaries, OneFilePerTask}
+import io.github.sparkjoinery.execution.{InsertCodegenBoundaries, OneFilePerTask}
 import io.github.sparkjoinery.filters.rules._
 import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
 import io.github.sparkjoinery.lastjoin.rules._
 import io.github.sparkjoinery.parser.JoineryParser
 import io.github.sparkjoinery.planning.explain.ExplainReport
-import io.github.sparkjoinery.planning.plans.AlsoOfSubqueries
+import io.github.sparkjoinery.planning.plans.ApplyToSubqueryJoins
 import io.github.sparkjoinery.rangejoin.rules.{
   DistributeRangeJoin,
   RangeJoinStrategy,
@@ -49,9 +49,9 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. optimizer and adaptive execution: [[RemoveEmptySides]] removes a join with an empty side.
  *   1. planner: [[LastJoinStrategy]] chooses `BroadcastLastJoin`, `ShuffledHashLastJoin` or `SortMergeLastJoin`, again
  *      on each re-plan of adaptive execution.
- *   1. adaptive execution: [[WaitForOwnRightSide]] makes sure that a right side that is measured first runs once.
+ *   1. adaptive execution: [[ShareRightShuffle]] makes sure that a right side that is measured first runs once.
  *   1. adaptive execution, both sides shuffled: [[SplitSkewedLastJoin]] lets several tasks read a skewed partition.
- *   1. before code generation: [[CodegenBoundaries]] keeps both sides of a shuffled join in separate stages.
+ *   1. before code generation: [[InsertCodegenBoundaries]] keeps both sides of a shuffled join in separate stages.
  *   1. EXPLAIN: [[ExplainReport]] shows the reasons below the plan, if they are switched on.
  *
  * ASOF JOIN takes the same way. The parser makes it a `Join` with an `AsOfRight` as its right child.
@@ -62,7 +62,7 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. analyzer, resolution: [[ResolveRangeJoinHint]] reads the hint `RANGE_JOIN`.
  *   1. optimizer: [[UseStoredRangeIndex]] finds an index in the artifact store. [[DistributeRangeJoin]] cuts a join
  *      into parts that has no equality and no small side. Both rules also see the joins of EXISTS and IN
- *      ([[AlsoOfSubqueries]]).
+ *      ([[ApplyToSubqueryJoins]]).
  *   1. planner: [[RangeJoinStrategy]] chooses `BroadcastRangeJoin` or `ShuffledRangeJoin`, or records why Spark keeps
  *      the join. It runs again on each re-plan of adaptive execution.
  *   1. adaptive execution, both sides shuffled: [[SplitSkewedRangeJoin]] lets several tasks read a skewed partition.
@@ -114,13 +114,13 @@ private object Capabilities {
     extensions.injectPreCBORule(_ => DistributeLastJoin)
     extensions.injectRuntimeOptimizerRule(_ => RemoveEmptySides)
     extensions.injectPlannerStrategy(_ => LastJoinStrategy)
-    extensions.injectQueryStagePrepRule(_ => WaitForOwnRightSide)
+    extensions.injectQueryStagePrepRule(_ => ShareRightShuffle)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
 
     // range joins
     extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
-    extensions.injectPreCBORule(_ => AlsoOfSubqueries(UseStoredRangeIndex, DistributeRangeJoin.concerns))
-    extensions.injectPreCBORule(_ => AlsoOfSubqueries(DistributeRangeJoin, DistributeRangeJoin.concerns))
+    extensions.injectPreCBORule(_ => ApplyToSubqueryJoins(UseStoredRangeIndex, DistributeRangeJoin.concerns))
+    extensions.injectPreCBORule(_ => ApplyToSubqueryJoins(DistributeRangeJoin, DistributeRangeJoin.concerns))
     extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
     extensions.injectQueryStagePrepRule(_ => SplitSkewedRangeJoin)
 
@@ -141,7 +141,7 @@ private object Capabilities {
 
     // independent of the operators
     extensions.injectQueryStagePrepRule(_ => OneFilePerTask)
-    extensions.injectColumnar(_ => CodegenBoundaries)
+    extensions.injectColumnar(_ => InsertCodegenBoundaries)
     extensions.injectPreCBORule(_ => ExplainReport.Show)
   }
 }

@@ -5,8 +5,6 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.JsonNode
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.sql.types.StructField
-
 /** The artifact is damaged and must not be used. The message is the reason, on one line. */
 class DamagedArtifactException(reason: String) extends RuntimeException(reason)
 
@@ -98,36 +96,4 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
   def lists(name: String): Seq[Seq[String]] = elements(json, name).map(_.elements().asScala.map(_.asText).toSeq)
 }
 
-/**
- * How the job read the source.
- *
- * @param schema
- *   name and type of each column, and its default in files without the column, as SQL; empty text for NULL
- */
-case class Source(
-    provider: String,
-    options: String,
-    schema: Seq[(String, String, String)],
-    partitionColumns: Set[String])
-
-object Source {
-
-  /** Describes a column in the form of `Source.schema`. */
-  def columnOf(field: StructField): (String, String, String) = {
-    val default = "EXISTS_DEFAULT"
-    val absent = if (field.metadata.contains(default)) field.metadata.getString(default) else ""
-    (field.name, field.dataType.catalogString, absent)
-  }
-}
-
 case class StoredFile(path: String, length: Long, sha256: String)
-
-/** The state of the source when the artifact was built. */
-sealed trait Fingerprint
-
-/** @param files canonical URI -> length and modification time in milliseconds */
-case class Files(files: Map[String, (Long, Long)]) extends Fingerprint
-
-/** @param tableId None for formats whose version numbers are unique across tables */
-case class Snapshot(tableId: Option[String], version: String) extends Fingerprint
-case class NoFingerprint(reason: String) extends Fingerprint

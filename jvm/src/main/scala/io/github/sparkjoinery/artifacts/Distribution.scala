@@ -12,9 +12,9 @@ import org.apache.spark.sql.types._
  * @param time
  *   the column that the boundaries are values of
  */
-case class Distribution(relation: String, keys: Seq[String], time: String, hot: Seq[HotKey])
+case class Distribution(relation: String, keys: Seq[String], time: String, hot: Seq[HotKeyQuantiles])
 
-case class HotKey(key: Seq[Any], rows: Long, boundaries: Seq[Any])
+case class HotKeyQuantiles(key: Seq[Any], rows: Long, boundaries: Seq[Any])
 
 object Distribution {
   val Kind = "distribution"
@@ -31,7 +31,7 @@ object Distribution {
    */
   def read(version: ArtifactVersion, files: StoreFiles, types: String => DataType): Distribution = {
     val (keys, time) = columns(version)
-    val hot = Seq.newBuilder[HotKey]
+    val hot = Seq.newBuilder[HotKeyQuantiles]
     val read = StructType(
       Seq(
         StructField("is_hot", BooleanType),
@@ -42,7 +42,7 @@ object Distribution {
         if (!row.isNullAt(0) && row.getBoolean(0) && !row.isNullAt(2)) {
           val boundaries = row.getArray(2).toObjectArray(types(time)).toSeq
           if (boundaries.nonEmpty)
-            hot += HotKey(
+            hot += HotKeyQuantiles(
               keys.zipWithIndex.map { case (key, i) => row.get(i + 3, types(key)) },
               row.getLong(1),
               boundaries.filter(_ != null))

@@ -17,13 +17,6 @@ class FilterTester(blocks: Int, words: Array[Long], pauses: Boolean = true) exte
   private var passed = 0
   private var pause = FirstPause
   private var unseen = 0 // rows of this pause still to pass untested
-  private var paused = false
-  private var testedBefore = 0L
-  private var droppedBefore = 0L
-
-  override def rowsTested: Long = testedBefore + tested
-  override def rowsDropped: Long = droppedBefore + tested - passed
-  override def hasPaused: Boolean = paused
 
   override def skips(): Boolean = unseen > 0 && {
     unseen -= 1
@@ -41,11 +34,8 @@ class FilterTester(blocks: Int, words: Array[Long], pauses: Boolean = true) exte
   private def judge(): Unit = {
     if (pauses && passed > Window / 10 * 9) {
       unseen = pause
-      paused = true
       pause = math.min(pause * 2, LongestPause)
     } else pause = FirstPause
-    testedBefore = rowsTested
-    droppedBefore = rowsDropped
     tested = 0
     passed = 0
   }

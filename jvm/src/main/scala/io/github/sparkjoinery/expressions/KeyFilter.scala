@@ -18,25 +18,6 @@ trait KeyFilter extends Serializable {
   def newTester(pauses: Boolean = true): KeyTester
 }
 
-/** Tests the keys of one task. */
-trait KeyTester {
-
-  /** True if the next row passes untested. */
-  def skips(): Boolean = false
-
-  /** False only if no key in the filter has this hash. */
-  def mightContain(hash: Long): Boolean
-
-  /** Number of keys that were tested. */
-  def rowsTested: Long = 0
-
-  /** Number of tested keys that were not found. */
-  def rowsDropped: Long = 0
-
-  /** True if rows have passed untested because the filter dropped too few. */
-  def hasPaused: Boolean = false
-}
-
 /** Lets every key pass, in place of a filter that could not be built or read. */
 case class AbsentFilter(relation: String) extends KeyFilter {
   override def newTester(pauses: Boolean): KeyTester = new KeyTester {

@@ -4,51 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
-import org.apache.spark.sql.types.{BinaryType, BooleanType, DataType}
-
-/** An expression that a runtime filter compares keys with. The filter drops only rows that match nothing. */
-trait OfRuntimeFilter extends Expression
-
-/**
- * An expression that holds a filter, from the store or built while the query runs. It cannot be evaluated to a value.
- */
-trait KeyFilterExpression extends OfRuntimeFilter {
-
-  /** The filter. Available on the driver, after the subquery that builds it has finished. */
-  def keyFilter: KeyFilter
-
-  /** True if hardly any row is likely to pass. */
-  def isSelective: Boolean
-  override def nullable: Boolean = false
-  override def dataType: DataType = BinaryType
-}
-
-/**
- * A filter that exists when the rows it tests are planned.
- *
- * @param tables
- *   the tables that the query has read the keys from; empty for a filter of the store
- */
-case class KnownFilter(keyFilter: KeyFilter, isSelective: Boolean = false, tables: Seq[String] = Nil)
-  extends LeafExpression with KeyFilterExpression with Unevaluable {
-  override def toString: String = keyFilter.relation
-}
-
-/** Combines two filters: a stored one, and one of the keys that have been added since. */
-case class EitherFilter(stored: Expression, added: Expression) extends BinaryExpression with KeyFilterExpression
-  with Unevaluable {
-  override def left: Expression = stored
-  override def right: Expression = added
-  override def toString: String = s"$stored and $added"
-
-  override def keyFilter: KeyFilter = EitherKeyFilter(partOf(stored).keyFilter, partOf(added).keyFilter)
-  override def isSelective: Boolean = partOf(stored).isSelective && partOf(added).isSelective
-
-  private def partOf(filter: Expression) = filter.asInstanceOf[KeyFilterExpression]
-
-  override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): EitherFilter =
-    copy(stored = newLeft, added = newRight)
-}
+import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
  * True if a filter may contain a key; false if it surely does not, or if the key is NULL; true if the key throws,
@@ -120,18 +76,4 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
 
   override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): MightContain =
     copy(hash = newLeft, filter = newRight)
-}
-
-object MightContain {
-
-  /**
-   * Tests keys with a stored filter.
-   *
-   * @param keys
-   *   the keys, with the types that the filter hashes; see [[HashedKey]]
-   * @param isSelective
-   *   true if hardly any row is likely to pass
-   */
-  def apply(keys: Seq[Expression], filter: KeyFilter, isSelective: Boolean = false): MightContain =
-    MightContain(HashedKey.hash(keys), KnownFilter(filter, isSelective), pauses = true)
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
 
 import io.github.sparkjoinery.planning.explain.Decision
-import io.github.sparkjoinery.rangejoin.exec.{BroadcastRangeJoinExec, KeptSidePasses, ShuffledRangeJoinExec}
+import io.github.sparkjoinery.rangejoin.exec.{BroadcastRangeJoinExec, PreservedSidePasses, ShuffledRangeJoinExec}
 import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
 
 /** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
@@ -249,8 +249,9 @@ class RangeJoinPlanSuite extends EventsAndSpans {
         query.collect()
         val operator = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get
         assert(operator.metrics("probes").value == 500, s"$join $conf")
-        def areGenerated: Boolean = Seq(new KeptSidePasses(operator)).flatMap(all => Seq(all.pairs, all.matchedPlaces))
-          .forall(_.isInstanceOf[WholeStageCodegenExec])
+        def areGenerated: Boolean =
+          Seq(new PreservedSidePasses(operator)).flatMap(all => Seq(all.pairs, all.matchedPlaces))
+            .forall(_.isInstanceOf[WholeStageCodegenExec])
         assert(areGenerated == (conf == Generated))
         withConf("spark.sql.codegen.maxFields" -> "1")(assert(!areGenerated))
       }

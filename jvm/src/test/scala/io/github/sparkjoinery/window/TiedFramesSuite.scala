@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import io.github.sparkjoinery.window.logical.program.FilteredFunction
 import io.github.sparkjoinery.window.runtime.FrameBatches
-import io.github.sparkjoinery.window.runtime.kernels.{Kernel, MergedFunctions, Merging}
+import io.github.sparkjoinery.window.runtime.kernels.{AggregateEvaluator, Kernel, MergeKernel}
 import io.github.sparkjoinery.window.runtime.rows.RowCursor
 
 /**
@@ -42,13 +42,13 @@ class TiedFramesSuite extends WindowChecks {
   }
 
   private val cursor: RowCursor = () => row
-  private val merging = new Merging(Seq(FilteredFunction(sum, None)), Seq(value), mergeable = true)
-  private val results = Array.fill(FrameBatches.Rows)(merging.newResult())
+  private val evaluator = new AggregateEvaluator(Seq(FilteredFunction(sum, None)), Seq(value), mergeable = true)
+  private val results = Array.fill(FrameBatches.Rows)(evaluator.newResult())
 
   private def merged(extreme: Int => Boolean): Kernel = {
     var looked = -1
     val predicate: BasePredicate = _ => { looked += 1; extreme(looked) }
-    new MergedFunctions(merging, predicate, _ => cursor, results)
+    new MergeKernel(evaluator, predicate, _ => cursor, results)
   }
 
   test("rows with the same frame share a sum in order") {

@@ -139,22 +139,6 @@ final class RowPages(@transient private val memory: BuildMemory) extends Seriali
   /** Drops a page. Its rows must not be read any more; the caller releases the memory. */
   def drop(page: Int): Unit = pages(page) = null
 
-  /**
-   * Drops the pages before the page of a row.
-   *
-   * @return
-   *   their bytes
-   */
-  def dropBefore(address: Long): Long = {
-    var (page, dropped) = ((address >>> 32).toInt - 1, 0L)
-    while (page >= 0 && pages(page) != null) {
-      dropped += pages(page).length
-      pages(page) = null
-      page -= 1
-    }
-    dropped
-  }
-
   private def put(address: Long, row: UnsafeRow): Unit = {
     val page = pageOf(address)
     Platform.putInt(page, offset(address), row.getSizeInBytes)

@@ -16,7 +16,7 @@ object Equalities extends PredicateHelper {
    * @return
    *   the key of `side`, and the key of `other`, which is cheap to compute
    */
-  def of(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): Seq[(Expression, Expression)] =
+  def pairsIn(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): Seq[(Expression, Expression)] =
     condition.toSeq.flatMap(splitConjunctivePredicates).collect {
       case EqualTo(a, b) if canEvaluate(a, side) && canEvaluate(b, other) => (a, b)
       case EqualTo(b, a) if canEvaluate(a, side) && canEvaluate(b, other) => (a, b)
@@ -48,13 +48,13 @@ object Equalities extends PredicateHelper {
    * move anywhere. Other keys may move through projections and predicates, where they meet the same rows. No filter
    * moves to a place where a user's function, in Python for example, would be computed twice per row.
    */
-  def isHarmless(key: Expression, side: LogicalPlan): Boolean = KeyLineage.of(key, side).forall { found =>
+  def isHarmless(key: Expression, side: LogicalPlan): Boolean = KeyLineage.trace(key, side).forall { found =>
     found.isColumn || found.isConstant || found.isChain && isCheap(found.key)
   }
 
   /** True if a key throws no error where its columns come from, even for rows that the query drops above. */
   def neverFails(key: Expression, side: LogicalPlan): Boolean =
-    !KeyLineage.of(key, side).exists(found => MayFail(found.key))
+    !KeyLineage.trace(key, side).exists(found => MayFail(found.key))
 
   /** True if a key is NULL, and so equal to nothing, when all its columns are NULL. False for `coalesce(k, 0)`. */
   def isNullOfNulls(key: Expression): Boolean = {

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftOuter, LeftSingle, Ri
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import io.github.sparkjoinery.expressions.MightContain
-import io.github.sparkjoinery.planning.plans.PreservesLeft
+import io.github.sparkjoinery.planning.plans.LeftOuterLike
 
 /**
  * Estimates if a filter saves more than it costs: the bytes read to build it, against the bytes that need not be
@@ -132,7 +132,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
     case Join(left, _, LeftOuter | LeftSingle, _, _) => conditions(left)
     case Join(_, right, RightOuter, _, _) => conditions(right)
     case Join(_, _, FullOuter, _, _) => Nil
-    case join: PreservesLeft => conditions(join.left)
+    case join: LeftOuterLike => conditions(join.left)
     case stage: LogicalQueryStage => conditions(stage.logicalPlan)
     case _ => plan.children.flatMap(conditions)
   }

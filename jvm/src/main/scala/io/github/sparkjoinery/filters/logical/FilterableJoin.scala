@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
 
-import io.github.sparkjoinery.planning.plans.{MatchesRightRows, PreservesLeft}
+import io.github.sparkjoinery.planning.plans.{LeftOuterLike, ShuffledLeftOuterLike}
 
 /**
  * A join of which rows without a match may be dropped.
@@ -20,18 +20,6 @@ case class FilterableJoin(
     condition: Option[Expression],
     hint: JoinHint,
     sides: Seq[ApplicationSide])
-
-/**
- * A side of a join whose rows a runtime filter may drop.
- *
- * @param isLeft
- *   true for the left side
- * @param rows
- *   its plan
- * @param creation
- *   the plan of the other side, whose keys make the filter
- */
-case class ApplicationSide(isLeft: Boolean, rows: LogicalPlan, creation: LogicalPlan)
 
 object FilterableJoin {
 
@@ -46,7 +34,7 @@ object FilterableJoin {
       val left = Option.when(dropsLeft(join.joinType))(ApplicationSide(isLeft = true, join.left, join.right))
       val right = Option.when(dropsRight(join.joinType))(ApplicationSide(isLeft = false, join.right, join.left))
       Some(FilterableJoin(join, join.condition, join.hint, (left ++ right).toSeq))
-    case join: PreservesLeft if !join.isStreaming =>
+    case join: LeftOuterLike if !join.isStreaming =>
       Some(FilterableJoin(
         join,
         join.condition,
@@ -57,7 +45,7 @@ object FilterableJoin {
 
   /** True for the operators of joins that shuffle both sides. */
   def isShuffled(join: SparkPlan): Boolean = join match {
-    case _: SortMergeJoinExec | _: ShuffledHashJoinExec | _: MatchesRightRows => true
+    case _: SortMergeJoinExec | _: ShuffledHashJoinExec | _: ShuffledLeftOuterLike => true
     case _ => false
   }
 

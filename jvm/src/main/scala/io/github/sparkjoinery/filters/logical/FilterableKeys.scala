@@ -67,7 +67,7 @@ object FilterableKeys extends PredicateHelper {
   def between(condition: Option[Expression], side: LogicalPlan, other: LogicalPlan): FilterableKeys = FilterableKeys(
     side,
     harmless(
-      Equalities.of(condition, other, side).collect {
+      Equalities.pairsIn(condition, other, side).collect {
         case (creation, application)
             if HashedKey.typeOf(creation.dataType).isDefined && HashedKey.typeOf(creation.dataType) == HashedKey.typeOf(
               application.dataType) && Equalities.isCheap(creation) => Key(creation, application)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
-import io.github.sparkjoinery.planning.plans.PreservesLeft
+import io.github.sparkjoinery.planning.plans.LeftOuterLike
 
 /** Tests and marks of joins, shared by stored and built filters. */
 object FilteredJoin extends JoinSelectionHelper with SQLConfHelper {
@@ -16,7 +16,7 @@ object FilteredJoin extends JoinSelectionHelper with SQLConfHelper {
   /** True if a side of the join will be broadcast, by hint or by size. */
   def isBroadcast(plan: LogicalPlan): Boolean = plan match {
     case join: Join => isBroadcast(join)
-    case join: PreservesLeft => join.isBroadcast
+    case join: LeftOuterLike => join.isBroadcast
     case _ => false
   }
 

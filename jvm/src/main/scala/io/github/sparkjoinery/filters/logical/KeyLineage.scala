@@ -44,10 +44,10 @@ object KeyLineage extends AliasHelper {
    * Spark's `findExpressionAndTrackLineageDown` follows the first side only. A key is not traced into a projection that
    * would make it too long.
    */
-  def of(key: Expression, plan: LogicalPlan): Seq[KeyLineage] = {
+  def trace(key: Expression, plan: LogicalPlan): Seq[KeyLineage] = {
     def below(key: Expression, child: LogicalPlan): Seq[KeyLineage] =
       if (key.references.subsetOf(child.outputSet) && Equalities.isShort(key))
-        of(key, child).map(found => found.copy(above = plan +: found.above))
+        trace(key, child).map(found => found.copy(above = plan +: found.above))
       else Seq(KeyLineage(key, plan, Nil))
     plan match {
       case Project(list, child) => below(replaceAlias(key, getAliasMap(list)), child)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 
 import io.github.sparkjoinery.expressions.HashedKey
-import io.github.sparkjoinery.planning.plans.{PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.plans.{LeftOuterLike, SomeRowsOfKeys}
 
 /**
  * A plan below a side of a join whose rows have all values of the side's keys, and perhaps more.
@@ -27,7 +27,7 @@ object KeySource {
    * @param isEnd
    *   true for plans whose keys can be read
    */
-  def of(side: LogicalPlan, keys: Seq[Expression])(isEnd: LogicalPlan => Boolean): Seq[KeySource] =
+  def findBelow(side: LogicalPlan, keys: Seq[Expression])(isEnd: LogicalPlan => Boolean): Seq[KeySource] =
     new Search(isEnd).down(side, keys.zipWithIndex)
 }
 
@@ -61,7 +61,7 @@ private class Search(isEnd: LogicalPlan => Boolean) extends PredicateHelper with
         join.condition,
         keys,
         join.joinType)
-    case join: PreservesLeft =>
+    case join: LeftOuterLike =>
       across(
         join,
         join.condition,
@@ -88,13 +88,13 @@ private class Search(isEnd: LogicalPlan => Boolean) extends PredicateHelper with
     val (left, right) = (join.left, join.right)
     // True if a key that the join emits, and that is not NULL, has a match on the other side.
     val (leftMatches, rightMatches) = (canPruneLeft(joinType), canPruneRight(joinType))
-    val equal = Equalities.of(condition, left, right)
-    def in(side: LogicalPlan)(key: (Expression, Int)) = key._1.references.subsetOf(side.outputSet)
+    val equal = Equalities.pairsIn(condition, left, right)
+    def isOver(side: LogicalPlan)(key: (Expression, Int)) = key._1.references.subsetOf(side.outputSet)
     def other(key: (Expression, Int), pairs: Seq[(Expression, Expression)]) =
       pairs.collectFirst { case (mine, theirs) if mine.semanticEquals(key._1) => (theirs, key._2) }
     // No table holds the NULLs that an outer join adds, or a value that a key makes from such NULLs.
     def from(side: LogicalPlan, isPadded: Boolean) =
-      keys.filter(key => in(side)(key) && (!isPadded || Equalities.isNullOfNulls(key._1)))
+      keys.filter(key => isOver(side)(key) && (!isPadded || Equalities.isNullOfNulls(key._1)))
     val fromLeft = from(left, isPadded = !EmittedSides.hasLeft(joinType))
     val fromRight = from(right, isPadded = !EmittedSides.hasRight(joinType))
     val toLeft = if (rightMatches) fromRight.flatMap(other(_, equal.map(_.swap))) else Nil

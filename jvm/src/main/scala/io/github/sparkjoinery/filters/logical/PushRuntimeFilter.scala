@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{CombineFilters, PushPredicateThroughNonJoin}
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import io.github.sparkjoinery.planning.plans.{PreservesLeft, SomeRowsOfKeys}
+import io.github.sparkjoinery.planning.plans.{LeftOuterLike, SomeRowsOfKeys}
 
 /**
  * Moves a filter down to where its rows come from. Joins keep their tags, which Spark's own rule for joins would drop:
@@ -19,7 +19,7 @@ object PushRuntimeFilter extends PredicateHelper {
     val next = CombineFilters(PushPredicateThroughNonJoin(plan)).transformDown {
       case Filter(condition, join: Join) =>
         into(condition, join, EmittedSides.hasLeft(join.joinType), EmittedSides.hasRight(join.joinType))
-      case Filter(condition, join: PreservesLeft) => into(condition, join, intoLeft = true, intoRight = false)
+      case Filter(condition, join: LeftOuterLike) => into(condition, join, intoLeft = true, intoRight = false)
       case Filter(condition, some: SomeRowsOfKeys)
           if condition.references.subsetOf(AttributeSet(some.keys.collect { case key: Attribute => key })) =>
         some.withNewChildren(Seq(Filter(condition, some.child)))

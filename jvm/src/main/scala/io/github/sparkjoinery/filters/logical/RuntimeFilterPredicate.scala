@@ -48,7 +48,7 @@ object RuntimeFilterPredicate {
    * two values of a field, while Spark takes the second. ORC's fails where a file's column is of another type than the
    * table's. Parquet's reader cuts off the digits of a decimal that is narrower in a file.
    */
-  private def isTold(column: Attribute, side: LogicalPlan): Boolean = KeyLineage.of(column, side).forall { found =>
+  private def isTold(column: Attribute, side: LogicalPlan): Boolean = KeyLineage.trace(column, side).forall { found =>
     found.end match {
       case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => (files.fileFormat, column.dataType) match {
           case (_: ParquetFileFormat, _: DecimalType) => false

@@ -20,7 +20,7 @@ import io.github.sparkjoinery.planning.terms.MayFail
  *   the keys in the join's order, over `rows`; None for a key that is computed above
  * @param filtered
  *   builds the side with a filter above `rows`
- * @param mayFailOfParts
+ * @param mayFailOnPartialKeys
  *   true if the side may throw an error when it has only some rows of a key
  */
 case class ShuffledSide(
@@ -28,18 +28,18 @@ case class ShuffledSide(
     rows: SparkPlan,
     keys: Seq[Option[Expression]],
     filtered: Expression => SparkPlan,
-    mayFailOfParts: Boolean = false)
+    mayFailOnPartialKeys: Boolean = false)
 
 object ShuffledSide extends AliasHelper {
 
-  def of(side: SparkPlan, keys: Seq[Expression]): Option[ShuffledSide] = {
+  def find(side: SparkPlan, keys: Seq[Expression]): Option[ShuffledSide] = {
     val mayFail = side.exists(_.isInstanceOf[BaseAggregateExec]) && side.exists(_.expressions.exists(MayFail(_)))
-    down(side, keys.map(Some(_))).map(_.copy(mayFailOfParts = mayFail))
+    down(side, keys.map(Some(_))).map(_.copy(mayFailOnPartialKeys = mayFail))
   }
 
   private def down(plan: SparkPlan, keys: Seq[Option[Expression]]): Option[ShuffledSide] = plan match {
-    case stage: ShuffleQueryStageExec => at(stage, plan, keys)
-    case AQEShuffleReadExec(stage: ShuffleQueryStageExec, _) => at(stage, plan, keys)
+    case stage: ShuffleQueryStageExec => atShuffle(stage, plan, keys)
+    case AQEShuffleReadExec(stage: ShuffleQueryStageExec, _) => atShuffle(stage, plan, keys)
     case sort: SortExec => below(sort, sort.child, keys)
     // Nondeterministic operators end the search: their random numbers depend on the number of rows below them.
     case FilterExec(condition, child) if condition.deterministic => below(plan, child, columns(keys, Nil))
@@ -53,7 +53,10 @@ object ShuffledSide extends AliasHelper {
     case _ => None
   }
 
-  private def at(stage: ShuffleQueryStageExec, rows: SparkPlan, keys: Seq[Option[Expression]]): Option[ShuffledSide] =
+  private def atShuffle(
+      stage: ShuffleQueryStageExec,
+      rows: SparkPlan,
+      keys: Seq[Option[Expression]]): Option[ShuffledSide] =
     if (stage.isMaterialized && keys.exists(_.isDefined))
       Some(ShuffledSide(stage, rows, keys, test => FilterExec(test, rows)))
     else None

@@ -41,9 +41,9 @@ object FilterByShuffledKeys extends Rule[LogicalPlan] with PredicateHelper {
   /** The finished shuffle with the most keys of the other side, and of these the smallest. */
   private def creationOf(filterable: FilterableJoin, side: ApplicationSide): Option[Creation] = {
     val terms = FilterableKeys.between(filterable.condition, side.rows, side.creation)
-    KeySource.of(side.creation, terms.creation)(_.isInstanceOf[LogicalQueryStage]).flatMap {
+    KeySource.findBelow(side.creation, terms.creation)(_.isInstanceOf[LogicalQueryStage]).flatMap {
       case source @ KeySource(LogicalQueryStage(_, physical), found) =>
-        ShuffledSide.of(physical, found.map(_._1)).map { shuffled =>
+        ShuffledSide.find(physical, found.map(_._1)).map { shuffled =>
           val keys = shuffled.keys.zip(found).collect { case (Some(key), (_, place)) => (key, place) }
           Creation(shuffled.stage, terms.foundIn(source.copy(keys = keys)))
         }
@@ -59,7 +59,7 @@ object FilterByShuffledKeys extends Rule[LogicalPlan] with PredicateHelper {
     val found =
       if (creation.rows > JoineryConf.runtimeFilterMaxKeys.toLong * RowsPerKey) None
       else ShuffledKeys.read(creation.stage, keys.creationHash, terms)
-    val predicate = found.flatMap(RuntimeFilterPredicate(keys, terms, _, pauses = !MayFail.ofParts(side.rows)))
+    val predicate = found.flatMap(RuntimeFilterPredicate(keys, terms, _, pauses = !MayFail.onPartialKeys(side.rows)))
     val result = predicate.fold(join) { test =>
       val rows = PushRuntimeFilter(Filter(test, side.rows))
       join.withNewChildren(if (side.isLeft) Seq(rows, side.creation) else Seq(side.creation, rows))

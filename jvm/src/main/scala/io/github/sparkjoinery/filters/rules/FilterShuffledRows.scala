@@ -14,7 +14,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.expressions.{HashedKey, KnownFilter, MightContain}
 import io.github.sparkjoinery.filters.logical.{FilterableJoin, ShuffledSide}
 import io.github.sparkjoinery.filters.runtime.ShuffledKeys
-import io.github.sparkjoinery.planning.plans.{MatchesRightRows, Repeatable}
+import io.github.sparkjoinery.planning.plans.{Repeatable, ShuffledLeftOuterLike}
 
 /**
  * Drops rows of one side of a join that match no key of the other side, before they are sorted. Both sides have been
@@ -54,7 +54,8 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
           rightKeys,
           isLeft && FilterableJoin.dropsLeft(joinType),
           !isLeft && FilterableJoin.dropsRight(joinType))
-      case join: MatchesRightRows => filtered(join, join.leftKeys, join.rightKeys, dropLeft = false, dropRight = true)
+      case join: ShuffledLeftOuterLike =>
+        filtered(join, join.leftKeys, join.rightKeys, dropLeft = false, dropRight = true)
     }
 
   private def filtered(
@@ -64,9 +65,9 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       dropLeft: Boolean,
       dropRight: Boolean): SparkPlan = {
     val Seq(left, right) = join.children
-    def of(plan: SparkPlan, keys: Seq[Expression]) =
-      if (keys.forall(_.deterministic)) ShuffledSide.of(plan, keys) else None
-    val shuffled = for (l <- of(left, leftKeys); r <- of(right, rightKeys)) yield (l, r)
+    def shuffledSide(plan: SparkPlan, keys: Seq[Expression]) =
+      if (keys.forall(_.deterministic)) ShuffledSide.find(plan, keys) else None
+    val shuffled = for (l <- shuffledSide(left, leftKeys); r <- shuffledSide(right, rightKeys)) yield (l, r)
     shuffled.flatMap { case (l, r) =>
       val test = if (dropLeft) testOf(l, r).map(test => Seq(l.filtered(test), right)) else None
       test.orElse(if (dropRight) testOf(r, l).map(test => Seq(left, r.filtered(test))) else None)
@@ -88,10 +89,10 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     if !isTested(side.stage, hash)
     found <- ShuffledKeys.read(other.stage, Some(HashedKey.hash(pairs.map(_._1))), Nil)
     filter <- found.filter
-  } yield MightContain(hash, KnownFilter(filter), pauses = !side.mayFailOfParts)
+  } yield MightContain(hash, KnownFilter(filter), pauses = !side.mayFailOnPartialKeys)
 
   /** True if the stage has the same keys again after an executor is lost with a part of it. */
-  private def isSettled(stage: ShuffleQueryStageExec): Boolean = stage.logicalLink.exists(Repeatable.ofSameTables)
+  private def isSettled(stage: ShuffleQueryStageExec): Boolean = stage.logicalLink.exists(Repeatable.afterStageRetry)
 
   private def hashed(mine: Expression, theirs: Expression): Option[(Expression, Expression)] =
     if (HashedKey.typeOf(mine.dataType) == HashedKey.typeOf(theirs.dataType))

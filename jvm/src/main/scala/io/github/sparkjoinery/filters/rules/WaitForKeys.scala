@@ -14,7 +14,7 @@ import org.apache.spark.sql.joinery.JoineryConf
 import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.filters.logical._
 import io.github.sparkjoinery.planning.explain.{Decision, RelationName}
-import io.github.sparkjoinery.planning.plans.{MatchesRightRows, Repeatable}
+import io.github.sparkjoinery.planning.plans.Repeatable
 
 /**
  * Chooses the side of a shuffled join that is filtered, and lets it wait for the other side's shuffle:
@@ -105,9 +105,10 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       val terms = FilterableKeys.between(filterable.condition, side.rows, side.creation)
       if (terms.isEmpty || exchanges.isEmpty) Left(None)
       else {
-        val found = KeySource.of(side.creation, terms.creation)(plan => exchanges.exists(isOf(plan, _))).map { source =>
-          Creation(exchanges.find(isOf(source.plan, _)).get, source.plan, terms.foundIn(source))
-        }.filterNot(_.keys.isEmpty)
+        val found =
+          KeySource.findBelow(side.creation, terms.creation)(plan => exchanges.exists(isOf(plan, _))).map { source =>
+            Creation(exchanges.find(isOf(source.plan, _)).get, source.plan, terms.foundIn(source))
+          }.filterNot(_.keys.isEmpty)
         found.sortBy(creation => (-creation.keys.keys.length, cost.largestScan(creation.rows))).headOption
           .toRight(Some("no filter is built: no shuffle has all keys of the other side"))
       }
@@ -123,7 +124,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
       if (!insists && cost.largestScan(side.rows) < JoineryConf.runtimeFilterMinSize) Some(None)
       else {
         val unrepeatable =
-          if (Repeatable.ofSameTables(creation.rows)) None
+          if (Repeatable.afterStageRetry(creation.rows)) None
           else Some("what its keys come from may have other rows when a part of it is computed again")
         val costly =
           if (insists) None

@@ -32,7 +32,7 @@ object AddedKeys {
    * @return
    *   the second filter, or the reason why the stored one cannot be used
    */
-  def of(
+  def buildFilter(
       side: FilteringSide,
       keys: Seq[Expression],
       uncovered: Uncovered,

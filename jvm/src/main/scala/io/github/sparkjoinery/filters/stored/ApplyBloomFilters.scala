@@ -27,7 +27,7 @@ import io.github.sparkjoinery.artifacts.{
 import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, KnownFilter, MightContain}
 import io.github.sparkjoinery.filters.logical.{FilteredJoin, KeyLineage}
 import io.github.sparkjoinery.planning.explain.Decision
-import io.github.sparkjoinery.planning.plans.ListOnce
+import io.github.sparkjoinery.planning.plans.FileListings
 import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
@@ -73,7 +73,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
   private val Filtered = TreeNodeTag[Unit]("joinery_filtered")
 
   private class Run(access: StoreAccess, session: SparkSession) {
-    private val listings = new ListOnce
+    private val listings = new FileListings
 
     /** A filter that fits a join. Its data and its validity have not been checked yet. */
     private case class Candidate(join: Join, fitting: FilteringSide, version: ArtifactVersion, keys: Seq[HashedPair]) {
@@ -100,12 +100,12 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         case Right(Right((filter, uncovered))) =>
           val stored = KnownFilter(filter, isSelective = whereOf(version).isDefined)
           uncovered.fold[Either[String, (Expression, String)]](Right((stored, name(version)))) { uncovered =>
-            AddedKeys.of(side, keys.map(_.mine), uncovered, stored.isSelective, session).map(added =>
+            AddedKeys.buildFilter(side, keys.map(_.mine), uncovered, stored.isSelective, session).map(added =>
               (EitherFilter(stored, added), s"${name(version)} and ${added.source}"))
           }.left.map(unused(version, _)).map { case (whole, from) =>
             Condition(
               side.other,
-              MightContain(HashedKey.hash(keys.map(_.theirs)), whole, pauses = !MayFail.ofParts(side.other)),
+              MightContain(HashedKey.hash(keys.map(_.theirs)), whole, pauses = !MayFail.onPartialKeys(side.other)),
               from,
               isNarrow(side, version),
               fitting.source.files.map(_.location)
@@ -159,15 +159,15 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         val used = outcomes.values.asScala.flatten.flatMap(_.toOption).flatMap(_.reads).toSeq
         val result =
           plan.transformDown { case join: Join if outcomes.containsKey(join) => filtered(join, outcomes.get(join)) }
-        if (used.isEmpty) result else listings.in(result)(index => used.exists(_ eq index))
+        if (used.isEmpty) result else listings.replaceIn(result)(index => used.exists(_ eq index))
       }
     }
 
     private def sidesOf(join: Join): Seq[FilteringSide] =
       if (join.isStreaming || join.getTagValue(Filtered).isDefined) Nil
       else Seq(
-        if (canPruneRight(join.joinType)) FilteringSide.of(join, join.left, join.right) else None,
-        if (canPruneLeft(join.joinType)) FilteringSide.of(join, join.right, join.left) else None
+        if (canPruneRight(join.joinType)) FilteringSide.find(join, join.left, join.right) else None,
+        if (canPruneLeft(join.joinType)) FilteringSide.find(join, join.right, join.left) else None
       ).flatten
 
     /** Returns the filters that fit, those with the fewest keys first, and the reasons why others do not. */
@@ -230,7 +230,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
     /** True if the plan already has the filter, perhaps further down. */
     private def isThere(condition: Condition): Boolean = {
       val below = condition.test.hash.transform { case key: Attribute =>
-        KeyLineage.of(key, condition.on) match {
+        KeyLineage.trace(key, condition.on) match {
           case Seq(found) => found.key
           case _ => key // a UNION, whose children have filters of their own
         }

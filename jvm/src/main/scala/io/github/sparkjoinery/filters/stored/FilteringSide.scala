@@ -58,16 +58,6 @@ case class FilteringSide(
   }
 }
 
-/**
- * A pair of equal keys, normalized for hashing.
- *
- * @param mine
- *   the key over the creation side's relation
- * @param theirs
- *   the key over the application side
- */
-case class HashedPair(mine: Expression, theirs: Expression)
-
 object FilteringSide extends PredicateHelper {
 
   /**
@@ -78,11 +68,11 @@ object FilteringSide extends PredicateHelper {
    * @param other
    *   the application side
    */
-  def of(join: Join, side: LogicalPlan, other: LogicalPlan): Option[FilteringSide] = side match {
+  def find(join: Join, side: LogicalPlan, other: LogicalPlan): Option[FilteringSide] = side match {
     case PhysicalOperation(columns, predicates, relation) =>
       for {
         source <- SourceRelation.find(relation)
-        pairs = Equalities.of(join.condition, side, other)
+        pairs = Equalities.pairsIn(join.condition, side, other)
         aliases = getAliasMap(columns)
         keys = pairs.flatMap { case (mine, others) =>
           HashedKey.column(replaceAlias(mine, aliases)).filter(c => source.output.contains(c) && !isPadded(c)).map(

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
 import io.github.sparkjoinery.execution.MatchedColumns
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
-import io.github.sparkjoinery.lastjoin.runtime.JoinedRows
+import io.github.sparkjoinery.lastjoin.runtime.LastJoinOutput
 import io.github.sparkjoinery.planning.explain.ReportedOperator
 
 /** Base of the physical LAST JOINs: their terms, their text in EXPLAIN, their metrics and their output. */
@@ -49,7 +49,7 @@ trait LastJoinExec extends CodegenSupport with ReportedOperator {
   }
 
   /** Joins the rows of a task if no code is generated. */
-  protected def joinedRows: JoinedRows = JoinedRows(output, left.output, right.output, metrics)
+  protected def joinedRows: LastJoinOutput = LastJoinOutput(output, left.output, right.output, metrics)
 
   /**
    * Generated code that emits a left row with its match.

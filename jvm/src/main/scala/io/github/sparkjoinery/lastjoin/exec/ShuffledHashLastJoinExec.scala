@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import io.github.sparkjoinery.execution.rows.GroupedRowsReader
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
-import io.github.sparkjoinery.lastjoin.runtime.{ShuffledHashTask, ShuffledHashTasks}
+import io.github.sparkjoinery.lastjoin.runtime.{ShuffledHashTask, ShuffledHashTaskFactory}
 
 /**
  * LAST JOIN of two sides shuffled by key. Each task groups its right rows by key, sorts the rows of each key, and
@@ -38,12 +38,12 @@ case class ShuffledHashLastJoinExec(
     "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size")
   )
 
-  override protected def tasks: ShuffledHashTasks =
-    ShuffledHashTasks(terms, left.output, right.output, left.outputOrdering, metrics)
+  override protected def taskFactory: ShuffledHashTaskFactory =
+    ShuffledHashTaskFactory(terms, left.output, right.output, left.outputOrdering, metrics)
   override protected def taskClass: Class[ShuffledHashTask] = classOf[ShuffledHashTask]
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (factory, join) = (tasks, joinedRows)
+    val (factory, join) = (taskFactory, joinedRows)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
       val task = factory.start(leftRows, rightRows)
       join(task)(if (factory.terms.hasConditions && !task.isSpilled) task.lastPassing else _ => task.matched)

@@ -8,15 +8,15 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.SparkPlan
 
 import io.github.sparkjoinery.execution.ChildrenInOwnStages
-import io.github.sparkjoinery.lastjoin.runtime.{LastJoinTask, LastJoinTasks}
-import io.github.sparkjoinery.planning.plans.MatchesRightRows
+import io.github.sparkjoinery.lastjoin.runtime.{LastJoinTask, LastJoinTaskFactory}
+import io.github.sparkjoinery.planning.plans.ShuffledLeftOuterLike
 
 /**
  * Base of the two forms that shuffle both sides: their distribution, and generated code that reads both sides as
  * iterators. The code of the sides is not fused with the join's, as in Spark's own shuffled joins; [[CodegenBoundary]]
  * ensures it.
  */
-trait ShuffledLastJoinExec extends MatchesRightRows with LastJoinExec with ChildrenInOwnStages {
+trait ShuffledLastJoinExec extends ShuffledLeftOuterLike with LastJoinExec with ChildrenInOwnStages {
 
   override def leftKeys: Seq[Expression] = terms.leftKeys
   override def rightKeys: Seq[Expression] = terms.rightKeys
@@ -43,7 +43,7 @@ trait ShuffledLastJoinExec extends MatchesRightRows with LastJoinExec with Child
   override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(left.execute(), right.execute())
 
   /** The factory that is sent to the executors. */
-  protected def tasks: LastJoinTasks
+  protected def taskFactory: LastJoinTaskFactory
   protected def taskClass: Class[_ <: LastJoinTask]
 
   /**
@@ -57,7 +57,7 @@ trait ShuffledLastJoinExec extends MatchesRightRows with LastJoinExec with Child
   protected def matchCode(ctx: CodegenContext, leftVars: Seq[ExprCode], task: String, matched: String): String
 
   override protected def doProduce(ctx: CodegenContext): String = {
-    val factory = ctx.addReferenceObj("lastJoin", tasks)
+    val factory = ctx.addReferenceObj("lastJoin", taskFactory)
     val task = ctx.addMutableState(
       taskClass.getName,
       "task",

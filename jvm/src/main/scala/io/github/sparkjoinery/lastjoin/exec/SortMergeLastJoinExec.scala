@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
-import io.github.sparkjoinery.lastjoin.runtime.{SortMergeTask, SortMergeTasks}
+import io.github.sparkjoinery.lastjoin.runtime.{SortMergeTask, SortMergeTaskFactory}
 
 /**
  * LAST JOIN of two sorted sides in one pass over each; without keys, in one partition. The left side keeps its
@@ -36,11 +36,12 @@ case class SortMergeLastJoinExec(
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] = Seq(terms.leftSort, terms.rightSort)
 
-  override protected def tasks: SortMergeTasks = SortMergeTasks(terms, left.output, right.output, metrics)
+  override protected def taskFactory: SortMergeTaskFactory =
+    SortMergeTaskFactory(terms, left.output, right.output, metrics)
   override protected def taskClass: Class[SortMergeTask] = classOf[SortMergeTask]
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (factory, join) = (tasks, joinedRows)
+    val (factory, join) = (taskFactory, joinedRows)
     left.execute().zipPartitions(right.execute()) { (leftRows, rightRows) =>
       val task = factory.start(leftRows, rightRows)
       join(task)(_ => task.matched)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import io.github.sparkjoinery.execution.rows.RowGrouping
 import io.github.sparkjoinery.execution.skew.ShuffleReads
-import io.github.sparkjoinery.lastjoin.runtime.Slice
+import io.github.sparkjoinery.lastjoin.runtime.PartRowIterator
 
 /**
  * Splits a skewed partition among several tasks by time. All of them read the whole partition; task i keeps the rows of
@@ -54,7 +54,7 @@ case class TimeSliceExec(
     rdd.mapPartitionsWithIndex { (task, rows) =>
       val passed = slice(task).fold(rows) { case (part, cuts) =>
         parts += 1
-        new Slice(rows, UnsafeProjection.create(Seq(bound)), part, cuts, terms, carried)
+        new PartRowIterator(rows, UnsafeProjection.create(Seq(bound)), part, cuts, terms, carried)
       }
       passed.map { row => numOutputRows += 1; row }
     }

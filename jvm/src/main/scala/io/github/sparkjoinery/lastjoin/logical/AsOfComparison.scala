@@ -21,7 +21,7 @@ case class AsOfComparison(left: Expression, right: Expression, order: Expression
 object AsOfComparison {
 
   /** True for the comparisons `>=`, `>`, `<=` and `<`. */
-  def is(expression: Expression): Boolean = backward(expression).isDefined
+  def isAsOf(expression: Expression): Boolean = backward(expression).isDefined
 
   /**
    * Assigns the operands to the sides. Returns None unless one operand is over the left side alone, the other over the

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.catalyst.trees.TreePattern.TreePattern
 
-import io.github.sparkjoinery.planning.plans.PreservesLeft
+import io.github.sparkjoinery.planning.plans.LeftOuterLike
 
 /**
  * `left LAST JOIN right ORDER BY order ON condition`: returns each left row once, with the last right row that passes
@@ -27,7 +27,7 @@ case class LastJoin(
     right: LogicalPlan,
     order: Seq[SortOrder],
     condition: Option[Expression],
-    hint: JoinHint) extends BinaryNode with PreservesLeft with JoinSelectionHelper {
+    hint: JoinHint) extends BinaryNode with LeftOuterLike with JoinSelectionHelper {
 
   override val nodePatterns: Seq[TreePattern] = Seq(LastJoin.Pattern)
 

@@ -56,7 +56,7 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
     val comparison = condition.comparison
     val origin = condition.origin
     def text = comparison.sql
-    if (!AsOfComparison.is(comparison)) {
+    if (!AsOfComparison.isAsOf(comparison)) {
       reject(
         "OPERATOR",
         s"MATCH_CONDITION is one comparison by >=, >, <= or <, but here it is $text. Further conditions belong " +

@@ -18,7 +18,7 @@ object CheckLastJoin extends (LogicalPlan => Unit) {
 
   private def check(plan: LogicalPlan): Unit = plan match {
     case join @ Join(_, MarkedRight(mark), LeftOuter, _, _) =>
-      val Join(left, right, _, condition, _) = BareMarks.complete(join, mark)
+      val Join(left, right, _, condition, _) = ProjectHiddenColumnsAboveJoin.complete(join, mark)
       if (right.isStreaming) {
         fail(
           "STREAMING",

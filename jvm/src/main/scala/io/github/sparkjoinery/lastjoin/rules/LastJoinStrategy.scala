@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.joinery.{JoineryConf, Shipping}
+import org.apache.spark.sql.joinery.{JoineryConf, KryoRegistration}
 
 import io.github.sparkjoinery.lastjoin.exec.{
   AfterRightExec,
@@ -85,7 +85,8 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
       s"the right side is too large to broadcast (${size(join)}, limit ${conf.autoBroadcastJoinThreshold} bytes)"
     join.hint.rightHint.flatMap(_.strategy) match {
       case _ if isBroadcast(join.right) => (Broadcast, "the right side is broadcast already")
-      case hint if Shipping.refused.isDefined && !hint.contains(SHUFFLE_MERGE) => shuffled(join, Shipping.refused.get)
+      case hint if KryoRegistration.missing.isDefined && !hint.contains(SHUFFLE_MERGE) =>
+        shuffled(join, KryoRegistration.missing.get)
       case Some(BROADCAST) if isMeasuredFirst(join, terms) =>
         shuffled(join, s"hint BROADCAST: the right side is measured first (${size(join)})")
       case Some(BROADCAST) if join.right.stats.sizeInBytes <= JoineryConf.maxBroadcast || isUnknown(join.right) =>

@@ -55,7 +55,7 @@ object PlanAsOfJoin extends Rule[LogicalPlan] {
       condition: Expression,
       joinType: JoinType,
       hint: JoinHint): LogicalPlan = {
-    val bare = HintsInJoin(Join(left, right, LeftOuter, Some(condition), hint))
+    val bare = EliminateHintsBelowJoin(Join(left, right, LeftOuter, Some(condition), hint))
     val order = Option.when(sides.order.references.nonEmpty)(
       if (sides.backward) SortOrder(sides.order, Ascending) else SortOrder(sides.order, Descending, NullsFirst, Nil))
     val join = LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint)

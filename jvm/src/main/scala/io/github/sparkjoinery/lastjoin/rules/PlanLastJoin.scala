@@ -23,9 +23,9 @@ import io.github.sparkjoinery.planning.JoineryException
 object PlanLastJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (plan.containsPattern(LastJoin.Pattern))
-      checked(WarnOfOrderAfterOn(DecorrelateLastJoin(BareMarks(plan)).transformUpWithSubqueries {
+      checked(WarnOfOrderAfterOn(DecorrelateLastJoin(ProjectHiddenColumnsAboveJoin(plan)).transformUpWithSubqueries {
         case Join(left, LastJoinRight(order, right), LeftOuter, condition, hint) =>
-          val join = HintsInJoin(Join(left, right, LeftOuter, condition, hint))
+          val join = EliminateHintsBelowJoin(Join(left, right, LeftOuter, condition, hint))
           ComputeBelowLastJoin(LastJoin(join.left, join.right, order, join.condition, join.hint))
       }))
     else plan

@@ -28,7 +28,7 @@ import io.github.sparkjoinery.planning.JoineryException
  *   +- LastJoinRight [r ASC, ...]                          +- LastJoinRight [r ASC, ...]
  * }}}
  * The mark stays on the left side, because `DataFrame.join` by names takes the sides of an analyzed join and builds a
- * new join. [[BareMarks]] adds a condition over columns that a side does not show.
+ * new join. [[ProjectHiddenColumnsAboveJoin]] adds a condition over columns that a side does not show.
  */
 object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
 
@@ -54,6 +54,6 @@ object ResolveLastJoinAsOf extends Rule[LogicalPlan] {
             !condition.exists(_.exists(_.isInstanceOf[LastJoinAsOfCondition])) =>
         val asOf = PointInTime.comparison(left, right)
         if (!asOf.references.subsetOf(join.left.outputSet ++ join.right.outputSet)) join
-        else join.copy(condition = Some(BareMarks.and(condition, LastJoinAsOfCondition(asOf))))
+        else join.copy(condition = Some(ProjectHiddenColumnsAboveJoin.and(condition, LastJoinAsOfCondition(asOf))))
     }
 }

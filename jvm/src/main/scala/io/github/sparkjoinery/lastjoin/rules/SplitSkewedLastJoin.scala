@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.adaptive._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.execution.skew.{Skew, SplitSkewed}
+import io.github.sparkjoinery.execution.skew.{SkewDetector, SplitSkewed}
 import io.github.sparkjoinery.lastjoin.exec.{ShuffledLastJoinExec, TimeSliceExec, TimeSlices}
 import io.github.sparkjoinery.lastjoin.logical.LastJoin
 import io.github.sparkjoinery.lastjoin.stored.StoredTimes
@@ -37,7 +37,9 @@ object SplitSkewedLastJoin extends SplitSkewed {
     (shuffleBelow(join.left), shuffleBelow(join.right)) match {
       case (Some(left), Some(right)) =>
         val (leftSkew, rightSkew) =
-          (new Skew(left, JoineryConf.skewSplitMinPartition), new Skew(right, JoineryConf.skewSplitMinPartition))
+          (
+            new SkewDetector(left, JoineryConf.skewSplitMinPartition),
+            new SkewDetector(right, JoineryConf.skewSplitMinPartition))
         val times = for (l <- join.terms.leftLongTime; r <- join.terms.rightLongTime if join.terms.onePass)
           yield (l, r)
         times match {
@@ -96,7 +98,7 @@ object SplitSkewedLastJoin extends SplitSkewed {
 
   private def shuffleBelow(plan: SparkPlan): Option[ShuffleQueryStageExec] = plan match {
     case SortExec(_, false, child, _) => shuffleBelow(child)
-    case stage: ShuffleQueryStageExec if Skew.isKnown(stage) => Some(stage)
+    case stage: ShuffleQueryStageExec if SkewDetector.isKnown(stage) => Some(stage)
     case _ => None
   }
 }

@@ -7,52 +7,6 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsReader}
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
-/** Tests if a candidate is the match, and if earlier candidates can be. */
-private[lastjoin] class CandidateCheck(
-    terms: LastJoinTerms,
-    left: Seq[Attribute],
-    right: Seq[Attribute],
-    tried: SQLMetric) {
-  private val within = terms.within.map(e => UnsafeProjection.create(Seq(e), left ++ right))
-  private val residual = terms.residual.map(Predicate.create(_, left ++ right))
-  private val joined = new JoinedRow
-
-  /** Set by `passes` to true if no candidate before this one can pass. */
-  var stop = false
-
-  def passes(leftRow: InternalRow, candidate: InternalRow): Boolean = {
-    tried += 1
-    joined(leftRow, candidate)
-    stop = false
-    val near = within.map(_(joined))
-    stop = near.exists(answer => !answer.isNullAt(0) && !answer.getBoolean(0))
-    near.forall(answer => !answer.isNullAt(0) && answer.getBoolean(0)) && residual.forall(_.eval(joined))
-  }
-}
-
-/** Tests candidates in [[GroupedRows]] if no code is generated. */
-private[lastjoin] class CandidateSearch(
-    reader: GroupedRowsReader,
-    terms: LastJoinTerms,
-    left: Seq[Attribute],
-    right: Seq[Attribute],
-    tried: SQLMetric) {
-
-  private val check = new CandidateCheck(terms, left, right, tried)
-
-  /** Returns the last candidate from `first` to `last` that passes, or null. */
-  def lastPassing(leftRow: InternalRow, first: Int, last: Int): InternalRow = {
-    var place = last
-    check.stop = false
-    while (place >= first && !check.stop) {
-      val candidate = reader.row(place)
-      if (check.passes(leftRow, candidate)) return candidate
-      place -= 1
-    }
-    null
-  }
-}
-
 /**
  * Finds the match of a left row in [[GroupedRows]] if no code is generated. `GroupedRowsCodegen` generates the same
  * steps.

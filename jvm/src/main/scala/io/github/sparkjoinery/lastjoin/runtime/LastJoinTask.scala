@@ -10,6 +10,6 @@ trait LastJoinTask extends Iterator[InternalRow] {
 }
 
 /** Starts the tasks of a join. */
-trait LastJoinTasks extends Serializable {
+trait LastJoinTaskFactory extends Serializable {
   def start(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow]): LastJoinTask
 }

@@ -10,12 +10,12 @@ import io.github.sparkjoinery.execution.rows.{GroupedRows, GroupedRowsReader, Ta
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
 /** @param leftOrdering the order of the left rows, which a task has to keep */
-case class ShuffledHashTasks(
+case class ShuffledHashTaskFactory(
     terms: LastJoinTerms,
     left: Seq[Attribute],
     right: Seq[Attribute],
     leftOrdering: Seq[SortOrder],
-    metrics: Map[String, SQLMetric]) extends LastJoinTasks {
+    metrics: Map[String, SQLMetric]) extends LastJoinTaskFactory {
 
   override def start(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow]): ShuffledHashTask =
     new ShuffledHashTask(leftRows, rightRows, this)
@@ -26,7 +26,7 @@ case class ShuffledHashTasks(
  * `relation`. If memory runs out during the build, the task sorts and merges both sides instead, spilling if needed.
  * The task itself then returns the match of each left row.
  */
-class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: ShuffledHashTasks)
+class ShuffledHashTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: ShuffledHashTaskFactory)
   extends LastJoinTask {
   import join._
 

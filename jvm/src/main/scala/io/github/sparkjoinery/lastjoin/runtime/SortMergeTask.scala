@@ -6,19 +6,19 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
-case class SortMergeTasks(
+case class SortMergeTaskFactory(
     terms: LastJoinTerms,
     left: Seq[Attribute],
     right: Seq[Attribute],
     metrics: Map[String, SQLMetric])
-  extends LastJoinTasks {
+  extends LastJoinTaskFactory {
 
   override def start(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow]): SortMergeTask =
     new SortMergeTask(leftRows, rightRows, this)
 }
 
 /** One task of `SortMergeLastJoin`. Both sides come sorted by `leftSort` and `rightSort` of the terms. */
-class SortMergeTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: SortMergeTasks)
+class SortMergeTask(leftRows: Iterator[InternalRow], rightRows: Iterator[InternalRow], join: SortMergeTaskFactory)
   extends LastJoinTask {
   import join._
 

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.BooleanType
 private[lastjoin] class SpilledMerge(
     leftRows: Iterator[InternalRow],
     rightRows: Iterator[InternalRow],
-    join: ShuffledHashTasks)
+    join: ShuffledHashTaskFactory)
   extends LastJoinTask {
 
   import join._
@@ -29,7 +29,7 @@ private[lastjoin] class SpilledMerge(
   private def merge(): LastJoinTask = new SortMergeTask(
     SpilledMerge.sort(leftRows, terms.leftSort, left, join),
     rightRows,
-    SortMergeTasks(terms, left, right, metrics))
+    SortMergeTaskFactory(terms, left, right, metrics))
 
   private def inOrderOfLeft(merged: LastJoinTask): LastJoinTask = {
     val isMatched = AttributeReference("isMatched", BooleanType)()
@@ -63,7 +63,7 @@ private[lastjoin] object SpilledMerge {
       rows: Iterator[InternalRow],
       order: Seq[SortOrder],
       output: Seq[Attribute],
-      join: ShuffledHashTasks): Iterator[InternalRow] = {
+      join: ShuffledHashTaskFactory): Iterator[InternalRow] = {
     if (order.isEmpty) return rows
     val sort = new SpillingSort(order, output, join.metrics("spillSize"))
     rows.foreach(row => sort.insert(row.asInstanceOf[UnsafeRow]))

@@ -3,7 +3,6 @@ package io.github.sparkjoinery.planning.plans
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.SQLConfHelper
-import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat
@@ -19,39 +18,27 @@ import org.apache.spark.sql.internal.SQLConf
  */
 object ParsedText extends SQLConfHelper {
 
-  def is(files: HadoopFsRelation): Boolean = files.fileFormat match {
+  private def isParsed(files: HadoopFsRelation): Boolean = files.fileFormat match {
     case _: CSVFileFormat | _: JsonFileFormat | _: XmlFileFormat => true
     case _ => false
   }
 
   def isIn(plan: LogicalPlan): Boolean = plan.collectLeaves().exists {
-    case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => is(files)
+    case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => isParsed(files)
     case _ => false
   }
 
   /** True for the column with the text of malformed rows. */
-  def isCorruptRecord(files: HadoopFsRelation, column: String): Boolean = is(files) &&
+  def isCorruptRecord(files: HadoopFsRelation, column: String): Boolean = isParsed(files) &&
     column.equalsIgnoreCase(
       option(files, "columnNameOfCorruptRecord").getOrElse(SQLConf.get.columnNameOfCorruptRecord))
-
-  /** True if the plan, or an expression computed from its rows, uses the text of malformed rows. */
-  def asksForCorruptRecords(plan: LogicalPlan, computed: Seq[Expression]): Boolean = {
-    val corrupt = AttributeSet(plan.collectLeaves().flatMap {
-      case leaf @ LogicalRelation(files: HadoopFsRelation, _, _, _, _) =>
-        leaf.output.filter(column => isCorruptRecord(files, column.name))
-      case _ => Nil
-    })
-    def asks(expression: Expression) = expression.references.exists(corrupt.contains)
-    corrupt.nonEmpty &&
-    (computed.exists(asks) || plan.exists(node => node.children.nonEmpty && node.expressions.exists(asks)))
-  }
 
   /**
    * Returns why rows that were read with the columns `read` differ from rows read with `columns`; None if they do not.
    * An invalid value is NULL by default, and the other values of the row do not change.
    */
   def differs(files: HadoopFsRelation, read: Set[String], columns: Set[String]): Option[String] =
-    if (read.exists(isCorruptRecord(files, _)) || is(files) && read != columns && !isParsedByValue(files))
+    if (read.exists(isCorruptRecord(files, _)) || isParsed(files) && read != columns && !isParsedByValue(files))
       Some("which rows of its text are malformed depends on the columns that are read")
     else None
 

@@ -13,7 +13,7 @@ import io.github.sparkjoinery.artifacts.{FrozenFileIndex, TableSnapshot}
  */
 object PinnedTable {
 
-  def is(leaf: LogicalPlan): Boolean = leaf match {
+  def isPinned(leaf: LogicalPlan): Boolean = leaf match {
     case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => isListed(files.location)
     // Versions, such as Iceberg snapshots, can be compared. A table that a MERGE is about to replace has no version.
     case relation: DataSourceV2Relation => TableSnapshot.versionOf(relation.table).isDefined
@@ -27,15 +27,15 @@ object PinnedTable {
    * disk does not outlive its executor.
    */
   private def isKept(cached: InMemoryRelation): Boolean =
-    cached.cacheBuilder.isCachedColumnBuffersLoaded && Repeatable.ofOneOperator(cached)
+    cached.cacheBuilder.isCachedColumnBuffersLoaded && Repeatable.withinOneOperator(cached)
 
   /**
    * True if the index has a fixed list of files. An index may be listed again, but a query with filters reads one
-   * listing ([[ListOnce]]).
+   * listing ([[FileListings]]).
    */
   private def isListed(files: FileIndex): Boolean = isOfFiles(files) || isOfDeltaSnapshot(files)
 
-  def isOfFiles(index: FileIndex): Boolean =
+  private def isOfFiles(index: FileIndex): Boolean =
     index.isInstanceOf[InMemoryFileIndex] || index.isInstanceOf[FrozenFileIndex]
 
   // True for the index of a Delta snapshot. Delta's rule `PrepareDeltaScan` puts it in place of an index that looks for

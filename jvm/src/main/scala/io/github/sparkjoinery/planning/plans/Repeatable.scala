@@ -5,7 +5,6 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.{Expression, SparkPartitionID, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
@@ -14,7 +13,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.execution.{ColumnarToRowTransition, LogicalRDD, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.types.{DoubleType, FloatType}
 
-import io.github.sparkjoinery.expressions.OfRuntimeFilter
+import io.github.sparkjoinery.expressions.KeyFilterExpression
 
 /** Tests if a plan that is read twice in one query returns the same rows both times. */
 object Repeatable {
@@ -23,9 +22,9 @@ object Repeatable {
    * True if the plan surely returns the same rows. False for a LIMIT, an aggregate that rounds, or a table of another
    * system, for example.
    */
-  def apply(plan: LogicalPlan): Boolean = !ParsedText.isIn(plan) && is(plan) { // each scan has its own columns
+  def apply(plan: LogicalPlan): Boolean = !ParsedText.isIn(plan) && isStable(plan) { // each scan has its own columns
     case _: Join => true
-    case cached: InMemoryRelation => ofOneOperator(cached)
+    case cached: InMemoryRelation => withinOneOperator(cached)
     case _ => false
   }
 
@@ -33,35 +32,25 @@ object Repeatable {
    * True if a task that runs again also has its rows in the same order, so that row numbers are the same. The rows must
    * not have been shuffled.
    */
-  def inOrder(plan: LogicalPlan): Boolean = is(plan)(_ => false)
-
-  /**
-   * True if a filter may be built from a second scan of this plan. The scan must return at least the rows that the join
-   * matches. Filters below may differ between the scans, because they drop only rows that match nothing.
-   *
-   * All leaves must be pinned already ([[PinnedTable]]), because no later rule pins the tables of a subquery. The plan
-   * must have no Python functions, because no later rule extracts them.
-   */
-  def ofMatches(plan: LogicalPlan): Boolean =
-    !plan.containsPattern(PYTHON_UDF) && is(plan)(_.children.isEmpty) && plan.collectLeaves().forall(PinnedTable.is)
+  def inOrder(plan: LogicalPlan): Boolean = isStable(plan)(_ => false)
 
   /**
    * True if an operator that reads a plan twice gets the same rows both times. Spark does not run the shuffles below
    * again, but their rows may come in another order. The functions of an RDD may do anything unless the RDD is
    * checkpointed.
    */
-  def ofOneOperator(plan: LogicalPlan): Boolean = isInAnyOrder(plan) {
+  def withinOneOperator(plan: LogicalPlan): Boolean = isInAnyOrder(plan) {
     case rows: LogicalRDD => rows.rdd.isCheckpointed
     case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => true
-    case scan: DataSourceV2ScanRelation => PinnedTable.is(scan.relation)
-    case leaf => PinnedTable.is(leaf)
+    case scan: DataSourceV2ScanRelation => PinnedTable.isPinned(scan.relation)
+    case leaf => PinnedTable.isPinned(leaf)
   }
 
   /**
    * True if a lost stage returns the same rows when it runs again, provided that its tables do. The order of the
    * tables' rows may change. Sums of floating-point numbers may differ in their last digits; task numbers do not.
    */
-  def ofSameTables(plan: LogicalPlan): Boolean = isInAnyOrder(plan, isAgain = true)(_ => true)
+  def afterStageRetry(plan: LogicalPlan): Boolean = isInAnyOrder(plan, isAgain = true)(_ => true)
 
   /** @param isAgain true if the same tasks run again; false if tasks of another job run */
   private def isInAnyOrder(plan: LogicalPlan, isAgain: Boolean = false)(isRepeatable: LogicalPlan => Boolean): Boolean =
@@ -74,7 +63,7 @@ object Repeatable {
           function
         }.forall(isInAnyOrder(_, isAgain)))
       case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: Join | _: Sort | _: RepartitionOperation => false
-      case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: RowsOfChild => false
+      case _: Generate | _: Expand | _: ResolvedHint | _: BaseEvalPython | _: PassThroughNode => false
       case other => other.children.nonEmpty || !isRepeatable(other)
     }
 
@@ -111,17 +100,18 @@ object Repeatable {
   /** True if equal values have the same bytes. */
   private def isOneValue(value: Expression): Boolean = UnsafeRowUtils.isBinaryStable(value.dataType)
 
-  private def is(plan: LogicalPlan)(isOther: LogicalPlan => Boolean): Boolean = plan.deterministic && !plan.exists {
-    node =>
-      node.expressions.exists(hasSubquery) || (node match {
-        case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: LocalRelation | _: Range => false
-        case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => false
-        case other => !isOther(other)
-      })
-  }
+  private def isStable(plan: LogicalPlan)(isOther: LogicalPlan => Boolean): Boolean =
+    plan.deterministic && !plan.exists {
+      node =>
+        node.expressions.exists(hasSubquery) || (node match {
+          case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: LocalRelation | _: Range => false
+          case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => false
+          case other => !isOther(other)
+        })
+    }
 
   private def hasSubquery(expression: Expression): Boolean = expression match {
-    case _: OfRuntimeFilter => false
+    case _: KeyFilterExpression => false
     case _: SubqueryExpression => true
     case other => other.children.exists(hasSubquery)
   }

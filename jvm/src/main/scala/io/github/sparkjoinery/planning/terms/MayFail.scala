@@ -36,7 +36,7 @@ object MayFail {
    * True if a plan may throw when it reads some rows of a key and not the others. Aggregates and windows then have
    * other values.
    */
-  def ofParts(plan: LogicalPlan): Boolean = {
+  def onPartialKeys(plan: LogicalPlan): Boolean = {
     val isOfGroups = plan.exists {
       case _: Aggregate | _: Window | _: SomeRowsOfKeys => true
       case _ => false

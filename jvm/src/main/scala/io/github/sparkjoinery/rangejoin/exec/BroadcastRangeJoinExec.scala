@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.exchange.{BroadcastExchangeLike, ReusedExchangeExec}
-import org.apache.spark.sql.execution.joinery.ShippedRelation
+import org.apache.spark.sql.execution.joinery.BroadcastRelation
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
@@ -24,10 +24,10 @@ import io.github.sparkjoinery.rangejoin.runtime.index.{RangeIndex, SearchableRel
  * candidates by binary search. The other side is streamed, and keeps its partitioning and order.
  *
  * If the join preserves the indexed side, a pass over the stream side finds which indexed rows have a match. Outer
- * joins read the stream side for the matches as well: see [[KeptSidePasses]].
+ * joins read the stream side for the matches as well: see [[PreservedSidePasses]].
  *
  * Memory: the index, once per executor, within `spark.joinery.rangeJoin.maxBroadcast`. For larger indexes see
- * [[RereadRangeJoin]].
+ * [[CartesianRangeJoin]].
  *
  * @param indexedSide
  *   the side that is indexed and broadcast
@@ -63,8 +63,8 @@ class BroadcastRangeJoinExec(
   }
 
   /** The broadcast index, or an [[IndexTooLarge]]. */
-  protected lazy val relation: Broadcast[ShippedRelation] = {
-    val relation = indexed.executeBroadcast[ShippedRelation]()
+  protected lazy val relation: Broadcast[BroadcastRelation] = {
+    val relation = indexed.executeBroadcast[BroadcastRelation]()
     relation.value match {
       case searchable: SearchableRelation => tell(searchable.index)
       case tooLarge: IndexTooLarge => logWarning(
@@ -98,9 +98,9 @@ class BroadcastRangeJoinExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val join = rangeJoin
     if (tooLarge.isDefined)
-      inOrder(new RereadRangeJoin(join).rows(streamedSide.execute(), BroadcastRangeJoinExec.rowsOf(indexed)))
+      inOrder(new CartesianRangeJoin(join).rows(streamedSide.execute(), BroadcastRangeJoinExec.rowsOf(indexed)))
     else if (join.givesOutIndexed) {
-      val passes = new KeptSidePasses(this)
+      val passes = new PreservedSidePasses(this)
       val indexedRows = join.indexedRows(passes.matchedPlaces.execute(), searchable)
       if (join.givesPairs) passes.pairs.execute().union(indexedRows) else indexedRows
     } else {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.types.BooleanType
 
 import io.github.sparkjoinery.execution.{ChildrenInOwnStages, MatchedColumns}
-import io.github.sparkjoinery.rangejoin.runtime.{ShuffledRangeTask, ShuffledRangeTasks}
+import io.github.sparkjoinery.rangejoin.runtime.{ShuffledRangeTask, ShuffledRangeTaskFactory}
 
 /**
  * Generates the code of [[ShuffledRangeJoinExec]], which drives a [[ShuffledRangeTask]]. The code may stop after each
@@ -15,14 +15,14 @@ import io.github.sparkjoinery.rangejoin.runtime.{ShuffledRangeTask, ShuffledRang
 private[rangejoin] trait ShuffledRangeCodegen extends RangeSearchCodegen with ChildrenInOwnStages {
 
   /** The factory of tasks, which is sent to the executors. */
-  protected def tasks: ShuffledRangeTasks
+  protected def taskFactory: ShuffledRangeTaskFactory
 
   override def supportCodegen: Boolean = true
   override def needCopyResult: Boolean = false
   override protected def canCheckLimitNotReached: Boolean = true
 
   override protected def doProduce(ctx: CodegenContext): String = {
-    val factory = ctx.addReferenceObj("rangeJoin", tasks)
+    val factory = ctx.addReferenceObj("rangeJoin", taskFactory)
     val task = ctx.addMutableState(
       classOf[ShuffledRangeTask].getName,
       "task",

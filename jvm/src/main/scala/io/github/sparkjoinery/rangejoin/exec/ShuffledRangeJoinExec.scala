@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.joins.ShuffledJoin
 import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan}
 
 import io.github.sparkjoinery.rangejoin.logical.RangeTerms
-import io.github.sparkjoinery.rangejoin.runtime.ShuffledRangeTasks
+import io.github.sparkjoinery.rangejoin.runtime.ShuffledRangeTaskFactory
 
 /**
  * Joins two sides, shuffled by their keys, on equal keys and a range. Each task indexes its rows of one side, key by
@@ -42,11 +42,11 @@ case class ShuffledRangeJoinExec(
 
   override lazy val metrics = searchMetrics
 
-  protected def tasks: ShuffledRangeTasks =
-    ShuffledRangeTasks(rangeJoin, terms.layout(indexed.output, rangeJoin.givesOutIndexed))
+  protected def taskFactory: ShuffledRangeTaskFactory =
+    ShuffledRangeTaskFactory(rangeJoin, terms.layout(indexed.output, rangeJoin.givesOutIndexed))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val factory = tasks
+    val factory = taskFactory
     streamedSide.execute().zipPartitions(indexed.execute()) { (streamedRows, indexedRows) =>
       factory.rows(streamedRows, indexedRows)
     }

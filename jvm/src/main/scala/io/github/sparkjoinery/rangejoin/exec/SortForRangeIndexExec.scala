@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Exp
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{SQLExecution, SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.joinery.{CollectedBySelf, RunSubplan}
+import org.apache.spark.sql.joinery.{CustomBroadcastRows, RunSubplan}
 
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 import io.github.sparkjoinery.rangejoin.runtime.IndexParts
-import io.github.sparkjoinery.rangejoin.runtime.index.{IndexedRows, RangeRun, RangeRuns}
+import io.github.sparkjoinery.rangejoin.runtime.index.{PrebuiltIndex, RangeRun, RangeRunMerge}
 
 /**
  * Sorts the indexed side of a range join without keys, below the broadcast. If a broadcast collects the rows, tasks
@@ -28,7 +28,7 @@ import io.github.sparkjoinery.rangejoin.runtime.index.{IndexedRows, RangeRun, Ra
  *   true if rows that cannot match are kept
  */
 case class SortForRangeIndexExec(start: Expression, end: Option[Expression], keepsAll: Boolean, child: SparkPlan)
-  extends UnaryExecNode with CollectedBySelf {
+  extends UnaryExecNode with CustomBroadcastRows {
 
   override def nodeName: String = "SortForRangeIndex"
   override lazy val metrics: Map[String, SQLMetric] =
@@ -51,10 +51,10 @@ case class SortForRangeIndexExec(start: Expression, end: Option[Expression], kee
       longMetric("runs").set(runs.length)
       val query = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
       SQLMetrics.postDriverMetricUpdates(sparkContext, query, metrics.values.toSeq)
-      (runs.map(_.rowsRead).sum, new RangeRuns(runs.toSeq, output.length))
+      (runs.map(_.rowsRead).sum, new RangeRunMerge(runs.toSeq, output.length))
     } catch {
       case tooLarge: SparkException if SortForRangeIndexExec.isOfResultSize(tooLarge) =>
-        (RunSubplan.count(rows), new IndexedRows(None))
+        (RunSubplan.count(rows), new PrebuiltIndex(None))
     }
   }
 

@@ -35,7 +35,7 @@ private[rangejoin] sealed trait Comparison {
 }
 
 /** `left < right`, `<=`, `>` or `>=`. */
-private[rangejoin] case class Terms(
+private[rangejoin] case class Inequality(
     conjunct: Expression,
     left: Expression,
     right: Expression,
@@ -64,7 +64,7 @@ private[rangejoin] case class Terms(
    * @param mayBeNull
    *   true if a term may be NULL in a match
    */
-  def unless(ofLeft: Seq[Expression], ofRight: Seq[Expression], mayBeNull: Expression => Boolean): Terms = {
+  def unless(ofLeft: Seq[Expression], ofRight: Seq[Expression], mayBeNull: Expression => Boolean): Inequality = {
     def open(term: Expression, isOpen: Seq[Expression], ofOther: Seq[Expression], isUpper: Boolean): Expression =
       if (isOpen.isEmpty && (ofOther.isEmpty || !mayBeNull(term))) term
       else OpenBound(term, isOpen.reduceOption(Or).getOrElse(Literal.FalseLiteral), isUpper)
@@ -74,7 +74,7 @@ private[rangejoin] case class Terms(
   }
 }
 
-private[rangejoin] object Terms {
+private[rangejoin] object Inequality {
 
   /** None if the types of the terms differ: the order of their longs may differ, too. */
   def apply(
@@ -82,8 +82,8 @@ private[rangejoin] object Terms {
       left: Expression,
       right: Expression,
       leftIsLess: Boolean,
-      strict: Boolean): Option[Terms] =
-    if (left.dataType == right.dataType) Some(new Terms(conjunct, left, right, leftIsLess, strict)) else None
+      strict: Boolean): Option[Inequality] =
+    if (left.dataType == right.dataType) Some(new Inequality(conjunct, left, right, leftIsLess, strict)) else None
 }
 
 /**
@@ -108,7 +108,7 @@ private[rangejoin] case class WholeDifference(
   override def turned: Difference =
     copy(left = right, right = left, leftIsLess = !leftIsLess, limit = SaturatedSum.negated(limit))
 
-  override protected def shift: Shift = WholeShift(limit, reach)
+  override protected def offset: BoundOffset = WholeOffset(limit, reach)
 }
 
 /**
@@ -133,7 +133,7 @@ private[rangejoin] case class FloatingDifference(
   }
   override def turned: Difference = copy(left = right, right = left, leftIsLess = !leftIsLess, limit = -limit)
 
-  override protected def shift: Shift = RoundedShift(limit, leftIsLess, rounding)
+  override protected def offset: BoundOffset = RoundedOffset(limit, leftIsLess, rounding)
 }
 
 private[rangejoin] sealed trait Difference extends Comparison {
@@ -147,11 +147,11 @@ private[rangejoin] sealed trait Difference extends Comparison {
   def turned: Difference
 
   /** The offset from the right term to the bound of the left term. */
-  protected def shift: Shift
+  protected def offset: BoundOffset
   override def dataType: DataType = left.dataType
   override def isExact: Boolean = false
   override def needsPoints: Boolean = true
   override def bound(rightIsIndexed: Boolean): RangeBound =
-    if (rightIsIndexed) RangeBound(left, right, strict = false, shift.reversed)
-    else RangeBound(right, left, strict = false, shift)
+    if (rightIsIndexed) RangeBound(left, right, strict = false, offset.reversed)
+    else RangeBound(right, left, strict = false, offset)
 }

@@ -63,7 +63,7 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
         val (ofLeft, ofRight) = open.partition(isOfLeft)
         comparison(conjunct, compared).collect {
           case comparison if open.isEmpty => comparison
-          case terms: Terms => terms.unless(ofLeft, ofRight, mayBeNull)
+          case terms: Inequality => terms.unless(ofLeft, ofRight, mayBeNull)
         }
       case _ => Nil
     }
@@ -99,9 +99,9 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
       less: Expression,
       greater: Expression,
       strict: Boolean): Seq[Comparison] =
-    if (isOfLeft(less) && isOfRight(greater)) Terms(conjunct, less, greater, leftIsLess = true, strict).toSeq
-    else if (isOfRight(less) && isOfLeft(greater)) Terms(conjunct, greater, less, leftIsLess = false, strict).toSeq
-    else Differences.find(conjunct, less, greater).flatMap(difference =>
+    if (isOfLeft(less) && isOfRight(greater)) Inequality(conjunct, less, greater, leftIsLess = true, strict).toSeq
+    else if (isOfRight(less) && isOfLeft(greater)) Inequality(conjunct, greater, less, leftIsLess = false, strict).toSeq
+    else DifferenceReader.find(conjunct, less, greater).flatMap(difference =>
       if (isOfLeft(difference.left) && isOfRight(difference.right)) Some(difference)
       else if (isOfRight(difference.left) && isOfLeft(difference.right)) Some(difference.turned)
       else None)

@@ -6,34 +6,6 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
 import io.github.sparkjoinery.execution.rows.RowGrouping
 
 /**
- * One comparison of the condition, between a term of the streamed side and one of the indexed side.
- *
- * @param probe
- *   over the streamed side
- * @param indexed
- *   over the indexed side; its longs (`OrderedLong`) are in one order with those of `probe`
- * @param strict
- *   whether the two must not be equal
- * @param shift
- *   from `probe` to where the bound is
- */
-case class RangeBound(probe: Expression, indexed: Expression, strict: Boolean, shift: Shift = NoShift)
-  extends Expression with Unevaluable {
-  override def children: Seq[Expression] = Seq(probe, indexed)
-  override def dataType: DataType = BooleanType
-  override def nullable: Boolean = true
-  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RangeBound =
-    copy(probe = newChildren(0), indexed = newChildren(1))
-
-  /** With the other side indexed. */
-  def reversed: RangeBound = copy(probe = indexed, indexed = probe, shift = shift.reversed)
-
-  /** The bound as a long, or another long where the bound fails. */
-  def long(ifFails: Long, prefix: SharedPrefix = new SharedPrefix): Expression =
-    RangeLong.orElse(probe, shift.bound(probe, prefix), ifFails)
-}
-
-/**
  * The condition of a range join, taken apart for an index on one of its sides. A pair of rows is a match if their keys
  * are equal, both bounds hold, and so does the residual condition.
  *
@@ -109,7 +81,7 @@ case class RangeTerms(
    * wrap around. Else all rows are candidates, whatever the bounds.
    */
   def reaches: Seq[(Expression, Long)] = bounds
-    .flatMap(bound => bound.shift.reach.map(reach => (RangeLong.lower(bound.probe), reach)))
+    .flatMap(bound => bound.offset.reach.map(reach => (RangeLong.lower(bound.probe), reach)))
     .distinctBy { case (point, reach) => (point.canonicalized, reach) }
 
   private def probeLong(bound: Option[RangeBound], prefix: SharedPrefix, unbounded: Long): Expression =
@@ -117,6 +89,6 @@ case class RangeTerms(
 
   /** The terms as SQL, for EXPLAIN. */
   def boundsSql: Seq[String] =
-    upper.map(b => s"${b.indexed.sql} ${if (b.strict) "<" else "<="} ${b.probe.sql}${b.shift.sql}").toSeq ++
-      lower.map(b => s"${b.indexed.sql} ${if (b.strict) ">" else ">="} ${b.probe.sql}${b.shift.sql}")
+    upper.map(b => s"${b.indexed.sql} ${if (b.strict) "<" else "<="} ${b.probe.sql}${b.offset.sql}").toSeq ++
+      lower.map(b => s"${b.indexed.sql} ${if (b.strict) ">" else ">="} ${b.probe.sql}${b.offset.sql}")
 }

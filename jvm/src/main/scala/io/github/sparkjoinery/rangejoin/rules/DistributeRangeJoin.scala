@@ -11,11 +11,11 @@ import io.github.sparkjoinery.planning.plans.PartsByQuantiles
 import io.github.sparkjoinery.rangejoin.logical.{
   Comparison,
   Difference,
+  Inequality,
   OpenBound,
   RangeConditions,
   RangeJoinType,
-  RangeLong,
-  Terms
+  RangeLong
 }
 import io.github.sparkjoinery.rangejoin.stored.StoredRangeSide
 
@@ -29,7 +29,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!JoineryConf.rangeJoinEnabled || conf.numShufflePartitions < 2) plan
     else {
-      plan.foreach(LimitOfSubquery.markJoinsBelow)
+      plan.foreach(SubqueryLimit.markJoinsBelow)
       plan.transformUpWithPruning(_.containsPattern(JOIN)) {
         case join: Join if isCandidate(join) =>
           val sides = suitable(join, pairs(join, new RangeConditions(join)))
@@ -52,7 +52,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   private def isCandidate(join: Join): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
     RangeJoinType.supports(join.joinType) && RangeConditions.mayBeIn(join) && hints.isEmpty &&
-    !LimitOfSubquery.isAbove(join) && PartsByQuantiles.missing(join).isEmpty && join.condition.exists(
+    !SubqueryLimit.isAbove(join) && PartsByQuantiles.missing(join).isEmpty && join.condition.exists(
       _.deterministic) &&
     Seq(join.left, join.right).forall(side =>
       !side.isInstanceOf[StoredRangeSide] && side.stats.sizeInBytes > RangeJoinStrategy.limit)
@@ -68,7 +68,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
 
   private def sidesOf(join: Join, upper: Comparison, lower: Comparison): Option[(SideInParts, SideInParts)] =
     (upper, lower) match {
-      case (upper: Terms, lower: Terms) if upper.dataType == lower.dataType =>
+      case (upper: Inequality, lower: Inequality) if upper.dataType == lower.dataType =>
         Some((
           comparedSide(join.left, lower, upper, isLeft = true),
           comparedSide(join.right, lower, upper, isLeft = false)))
@@ -78,7 +78,11 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     }
 
   /** A side of two comparisons. For points, both have the same term. */
-  private def comparedSide(relation: LogicalPlan, lower: Terms, upper: Terms, isLeft: Boolean): SideInParts = {
+  private def comparedSide(
+      relation: LogicalPlan,
+      lower: Inequality,
+      upper: Inequality,
+      isLeft: Boolean): SideInParts = {
     val terms = Seq(lower, upper).sortBy(_.term(isLeft).isInstanceOf[OpenBound]) // the first term makes the cuts
     val Seq(first, last) = terms.map(_.term(isLeft))
     SideInParts(relation, terms.map(_.long(isLeft)), first.semanticEquals(last) && !RangeLong.mayFail(first))
@@ -88,7 +92,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideInParts, SideInParts) = {
     val bounds = Seq(lower, upper).map(_.bound(rightIsIndexed = false))
     // The difference of two terms that are at most this far from 0 cannot wrap around.
-    val near = bounds.flatMap(_.shift.reach).minOption.map(_ / 2)
+    val near = bounds.flatMap(_.offset.reach).minOption.map(_ / 2)
     def unlessFar(term: Expression, longs: Seq[Expression]): Seq[Expression] = near.fold(longs) { near =>
       val number = RangeLong.lower(term)
       val isFar = Or(GreaterThan(number, Literal(near)), LessThan(number, Literal(-near)))

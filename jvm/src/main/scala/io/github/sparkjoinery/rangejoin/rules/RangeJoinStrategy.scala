@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.LOGICAL_QUERY_STAGE
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.joinery.{JoineryConf, Shipping}
+import org.apache.spark.sql.joinery.{JoineryConf, KryoRegistration}
 
 import io.github.sparkjoinery.planning.explain.Decision
 import io.github.sparkjoinery.planning.plans.Repeatable
@@ -54,7 +54,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
         case Left(why) => declined(join, why)
       }
     case window: Window =>
-      LimitOfSubquery.markJoinsBelow(window) // the joins below are planned later
+      SubqueryLimit.markJoinsBelow(window) // the joins below are planned later
       Nil
     case side: StoredRangeSide => Seq(planLater(side.child)) // the plain rows: `broadcast` loads the index
     case _ => Nil
@@ -123,7 +123,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
     val stored = sides.find(side => hasIndex(sideOf(join, side)))
     val side = broadcastAlready.orElse(hinted).orElse(stored).getOrElse(sides.minBy(cost(join, _)))
     val bytes = size(join, side)
-    if (LimitOfSubquery.isAbove(join))
+    if (SubqueryLimit.isAbove(join))
       Left("a LIMIT without ORDER BY, of a correlated subquery, takes the rows that come first")
     else if (conditions.usable.isEmpty)
       Left(s"no index for ${conditions.comparisons.head.dataType.sql}")
@@ -138,12 +138,13 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
     else if (hasKeys && safe.isEmpty)
       Right(Choice(side, isBroadcast = false, s"both sides are kept: of a broadcast $ReadTwice"))
-    else if (stored.contains(side) && Shipping.refused.isEmpty)
+    else if (stored.contains(side) && KryoRegistration.missing.isEmpty)
       Right(Choice(side, isBroadcast = true, "the artifact store has an index"))
     else if (hasKeys && !insists && hasUniqueKeys(join, conditions))
       Left(s"one side has each key once: hint ${RangeJoinHint.Name} insists")
-    else if (Shipping.refused.isDefined)
-      if (hasKeys) Right(Choice(side, isBroadcast = false, Shipping.refused.get)) else Left(Shipping.refused.get)
+    else if (KryoRegistration.missing.isDefined)
+      if (hasKeys) Right(Choice(side, isBroadcast = false, KryoRegistration.missing.get))
+      else Left(KryoRegistration.missing.get)
     else if (hasKeys && hinted.isEmpty && (bytes > limit || !mayBroadcast(join, side)))
       Right(Choice(
         side,
@@ -203,9 +204,9 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
    */
   private[rangejoin] def readsOtherRowsBeside(join: Join, indexed: BuildSide): Boolean =
     (join.joinType, indexed) match {
-      case (FullOuter, _) => !Seq(join.left, join.right).forall(Repeatable.ofOneOperator)
-      case (LeftOuter, BuildLeft) => !Repeatable.ofOneOperator(join.right)
-      case (RightOuter, BuildRight) => !Repeatable.ofOneOperator(join.left)
+      case (FullOuter, _) => !Seq(join.left, join.right).forall(Repeatable.withinOneOperator)
+      case (LeftOuter, BuildLeft) => !Repeatable.withinOneOperator(join.right)
+      case (RightOuter, BuildRight) => !Repeatable.withinOneOperator(join.left)
       case _ => false
     }
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, ShuffleQuery
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
-import io.github.sparkjoinery.execution.skew.{Skew, SplitSkewed}
+import io.github.sparkjoinery.execution.skew.{SkewDetector, SplitSkewed}
 import io.github.sparkjoinery.rangejoin.exec.ShuffledRangeJoinExec
 
 /**
@@ -26,9 +26,10 @@ object SplitSkewedRangeJoin extends SplitSkewed {
   private def isEnabled: Boolean = JoineryConf.rangeJoinSkewSplit && conf.getConf(SQLConf.SKEW_JOIN_ENABLED)
 
   private def splitJoin(join: ShuffledRangeJoinExec): SparkPlan = (join.left, join.right) match {
-    case (left: ShuffleQueryStageExec, right: ShuffleQueryStageExec) if Skew.isKnown(left) && Skew.isKnown(right) =>
+    case (left: ShuffleQueryStageExec, right: ShuffleQueryStageExec)
+        if SkewDetector.isKnown(left) && SkewDetector.isKnown(right) =>
       val least = JoineryConf.skewSplitMinPartition
-      val (leftSkew, rightSkew) = (new Skew(left, least, least), new Skew(right, least, least))
+      val (leftSkew, rightSkew) = (new SkewDetector(left, least, least), new SkewDetector(right, least, least))
       val specs = for {
         i <- leftSkew.sizes.indices
         ofLeft <- if (mayDivide(join, isLeft = true)) leftSkew.byMapper(i) else Seq(leftSkew.whole(i))

@@ -42,9 +42,9 @@ private[rangejoin] final class MatchedRows extends Serializable {
   def toBytes: Array[Byte] = {
     failed.andNot(matched)
     if (failed.isEmpty) error = null
-    Try(JavaBytes.of(this)).getOrElse {
+    Try(JavaBytes.write(this)).getOrElse {
       error = new SparkException(error.toString)
-      JavaBytes.of(this)
+      JavaBytes.write(this)
     }
   }
 }

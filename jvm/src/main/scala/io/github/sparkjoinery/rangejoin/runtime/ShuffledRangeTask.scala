@@ -10,14 +10,17 @@ import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 import io.github.sparkjoinery.rangejoin.runtime.index.{RangeIndex, RangeIndexReader}
 
 /**
- * Creates the tasks of [[ShuffledRangeJoinExec]] and [[RereadRangeJoin]]. The factory is sent to the executors, the
+ * Creates the tasks of [[ShuffledRangeJoinExec]] and [[CartesianRangeJoin]]. The factory is sent to the executors, the
  * plan is not.
  *
  * @param isRereading
  *   true if each task reads the whole indexed side. The streamed rows are read first then, because `input_file_name`
  *   and similar functions report the file that was opened last.
  */
-private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeLayout, isRereading: Boolean = false) {
+private[rangejoin] case class ShuffledRangeTaskFactory(
+    join: RangeJoin,
+    layout: RangeLayout,
+    isRereading: Boolean = false) {
 
   def start(streamedRows: Iterator[InternalRow], indexedRows: Iterator[InternalRow]): ShuffledRangeTask =
     new ShuffledRangeTask(streamedRows, indexedRows, this)
@@ -28,18 +31,18 @@ private[rangejoin] case class ShuffledRangeTasks(join: RangeJoin, layout: RangeL
 }
 
 /**
- * One task of [[ShuffledRangeJoinExec]] or [[RereadRangeJoin]]. The task indexes its rows, in several parts if memory
- * is short. For each part, it goes through all streamed rows. If the join preserves the indexed side, it then goes
- * through the indexed rows of the part. Generated code or [[ShuffledRangeRows]] searches the matches of the current
- * row, and reports them to the task. The search may stop after each row that it emits, and come back: `isOpen` says if
- * a row is still current.
+ * One task of [[ShuffledRangeJoinExec]] or [[CartesianRangeJoin]]. The task indexes its rows, in several parts if
+ * memory is short. For each part, it goes through all streamed rows. If the join preserves the indexed side, it then
+ * goes through the indexed rows of the part. Generated code or [[ShuffledRangeRows]] searches the matches of the
+ * current row, and reports them to the task. The search may stop after each row that it emits, and come back: `isOpen`
+ * says if a row is still current.
  */
 private[rangejoin] class ShuffledRangeTask(
     streamedRows: Iterator[InternalRow],
     indexedRows: Iterator[InternalRow],
-    tasks: ShuffledRangeTasks) {
-  import tasks._
-  import tasks.join._
+    factory: ShuffledRangeTaskFactory) {
+  import factory._
+  import factory.join._
 
   private var index: RangeIndex = _
   private var isLastPart = false

@@ -13,7 +13,7 @@ import org.apache.spark.sql.joinery.RunSubplan
 
 import io.github.sparkjoinery.artifacts.StoreAccess
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
-import io.github.sparkjoinery.rangejoin.runtime.index.{IndexedRows, SearchableRelation}
+import io.github.sparkjoinery.rangejoin.runtime.index.{PrebuiltIndex, SearchableRelation}
 
 /**
  * A stored range index that is valid for one side of a join.
@@ -63,8 +63,8 @@ class StoredRangeIndex(
       try Right(load(layout, further, limit))
       catch { case NonFatal(failure) => Left(StoreAccess.reason(failure)) }
     loaded match {
-      case Right(Some(index)) => (rows.count + number, new IndexedRows(Some(index)))
-      case Right(None) => (RunSubplan.count(RunSubplan.rdd(all, session)), new IndexedRows(None))
+      case Right(Some(index)) => (rows.count + number, new PrebuiltIndex(Some(index)))
+      case Right(None) => (RunSubplan.count(RunSubplan.rdd(all, session)), new PrebuiltIndex(None))
       case Left(reason) =>
         logWarning(s"$name is not used: $reason. The index is built from the relation.")
         RunSubplan.collect(all, session)

@@ -64,7 +64,7 @@ private[stored] case class StoredRangeRecipe(
   }
 
   /** Serializes with Java instead of `spark.serializer`, because the recipe contains a function. */
-  def toBytes: Array[Byte] = JavaBytes.of(this)
+  def toBytes: Array[Byte] = JavaBytes.write(this)
 }
 
 private[stored] object StoredRangeRecipe {

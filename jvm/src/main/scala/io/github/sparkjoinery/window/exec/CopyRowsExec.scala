@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, UnaryExecNode}
 
 import io.github.sparkjoinery.window.logical.{CopyRows, HotKey}
-import io.github.sparkjoinery.window.runtime.CopiedRows
+import io.github.sparkjoinery.window.runtime.RowCopyIterator
 
 /**
  * Executes [[CopyRows]]. It writes the part into the row, which the projection below it owns, and emits the row once
@@ -36,7 +36,7 @@ case class CopyRowsExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val (found, numCopies) = (HotKey.ofValue(hotKeys.eval()), longMetric("numCopies"))
     val (terms, columns, valueOfNull) = (Seq(keyHash, time), child.output, nullTime)
-    child.execute().mapPartitions(new CopiedRows(_, terms, columns, valueOfNull, found.toArray, numCopies))
+    child.execute().mapPartitions(new RowCopyIterator(_, terms, columns, valueOfNull, found.toArray, numCopies))
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): CopyRowsExec = copy(child = newChild)

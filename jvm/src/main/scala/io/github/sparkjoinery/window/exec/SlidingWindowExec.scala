@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import io.github.sparkjoinery.planning.explain.ReportedOperator
-import io.github.sparkjoinery.window.logical.program.{BoundSettings, ShippedPrograms}
+import io.github.sparkjoinery.window.logical.program.{BoundSettings, WindowProgramFactory}
 import io.github.sparkjoinery.window.runtime.frames.ResultRow
 import io.github.sparkjoinery.window.runtime.{WindowMetrics, WindowTask, WindowTaskFactory}
 
@@ -64,7 +64,7 @@ case class SlidingWindowExec(
   }
 
   private def newTask: WindowTaskFactory = WindowTaskFactory(
-    ShippedPrograms(orderSpec, functions, BoundSettings.ofTasks),
+    WindowProgramFactory(orderSpec, functions, BoundSettings.ofTasks),
     partitionSpec,
     orderSpec,
     child.output,

@@ -126,9 +126,9 @@ private[window] object HotKey {
       }
       Option.when(count >= leastPoints && sum >= rows.toDouble * SampledPerCounted)(points(at).time)
     }
-    def at(cut: Long) = points.indexWhere(_.time >= cut)
-    def before(cut: Long) = end(at(cut) - 1, -1, reach.rowsBefore).getOrElse(Long.MinValue)
-    def after(cut: Long) = end(at(cut), 1, reach.rowsAfter).getOrElse(Long.MaxValue)
+    def indexFrom(cut: Long) = points.indexWhere(_.time >= cut)
+    def before(cut: Long) = end(indexFrom(cut) - 1, -1, reach.rowsBefore).getOrElse(Long.MinValue)
+    def after(cut: Long) = end(indexFrom(cut), 1, reach.rowsAfter).getOrElse(Long.MaxValue)
     key.copy(
       froms = if (reach.rowsBefore == 0) key.froms else key.cuts.map(before),
       tos = if (reach.rowsAfter == 0) key.tos else key.cuts.map(after))

@@ -83,7 +83,8 @@ object CutHotKeys extends Rule[LogicalPlan] {
   private def reasonAgainst(window: Window): Option[String] = {
     val functions = window.windowExpressions.flatMap(WindowInParts.functionsOf)
     lazy val refused = functions.flatMap(function =>
-      WindowSupport.reasonAgainst(function, window.orderSpec).orElse(SumsOfOwnRows.reasonAgainst(function))).headOption
+      WindowSupport.reasonAgainst(function, window.orderSpec).orElse(
+        SumOverflowRewrite.reasonAgainst(function))).headOption
     if (!conf.adaptiveExecutionEnabled) Some("adaptive execution is off")
     else if (functions.isEmpty) Some("it has no functions of SQL")
     else if (window.orderSpec.isEmpty) Some("it has no ORDER BY to be cut along")
@@ -107,7 +108,7 @@ object CutHotKeys extends Rule[LogicalPlan] {
       case _ => false
     })
 
-  private def isRepeatable(plan: LogicalPlan): Boolean = Repeatable.ofOneOperator(plan) && !ParsedText.isIn(plan)
+  private def isRepeatable(plan: LogicalPlan): Boolean = Repeatable.withinOneOperator(plan) && !ParsedText.isIn(plan)
 
   /**
    * The number of parts of each hot key. None if the hottest key is too small, or leaves enough work for other cores.

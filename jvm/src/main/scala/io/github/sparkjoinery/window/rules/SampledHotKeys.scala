@@ -65,7 +65,7 @@ private[window] case class SampledHotKeys(
   override def eval(taken: Taken): Any =
     HotKey.toValue(HotKey.find(taken.all, parts, reach, partitions, mostCopied = None, LeastPoints))
 
-  override def serialize(taken: Taken): Array[Byte] = JavaBytes.of(taken.all.toArray)
+  override def serialize(taken: Taken): Array[Byte] = JavaBytes.write(taken.all.toArray)
 
   override def deserialize(bytes: Array[Byte]): Taken = {
     val taken = new Taken

@@ -32,7 +32,7 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
 
   private val terms = CutTerms(window.partitionSpec, window.orderSpec.head)
   private val child = window.child
-  private val sums = SumsOfOwnRows.find(window.windowExpressions)
+  private val sums = SumOverflowRewrite.find(window.windowExpressions)
 
   /** The plan with cuts from a distribution; None if no key can be cut. */
   def byStore(stored: StoredCuts, parts: Int, mostCopied: Option[Double]): Option[LogicalPlan] = {

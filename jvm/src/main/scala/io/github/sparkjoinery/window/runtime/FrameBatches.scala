@@ -3,28 +3,19 @@ package io.github.sparkjoinery.window.runtime
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.joinery.{ExecutionMemory, TaskBuildMemory}
 import org.apache.spark.sql.types.{CalendarIntervalType, DataType, DecimalType}
 
 import io.github.sparkjoinery.window.logical.program.{FrameProgram, WindowProgram}
-import io.github.sparkjoinery.window.runtime.frames.{
-  ColumnBounds,
-  Columns,
-  ForwardBounds,
-  ForwardColumns,
-  FrameBounds,
-  PeerNumbers,
-  ResultRow
-}
-import io.github.sparkjoinery.window.runtime.kernels.{Kernel, Kernels}
-import io.github.sparkjoinery.window.runtime.rows.{PartitionRows, RowCursor}
+import io.github.sparkjoinery.window.runtime.frames.{FrameBounds, ResultRow}
+import io.github.sparkjoinery.window.runtime.kernels.{Kernel, KernelFactory}
+import io.github.sparkjoinery.window.runtime.rows.PartitionRows
 
 /**
  * Computes the window functions of one partition after the other, in batches of rows. It finds the frames, and the
  * kernels compute the results. An error is thrown when its row is requested, as in Spark's operator.
  */
 private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[Attribute], rows: PartitionRows) {
-  protected val kernels: Kernels
+  protected val kernelFactory: KernelFactory
   protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds
 
   private var made: Array[Frame] = _ // not lazy, because it is read for each row
@@ -36,7 +27,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   private lazy val areByNumber = frames.forall(_.bounds.areByNumber)
   private val wide = program.results.count(FrameBatches.isWide)
   private var most = FrameBatches.Rows // rows in a batch
-  final lazy val results: ResultRow = { frames; new ResultRow(kernels.resultColumns) }
+  final lazy val results: ResultRow = { frames; new ResultRow(kernelFactory.resultColumns) }
 
   /** First row and number of rows of the current batch. */
   var first, count = 0
@@ -159,7 +150,7 @@ private[window] abstract class FrameBatches(program: WindowProgram, output: Seq[
   }
 
   protected final class Frame(frame: FrameProgram) {
-    val functions: Array[Kernel] = kernels.choose(frame).toArray
+    val functions: Array[Kernel] = kernelFactory.choose(frame).toArray
     val bounds: FrameBounds = newBounds(frame, raise)
 
     def clear(): Unit = { bounds.clear(); functions.foreach(_.clear()) }
@@ -190,119 +181,5 @@ private[window] object FrameBatches {
   private def isWide(dataType: DataType): Boolean = dataType match {
     case _: DecimalType | CalendarIntervalType => false
     case other => !UnsafeRow.isFixedLength(other)
-  }
-}
-
-/** Batches over columns in memory. The columns hold the rows from the first one that a frame still needs. */
-private[window] final class ColumnBatches(
-    program: WindowProgram,
-    order: Seq[SortOrder],
-    output: Seq[Attribute],
-    rows: PartitionRows)
-  extends FrameBatches(program, output, rows) {
-  import ColumnBatches._
-
-  private val columns = new Columns(program.width, TaskBuildMemory(), ExecutionMemory.shareOfTask / ShareOfColumns)
-  private val columnsOf = if (program.columns.isEmpty) null else UnsafeProjection.create(program.columns, output)
-  private val peers = program.peers.map(_ => new PeerNumbers(order, output)).orNull
-  private var loading: RowCursor = _
-  private var isComplete = false // all rows of the partition are loaded
-
-  override protected lazy val kernels: Kernels = new Kernels(
-    output,
-    program.results,
-    columns,
-    rows.cursor,
-    FrameBatches.Rows)
-  override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
-    new ColumnBounds(frame.lower, frame.upper, columns, FrameBatches.Rows, raise)
-
-  override def begin(start: Int): Unit = {
-    super.begin(start)
-    columns.clear()
-    if (peers != null) peers.clear()
-    loading = rows.cursor(0)
-    isComplete = false
-  }
-
-  /** Gives the memory back, until the next partition if there is one. */
-  def giveUp(): Unit = columns.free()
-
-  override protected def find(): Boolean = {
-    var loaded = true
-    if (isSmall) findFrames(columns.loaded, isComplete)
-    while (loaded && count == 0 && !isAtEnd) {
-      forget()
-      loaded = load()
-      if (loaded) findFrames(columns.loaded, isComplete)
-    }
-    count > 0
-  }
-
-  /**
-   * @return
-   *   false if memory for more rows is missing, or a column of a row throws, which need not be an error of the query
-   */
-  private def load(): Boolean = {
-    var more = if (isComplete) 0 else FrameBatches.Rows
-    while (more > 0) {
-      if (more % Prefetched == 0) loading.prefetch(Prefetched)
-      val row = loading.next()
-      if (row == null) { isComplete = true; more = 0 }
-      else if (!columns.hasRoom) return false
-      else {
-        val of = if (columnsOf == null) null
-        else
-          try columnsOf(row)
-          catch { case NonFatal(_) => return false }
-        columns.add(of, if (peers == null) 0 else peers.numberOf(row))
-        more -= 1
-      }
-    }
-    true
-  }
-
-  private def forget(): Unit = {
-    var needed = nextToFind
-    var i = 0
-    while (i < frames.length) { needed = math.min(needed, frames(i).bounds.firstNeeded); i += 1 }
-    columns.forgetBefore(needed)
-  }
-}
-
-private object ColumnBatches {
-  private val Prefetched = 64
-  private val ShareOfColumns = 3
-}
-
-/** Batches without columns in memory. Both ends of each frame read the rows again. */
-private[window] final class ForwardBatches(
-    program: WindowProgram,
-    order: Seq[SortOrder],
-    output: Seq[Attribute],
-    rows: PartitionRows)
-  extends FrameBatches(program, output, rows) {
-
-  private def columns(needed: Set[Int]): ForwardColumns =
-    new ForwardColumns(program, needed, if (program.peers.isDefined) order else Nil, output, rows.cursor)
-
-  override protected lazy val kernels: Kernels = new Kernels(
-    output,
-    program.results,
-    null,
-    rows.cursor,
-    FrameBatches.Rows)
-  override protected def newBounds(frame: FrameProgram, raise: Int => Unit): FrameBounds =
-    new ForwardBounds(
-      frame.lower,
-      frame.upper,
-      () => rows.size,
-      columns,
-      FrameBatches.Rows,
-      raise)
-
-  override protected def find(): Boolean = {
-    findFrames(rows.size, isComplete = true)
-    count > 0
   }
 }

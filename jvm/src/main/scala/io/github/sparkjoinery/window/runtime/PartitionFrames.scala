@@ -2,7 +2,7 @@ package io.github.sparkjoinery.window.runtime
 
 import org.apache.spark.sql.catalyst.expressions._
 
-import io.github.sparkjoinery.window.logical.program.WindowPrograms
+import io.github.sparkjoinery.window.logical.program.WindowProgramPair
 import io.github.sparkjoinery.window.runtime.frames.ResultRow
 import io.github.sparkjoinery.window.runtime.rows.{PartitionRows, RowCursor}
 
@@ -14,7 +14,7 @@ import io.github.sparkjoinery.window.runtime.rows.{PartitionRows, RowCursor}
  *   the programs of the window
  */
 private[window] final class PartitionFrames(
-    programs: WindowPrograms,
+    programs: WindowProgramPair,
     order: Seq[SortOrder],
     output: Seq[Attribute],
     rows: PartitionRows) {

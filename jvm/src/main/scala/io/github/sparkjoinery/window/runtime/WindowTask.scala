@@ -6,13 +6,13 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.joinery.{ExecutionMemory, SpillingSort}
 
-import io.github.sparkjoinery.window.logical.program.{ShippedPrograms, WindowPrograms}
+import io.github.sparkjoinery.window.logical.program.{WindowProgramFactory, WindowProgramPair}
 import io.github.sparkjoinery.window.runtime.frames.ResultRow
 import io.github.sparkjoinery.window.runtime.rows.{IndexedPartitions, PartitionRows, SortedRows}
 
 /** One task of a `SlidingWindow`. It takes in all rows, then returns each row with its results. */
 final class WindowTask private[window] (
-    programs: WindowPrograms,
+    programs: WindowProgramPair,
     keys: Seq[Expression],
     order: Seq[SortOrder],
     output: Seq[Attribute],
@@ -77,10 +77,10 @@ private[window] case class WindowMetrics(sortTime: SQLMetric, spillSize: SQLMetr
 
 /** Creates the tasks of a window on the executors. */
 case class WindowTaskFactory private[window] (
-    programs: ShippedPrograms,
+    programFactory: WindowProgramFactory,
     keys: Seq[Expression],
     order: Seq[SortOrder],
     output: Seq[Attribute],
     metrics: WindowMetrics) {
-  def create(): WindowTask = new WindowTask(programs.ofTask, keys, order, output, metrics)
+  def create(): WindowTask = new WindowTask(programFactory.forTask, keys, order, output, metrics)
 }

@@ -13,7 +13,7 @@ import org.apache.spark.rdd.RDD
  */
 object JavaBytes {
 
-  def of[T: ClassTag](value: T): Array[Byte] = {
+  def write[T: ClassTag](value: T): Array[Byte] = {
     val buffer = SparkEnv.get.closureSerializer.newInstance().serialize(value)
     val bytes = new Array[Byte](buffer.remaining)
     buffer.get(bytes)
@@ -27,5 +27,5 @@ object JavaBytes {
 
   /** Collects all elements on the driver. */
   def collect[T: ClassTag](elements: RDD[T]): Seq[T] =
-    elements.mapPartitions(ofTask => Iterator(of(ofTask.toArray))).collect().toSeq.flatMap(read[Array[T]](_))
+    elements.mapPartitions(ofTask => Iterator(write(ofTask.toArray))).collect().toSeq.flatMap(read[Array[T]](_))
 }

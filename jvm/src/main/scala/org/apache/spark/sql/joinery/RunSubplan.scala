@@ -4,7 +4,6 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.SparkPlan
 
 /** Runs a plan as a part of the query that needs its rows. */
 object RunSubplan {
@@ -18,10 +17,4 @@ object RunSubplan {
 
   /** Counts rows without collecting them. The number must be exact, since adaptive execution plans with it. */
   def count(rows: RDD[InternalRow]): Long = rows.mapPartitions(part => Iterator(part.size.toLong)).collect().sum
-}
-
-/** An operator that supplies the rows that a broadcast above it collects. They may differ from those of `doExecute`. */
-trait CollectedBySelf extends SparkPlan {
-  protected def collected(): (Long, Iterator[InternalRow])
-  override private[spark] def executeCollectIterator(): (Long, Iterator[InternalRow]) = collected()
 }

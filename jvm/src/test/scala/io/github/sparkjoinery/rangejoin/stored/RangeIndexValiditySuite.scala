@@ -11,7 +11,7 @@ import org.apache.hadoop.fs.Path
  * Range indexes of the artifact store whose source changes, or that are changed themselves: answers are those of stock
  * Spark, and what is not provably valid is not used.
  */
-class RangeIndexValiditySuite extends StoredRangeIndexes {
+class RangeIndexValiditySuite extends StoredRangeIndexFixture {
 
   private def withSpans[T](body: => T): T = withTables("spans") {
     createSpans()

@@ -15,7 +15,7 @@ import io.github.sparkjoinery.rangejoin.rules.RangeJoinStrategy
 import io.github.sparkjoinery.rangejoin.runtime.index.SearchableRelation
 
 /** Queries that a range index of the artifact store serves: one index, which stays as it is. */
-class StoredRangeIndexSuite extends StoredRangeIndexes {
+class StoredRangeIndexSuite extends StoredRangeIndexFixture {
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()

@@ -2,15 +2,8 @@ package io.github.sparkjoinery.rangejoin.runtime.index
 
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
-import org.apache.spark.sql.execution.joinery.ShippedRelation
-
 import io.github.sparkjoinery.execution.rows.{KeyIndex, RowPages}
 import io.github.sparkjoinery.rangejoin.logical.RangeTerms
-
-/** A broadcast relation that a range join searches. */
-abstract class SearchableRelation extends ShippedRelation {
-  def index: RangeIndex
-}
 
 /**
  * Rows in memory, each with a point or an interval. The rows are grouped by key, and each key's rows are sorted by
@@ -19,8 +12,8 @@ abstract class SearchableRelation extends ShippedRelation {
  *
  * Rows that cannot match come after the rows that have bounds.
  *
- * Source: eBay's range index (X. Zhang, "Spark optimisation: high-performance range join", 2021), with a tree of
- * [[Maxima]] in place of the active rows.
+ * Source: eBay's range index (X. Zhang, "Spark optimisation: high-performance range join", 2021), with a [[MaxTree]] in
+ * place of the active rows.
  *
  * @param firsts
  *   key number -> place of its first row; one more at the end
@@ -45,8 +38,8 @@ final class RangeIndex private[index] (
     private[index] val addresses: Array[Long],
     private[index] val starts: Array[Long],
     private[index] val ends: Array[Long],
-    private[index] val maxima: Maxima,
-    private[index] val directories: Array[Directory],
+    private[index] val maxTree: MaxTree,
+    private[index] val directories: Array[RankDirectory],
     private[index] val prefix: Array[Byte],
     val buildTimeMs: Long) extends SearchableRelation with Serializable {
 
@@ -57,7 +50,7 @@ final class RangeIndex private[index] (
 
   override def estimatedSize: Long =
     pages.bytes + keyIndex.bytes + firsts.length * 4L + addresses.length * 8L + starts.length * 8L +
-      (if (ends == null) 0 else ends.length * 8L + maxima.bytes) +
+      (if (ends == null) 0 else ends.length * 8L + maxTree.bytes) +
       (if (directories == null) 0
        else directories.iterator.filter(_ != null).map(_.bytes).sum + directories.length * 4L)
 
@@ -94,9 +87,9 @@ private[index] object RangeIndex {
       ends: Array[Long],
       prefix: Array[Byte],
       begun: Long): RangeIndex = {
-    val maxima = if (ends == null) null else Maxima.build(ends)
+    val maxTree = if (ends == null) null else MaxTree.build(ends)
     val directories =
-      Array.tabulate(firsts.length - 1)(key => Directory.build(starts, firsts(key), firsts(key + 1)))
+      Array.tabulate(firsts.length - 1)(key => RankDirectory.build(starts, firsts(key), firsts(key + 1)))
     val found = if (directories.forall(_ == null)) null else directories
     val buildTimeMs = NANOSECONDS.toMillis(System.nanoTime() - begun)
     new RangeIndex(
@@ -107,7 +100,7 @@ private[index] object RangeIndex {
       addresses,
       starts,
       ends,
-      maxima,
+      maxTree,
       found,
       prefix,
       buildTimeMs)

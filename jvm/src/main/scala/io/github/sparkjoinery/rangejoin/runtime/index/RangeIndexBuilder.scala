@@ -29,7 +29,7 @@ final class RangeIndexBuilder(
   private val isKeyless = layout.keys.isEmpty
   private val hasEnds = layout.hasEnds
   private val resultBytesPerRow =
-    (if (hasEnds) 34L else 24L) + 4 + Directory.BytesPerValue // with its key's first place
+    (if (hasEnds) 34L else 24L) + 4 + RankDirectory.BytesPerValue // with its key's first place
   private val longKeys = new LongKeyIndex(memory)
   private val rowKeys = new RowKeyIndex(layout.keys.length, memory)
   private val keyScratch = rowKeys.scratch

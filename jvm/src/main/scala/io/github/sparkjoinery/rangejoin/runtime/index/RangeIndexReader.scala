@@ -15,7 +15,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   private val longKeys = index.keyIndex match { case keys: LongKeyIndex => keys; case _ => null }
   private val rowKeys = index.keyIndex match { case keys: RowKeyIndex => keys; case _ => null }
   private val keyScratch = if (rowKeys == null) null else rowKeys.scratch
-  private val (firsts, starts, ends, maxima) = (index.firsts, index.starts, index.ends, index.maxima)
+  private val (firsts, starts, ends, maxTree) = (index.firsts, index.starts, index.ends, index.maxTree)
   private val directories = index.directories
 
   private var key = -1
@@ -105,7 +105,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
   /** The place of the next candidate, or -1. */
   def next(): Int = {
     if (isBackwards) {
-      val place = maxima.lastAtLeast(least, first, last)
+      val place = maxTree.lastAtLeast(least, first, last)
       last = place - 1
       if (place >= first) { found += 1; place }
       else -1

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.types._
 
-import io.github.sparkjoinery.expressions.{OrderedLong, SumMode}
+import io.github.sparkjoinery.expressions.{OrderedLong, SumEvalMode}
 
 /**
  * Rewrites sums and averages of longs and intervals to decimals, in which every partial sum fits. Spark throws or
@@ -19,7 +19,7 @@ private[window] object ExactSum {
 
   /** A sum of longs that is NULL, instead of an error, if the sum of the whole frame does not fit. */
   def orNull(sum: Sum): Sum = {
-    val marked = SumMode.orNull(sum)
+    val marked = SumEvalMode.orNull(sum)
     marked.setTagValue(OrNull, ())
     marked
   }
@@ -28,7 +28,7 @@ private[window] object ExactSum {
 
   /** True if Spark throws for a partial sum that does not fit. Sums of ints fit for any number of rows. */
   def isNeeded(function: DeclarativeAggregate): Boolean = function match {
-    case sum: Sum if sum.child.dataType == LongType => SumMode.of(sum) == EvalMode.ANSI || isOrNull(sum)
+    case sum: Sum if sum.child.dataType == LongType => SumEvalMode.read(sum) == EvalMode.ANSI || isOrNull(sum)
     case _: Sum | _: Average => isInterval(function)
     case _ => false
   }
@@ -36,7 +36,7 @@ private[window] object ExactSum {
   /** True if the result is NULL once a partial sum does not fit. */
   def isNullOnTheWay(function: AggregateFunction): Boolean = function match {
     case sum: Sum =>
-      SumMode.of(sum) == EvalMode.TRY && !isOrNull(sum) && (sum.child.dataType == LongType || isInterval(sum))
+      SumEvalMode.read(sum) == EvalMode.TRY && !isOrNull(sum) && (sum.child.dataType == LongType || isInterval(sum))
     case average: Average => average.evalMode == EvalMode.TRY && isInterval(average)
     case _ => false
   }
@@ -53,7 +53,7 @@ private[window] object ExactSum {
       case sum: Sum => (sum.evaluateExpression, Nil)
       case average => (average.aggBufferAttributes.head, average.aggBufferAttributes.tail)
     }
-    val narrowed = NarrowedSum(sum, function.aggBufferAttributes.head.dataType, overflow(function))
+    val narrowed = NarrowSum(sum, function.aggBufferAttributes.head.dataType, overflow(function))
     val parts = function.aggBufferAttributes.zip(narrowed +: others).toMap[Expression, Expression]
     FilteredFunction(
       exact,

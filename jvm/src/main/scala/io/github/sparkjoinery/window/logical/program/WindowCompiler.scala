@@ -29,7 +29,8 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
       val frame = frameOf(of.head._1)
       val (lower, upper) = (bound(frame, frame.lower), bound(frame, frame.upper))
       val growing = frame.lower == UnboundedPreceding
-      val overflow = Seq(frame.lower, frame.upper).filter(isOffset(frame, _)).map(RangeBound.bound(order.head, _).get)
+      val overflow =
+        Seq(frame.lower, frame.upper).filter(isOffset(frame, _)).map(RangeFrameBound.bound(order.head, _).get)
       FrameProgram(lower, upper, of.map { case (window, result) => function(window, result, growing) }, overflow)
     }
     WindowProgram(columns.toSeq, Option.when(needsPeers)(columns.length), frames, functions.map(_.dataType)) match {
@@ -59,7 +60,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
         case _ => needsPeers = true; WindowCompiler.SomePeers
       }
     case (RangeFrame, offset) =>
-      val value = RangeBound.bound(order.head, offset).get
+      val value = RangeFrameBound.bound(order.head, offset).get
       Bound.Range(orderColumn, column(OrderedLong(TryEval(value), isDescending)), order.head.nullOrdering == NullsFirst)
   }
 

@@ -19,7 +19,8 @@ private[window] object WindowSupport {
     case AggregateExpression(_: DeclarativeAggregate, _, _, _, _) => window.windowSpec.frameSpecification match {
         case frame: SpecifiedWindowFrame if frame.frameType == RangeFrame =>
           Seq(frame.lower, frame.upper).collectFirst {
-            case offset if !offset.isInstanceOf[SpecialFrameBoundary] && RangeBound.bound(order.head, offset).isEmpty =>
+            case offset
+                if !offset.isInstanceOf[SpecialFrameBoundary] && RangeFrameBound.bound(order.head, offset).isEmpty =>
               s"RANGE with an offset of type ${offset.dataType.sql} from values of type ${order.head.dataType.sql}"
           }
         case _ => None

@@ -93,10 +93,10 @@ class RangeIndexSuite extends AnyFunSuite {
     var emptyRanges = 0
     val values = Array.fill(size + 20)(value(random))
     java.util.Arrays.sort(values, 10, size + 10) // places before and after are another key's
-    val directory = Directory.build(values, 10, size + 10)
+    val directory = RankDirectory.build(values, 10, size + 10)
     assert((directory == null) == size < 256)
     if (directory != null) {
-      assert(directory.bytes <= Directory.BytesPerValue * size + 8)
+      assert(directory.bytes <= RankDirectory.BytesPerValue * size + 8)
       val bounds = Seq(Long.MinValue, Long.MaxValue) ++
         Seq.fill(300)(values(10 + random.nextInt(size)) + random.nextInt(3) - 1) ++ Seq.fill(50)(random.nextLong())
       val sample = bounds.take(150) ++ bounds.takeRight(10)
