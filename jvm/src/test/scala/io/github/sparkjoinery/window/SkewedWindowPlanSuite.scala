@@ -37,6 +37,14 @@ class SkewedWindowPlanSuite extends SkewedWindowChecks {
       ""))))
   }
 
+  test("hints of two windows that nothing reads") {
+    load(300, Ties)
+    val inner = s"SELECT /*+ SKEW_WINDOW(2) */ id, k, sum(v) OVER $Unique AS v FROM d"
+    val query =
+      s"SELECT count(*) FROM (SELECT /*+ SKEW_WINDOW(2) */ id, sum(v) OVER (PARTITION BY k ORDER BY id) FROM ($inner))"
+    assert(Answers.rows(sql(query)) == Seq("(300)"))
+  }
+
   test("a key that has the hash of another") {
     val twin = 7997738013315500161L // the hash of NULL is the seed
     assert(sql(s"SELECT xxhash64(${twin}L), xxhash64(CAST(NULL AS BIGINT))").head() == Row(42L, 42L))

@@ -1,5 +1,7 @@
 package io.github.sparkjoinery.window.rules
 
+import scala.annotation.tailrec
+
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
@@ -29,12 +31,20 @@ object CutHotKeys extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.containsAnyPattern(WINDOW, UNRESOLVED_HINT)) plan
     else {
-      val hinted = plan.transformDownWithPruning(_.containsPattern(UNRESOLVED_HINT)) { case SkewWindow(parts, child) =>
-        windowBelow(child).foreach(_.setTagValue(Hint, parts))
-        child
+      val hinted = plan.transformDownWithPruning(_.containsPattern(UNRESOLVED_HINT)) { case hint: SkewWindow =>
+        withoutHints(hint)
       }
       if (JoineryConf.slidingWindowEnabled) cut(hinted) else hinted
     }
+
+  /** Takes hints off a plan. A hint lies directly above another if Spark has dropped the window in between. */
+  @tailrec
+  private def withoutHints(plan: LogicalPlan): LogicalPlan = plan match {
+    case SkewWindow(parts, child) =>
+      windowBelow(child).foreach(_.setTagValue(Hint, parts))
+      withoutHints(child)
+    case other => other
+  }
 
   private def cut(plan: LogicalPlan): LogicalPlan = {
     plan.foreach { node => markReliedOn(node); markLimited(node) }
