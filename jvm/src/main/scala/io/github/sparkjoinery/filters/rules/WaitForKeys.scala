@@ -135,7 +135,8 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
             creation.keys.keys.map(_.application),
             isKnown(creation))
         unrepeatable.orElse(costly).orElse {
-          Option.when(!insists && lowest(join.children(if (side.isLeft) 0 else 1)).exists(isShared(_, join)))(
+          val others = lowest(join.children(if (side.isLeft) 0 else 1)).filterNot(isSame(_, creation.exchange))
+          Option.when(!insists && others.exists(isShared(_, join)))(
             "the other side is computed once for several places of the query")
         }.map(reason => Some(s"no filter is built: $reason"))
       }
@@ -177,7 +178,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
 
   /** Adds the wait below the lowest exchanges of a side, which adaptive execution runs first. */
   private def awaiting(plan: SparkPlan, keys: SparkPlan, filter: String): SparkPlan = plan match {
-    case exchange: Exchange if !hasStage(exchange.child) =>
+    case exchange: Exchange if !hasStage(exchange.child) && !isSame(exchange, keys) =>
       val wait = AwaitKeysExec(exchange.child, keys, filter)
       // by tag, because `setLogicalLink` would also mark the other side's exchange
       exchange.child.logicalLink.foreach(wait.setTagValue(SparkPlan.LOGICAL_PLAN_TAG, _))
@@ -185,6 +186,9 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
     case _: QueryStageExec => plan
     case _ => plan.withNewChildren(plan.children.map(awaiting(_, keys, filter)))
   }
+
+  /** True for the keys' own shuffle, if a side has it, too. It cannot wait for itself. */
+  private def isSame(exchange: Exchange, keys: SparkPlan): Boolean = exchange.canonicalized == keys.canonicalized
 
   private def lowest(plan: SparkPlan): Seq[Exchange] =
     plan.collect { case exchange: Exchange if !hasStage(exchange.child) => exchange }

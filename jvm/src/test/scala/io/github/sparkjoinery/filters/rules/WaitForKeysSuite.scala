@@ -141,6 +141,11 @@ class WaitForKeysSuite extends BuiltFilters {
     assert(keysIn(answer).map(_._1).distinct == Seq(40), plan(answer))
   }
 
+  test("one small table, joined by two columns") {
+    val few = "(SELECT * FROM VALUES (3), (13), (23) AS t(k))"
+    checkBuilt(s"SELECT f.id FROM fact f JOIN $few a ON f.k = a.k RIGHT JOIN $few b ON f.k2 = b.k", 2, Whole)
+  }
+
   test("through aggregates, windows, unions, LAST JOINs") {
     val small = "(SELECT * FROM small WHERE class = 3)"
     for ((side, tests) <- Seq(
