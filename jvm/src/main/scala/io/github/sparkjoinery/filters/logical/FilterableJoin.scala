@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoin
 import io.github.sparkjoinery.planning.plans.{LeftOuterLike, ShuffledLeftOuterLike}
 
 /**
- * A join of which rows without a match may be dropped.
+ * A join that may drop rows without a match.
  *
  * @param sides
  *   the sides whose rows may be dropped
