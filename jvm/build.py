@@ -68,7 +68,7 @@ SLOW = {
     "lastjoin.KeylessLastJoinSuite": 30,
     "lastjoin.rules.SparkAsOfJoinSuite": 30,
     "lastjoin.rules.LikeLeftJoinSuite": 30,
-    "execution.OneFilePerTaskSuite": 27,
+    "execution.ShuffleWidthSuite": 27,
     "lastjoin.LastJoinFormsSuite": 27,
     "lastjoin.SubqueriesInOnSuite": 27,
     "filters.stored.ReadingSettingsSuite": 27,

@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.{InnermostParser, JoineryConf, PrunePartitions}
 
-import io.github.sparkjoinery.execution.{InsertCodegenBoundaries, OneFilePerTask}
+import io.github.sparkjoinery.execution.{InsertCodegenBoundaries, ShuffleWidth}
 import io.github.sparkjoinery.filters.rules._
 import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
@@ -83,8 +83,8 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] filters one side by the keys of the other, if
  *      these are few, before the sort.
  *
- * [[OneFilePerTask]] changes shuffles of few rows: it makes 201 partitions of 200, so that a task writes one file
- * instead of one per partition.
+ * [[ShuffleWidth]] gives shuffles as many partitions as their bytes need, in adaptive plans with an operator of
+ * Joinery.
  *
  * The body has a section per capability, with its rules in the order in which they run.
  */
@@ -140,7 +140,7 @@ private object Capabilities {
     extensions.injectQueryStageOptimizerRule(_ => FilterShuffledRows)
 
     // independent of the operators
-    extensions.injectQueryStagePrepRule(_ => OneFilePerTask)
+    extensions.injectQueryStagePrepRule(_ => ShuffleWidth)
     extensions.injectColumnar(_ => InsertCodegenBoundaries)
     extensions.injectPreCBORule(_ => ExplainReport.Show)
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
-import io.github.sparkjoinery.execution.FewRows
+import io.github.sparkjoinery.planning.plans.JoineryOperator
 
 /**
  * Delays its rows until the creation side of a runtime filter is shuffled. Adaptive execution makes no stage of the
@@ -19,7 +19,8 @@ import io.github.sparkjoinery.execution.FewRows
  * @param filter
  *   the filter to come, for EXPLAIN
  */
-case class AwaitKeysExec(left: SparkPlan, right: SparkPlan, filter: String) extends BinaryExecNode with FewRows {
+case class AwaitKeysExec(left: SparkPlan, right: SparkPlan, filter: String) extends BinaryExecNode
+  with JoineryOperator {
   override def nodeName: String = "AwaitKeys"
   override def output: Seq[Attribute] = left.output
   override def outputPartitioning: Partitioning = left.outputPartitioning

@@ -67,6 +67,7 @@ private[rules] object ComputeBelowLastJoin extends PredicateHelper {
     def has(e: Expression): Boolean = e.references.subsetOf(child.outputSet)
     def column(e: Expression): Attribute = columns.getOrElseUpdate(e.canonicalized, Alias(e, "computed")()).toAttribute
     def isPlain: Boolean = columns.isEmpty
-    def plan: LogicalPlan = if (isPlain) child else Project(child.output ++ columns.values, child)
+    def plan: LogicalPlan =
+      if (isPlain) child else JoinSubqueriesAboveLimit(Project(child.output ++ columns.values, child))
   }
 }

@@ -1,9 +1,9 @@
 package io.github.sparkjoinery.planning.explain
 
-import org.apache.spark.sql.execution.SparkPlan
+import io.github.sparkjoinery.planning.plans.JoineryOperator
 
 /** An operator of Joinery with its own line in the report of a plan. */
-trait ReportedOperator extends SparkPlan {
+trait ReportedOperator extends JoineryOperator {
 
   /** The kind of the operator in the report: `join` or `window`. */
   def reportedAs: String

@@ -7,12 +7,13 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
+import io.github.sparkjoinery.execution.MultipliesRows
 import io.github.sparkjoinery.planning.explain.ReportedOperator
 import io.github.sparkjoinery.rangejoin.logical.RangeTerms
 import io.github.sparkjoinery.rangejoin.runtime.RangeJoin
 
 /** The physical range joins' common part: terms, metrics and descriptions for EXPLAIN. */
-trait RangeJoinExec extends BaseJoinExec with ReportedOperator {
+trait RangeJoinExec extends BaseJoinExec with ReportedOperator with MultipliesRows {
 
   def indexedSide: BuildSide
   def terms: RangeTerms

@@ -106,10 +106,10 @@ private[window] object HotKey {
       key = HotKey(id, null, cuts, cuts.map(reach.from), cuts.map(reach.to))
       if cuts.nonEmpty && mostCopied.forall(copied(times, key) <= _ * weight)
     } yield counted(sorted, key, reach, leastPoints) -> times.head.spread
-    val total = found.map(_._1.cuts.length + 1).sum
+    val stride = strideOf(partitions, found.map(_._1.cuts.length + 1).sum)
     found.scanLeft((null: HotKey, 0)) { case ((_, first), (key, spread)) =>
       val end = first + key.cuts.length + 1
-      val wanted = (first until end).map(i => (i.toLong * partitions / total).toInt)
+      val wanted = (first until end).map(i => (i.toLong * stride % partitions).toInt)
       (key.copy(labels = labels(spread, wanted, partitions)), end)
     }.tail.map(_._1)
   }
@@ -155,6 +155,13 @@ private[window] object HotKey {
   private def copied(times: Seq[SampledTime], key: HotKey): Double = key.cuts.indices.iterator.map { i =>
     weightOf(times.filter(row => if (row.time < key.cuts(i)) row.time >= key.froms(i) else row.time <= key.tos(i)))
   }.sum
+
+  /**
+   * The distance between the partitions of two parts. It has no factor in common with the number of partitions, so the
+   * parts stay apart where [[io.github.sparkjoinery.execution.ShuffleWidth]] takes a divisor of that number.
+   */
+  private def strideOf(partitions: Int, parts: Int): Int =
+    (partitions / parts.max(1) to 1 by -1).find(BigInt(_).gcd(partitions) == BigInt(1)).getOrElse(1)
 
   /** Labels from 1 on. Spark's hash partitioning sends each of them, together with the key, to its wanted partition. */
   private def labels(spread: Int, wanted: Seq[Int], partitions: Int): Array[Int] = {

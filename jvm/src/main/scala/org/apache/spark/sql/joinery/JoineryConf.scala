@@ -1,5 +1,6 @@
 package org.apache.spark.sql.joinery
 
+import java.util.Locale
 import java.util.concurrent.TimeUnit
 
 import org.apache.spark.internal.config.ConfigEntry
@@ -160,6 +161,15 @@ object JoineryConf {
     default = true
   )
 
+  private val SHUFFLE_WIDTH = SQLConf.buildConf("spark.joinery.shuffleWidth")
+    .doc("Plans whose shuffles get as many partitions as their bytes need, where spark.sql.shuffle.partitions is not set: those with an " +
+      "operator or filter of Joinery (ours), every plan (all), or none (off). Adaptive execution must be on.")
+    .version("joinery 0.1.0")
+    .stringConf
+    .transform(_.toLowerCase(Locale.ROOT))
+    .checkValues(Set("ours", "all", "off"))
+    .createWithDefault("ours")
+
   private val SKEW_SPLIT_MIN_PARTITION = bytes(
     "spark.joinery.skewSplit.minPartition",
     "Smallest shuffled partition that may count as skewed, smallest hot key of a window, and smallest part of a range join's " +
@@ -183,6 +193,7 @@ object JoineryConf {
   def rangeJoinStoredIndex: Boolean = SQLConf.get.getConf(RANGE_JOIN_STORED_INDEX)
   def rangeJoinMaxIndexPart: Long = SQLConf.get.getConf(RANGE_JOIN_MAX_INDEX)
   def rangeJoinSkewSplit: Boolean = SQLConf.get.getConf(RANGE_JOIN_SKEW_SPLIT)
+  def shuffleWidth: String = SQLConf.get.getConf(SHUFFLE_WIDTH)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE).filter(_.nonEmpty)
   def storeTimeoutMs: Long = SQLConf.get.getConf(STORE_TIMEOUT)
