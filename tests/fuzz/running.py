@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
 
 from fuzz.forms import forms_of
+from fuzz.settings import NOT_SET
 
 # Errors that say what is wrong with the data. Joinery raises none where stock has rows.
 ABOUT_DATA = (
@@ -73,11 +74,14 @@ class Answer:
 
 @contextlib.contextmanager
 def settings(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
-    """Set confs of a session for a while."""
+    """Set confs of a session for a while. `NOT_SET` leaves one to Spark's default."""
     before = {key: spark.conf.get(key, None) for key in confs}
     try:
         for key, value in confs.items():
-            spark.conf.set(key, value)
+            if value == NOT_SET:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, value)
         yield
     finally:
         for key, old in before.items():

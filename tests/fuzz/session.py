@@ -23,7 +23,7 @@ SETTINGS: Settings = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.log.level": "OFF",
-    "spark.shuffle.sort.bypassMergeThreshold": "5",  # so that Joinery makes 6 partitions of 5, as it makes 201 of 200
+    "spark.shuffle.sort.bypassMergeThreshold": "5",  # so that more than 5 partitions are sorted by task
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.join.asofJoin.enabled": "true",
     "spark.sql.session.timeZone": "UTC",

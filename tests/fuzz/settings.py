@@ -77,6 +77,8 @@ PHYSICAL: list[tuple[float, Settings]] = [
     (0.1, {"spark.sql.codegen.splitConsumeFuncByOperator": "false"}),
     (0.1, {"spark.sql.codegen.hugeMethodLimit": "1"}),
     (0.1, {"spark.sql.sort.enableRadixSort": "false"}),
+    (0.1, {"spark.joinery.shuffleWidth": "off"}),
+    (0.1, {"spark.joinery.shuffleWidth": "all"}),
     (0.1, {"spark.sql.files.maxPartitionBytes": "16k", "spark.sql.files.openCostInBytes": "1"}),
     (0.05, {"spark.sql.inMemoryColumnarStorage.enableVectorizedReader": "false"}),
     (0.1, {"spark.sql.parquet.enableVectorizedReader": "false"}),
@@ -84,8 +86,11 @@ PHYSICAL: list[tuple[float, Settings]] = [
 ]
 
 
-# The default of 200 makes as many tasks: it is as rare as can be while thousands of queries are drawn with it.
-PARTITIONS = ["1", "1", "2", "3", "5", "8"] * 40 + ["200"]
+NOT_SET = ""  # the value of a setting that has Spark's default
+
+# 200 partitions make as many tasks: they are as rare as can be while thousands of queries are drawn with them. Where
+# the number is not set, Joinery chooses the width of shuffles.
+PARTITIONS = ["1", "1", "2", "3", "5", "8"] * 40 + ["200"] + [NOT_SET] * 24
 
 
 # Queries are new all the time: for hundreds of them, the other compiler costs more than it saves. There is more code,

@@ -55,11 +55,10 @@ object ShuffleWidth extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     case which => finishedWidth(plan).orElse(if (which == "all" || isOurs(plan)) neededWidth(plan) else None)
   }
 
-  /** The width of the shuffles that have run, or are running, if they have one. */
-  private def finishedWidth(plan: SparkPlan): Option[Int] =
-    collect(plan) { case stage: ShuffleQueryStageExec => stage.shuffle }.collectFirst {
-      case shuffle if isSparks(shuffle) && Widths.contains(shuffle.numPartitions) => shuffle.numPartitions
-    }
+  /** The width of the plan's shuffles that have run, or are running. */
+  private def finishedWidth(plan: SparkPlan): Option[Int] = collectFirst(plan) {
+    case stage: ShuffleQueryStageExec if isSparks(stage.shuffle) => partitionsOf(stage.shuffle)
+  }
 
   private def isOurs(plan: SparkPlan): Boolean = find(plan) {
     case _: JoineryOperator => true
@@ -97,14 +96,16 @@ object ShuffleWidth extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
     if (ValidateRequirements.validate(changed)) changed else plan
   }
 
-  private def isWidened(shuffle: ShuffleExchangeExec): Boolean =
-    isSparks(shuffle) && shuffle.numPartitions == Default &&
-      (shuffle.outputPartitioning match {
-        case _: HashPartitioning | _: RangePartitioning => true
-        case _ => false
-      })
+  private def isWidened(shuffle: ShuffleExchangeExec): Boolean = isSparks(shuffle) && partitionsOf(shuffle) == Default
 
-  private def isSparks(shuffle: ShuffleExchangeLike): Boolean = shuffle.shuffleOrigin == ENSURE_REQUIREMENTS
+  /** The planned number. The method `numPartitions` of an exchange samples its rows if it partitions by ranges. */
+  private def partitionsOf(shuffle: ShuffleExchangeLike): Int = shuffle.outputPartitioning.numPartitions
+
+  private def isSparks(shuffle: ShuffleExchangeLike): Boolean =
+    shuffle.shuffleOrigin == ENSURE_REQUIREMENTS && (shuffle.outputPartitioning match {
+      case _: HashPartitioning | _: RangePartitioning => true
+      case _ => false
+    })
 
   private def withWidth(partitioning: Partitioning, width: Int): Partitioning = partitioning match {
     case hash: HashPartitioning => hash.copy(numPartitions = width)

@@ -121,4 +121,22 @@ class SubqueriesInOnSuite extends AsOfJoinChecks {
     val expected = s"SELECT q.id, count(lid) FROM x q LEFT JOIN ($matches) m ON q.id = m.id GROUP BY q.id"
     assert(Answers.rows(sql(s"SELECT q.id, $tested FROM x q")) == onStockSpark(asOracle(Answers.rows(sql(expected)))))
   }
+
+  test("on a side that ends in LIMIT, whose rows stay the same") {
+    for {
+      (condition, limit) <- Seq(
+        "l.v IN (SELECT v FROM x)" -> "LIMIT 7",
+        "l.v NOT IN (SELECT v FROM x WHERE v > 1)" -> "LIMIT 7",
+        "EXISTS (SELECT 1 FROM x WHERE x.k = l.k AND x.id < 5)" -> "LIMIT 9",
+        "(l.v, l.k) IN (SELECT v, k FROM x)" -> "LIMIT 5"
+      )
+      on = s"l.k = r.k AND r.o <= l.o AND $condition"
+    } withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.sql.shuffle.partitions" -> "5") {
+      val (limited, columns) = (s"(SELECT * FROM l ORDER BY o, id $limit) l", "l.id, r.id AS rid")
+      val last = s"SELECT $columns FROM $limited LAST JOIN r ORDER BY r.o, r.id ON $on"
+      computedViews("few" -> s"SELECT * FROM l ORDER BY o, id $limit")
+      val expected = last.replace(limited, "few l")
+      assert(Answers.rows(sql(last)) == Answers.rows(sql(expected)), last)
+    }
+  }
 }
