@@ -33,6 +33,7 @@ class ConfSuite extends JoinerySession {
       "spark.joinery.rangeJoin.skewSplit.enabled" -> "true",
       "spark.joinery.rangeJoin.storedIndex.enabled" -> "true",
       "spark.joinery.runtimeFilter.enabled" -> "true",
+      "spark.joinery.shuffleWidth" -> "ours",
       "spark.joinery.skewSplit.minPartition" -> "32MB",
       "spark.joinery.slidingWindow.enabled" -> "true",
       "spark.joinery.slidingWindow.skewSplit.enabled" -> "true",
