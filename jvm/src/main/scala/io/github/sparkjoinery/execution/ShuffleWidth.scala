@@ -16,7 +16,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.MightContain
-import io.github.sparkjoinery.planning.plans.JoineryOperator
+import io.github.sparkjoinery.planning.explain.JoineryOperator
 
 /**
  * Gives Spark's shuffles as many partitions as their bytes need (docs/decisions/0030-as-many-partitions-as-bytes.md).

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
-import io.github.sparkjoinery.planning.plans.JoineryOperator
+import io.github.sparkjoinery.planning.explain.JoineryOperator
 
 /**
  * Delays its rows until the creation side of a runtime filter is shuffled. Adaptive execution makes no stage of the

@@ -1,7 +1,5 @@
 package io.github.sparkjoinery.planning.explain
 
-import io.github.sparkjoinery.planning.plans.JoineryOperator
-
 /** An operator of Joinery with its own line in the report of a plan. */
 trait ReportedOperator extends JoineryOperator {
 

@@ -1,4 +1,4 @@
-package io.github.sparkjoinery.planning.plans
+package io.github.sparkjoinery.planning.explain
 
 import org.apache.spark.sql.execution.SparkPlan
 
