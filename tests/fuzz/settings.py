@@ -88,8 +88,8 @@ PHYSICAL: list[tuple[float, Settings]] = [
 
 NOT_SET = ""  # the value of a setting that has Spark's default
 
-# 200 partitions make as many tasks: they are as rare as can be while thousands of queries are drawn with them. Where
-# the number is not set, Joinery chooses the width of shuffles.
+# 200 partitions make as many tasks: they are as rare as can be while thousands of queries are drawn with them. Joinery
+# chooses the number if it is not set.
 PARTITIONS = ["1", "1", "2", "3", "5", "8"] * 40 + ["200"] + [NOT_SET] * 24
 
 

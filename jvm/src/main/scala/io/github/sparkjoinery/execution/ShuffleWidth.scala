@@ -91,8 +91,8 @@ object ShuffleWidth extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
       case shuffle: ShuffleExchangeExec if isWidened(shuffle) =>
         shuffle.copy(outputPartitioning = withWidth(shuffle.outputPartitioning, width))
     }
-    // A side that is partitioned without a shuffle, by buckets for example, keeps its number of partitions. So does the
-    // side that it meets.
+    // A side that is partitioned without a shuffle, by buckets for example, keeps its number of partitions. The other
+    // side of its join has to keep the same number.
     if (ValidateRequirements.validate(changed)) changed else plan
   }
 
