@@ -15,9 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_joinery.cli.advice import PARTITIONS
-
-from benchmarks.common.spark import TUNED
+from benchmarks.common.spark import PARTITIONS, TUNED
 from benchmarks.report import ROOT, Result
 
 if TYPE_CHECKING:
@@ -112,8 +110,8 @@ def run(scale: float = 1) -> Result:
         met=ratio <= AT_MOST and min(worst) >= AT_LEAST,
         notes=[
             f"local[2], driver memory {HEAP}; medians of {rounds} rounds, {INCREMENTS} of each other column.",
-            f"At Spark's defaults but for the column that names {TUNED[PARTITIONS]} shuffle partitions, which "
-            "`joinery doctor` advises on this machine. First run: once, in a new process, the session up before.",
+            f"At Spark's defaults but for the column that names {TUNED[PARTITIONS]} shuffle partitions, "
+            "four per core. First run: once, in a new process, the session up before.",
             "Checked in the same run, after all increments: hot keys and counts are those of an exact GROUP BY, and "
             "every boundary's exact rank is within the stated error.",
         ],

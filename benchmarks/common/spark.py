@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_joinery.cli.advice import PARTITIONS, advised_partitions
-
 from benchmarks.common.cores import CORES
 from benchmarks.common.engines import Engine, Run, SparkDigest, stoppable
 from benchmarks.common.fresh import first_run
@@ -38,8 +36,9 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# What pays on this machine beside Spark's defaults, as `joinery doctor` advises.
-TUNED = {PARTITIONS: str(advised_partitions(CORES))}
+PARTITIONS = "spark.sql.shuffle.partitions"
+# Four partitions per core suit stock Spark on this machine.
+TUNED = {PARTITIONS: str(4 * CORES)}
 OPERATORS = (
     *("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow"),
     *("BroadcastRangeJoin", "ShuffledRangeJoin"),

@@ -25,8 +25,7 @@ NOTES = [
     "Every engine reads the same Parquet files on two cores and computes every row and column: Spark into "
     "its noop sink, DuckDB into a temporary table, Polars into a DataFrame. Joinery and stock Spark share a JVM, 8 GB.",
     "Medians of up to five rounds (three above 1.5 s, two above 5 s), each engine in turn, after a warm-up.",
-    f"Seconds and ratios are those at Spark's defaults; beside them stand those at {AT_TUNED}, as `joinery doctor` "
-    "advises on this machine.",
+    f"Seconds and ratios are those at Spark's defaults; next to them stand those at {AT_TUNED}, four per core.",
     "First run: a new process starts a session, which knows the tables, and times its first query; the files are in "
     f"the system's cache. Stock Spark runs without the jar. At Spark's defaults {FIRST_ROUNDS} times for Joinery and, "
     f"of each bound, the peer that is the fastest in a warm JVM, once where that takes more than {SLOW_FIRST_RUN:g} s; "

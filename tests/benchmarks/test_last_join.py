@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
-from spark_joinery.cli.advice import PARTITIONS
 
 from benchmarks.common import rounds
 from benchmarks.common.cores import idle_tail
 from benchmarks.common.engines import Engine, Run
 from benchmarks.common.rounds import DUCKDB, FLOOR, NO_CODEGEN, OURS, Bound, Measured, Outcome
-from benchmarks.common.spark import SETTINGS, TUNED, Spark, operators
+from benchmarks.common.spark import PARTITIONS, SETTINGS, TUNED, Spark, operators
 from benchmarks.common.verdict import FIRST_RUN, judge
 from benchmarks.last_join import keyless, multi, point_in_time
 from benchmarks.last_join import queries as q
@@ -81,7 +80,7 @@ def test_first_runs_are_those_of_fresh_jvms(bench: SparkSession) -> None:
     assert all(float(cell) > 0 for row in rows[start:] for cell in row[2:6])
 
 
-def test_spark_runs_at_its_defaults_and_at_what_the_doctor_advises() -> None:
+def test_spark_runs_at_its_defaults_and_at_four_partitions_per_core() -> None:
     assert PARTITIONS not in SETTINGS
     assert TUNED == {PARTITIONS: "8"}
 

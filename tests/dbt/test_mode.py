@@ -179,7 +179,7 @@ def test_doctor_says_the_mode_of_a_project(tmp_path: Path) -> None:
             "profiles.yml",
             "host: NA",
             "host: NA\n      server_side_parameters: {spark.sql.catalogImplementation: in-memory,"
-            " spark.master: 'local[3]', spark.joinery.store: artifacts, spark.sql.shuffle.partitions: '77'}",
+            " spark.joinery.store: artifacts, spark.sql.shuffle.partitions: '77'}",
         ),
     ):
         path = tmp_path / name
@@ -190,7 +190,7 @@ def test_doctor_says_the_mode_of_a_project(tmp_path: Path) -> None:
     # relative to the project; the advice is about the project's own session
     assert store.status == "info"
     assert store.detail == f"file:{tmp_path}/artifacts does not exist yet; `joinery refresh` creates it."
-    assert advice.detail.startswith("spark.sql.shuffle.partitions is 77 for 3 cores: 12 suit them")
+    assert advice.detail.startswith("spark.sql.shuffle.partitions is set to 77. Without it")
 
 
 def test_doctor_of_what_is_no_project(tmp_path: Path) -> None:

@@ -136,38 +136,10 @@ def test_doctor_of_a_projects_store_passes_before_its_first_refresh(tmp_path: Pa
     assert (file.status, file.detail) == ("fail", f"file:{tmp_path}/a-file is a file: an artifact store is a folder.")
 
 
-def test_doctor_advises_on_shuffle_partitions(spark: SparkSession) -> None:
-    cores = advice.local_cores(spark)
-    assert advice.partitions_advice(15, cores) is None
-    assert advice.partitions_advice(200, None) is None
-    text = advice.partitions_advice(200, cores) or ""
-    assert text.startswith("spark.sql.shuffle.partitions is 200 for 2 cores: 8 suit them")
-    (page,) = re.findall(r"benchmarks/results/\w+\.md", text)
-    assert Path(__file__).parents[2].joinpath(page).is_file()
-
-
-@pytest.mark.parametrize(
-    ("master", "cores"),
-    [
-        ("local[2]", 2),
-        ("local", 1),
-        ("local[3, 4]", 3),
-        ("local[*]", os.cpu_count()),
-        ("yarn", None),
-        ("local-cluster[2, 1, 1024]", None),
-    ],
-)
-def test_cores_of_a_local_master_are_known(master: str, cores: int | None) -> None:
-    assert advice.cores_of_master(master) == cores
-
-
-def test_the_gain_of_advice_is_read_from_measured_figures(tmp_path: Path) -> None:
-    figures = tmp_path / "figures.json"
-    assert advice.measured_gain(figures) is None
-    figures.write_text(json.dumps({"case": {"joinery": {"seconds": [9.0, 3.0, 2.9]}}}))
-    assert advice.measured_gain(figures) is None
-    figures.write_text(json.dumps({"case": {"joinery": {"seconds": [9.0, 3.0, 2.9], "tuned": [2.0, 1.5, 1.4]}}}))
-    assert advice.measured_gain(figures) == 2.0
+def test_doctor_advises_against_a_number_of_shuffle_partitions() -> None:
+    assert advice.partitions_advice(200) is None
+    text = advice.partitions_advice(8) or ""
+    assert text.startswith("spark.sql.shuffle.partitions is set to 8. Without it")
 
 
 def test_doctor_names_what_is_missing(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_contents(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     version = wheel.name.split("-")[1]
     expected = {f"spark_joinery/jars/spark-joinery-{line}_2.13-{version}.jar" for line in VERSIONS["versions"]}
-    expected |= {f"spark_joinery/{name}" for name in ("measured.json", "py.typed", "spark-versions.json")}
+    expected |= {f"spark_joinery/{name}" for name in ("py.typed", "spark-versions.json")}
     expected |= {"spark_joinery/metadata/meta.joinery.v1.json"}
     expected |= {f"spark_joinery/report/templates/report.{ending}" for ending in ("html", "css")}
     assert expected <= names

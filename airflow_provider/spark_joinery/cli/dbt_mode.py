@@ -14,10 +14,10 @@ from spark_joinery.errors import JoineryError
 
 PREFIX = "joinery: "
 SETTING = "joinery setting "
-SETTINGS = ("spark.joinery.store", "spark.sql.shuffle.partitions", "spark.master")
+SETTINGS = ("spark.joinery.store", "spark.sql.shuffle.partitions")
 _UNSET = "<undefined>"  # Spark's SET shows it for a setting without a value
 
-# A server's settings are left out: its paths and cores are not this machine's.
+# A server's settings are left out: its paths are not this machine's.
 _QUESTIONS = f"""
 {{% do joinery.check_mode() %}}
 {{% if execute and adapter.config.credentials.method == 'session' %}}{{% for name in {list(SETTINGS)} %}}

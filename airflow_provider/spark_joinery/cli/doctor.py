@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from spark_joinery.cause import HOW_TO_INSTALL_SPARK, is_spark_missing, one_line
-from spark_joinery.cli.advice import (
-    PARTITIONS,
-    cores_of_master,
-    local_cores,
-    partitions_advice,
-)
+from spark_joinery.cli.advice import PARTITIONS, partitions_advice
 from spark_joinery.cli.dbt_mode import ask_dbt
 from spark_joinery.cli.opened_store import opened_store, require_folder
 from spark_joinery.cli.options import (
@@ -64,7 +59,7 @@ class Check:
 )
 @json_option
 def doctor(store: str | None, confs: dict[str, str], project_dir: Path | None, as_json: bool) -> None:
-    """Check Java, Spark, the jar, the artifact store and a dbt project, and name a setting that would pay.
+    """Check Java, Spark, the jar, the artifact store and a dbt project, and name a setting that costs time.
 
     The exit code is 0 if nothing fails, else 1.
     """
@@ -101,11 +96,11 @@ def check_session(confs: dict[str, str], store: str | None, *, with_advice: bool
     Args:
         confs: Spark settings of the session.
         store: The artifact store, or None to use the session's own, if it has one.
-        with_advice: True to name a setting that would pay; False where the advice is about a project's session.
+        with_advice: True to name a setting that costs time; False where the advice is about a project's session.
 
     Returns:
         Which jar fits the session's Spark, whether it is loaded, whether the store can be reached, and what setting
-        would pay.
+        costs time.
     """
     from spark_joinery.store import open_store
 
@@ -116,7 +111,7 @@ def check_session(confs: dict[str, str], store: str | None, *, with_advice: bool
             if root:
                 checks.append(_check("store", lambda: _reach_store(open_store(spark, root))))
             if with_advice:
-                checks += _advise(str(spark.conf.get(PARTITIONS)), local_cores(spark))
+                checks += _advise(str(spark.conf.get(PARTITIONS)))
             return checks
     except Exception as error:
         detail = HOW_TO_INSTALL_SPARK if is_spark_missing(error) else one_line(error)
@@ -159,7 +154,7 @@ def check_project(project_dir: Path, confs: dict[str, str]) -> list[Check]:
         # a path without a scheme is relative to the folder of the project, as dbt runs there
         checks.append(check_project_store(store if ":" in store else str(folder / store), confs))
     if partitions := session.settings.get(PARTITIONS):
-        checks += _advise(partitions, cores_of_master(session.settings.get("spark.master", "")))
+        checks += _advise(partitions)
     return checks
 
 
@@ -183,8 +178,8 @@ def check_project_store(store: str, confs: dict[str, str]) -> Check:
         return _failure(name, error)
 
 
-def _advise(partitions: str, cores: int | None) -> list[Check]:
-    advice = partitions_advice(int(partitions), cores)
+def _advise(partitions: str) -> list[Check]:
+    advice = partitions_advice(int(partitions))
     return [Check("settings", "info", advice)] if advice else []
 
 
