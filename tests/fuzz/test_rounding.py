@@ -34,6 +34,12 @@ def test_the_order_of_ties_decides_whether_a_sum_overflows_on_the_way() -> None:
     assert not function("sum").agree(-math.inf, -1e308, [math.inf, 3, math.inf, math.nan])
 
 
+def test_an_overflow_on_the_way_meets_an_infinite_value() -> None:
+    # inf - 1e308 - 1e308, or -1e308 - 1e308 + inf
+    assert function("sum").agree(math.nan, math.inf, [math.inf, 3, math.inf, math.nan, math.inf])
+    assert not function("sum").agree(math.nan, math.inf, [math.inf, 3, math.inf, math.nan, 2.0])
+
+
 def test_the_order_of_ties_decides_whether_try_sum_is_null() -> None:
     most = 2**63 - 1  # 1 + most - 1, or 1 - 1 + most
     assert function("overflow", "try_sum(x)").agree(most, None, [])

@@ -33,6 +33,8 @@ class Rounding:
         calls = [f"sum(abs({value}))", f"count({value})", f"max(abs({value}))", f"var_pop({value})"]
         if self.kind == "ratio":
             calls.append("var_pop(y_double)")
+        if self.kind in ("sum", "average"):
+            calls.append(f"sum(CASE WHEN abs({value}) < DOUBLE 'Infinity' THEN abs({value}) END)")
         self.names = [f"bound_{number}_{i}" for i in range(len(calls))]
         self.needs = [f"{call}{filtered} {over} AS {as_}" for call, as_ in zip(calls, self.names, strict=True)]
 
@@ -53,8 +55,10 @@ class Rounding:
         total, count, greatest, variance, *others = (bound if bound is not None else 0.0 for bound in bounds)
         if self.kind == "ratio" and not self._is_sound(greatest, variance, others):
             return True
-        if self.kind in ("sum", "average") and math.isfinite(greatest) and not math.isfinite(total):
-            return True  # whether additions overflow on the way is up to the order of rows that tie
+        if self.kind in ("sum", "average"):
+            finite = others[0] if others else total if math.isfinite(greatest) else 0.0
+            if not math.isfinite(finite):
+                return True  # whether additions overflow on the way is up to the order of rows that tie
         if not (math.isfinite(value) and math.isfinite(wanted)):
             return repr(value) == repr(wanted)
         if self.kind in ("sum", "average"):

@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.joinery.{InnermostParser, JoineryConf, PrunePartitions}
 
-import io.github.sparkjoinery.execution.{InsertCodegenBoundaries, ShuffleWidth}
+import io.github.sparkjoinery.execution.{BufferShuffles, InsertCodegenBoundaries, ShuffleWidth}
 import io.github.sparkjoinery.filters.rules._
 import io.github.sparkjoinery.filters.stored.ApplyBloomFilters
 import io.github.sparkjoinery.lastjoin.logical.{LastJoinAsOf, LastJoinOrder}
@@ -83,8 +83,8 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] filters one side by the keys of the other, if
  *      these are few, before the sort.
  *
- * [[ShuffleWidth]] gives shuffles as many partitions as their bytes need, in adaptive plans with an operator of
- * Joinery.
+ * In adaptive plans with an operator of Joinery, [[ShuffleWidth]] gives shuffles as many partitions as their bytes
+ * need, and [[BufferShuffles]] lets their rows pass through buffers.
  *
  * The body has a section per capability, with its rules in the order in which they run.
  */
@@ -141,6 +141,7 @@ private object Capabilities {
 
     // independent of the operators
     extensions.injectQueryStagePrepRule(_ => ShuffleWidth)
+    extensions.injectQueryStagePrepRule(_ => BufferShuffles)
     extensions.injectColumnar(_ => InsertCodegenBoundaries)
     extensions.injectPreCBORule(_ => ExplainReport.Show)
   }

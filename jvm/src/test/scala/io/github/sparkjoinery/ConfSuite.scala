@@ -20,6 +20,7 @@ class ConfSuite extends JoinerySession {
     val defaults = listed.map(row => row.getString(0) -> row.getString(1)).toMap
     assert(defaults == Map(
       "spark.joinery.asofJoin.enabled" -> "true",
+      "spark.joinery.bufferedShuffle.enabled" -> "true",
       "spark.joinery.explain" -> "false",
       "spark.joinery.lastJoin.enabled" -> "true",
       "spark.joinery.lastJoin.maxBroadcast" -> "512MB",

@@ -11,12 +11,9 @@ import org.apache.spark.sql.execution.exchange.{
   ValidateRequirements
 }
 import org.apache.spark.sql.execution.joins.{BroadcastNestedLoopJoinExec, CartesianProductExec}
-import org.apache.spark.sql.execution.{ExpandExec, FilterExec, GenerateExec, SparkPlan}
+import org.apache.spark.sql.execution.{ExpandExec, GenerateExec, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
-
-import io.github.sparkjoinery.expressions.MightContain
-import io.github.sparkjoinery.planning.explain.JoineryOperator
 
 /**
  * Gives Spark's shuffles as many partitions as their bytes need (docs/decisions/0030-as-many-partitions-as-bytes.md).
@@ -52,19 +49,13 @@ object ShuffleWidth extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
   private def widthOf(plan: SparkPlan): Option[Int] = JoineryConf.shuffleWidth match {
     case "off" => None
-    case which => finishedWidth(plan).orElse(if (which == "all" || isOurs(plan)) neededWidth(plan) else None)
+    case _ => finishedWidth(plan).orElse(if (ShuffledPlans.areChanged(plan)) neededWidth(plan) else None)
   }
 
   /** The width of the plan's shuffles that have run, or are running. */
   private def finishedWidth(plan: SparkPlan): Option[Int] = collectFirst(plan) {
     case stage: ShuffleQueryStageExec if isSparks(stage.shuffle) => partitionsOf(stage.shuffle)
   }
-
-  private def isOurs(plan: SparkPlan): Boolean = find(plan) {
-    case _: JoineryOperator => true
-    case FilterExec(condition, _) => condition.exists(_.isInstanceOf[MightContain])
-    case _ => false
-  }.isDefined
 
   /** The width for the largest shuffle, by the bytes of the tables that it reads; None if they are no measure. */
   private def neededWidth(plan: SparkPlan): Option[Int] = {

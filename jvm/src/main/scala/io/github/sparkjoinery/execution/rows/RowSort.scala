@@ -60,7 +60,9 @@ private[sparkjoinery] final class RowSort(longs: Array[Long], handles: Array[Lon
     }
     System.arraycopy(longs, from, heldLongs, 0, held)
     System.arraycopy(handles, from, heldHandles, 0, held)
-    var (i, j, to) = (0, middle, from)
+    var i = 0
+    var j = middle
+    var to = from
     while (i < held) {
       if (j < until && compare(heldLongs(i), heldHandles(i), longs(j), handles(j)) > 0) {
         longs(to) = longs(j); handles(to) = handles(j); j += 1

@@ -2,5 +2,5 @@ package io.github.sparkjoinery.planning.explain
 
 import org.apache.spark.sql.execution.SparkPlan
 
-/** An operator of Joinery. Spark's shuffles in a plan with such an operator get their width from their bytes. */
+/** An operator of Joinery. It makes a plan one whose shuffles Joinery changes. */
 trait JoineryOperator extends SparkPlan

@@ -170,6 +170,13 @@ object JoineryConf {
     .checkValues(Set("ours", "all", "off"))
     .createWithDefault("ours")
 
+  private val BUFFERED_SHUFFLE = boolean(
+    "spark.joinery.bufferedShuffle.enabled",
+    "Write and read the rows of shuffles through buffers, in Spark's own format, in adaptive plans with an operator or filter of " +
+      "Joinery; in every plan if spark.joinery.shuffleWidth is all.",
+    default = true
+  )
+
   private val SKEW_SPLIT_MIN_PARTITION = bytes(
     "spark.joinery.skewSplit.minPartition",
     "Smallest shuffled partition that may count as skewed, smallest hot key of a window, and smallest part of a range join's " +
@@ -194,6 +201,7 @@ object JoineryConf {
   def rangeJoinMaxIndexPart: Long = SQLConf.get.getConf(RANGE_JOIN_MAX_INDEX)
   def rangeJoinSkewSplit: Boolean = SQLConf.get.getConf(RANGE_JOIN_SKEW_SPLIT)
   def shuffleWidth: String = SQLConf.get.getConf(SHUFFLE_WIDTH)
+  def bufferedShuffle: Boolean = SQLConf.get.getConf(BUFFERED_SHUFFLE)
   def explain: Boolean = SQLConf.get.getConf(EXPLAIN)
   def store: Option[String] = SQLConf.get.getConf(STORE).filter(_.nonEmpty)
   def storeTimeoutMs: Long = SQLConf.get.getConf(STORE_TIMEOUT)
