@@ -117,7 +117,7 @@ $(ARCHIVE): $(VENV)/.stamp jvm/class_archive.py
 
 # On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
 SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.rules.WaitForKeysSuite filters.rules.FilterShuffledRowsSuite \
-  execution.ShuffleWidthSuite parser lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite \
+  execution.ShuffleWidthSuite execution.BufferShufflesSuite parser lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite \
   lastjoin.SkewSplitSuite lastjoin.rules.SparkAsOfJoinSuite expressions.MightContainSuite \
   rangejoin.RangeJoinPlanSuite \
   artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite

@@ -79,6 +79,7 @@ PHYSICAL: list[tuple[float, Settings]] = [
     (0.1, {"spark.sql.sort.enableRadixSort": "false"}),
     (0.1, {"spark.joinery.shuffleWidth": "off"}),
     (0.1, {"spark.joinery.shuffleWidth": "all"}),
+    (0.2, {"spark.joinery.bufferedShuffle.enabled": "false"}),
     (0.1, {"spark.sql.files.maxPartitionBytes": "16k", "spark.sql.files.openCostInBytes": "1"}),
     (0.05, {"spark.sql.inMemoryColumnarStorage.enableVectorizedReader": "false"}),
     (0.1, {"spark.sql.parquet.enableVectorizedReader": "false"}),
