@@ -13,7 +13,7 @@ def partitions_advice(configured: int) -> str | None:
         configured: The session's `spark.sql.shuffle.partitions`.
 
     Returns:
-        What the session would have without the setting, or None at Spark's default.
+        The number of partitions without the setting, in words; None at Spark's default.
 
     Example:
         >>> partitions_advice(200)

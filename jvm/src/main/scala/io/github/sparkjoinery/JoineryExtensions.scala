@@ -83,8 +83,8 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *   1. adaptive execution, both sides shuffled: [[FilterShuffledRows]] filters one side by the keys of the other, if
  *      these are few, before the sort.
  *
- * In adaptive plans with an operator of Joinery, [[ShuffleWidth]] gives shuffles as many partitions as their bytes
- * need, and [[BufferShuffles]] lets their rows pass through buffers.
+ * [[ShuffleWidth]] gives shuffles as many partitions as their bytes need, in adaptive plans with an operator of
+ * Joinery. [[BufferShuffles]] lets the rows of the same shuffles pass through buffers.
  *
  * The body has a section per capability, with its rules in the order in which they run.
  */

@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.Platform
 
 /**
  * Writes and reads the rows of a shuffle in the format of Spark's `UnsafeRowSerializer`: the size of a row, then its
- * bytes. Rows are copied through one buffer. Spark's streams make several calls for each row, of which some take a
+ * bytes. Rows are copied through one buffer. Spark's streams make several calls for each row, and some calls take a
  * lock.
  *
  * @param dataSize
@@ -97,8 +97,8 @@ private final class BufferedRowInput(in: InputStream, numFields: Int) extends De
 }
 
 /**
- * The rows of a stream, each with the key 0. A row is a view of the buffer, and is valid until `next` is called. So the
- * rest of a full buffer moves to another one, while the row in the first stays.
+ * The rows of a stream, each with the key 0. A row is a view of the buffer, and is valid until `next` is called. When a
+ * buffer is used up, its rest moves to another one, and the row in the first stays.
  */
 private final class BufferedRows(in: InputStream, numFields: Int) extends Iterator[(Any, Any)] {
   import BufferedRowSerializer._
