@@ -123,7 +123,7 @@ SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.rules.WaitForKeysSuite 
   artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite
 
 .PHONY: test-jvm
-test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, beside them the most version-dependent ones on the others
+test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, next to them the most version-dependent ones on the others
 	$(MAKE) --jobs $(words $(LINES)) $(LINES:%=suites-%)
 
 suites-$(DEFAULT_LINE):
@@ -139,7 +139,7 @@ test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default
 	  --numprocesses 3 --dist loadscope --no-loadscope-reorder
 
 .PHONY: test-lines
-test-lines: test-lakehouse-filters test-wheel test-lakehouse ## The wheel on the other Spark lines, there also beside Delta Lake and Iceberg
+test-lines: test-lakehouse-filters test-wheel test-lakehouse ## The wheel on the other Spark lines, there also with Delta Lake and Iceberg
 
 .PHONY: wheel-installed
 wheel-installed: wheel env-all
@@ -205,7 +205,7 @@ test-spark: env jar ## Spark's own SQL tests about joins, windows and subqueries
 	PYTHONPATH=tests $(PYTHON) -m spark_sql $(if $(FILE),--file $(FILE),--page docs/reference/spark-tests.md) $(if $(ALL),--all)
 
 .PHONY: fuzz-reverts
-fuzz-reverts: env jar ## Whether the fuzzer finds again what was mended; one of the patches with REVERT=number
+fuzz-reverts: env jar ## Whether the fuzzer finds again what was fixed; one of the patches with REVERT=number
 	PYTHONPATH=tests:airflow_provider $(PYTHON) -m fuzz.reverts $(REVERT) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 .PHONY: docs
@@ -226,7 +226,7 @@ lint-scala: env
 	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) spotless:check exec:java -q
 
 .PHONY: format
-format: env ## Format all sources, and mend what the linters can mend
+format: env ## Format all sources, and fix what the linters can fix
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 	python3 jvm/build.py $(DEFAULT_LINE) exec:java -Dscalafix.check= -q
@@ -247,6 +247,10 @@ bench-against: env jar ## Joinery's queries with this jar and with that of anoth
 	cd $(OTHER) && python3 jvm/build.py $(DEFAULT_LINE) package -DskipTests -Dmaven.test.skip=true -q
 	$(PYTHON) -m benchmarks.against $(CASE) --revision $(REV) --new $$($(PYTHON) -c 'import spark_joinery; print(spark_joinery.jar_path())') \
 	  --old $$(ls $(OTHER)/jvm/target/spark-$(DEFAULT_LINE)/spark-joinery-$(DEFAULT_LINE)_*.jar | grep -v -- -sources)
+
+.PHONY: bench-profile
+bench-profile: env jar ## Where the processor time of Joinery's queries goes: CASE=last_join_large
+	$(PYTHON) -m benchmarks.profile $(CASE)
 
 ROWS := 1000000
 

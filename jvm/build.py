@@ -30,7 +30,7 @@ GROUP = "io.github.sparkjoinery.pyspark"
 PACKAGE = "io.github.sparkjoinery"
 OFTEN = ("spark-", "scala-library")
 # Of the default line: each waits a good part of its time, for tasks that end and queries that are planned. A choice of
-# suites on another line has one, as `make test` runs it beside these.
+# suites on another line has one, as `make test` runs it next to these.
 TEST_JVMS = 3
 # Seconds that the slowest suites took when this was written. A wrong figure costs time, no more.
 SLOW = {

@@ -1,6 +1,8 @@
 package io.github.sparkjoinery.filters.logical
 
+import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
@@ -21,7 +23,10 @@ case class FilterableJoin(
     hint: JoinHint,
     sides: Seq[ApplicationSide])
 
-object FilterableJoin {
+object FilterableJoin extends JoinSelectionHelper with SQLConfHelper {
+
+  /** Marks a join whose stored filters are as good as any that a query could build. */
+  val HasSufficientFilter: TreeNodeTag[Unit] = TreeNodeTag("joinery_filter_sufficient")
 
   /** Marks a join with the side that is to be filtered; None: no side. The decision is made once for a query. */
   val Decision: TreeNodeTag[Option[Boolean]] = TreeNodeTag("joinery_application_side")
@@ -41,6 +46,20 @@ object FilterableJoin {
         join.hint,
         Seq(ApplicationSide(isLeft = false, join.right, join.left))))
     case _ => None
+  }
+
+  /** True if a side of the join will be broadcast, by hint or by size. */
+  def isBroadcast(plan: LogicalPlan): Boolean = plan match {
+    case join: Join => isBroadcast(join)
+    case join: LeftOuterLike => join.isBroadcast
+    case _ => false
+  }
+
+  private def isBroadcast(join: Join): Boolean = {
+    val otherwise =
+      hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint) || hintToShuffleReplicateNL(join.hint)
+    getBroadcastBuildSide(join, hintOnly = true, conf).isDefined ||
+    !otherwise && getBroadcastBuildSide(join, hintOnly = false, conf).isDefined
   }
 
   /** True for the operators of joins that shuffle both sides. */

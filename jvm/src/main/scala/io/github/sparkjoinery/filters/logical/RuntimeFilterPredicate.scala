@@ -16,7 +16,7 @@ object RuntimeFilterPredicate {
    * @param terms
    *   the creation terms of `keys.ranges`, in the order of the extremes
    * @param pauses
-   *   whether the filter may drop some rows of a key and let others pass
+   *   true if the filter may drop some rows of a key and let others pass
    * @return
    *   None if nothing is known that would drop a row
    */

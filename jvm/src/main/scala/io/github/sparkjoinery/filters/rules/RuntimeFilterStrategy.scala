@@ -8,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.{KnownFilter, MightContain}
-import io.github.sparkjoinery.filters.logical.{FilterCost, FilterableJoin, FilteredJoin}
+import io.github.sparkjoinery.filters.logical.{FilterCost, FilterableJoin}
 import io.github.sparkjoinery.planning.explain.{Decision, RelationName}
 
 /**
@@ -36,7 +36,7 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
     plan.foreach {
       case join @ FilterableJoin(filterable) =>
         val isLarge = filterable.sides.exists(side => cost.largestScan(side.rows) >= JoineryConf.runtimeFilterMinSize)
-        if ((isLarge || RuntimeFilterHint.isOn(filterable.hint)) && !FilteredJoin.isBroadcast(join))
+        if ((isLarge || RuntimeFilterHint.isOn(filterable.hint)) && !FilterableJoin.isBroadcast(join))
           Decision.record(join, Decision.BuiltFilter, "no filter is built: adaptive execution is off")
       case _ =>
     }

@@ -44,7 +44,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
         case join if FilterableJoin.isShuffled(join) =>
           join.logicalLink match {
             case Some(logical @ FilterableJoin(filterable))
-                if logical.getTagValue(FilteredJoin.Sufficient).isEmpty &&
+                if logical.getTagValue(FilterableJoin.HasSufficientFilter).isEmpty &&
                   logical.getTagValue(FilterableJoin.Filtered).isEmpty => waits.add(join, filterable)
             case _ => join
           }

@@ -25,7 +25,7 @@ import io.github.sparkjoinery.artifacts.{
   Validity
 }
 import io.github.sparkjoinery.expressions.{EitherFilter, HashedKey, KnownFilter, MightContain}
-import io.github.sparkjoinery.filters.logical.{FilteredJoin, KeyLineage}
+import io.github.sparkjoinery.filters.logical.{FilterableJoin, KeyLineage}
 import io.github.sparkjoinery.planning.explain.Decision
 import io.github.sparkjoinery.planning.plans.FileListings
 import io.github.sparkjoinery.planning.terms.MayFail
@@ -219,7 +219,7 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
       val result = if (tests.isEmpty) join else join.copy(left = add(join.left), right = add(join.right))
       result.copyTagsFrom(join)
       if (tests.nonEmpty) result.setTagValue(Filtered, ())
-      if (tests.exists(_.isNarrow)) result.setTagValue(FilteredJoin.Sufficient, ())
+      if (tests.exists(_.isNarrow)) result.setTagValue(FilterableJoin.HasSufficientFilter, ())
       Decision.record(
         result,
         Decision.RuntimeFilter,

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.artifacts.ArtifactVersion
-import io.github.sparkjoinery.filters.logical.FilteredJoin
+import io.github.sparkjoinery.filters.logical.FilterableJoin
 
 /** Estimates if a filter saves more than it costs. */
 object FilterBenefit {
@@ -14,7 +14,7 @@ object FilterBenefit {
   def missing(join: Join, side: FilteringSide, version: ArtifactVersion): Option[String] = {
     val size = side.other.stats.sizeInBytes
     val least = JoineryConf.runtimeFilterMinSize
-    if (FilteredJoin.isBroadcast(join))
+    if (FilterableJoin.isBroadcast(join))
       Some("the join is a broadcast join, which shuffles no rows that could be dropped")
     else if (size < least)
       Some(s"the side to filter is small ($size bytes, spark.joinery.runtimeFilter.applicationSideMinSize is $least)")

@@ -23,7 +23,7 @@ object RemoveEmptySides extends Rule[LogicalPlan] {
       case project @ Project(_, nothing: LocalRelation) if isEmpty(nothing) => LocalRelation(project.output)
     }
 
-  /** What is left of a LAST JOIN with an empty side. */
+  /** The plan that replaces a LAST JOIN with an empty side. */
   def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
     case join: LastJoin if isEmpty(join.left) => Some(LocalRelation(join.output))
     case join: LastJoin if isEmpty(join.right) && LastJoinTerms.split(join).leftKeys.exists(MayFail(_)) =>

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
  * @param indexed
  *   over the indexed side; its longs (`OrderedLong`) are in one order with those of `probe`
  * @param strict
- *   whether the two must not be equal
+ *   true if the two must not be equal
  * @param offset
  *   from `probe` to where the bound is
  */

@@ -5,18 +5,18 @@ import org.apache.spark.sql.catalyst.expressions._
 import io.github.sparkjoinery.execution.rows.RowGrouping
 
 /**
- * What the rows of a range index are filed under, bound to their places in the row.
+ * The terms by which the rows of a range index are grouped and sorted, bound to their places in the row.
  *
  * @param keys
  *   equal on both sides of the join; may be none
  * @param start
- *   what the rows of a key are sorted by: where an interval begins, or a point
+ *   the sort key of the rows of a key: the start of an interval, or a point
  * @param end
- *   where an interval ends; None for points
+ *   the end of an interval; None for points
  * @param keepsAll
- *   whether rows that can match nothing are kept, as the join gives them out beside NULLs
+ *   true if rows that can match nothing are kept, because the join emits them with NULLs
  * @param numFields
- *   of a row
+ *   number of fields in a row
  */
 case class RangeLayout(
     keys: Seq[Expression],
@@ -27,10 +27,10 @@ case class RangeLayout(
 
   def longKey: Option[Expression] = RowGrouping.longKey(keys)
 
-  /** Whether rows have ends of their own. A point that fails is everywhere, and so an interval. */
+  /** True if rows have ends of their own. A point that fails is everywhere, so it is an interval. */
   def hasEnds: Boolean = end.isDefined || RangeLong.mayFail(start)
 
-  /** Start and end as longs; what cannot be computed is within the bounds of every probe. */
+  /** Start and end as longs. A term that fails is within the bounds of every probe. */
   def bounds(prefix: SharedPrefix): Seq[Expression] =
     Seq(RangeLong.lower(start, prefix), RangeLong.upper(end.getOrElse(start), prefix))
 

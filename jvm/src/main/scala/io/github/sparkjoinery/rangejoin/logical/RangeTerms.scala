@@ -18,7 +18,7 @@ import io.github.sparkjoinery.execution.rows.RowGrouping
  * @param lower
  *   `indexed >= probe`; there is this one, or `upper`, or both
  * @param residual
- *   what is tested on each candidate: the condition without keys, and without the bounds if these decide exactly
+ *   the condition that is tested on each candidate: without keys, and without the bounds if these decide exactly
  */
 case class RangeTerms(
     streamedKeys: Seq[Expression],
@@ -39,28 +39,28 @@ case class RangeTerms(
     copy(several(streamedKeys), several(indexedKeys), bound(upper), bound(lower), residual.map(_ => terms.next()))
   }
 
-  /** Whether the indexed rows are intervals, rather than points. */
+  /** True if the indexed rows are intervals, false if they are points. */
   def hasIntervals: Boolean = upper.isDefined && lower.isDefined && !upper.get.indexed.semanticEquals(lower.get.indexed)
 
   def bounds: Seq[RangeBound] = upper.toSeq ++ lower
 
-  /** What the indexed rows are sorted by: where an interval begins, or a point. */
+  /** The sort key of the indexed rows: the start of an interval, or a point. */
   def start: Expression = bounds.head.indexed
 
-  /** Where an indexed interval ends. */
+  /** The end of an indexed interval. */
   def end: Option[Expression] = lower.filter(_ => hasIntervals).map(_.indexed)
 
-  /** With the other side indexed. */
+  /** The same terms with the other side indexed. */
   def reversed: RangeTerms =
     RangeTerms(indexedKeys, streamedKeys, lower.map(_.reversed), upper.map(_.reversed), residual)
 
   /**
-   * How the indexed rows are filed.
+   * The order of the indexed rows.
    *
    * @param output
    *   columns of the indexed side
    * @param keepsAll
-   *   whether the join gives out rows of it that match nothing
+   *   true if the join emits rows of it that match nothing
    */
   def layout(output: Seq[Attribute], keepsAll: Boolean): RangeLayout = RangeLayout(
     BindReferences.bindReferences(indexedKeys, output),
@@ -70,15 +70,15 @@ case class RangeTerms(
     output.length
   )
 
-  // what a streamed row is looked up by
+  // the terms by which a streamed row is looked up
 
   def longKey: Option[Expression] = RowGrouping.longKey(streamedKeys)
   def lowerLong(prefix: SharedPrefix): Expression = probeLong(lower, prefix, Long.MinValue)
   def upperLong(prefix: SharedPrefix): Expression = probeLong(upper, prefix, Long.MaxValue)
 
   /**
-   * Points, and how far from each the points of the index may be at most, where the condition is about differences that
-   * wrap around. Else all rows are candidates, whatever the bounds.
+   * Pairs of a point and a reach, for conditions on differences that wrap around. The bounds decide only if all indexed
+   * points are within the reach of the point. Otherwise all rows are candidates.
    */
   def reaches: Seq[(Expression, Long)] = bounds
     .flatMap(bound => bound.offset.reach.map(reach => (RangeLong.lower(bound.probe), reach)))

@@ -10,7 +10,8 @@ import org.apache.spark.unsafe.Platform
 /** An exchange of Spark whose rows are written and read by a [[BufferedRowSerializer]]. */
 trait BufferedExchange extends ShuffleExchangeExec {
 
-  @transient override lazy val shuffleDependency: ShuffleDependency[Int, InternalRow, InternalRow] = {
+  /** Makes the dependency as Spark's exchange does, but for the serializer. */
+  protected def newDependency(): ShuffleDependency[Int, InternalRow, InternalRow] = {
     val dependency = ShuffleExchangeExec.prepareShuffleDependency(
       inputRDD,
       child.output,

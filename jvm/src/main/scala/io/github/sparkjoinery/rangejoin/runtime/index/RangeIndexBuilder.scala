@@ -12,9 +12,9 @@ import io.github.sparkjoinery.rangejoin.logical.{RangeLayout, SharedPrefix}
  * Builds a [[RangeIndex]] from rows in any order.
  *
  * @param reserves
- *   whether what `result` needs is asked for with each row, so that it cannot fail
+ *   true if the memory for the result is acquired with each row, so that `result` cannot fail
  * @param expected
- *   how many rows there will be, if that is known: then nothing is copied as they come
+ *   the number of rows, if it is known; then nothing is copied while rows are added
  */
 final class RangeIndexBuilder(
     layout: RangeLayout,
@@ -45,10 +45,10 @@ final class RangeIndexBuilder(
     reserved = if (reserves) resultBytesPerRow + RowSort.ScratchPerRow else 0,
     expected)
 
-  // Few, as a rule, and accounted for as rows are.
+  // usually few; their memory is acquired with each row
   private val otherRows = mutable.ArrayBuffer.empty[Long]
 
-  /** @return whether there was memory for the row; if not, the builder is of no further use */
+  /** @return false if there is no memory for the row; no row can be added afterwards */
   def add(row: UnsafeRow): Boolean = {
     val found = fields(row)
     val keyOfRow = if (hasLongKey) null else rowKey(row)
@@ -67,7 +67,7 @@ final class RangeIndexBuilder(
     }
   }
 
-  /** The key of all rows, where the layout has none. */
+  /** The only key, if the layout has none. */
   private def onlyGroup(): Int = if (longKeys.size > 0) 0 else longKeys.add(0L)
 
   private def addOther(row: UnsafeRow): Boolean = memory.acquire(BytesPerOtherRow) && {
@@ -77,11 +77,11 @@ final class RangeIndexBuilder(
   }
 
   /**
-   * Takes over the rows of a builder of the same layout, which has no keys, behind its own. The other, which shares the
-   * memory, is of no further use.
+   * Appends the rows of another builder. Both have the same layout without keys, and account for the same memory. The
+   * other must not be used any more.
    *
    * @return
-   *   whether there was memory
+   *   false if there is no memory
    */
   def append(other: RangeIndexBuilder): Boolean = {
     require(isKeyless, "each builder numbers keys for itself")
@@ -123,7 +123,7 @@ final class RangeIndexBuilder(
       begun)
   }
 
-  /** Files all rows again, by what comes behind the prefix of their texts. */
+  /** Computes the bounds of all rows again, from the bytes after the prefix of their texts. */
   private def passOverPrefix(): Unit = {
     val bounds = UnsafeProjection.create(layout.bounds(new SharedPrefix(finder.prefix)))
     val row = new UnsafeRow(layout.numFields)
@@ -136,14 +136,14 @@ final class RangeIndexBuilder(
     }
   }
 
-  /** The starts in their order, and for each the number of its row. */
+  /** The starts in order, and the numbers of their rows. */
   private def sorted(firsts: Array[Int]): (Array[Long], Array[Long]) = {
     val (starts, rows) = entries.byKey(firsts, handles = null)
     new RowSort(starts, rows, null).sortEach(firsts)
     (starts, rows)
   }
 
-  /** Whether there is nothing to sort, as with rows of the artifact store. */
+  /** True if the rows are sorted already, as those of the artifact store are. */
   private def isInOrder(numKeys: Int): Boolean = numKeys <= 1 && {
     var i = 1
     while (i < entries.count && entries.firsts(i - 1) <= entries.firsts(i)) i += 1
@@ -151,10 +151,10 @@ final class RangeIndexBuilder(
   }
 
   /**
-   * The values in an order, in an array of so many; in the same one if nothing is to be changed.
+   * Returns the values in an order, in an array of a length; the same array if nothing changes.
    *
    * @param order
-   *   null if it is that of the values
+   *   null to keep the order
    */
   private def gather(values: Array[Long], order: Array[Long], length: Int): Array[Long] =
     if (order == null) { if (values.length == length) values else java.util.Arrays.copyOf(values, length) }

@@ -1,5 +1,8 @@
 package org.apache.spark.sql.joinery
 
+import org.apache.spark.ShuffleDependency
+import org.apache.spark.rdd.RDDOperationScope
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.{ShuffleExchangeExec, ShuffleOrigin}
@@ -11,6 +14,11 @@ private class BufferedExchangeExec(
     partitionSize: Option[Long],
     isPipelined: Boolean)
   extends ShuffleExchangeExec(partitioning, input, origin, partitionSize, isPipelined) with BufferedExchange {
+
+  // The scope groups the exchange's RDDs in Spark's UI.
+  @transient override lazy val shuffleDependency: ShuffleDependency[Int, InternalRow, InternalRow] =
+    RDDOperationScope.withScope(sparkContext, nodeName, allowNesting = false, ignoreParent = true, rddScopeId)(
+      newDependency())
 
   override protected def withNewChildInternal(newChild: SparkPlan): ShuffleExchangeExec =
     new BufferedExchangeExec(outputPartitioning, newChild, shuffleOrigin, advisoryPartitionSize, pipelined)
