@@ -34,7 +34,7 @@ class Rounding:
         if self.kind == "ratio":
             calls.append("var_pop(y_double)")
         if self.kind in ("sum", "average"):
-            calls.append(f"sum(CASE WHEN abs({value}) < DOUBLE 'Infinity' THEN abs({value}) END)")
+            calls.append(f"sum(CASE WHEN abs({value}) < double('Infinity') THEN abs({value}) END)")
         self.names = [f"bound_{number}_{i}" for i in range(len(calls))]
         self.needs = [f"{call}{filtered} {over} AS {as_}" for call, as_ in zip(calls, self.names, strict=True)]
 
