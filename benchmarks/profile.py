@@ -1,4 +1,4 @@
-"""Where the processor time of Joinery's queries goes: `make bench-profile CASE=last_join_large`.
+"""A profile of the processor time of Joinery's queries: `make bench-profile CASE=last_join_large`.
 
 async-profiler samples the processor time of every thread of a JVM, compiled code and native libraries included. A
 sample counts for the innermost of its calls that `PLACES` or `THREADS` knows.
@@ -25,7 +25,7 @@ INTERVAL = "5ms"
 WARM_UP = 3
 ROUNDS = 3
 TASKS = re.compile(r"\[Executor task")
-# Of the threads of tasks.
+# Places in the threads of tasks.
 PLACES = [
     (place, re.compile(pattern))
     for place, pattern in (
@@ -53,7 +53,7 @@ PLACES = [
         ("Spark: generated code", r"GeneratedClass|BufferedRowIterator"),
     )
 ]
-# Of all other threads.
+# Work of all other threads.
 THREADS = [
     (work, re.compile(pattern))
     for work, pattern in (

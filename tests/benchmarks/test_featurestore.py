@@ -1,4 +1,4 @@
-"""The replica of featurestore-benchmarks joins what it says: on few trips, without judging a time."""
+"""The replica of featurestore-benchmarks gives the rows of DuckDB."""
 
 from __future__ import annotations
 

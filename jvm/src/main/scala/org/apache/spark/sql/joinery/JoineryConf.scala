@@ -106,8 +106,8 @@ object JoineryConf {
     .createOptional
 
   private val STORE_TIMEOUT = SQLConf.buildConf("spark.joinery.store.timeout")
-    .doc("How long the planning of a query, with its subqueries, may wait for the artifact store. What is not there by then is read " +
-      "in the background, for later queries; only the listing of a source's files must be done within the time again for each query.")
+    .doc("How long the planning of a query, with its subqueries, may wait for the artifact store. The rest is read " +
+      "in the background, for later queries; each query lists the files of its sources again, within the same time.")
     .version("joinery 0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
     .checkValue(_ >= 0, "The time must not be negative.")
