@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from benchmarks import overview
 from benchmarks.report import Result, show, write
 
 # Case by name, in the order in which `make bench` runs them.
@@ -57,6 +58,7 @@ def main(names: tuple[str, ...], save: bool, scale: float) -> None:
         show(result)
         if save and scale == 1:
             write(result)
+            overview.write()
         missed |= not result.met
     sys.exit(1 if missed else 0)
 

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.common.spark import PARTITIONS, TUNED
 from benchmarks.report import ROOT, Result
 
 if TYPE_CHECKING:
@@ -67,13 +66,8 @@ def run(scale: float = 1) -> Result:
             figures[kind] = {"full": full_s}
         # last, in a JVM that is warm: to the advantage of the plain query
         plain_s = _median(lambda: _plain(spark, source), rounds["plain"])
-        spark.conf.set(PARTITIONS, TUNED[PARTITIONS])
-        tuned = {PLAIN: _median(lambda: _plain(spark, source), rounds["plain"])}
-        for kind, request in artifacts.items():
-            tuned[kind] = _median(lambda r=request: _refresh(spark, r, store, "full"), rounds[kind])  # type: ignore[misc]
-        spark.conf.unset(PARTITIONS)
         first = {job: _first_run(folder, job) for job in (PLAIN, *artifacts)}
-        table = [[PLAIN, f"{plain_s:.1f}", f"{tuned[PLAIN]:.1f}", f"{first[PLAIN]:.1f}", "-", "-", "-"]]
+        table = [[PLAIN, f"{plain_s:.1f}", f"{first[PLAIN]:.1f}", "-", "-", "-"]]
         for round_ in range(INCREMENTS if scale == 1 else 1):
             write(spark, source, rows + round_ * per_file, per_file, 1)
             time.sleep(SETTLE_MS / 1000)  # or the first refresh would wait for the file to settle
@@ -88,7 +82,7 @@ def run(scale: float = 1) -> Result:
             worst.append(gain)
             table.append(
                 [
-                    *(kind, f"{of['full']:.1f}", f"{tuned[kind]:.1f}", f"{first[kind]:.1f}"),
+                    *(kind, f"{of['full']:.1f}", f"{first[kind]:.1f}"),
                     *(f"{of['incremental']:.1f}", f"{gain:.1f}", f"{of['unchanged']:.2f}"),
                 ]
             )
@@ -98,10 +92,7 @@ def run(scale: float = 1) -> Result:
     return Result(
         case="refresh",
         title=f"Refreshes over {rows:,} rows, seconds",
-        columns=[
-            *("job", "full", f"full, {TUNED[PARTITIONS]} shuffle partitions", "full, first run in a fresh JVM"),
-            *("1 % new files", "full / 1 % new", "nothing new"),
-        ],
+        columns=["job", "full", "full, first run in a fresh JVM", "1 % new files", "full / 1 % new", "nothing new"],
         rows=table,
         verdict=(
             f"distribution / plain query {ratio:.2f}, at most {AT_MOST}; full / incremental at least {min(worst):.1f}, "
@@ -110,8 +101,7 @@ def run(scale: float = 1) -> Result:
         met=ratio <= AT_MOST and min(worst) >= AT_LEAST,
         notes=[
             f"local[2], driver memory {HEAP}; medians of {rounds} rounds, {INCREMENTS} of each other column.",
-            f"At Spark's defaults but for the column that names {TUNED[PARTITIONS]} shuffle partitions, "
-            "four per core. First run: once, in a new process, the session up before.",
+            "At Spark's defaults. First run: once, in a new process, the session up before.",
             "Checked in the same run, after all increments: hot keys and counts are those of an exact GROUP BY, and "
             "every boundary's exact rank is within the stated error.",
         ],
@@ -119,7 +109,6 @@ def run(scale: float = 1) -> Result:
             "rows": rows,
             "plain": plain_s,
             "jobs": figures,
-            "tuned": tuned,
             "first": first,
             "rank_error": error,
             "stated_rank_error": stated,

@@ -90,10 +90,6 @@ class Engine(ABC):
             limit: Seconds after which it is stopped.
         """
 
-    def with_settings(self, settings: Mapping[str, str]) -> Engine | None:
-        """The same engine with further Spark settings; None where there is no Spark to set."""
-        return None
-
     def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run | None:
         """Answer once in a JVM that has run nothing before.
 
@@ -212,12 +208,6 @@ class Fraction(Engine):
     def check(self, limit: float | None = None) -> Run:
         """See `Engine`; of the fraction alone."""
         return self._scaled(self.engine.check())
-
-    def with_settings(self, settings: Mapping[str, str]) -> Engine | None:
-        """See `Engine`."""
-        engine = self.engine.with_settings(settings)
-        whole = self.whole.with_settings(settings) if self.whole else None
-        return Fraction(engine, self.share, whole) if engine else None
 
     def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run | None:
         """See `Engine`; of all rows."""

@@ -10,10 +10,10 @@ from typing import Literal
 
 from benchmarks.common.cores import idle_tail, tasks
 from benchmarks.common.engines import Engine, Run, SparkDigest
-from benchmarks.common.spark import TUNED, Spark, operators
+from benchmarks.common.spark import Spark, operators
 
-# A query in a warm JVM at Spark's defaults, in a warm JVM at `TUNED`, and once in a fresh JVM, at either.
-Kind = Literal["default", "tuned", "first", "first tuned"]
+# Runs in a warm JVM, and first runs in fresh JVMs.
+Kind = Literal["warm", "first"]
 
 OURS = "joinery"
 NO_CODEGEN = "joinery, whole-stage codegen off"
@@ -39,13 +39,12 @@ class Bound:
     Args:
         peers: The fastest of these counts.
         at_least: Its median divided by Joinery's.
-        kind: Of the runs that are held against it. What is required of warm runs was agreed at `TUNED`, but for range
-            joins, of which it was agreed at Spark's defaults.
+        kind: Of the runs that are held against it.
     """
 
     peers: tuple[str, ...]
     at_least: float
-    kind: Kind = "tuned"
+    kind: Kind = "warm"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +56,9 @@ class Case:
         bounds: To keep.
         idle_tail: The largest share of a run at whose end a core may be idle; not judged when None.
         rounds: How often each engine runs, however long that takes; when None up to five times, slow ones less.
-        closer: How often each engine runs where after `rounds` one takes more than `APART` times as long as another.
+        closer: How often each engine runs where after `rounds` a judged peer is more than `APART` times as fast, or as
+            slow, as Joinery.
         fires: Whether an operator of Joinery's has to stand in the plan of its query, as it has where it is measured.
-        tuned: Whether Spark is timed at `TUNED` as well as at its defaults.
     """
 
     name: str
@@ -68,7 +67,6 @@ class Case:
     rounds: int | None = None
     closer: int | None = None
     fires: bool = True
-    tuned: bool = True
 
 
 @dataclass
@@ -77,10 +75,11 @@ class Measured:
 
     Args:
         engine: It.
-        runs: Timed ones at Spark's defaults, in a warm JVM.
+        runs: Timed ones in a warm JVM.
         operators: Joinery's operators in the plan of the last of them.
-        problem: Why the engine fails the case, whatever its times; empty if it does not.
-        others: Timed ones of the other kinds. Where there is no kind `tuned`, the setting means nothing to the engine.
+        problem: Why the engine fails the case, even if its times do not; empty if it passes.
+        checked: Whether its answer was compared.
+        first: Timed first runs in fresh JVMs; none where the engine has no JVM.
     """
 
     engine: Engine
@@ -88,17 +87,17 @@ class Measured:
     operators: list[str] = field(default_factory=list)
     problem: str = ""
     checked: bool = False
-    others: dict[Kind, list[Run]] = field(default_factory=dict)
+    first: list[Run] = field(default_factory=list)
 
     def of(self, kind: Kind) -> list[Run]:
-        """The runs of a kind; at `TUNED` those at the defaults where the engine has no such setting."""
-        return self.others.get(kind) or (self.runs if kind in ("default", "tuned") else [])
+        """The runs of a kind."""
+        return self.runs if kind == "warm" else self.first
 
-    def stopped(self, kind: Kind = "default") -> bool:
+    def stopped(self, kind: Kind = "warm") -> bool:
         """Whether it ended only because it was stopped; its median is then a lower bound."""
         return any(run.stopped for run in self.of(kind))
 
-    def seconds(self, kind: Kind = "default") -> float:
+    def seconds(self, kind: Kind = "warm") -> float:
         """Median."""
         return statistics.median(run.seconds for run in self.of(kind))
 
@@ -117,7 +116,7 @@ class Outcome:
     engines: dict[str, Measured]
     tail: float
 
-    def ratio(self, name: str, kind: Kind = "default") -> float:
+    def ratio(self, name: str, kind: Kind = "warm") -> float:
         """An engine's median divided by Joinery's, both of the same kind of runs."""
         return self.engines[name].seconds(kind) / self.engines[OURS].seconds(kind)
 
@@ -176,78 +175,59 @@ def compare(
 
 
 def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], float], scale: float) -> float:
-    """Time every engine at Spark's defaults and, where it has the settings, at `TUNED`; return the idle tail there.
+    """Time every engine, each in turn, and return the idle tail of Joinery's runs.
 
     Only a case that judges the tail asks for the tasks: each of them costs several calls into the JVM.
     """
     tails = []
     rounds = (case.rounds or ROUNDS) if scale == 1 else 1
-    turn = [(name, engine, runs) for name, measured in engines.items() for engine, runs in _ways(case, measured)]
+    turn = list(engines.items())
     round_ = 0
     while round_ < rounds:
-        for name, engine, runs in turn if round_ % 2 == 0 else reversed(turn):  # who follows whom alternates
+        for name, measured in turn if round_ % 2 == 0 else reversed(turn):  # who follows whom alternates
+            engine, runs = measured.engine, measured.runs
             enough = rounds if case.rounds else _enough(runs, rounds)
-            if any(run.stopped for run in runs) or len(runs) >= enough:
+            if measured.stopped() or len(runs) >= enough:
                 continue
             runs.append(engine.answer(limit(name)))
-            judged = case.idle_tail is not None and name == OURS and runs is engines[OURS].of("tuned")
-            if judged and isinstance(engine, Spark):
+            if case.idle_tail is not None and name == OURS and isinstance(engine, Spark):
                 spans = [(task.launched, task.ended) for task in tasks(engine.session, engine.group)]
                 tails.append(idle_tail(spans))
         round_ += 1
-        if round_ == rounds and case.closer and scale == 1 and _are_apart(engines):
+        if round_ == rounds and case.closer and scale == 1 and _are_apart(case, engines):
             rounds = max(rounds, case.closer)
     return statistics.median(tails) if tails else 0.0
 
 
-def _are_apart(engines: Mapping[str, Measured]) -> bool:
-    kinds: tuple[Kind, ...] = ("default", "tuned")
-    ratios = [engines[name].seconds(kind) / engines[OURS].seconds(kind) for name in engines for kind in kinds]
+def _are_apart(case: Case, engines: Mapping[str, Measured]) -> bool:
+    judged = {peer for bound in case.bounds for peer in bound.peers}
+    ratios = [engines[peer].seconds() / engines[OURS].seconds() for peer in judged]
     return any(not 1 / APART <= ratio <= APART for ratio in ratios)
-
-
-def _ways(case: Case, measured: Measured) -> list[tuple[Engine, list[Run]]]:
-    """The engine and where its runs go: at Spark's defaults, and at `TUNED` if it has settings and the case asks."""
-    ways = [(measured.engine, measured.runs)]
-    if case.tuned and (tuned := measured.engine.with_settings(TUNED)):
-        # what was stopped while it was checked is stopped at other settings, too, as far as anybody will wait
-        measured.others["tuned"] = [run for run in measured.runs if run.stopped]
-        ways.append((tuned, measured.others["tuned"]))
-    return ways
 
 
 def _first_runs(case: Case, engines: Mapping[str, Measured], tables: Mapping[str, Path], scale: float) -> None:
     """Run Joinery, the floors and each Spark peer in fresh JVMs: several times what is judged and is not slow."""
-    kinds: dict[Kind, Mapping[str, str]] = {"first": {}, "first tuned": TUNED}
     ours = engines[OURS]
     # at a small scale, where only agreement is judged, floors would only take time
     left_out = (OURS,) if scale == 1 else (OURS, "floor")
     peers = [name for name in engines if not name.startswith(left_out)]
+    repeated = _repeated(case, engines)
     for round_ in range(FIRST_ROUNDS if scale == 1 else 1):
-        for kind, settings in kinds.items():
-            repeated = _repeated(case, engines, kind)
-            for name in [OURS, *peers] if round_ % 2 == 0 else [OURS, *reversed(peers)]:
-                engine = engines[name].engine.with_settings(settings)
-                runs = engines[name].others.setdefault(kind, [])
-                if engine is None or any(run.stopped for run in runs):
-                    continue
-                if runs and (name not in repeated or min(run.seconds for run in runs) > SLOW_FIRST_RUN):
-                    continue
-                limit = STOP_AT * MARGIN * ours.seconds(kind) if ours.of(kind) else None
-                run = engine.in_fresh_jvm(tables, name == OURS, limit if scale == 1 else SMALL_SCALE_LIMIT)
-                runs.extend([run] if run else [])
+        for name in [OURS, *peers] if round_ % 2 == 0 else [OURS, *reversed(peers)]:
+            measured = engines[name]
+            runs = measured.first
+            if measured.stopped("first"):
+                continue
+            if runs and (name not in repeated or min(run.seconds for run in runs) > SLOW_FIRST_RUN):
+                continue
+            limit = STOP_AT * MARGIN * ours.seconds("first") if ours.first else None
+            run = measured.engine.in_fresh_jvm(tables, name == OURS, limit if scale == 1 else SMALL_SCALE_LIMIT)
+            runs.extend([run] if run else [])
 
 
-def _repeated(case: Case, engines: Mapping[str, Measured], kind: Kind) -> set[str]:
-    """Joinery and, of each bound, the peer that is the fastest in a warm JVM.
-
-    First runs take most of a case's time. Those at `TUNED` differ little from the others, and are only shown: there
-    nothing is run again, unless a bound is on them.
-    """
-    bounds = [bound for bound in case.bounds if kind in ("first", bound.kind)]
-    warm: Kind = "default" if kind == "first" else "tuned"
-    fastest = {min(bound.peers, key=lambda peer: engines[peer].seconds(warm)) for bound in bounds}
-    return {OURS, *fastest} if bounds or kind == "first" else set()
+def _repeated(case: Case, engines: Mapping[str, Measured]) -> set[str]:
+    """Joinery and, of each bound, the peer that is the fastest in a warm JVM: first runs take most of a case's time."""
+    return {OURS, *(min(bound.peers, key=lambda peer: engines[peer].seconds()) for bound in case.bounds)}
 
 
 def _enough(runs: Sequence[Run], rounds: int) -> int:
@@ -258,7 +238,7 @@ def _enough(runs: Sequence[Run], rounds: int) -> int:
 
 def _check_plans(name: str, measured: Measured, fires: bool) -> None:
     """Note Joinery's operators, and a problem where a kind of runs had some that it should not, or none."""
-    kinds: tuple[Kind, ...] = ("first tuned", "first", "tuned", "default")
+    kinds: tuple[Kind, ...] = ("first", "warm")
     for kind in kinds:
         plan = next((run.plan for run in reversed(measured.of(kind))), "")
         if not plan:  # not Spark, or stopped

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.common.cores import CORES
 from benchmarks.common.engines import Engine, Run, SparkDigest, stoppable
 from benchmarks.common.fresh import first_run
 
@@ -36,9 +35,6 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-PARTITIONS = "spark.sql.shuffle.partitions"
-# Four partitions per core suit stock Spark on this machine.
-TUNED = {PARTITIONS: str(4 * CORES)}
 OPERATORS = (
     *("BroadcastLastJoin", "ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow"),
     *("BroadcastRangeJoin", "ShuffledRangeJoin"),
@@ -133,10 +129,6 @@ class Spark(Engine):
         with self._settings():
             plan = self.session.sql(self.sql)._jdf.queryExecution().executedPlan().toString()
         return numbered_from_zero(plan)
-
-    def with_settings(self, settings: Mapping[str, str]) -> Spark:
-        """See `Engine`."""
-        return Spark(self.session, self.sql, self.settings | dict(settings), self.digest, self.watch)
 
     def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run:
         """See `Engine`."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from benchmarks.common.plot import draw
-from benchmarks.common.rounds import FIRST_ROUNDS, SLOW_FIRST_RUN, Bound, Case, Kind, Measured, Outcome
-from benchmarks.common.spark import TUNED, session
+from benchmarks.common.rounds import FIRST_ROUNDS, SLOW_FIRST_RUN, Bound, Case, Kind, Outcome
+from benchmarks.common.spark import session
 from benchmarks.report import Result
 
 if TYPE_CHECKING:
@@ -15,21 +15,16 @@ if TYPE_CHECKING:
 
 AnyCase = TypeVar("AnyCase", bound=Case)
 
-AT_TUNED = ", ".join(f"{name.removeprefix('spark.sql.')} {value}" for name, value in TUNED.items())
-COLUMNS = [
-    "case", "engine", "median, s", "times Joinery's", f"at {AT_TUNED}: s", "times Joinery's", "required", "",
-    "operator or remark",
-]  # fmt: skip
+COLUMNS = ["case", "engine", "median, s", "times Joinery's", "required", "", "operator or remark"]
 FIRST_RUN = "first run in a fresh JVM"
 NOTES = [
     "Every engine reads the same Parquet files on two cores and computes every row and column: Spark into "
     "its noop sink, DuckDB into a temporary table, Polars into a DataFrame. Joinery and stock Spark share a JVM, 8 GB.",
     "Medians of up to five rounds (three above 1.5 s, two above 5 s), each engine in turn, after a warm-up.",
-    f"Seconds and ratios are those at Spark's defaults; next to them stand those at {AT_TUNED}, four per core.",
+    "Spark runs at its defaults, with 200 shuffle partitions, and 8 GB of memory.",
     "First run: a new process starts a session, which knows the tables, and times its first query; the files are in "
-    f"the system's cache. Stock Spark runs without the jar. At Spark's defaults {FIRST_ROUNDS} times for Joinery and, "
-    f"of each bound, the peer that is the fastest in a warm JVM, once where that takes more than {SLOW_FIRST_RUN:g} s; "
-    f"once for the others. At {AT_TUNED} once for each, unless a bound is on first runs there.",
+    f"the system's cache. Stock Spark runs without the jar. {FIRST_ROUNDS} times for Joinery and, of each bound, the "
+    f"peer that is the fastest in a warm JVM, once where that takes more than {SLOW_FIRST_RUN:g} s. Once for others.",
     "`>`: stopped there, past 20 times Joinery's time or past its bound. An engine that never ended is not compared.",
 ]
 
@@ -93,9 +88,9 @@ def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1, 
         rows=rows,
         verdict="; ".join(failed) or verdict,
         met=not failed,
-        notes=[*notes, *_where_required(outcomes), *_tails(outcomes)],
+        notes=[*notes, *_tails(outcomes)],
         plot=draw,
-        data={o.case.name: {n: _figures(m) for n, m in o.engines.items()} for o in outcomes},
+        data={o.case.name: {n: _figures(o, n) for n in o.engines} for o in outcomes},
     )
 
 
@@ -126,20 +121,22 @@ def _rows(outcome: Outcome, judged: bool) -> list[list[str]]:
     for name, measured in outcome.engines.items():
         compared = "" if measured.checked or "floor" in name else "answer not compared"
         remark = ", ".join([*measured.operators, *filter(None, [measured.engine.remark, compared])])
-        cells = [*times(outcome, name, "default"), *times(outcome, name, "tuned")]
         first_cell = "" if warm else outcome.case.name
-        warm.append([first_cell, name, *cells, *requirements(outcome, name, ("default", "tuned"), judged), remark])
+        warm.append([first_cell, name, *_cells(outcome, name, "warm", judged), remark])
     first: list[list[str]] = []
     for name, measured in outcome.engines.items():
-        if measured.of("first"):
-            cells = [*times(outcome, name, "first"), *times(outcome, name, "first tuned")]
-            required = requirements(outcome, name, ("first", "first tuned"), judged)
-            first.append(["" if first else FIRST_RUN, name, *cells, *required, ", ".join(measured.operators)])
+        if measured.first:
+            cells = _cells(outcome, name, "first", judged)
+            first.append(["" if first else FIRST_RUN, name, *cells, ", ".join(measured.operators)])
     return warm + first
 
 
+def _cells(outcome: Outcome, name: str, kind: Kind, judged: bool) -> list[str]:
+    return [*times(outcome, name, kind), *requirements(outcome, name, kind, judged)]
+
+
 def times(outcome: Outcome, name: str, kind: Kind) -> list[str]:
-    """Seconds and ratio of a kind of runs; of an engine that has no settings only the ratio differs at `TUNED`.
+    """Seconds and ratio of a kind of runs.
 
     Args:
         outcome: Of a case.
@@ -153,54 +150,49 @@ def times(outcome: Outcome, name: str, kind: Kind) -> list[str]:
     if not (measured.of(kind) and outcome.has(kind)):
         return ["", ""]
     sign = "> " if measured.stopped(kind) else ""
-    seconds = "" if kind == "tuned" and kind not in measured.others else f"{sign}{measured.seconds(kind):.2f}"
-    return [seconds, f"{sign}{outcome.ratio(name, kind):.2f}"]
+    return [f"{sign}{measured.seconds(kind):.2f}", f"{sign}{outcome.ratio(name, kind):.2f}"]
 
 
-def requirements(outcome: Outcome, name: str, kinds: Sequence[Kind], judged: bool) -> list[str]:
-    """What is required of an engine's runs of some kinds, and whether it is met.
+def requirements(outcome: Outcome, name: str, kind: Kind, judged: bool) -> list[str]:
+    """The ratios that are required of an engine's runs of a kind, and whether they are met.
 
     Args:
         outcome: Of a case.
         name: Of the engine.
-        kinds: Of its runs.
+        kind: Of its runs.
         judged: Whether anything is required.
 
     Returns:
         Two cells, empty where nothing is.
     """
-    # of several peers in one bound only the fastest is held against it
-    bounds = [
-        bound
-        for bound in outcome.case.bounds
-        if judged and bound.kind in kinds and outcome.has(bound.kind)
-        and name == min(bound.peers, key=lambda peer, kind=bound.kind: outcome.ratio(peer, kind))  # type: ignore[misc]
-    ]  # fmt: skip
+    bounds = _bounds_on(outcome, name, kind) if judged else []
     met = ", ".join("met" if kept(outcome, bound) else "**not met**" for bound in bounds)
     return [", ".join(f"{bound.at_least:.4g}" for bound in bounds), met]
 
 
-def _where_required(outcomes: Sequence[Outcome]) -> list[str]:
-    """At which settings warm runs are held against bounds: some groups at one, some at the other."""
-    places: dict[Kind, str] = {"default": "at Spark's defaults", "tuned": f"at {AT_TUNED}"}
-    kinds = {bound.kind for outcome in outcomes for bound in outcome.case.bounds}
-    where = " and ".join(place for kind, place in places.items() if kind in kinds)
-    return [f"What is required of warm runs is required {where}."] if where else []
+def _bounds_on(outcome: Outcome, name: str, kind: Kind) -> list[Bound]:
+    """The bounds that an engine decides: of several peers in one bound only the fastest does."""
+    bounds = [bound for bound in outcome.case.bounds if bound.kind == kind and outcome.has(kind)]
+    return [bound for bound in bounds if name == min(bound.peers, key=lambda peer: outcome.ratio(peer, kind))]
 
 
 def _tails(outcomes: Sequence[Outcome]) -> list[str]:
     return [
-        f"{o.case.name}: a core is idle for the last {o.tail:.0%} of Joinery's run at {AT_TUNED}, "
-        f"at most {o.case.idle_tail:.0%}."
+        f"{o.case.name}: a core is idle for the last {o.tail:.0%} of Joinery's run, at most {o.case.idle_tail:.0%}."
         for o in outcomes
         if o.case.idle_tail is not None
     ]
 
 
-def _figures(measured: Measured) -> dict[str, object]:
+def _figures(outcome: Outcome, name: str) -> dict[str, object]:
+    """An engine's seconds by kind, and the bounds that it decides."""
+    measured = outcome.engines[name]
+    kinds: dict[str, Kind] = {"seconds": "warm", "first": "first"}
+    seconds = {key: [round(run.seconds, 3) for run in measured.of(kind)] for key, kind in kinds.items()}
+    bounds = {key: [bound.at_least for bound in _bounds_on(outcome, name, kind)] for key, kind in kinds.items()}
     return {
-        "seconds": [round(run.seconds, 3) for run in measured.runs],
-        **{kind: [round(run.seconds, 3) for run in runs] for kind, runs in measured.others.items() if runs},
+        **{key: found for key, found in seconds.items() if found},
         "stopped": measured.stopped(),
         "operators": measured.operators,
+        "required": {key: found for key, found in bounds.items() if found},
     }

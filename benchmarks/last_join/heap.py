@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,20 +39,19 @@ class Peak:
     operators: list[str]
 
 
-def peak(shape: Shape, sql: str, joinery: bool, settings: Mapping[str, str]) -> Peak:
+def peak(shape: Shape, sql: str, joinery: bool) -> Peak:
     """Run a query in a new JVM and sample its memory.
 
     Args:
         shape: Of the tables.
         sql: The query.
         joinery: Whether Joinery is on.
-        settings: Of the query, beside Spark's defaults.
 
     Raises:
         RuntimeError: The process failed.
     """
     tables(shape)  # here, so that the process only reads
-    request = json.dumps({"shape": asdict(shape), "sql": sql, "joinery": joinery, "settings": dict(settings)})
+    request = json.dumps({"shape": asdict(shape), "sql": sql, "joinery": joinery})
     command = [sys.executable, "-m", "benchmarks.last_join.heap", request]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if process.returncode:
@@ -97,7 +95,7 @@ class Sampler:
 
 def _serve(request: dict[str, Any]) -> None:
     spark = session(POLLING)
-    settings = request["settings"] | ({} if request["joinery"] else stock(spark))
+    settings = {} if request["joinery"] else stock(spark)
     shape = Shape(**request["shape"])
     register(spark, tables(shape.scaled(WARM_UP)))
     Spark(spark, request["sql"], settings).answer()

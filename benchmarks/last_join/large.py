@@ -15,7 +15,7 @@ CASES = [
         shape=Shape("as_of", 10_000_000, 100_000),
         question=QUESTION,
         peers=(q.ASOF, q.UNION, DUCKDB, POLARS),
-        bounds=(Bound((q.ASOF,), 3), Bound((DUCKDB,), 0.25)),
+        bounds=(Bound((q.ASOF,), 5), Bound((DUCKDB,), 0.5)),
         hints=("SHUFFLE_HASH", "MERGE"),
     ),
 ]

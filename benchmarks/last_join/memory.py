@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from benchmarks.common.rounds import OURS
-from benchmarks.common.spark import TUNED
-from benchmarks.common.verdict import AT_TUNED
 from benchmarks.last_join import queries as q
 from benchmarks.last_join.data import Shape
 from benchmarks.last_join.heap import Peak, peak
@@ -33,11 +31,11 @@ def run(scale: float = 1) -> Result:
         first = None
         for matches in MATCHES:
             shape = Shape("multi", ROWS, ROWS // matches).scaled(scale)
-            measured = _peaks(shape, q.last_join(question), joinery=True)
+            measured = peak(shape, q.last_join(question), joinery=True)
             first = first or measured
             table.add(f"{name}, 1 M, {matches:,} per key", OURS, measured, first, FLAT)
-    asof = _peaks(LARGE.scaled(scale), q.spark_peers(AS_OF)[q.ASOF], joinery=False)
-    ours = _peaks(LARGE.scaled(scale), q.last_join(AS_OF), joinery=True)
+    asof = peak(LARGE.scaled(scale), q.spark_peers(AS_OF)[q.ASOF], joinery=False)
+    ours = peak(LARGE.scaled(scale), q.last_join(AS_OF), joinery=True)
     table.add("as of, 10 M, 100 k keys", q.ASOF, asof, asof, None)
     table.add("as of, 10 M, 100 k keys", OURS, ours, asof, NO_HIGHER)
     missed = [text for text in table.failed if scale == 1 or "operator" in text]
@@ -45,10 +43,15 @@ def run(scale: float = 1) -> Result:
         case="last_join_memory",
         title="LAST JOIN, peak memory of a query in a fresh JVM",
         columns=[
-            *("case", "engine", "live heap, MiB", "execution memory, MiB", "live heap, ratio"),
-            *(f"at {AT_TUNED}: live heap, MiB", "execution memory, MiB", "live heap, ratio", "at most", "operator"),
+            "case",
+            "engine",
+            "live heap, MiB",
+            "execution memory, MiB",
+            "live heap, ratio",
+            "at most",
+            "operator",
         ],
-        rows=table.rows if scale == 1 else [[*row[:8], "", row[9]] for row in table.rows],
+        rows=table.rows if scale == 1 else [[*row[:5], "", row[6]] for row in table.rows],
         verdict="; ".join(missed) or ("all bounds kept" if scale == 1 else f"at scale {scale:g} no bound is judged"),
         met=not missed,
         notes=[
@@ -56,15 +59,10 @@ def run(scale: float = 1) -> Result:
             "Live heap: the most in use right after a forced full collection, over and over while the query runs, less "
             "what the idle session holds. Execution memory: the most that Spark's memory manager had given out.",
             "Ratios are against one match per key, and in the last case against Spark's ASOF join.",
-            f"First at Spark's defaults, then at {AT_TUNED}, where bounds were agreed and are held.",
+            "At Spark's defaults.",
         ],
         data=table.data,
     )
-
-
-def _peaks(shape: Shape, sql: str, joinery: bool) -> tuple[Peak, Peak]:
-    """At Spark's defaults and at `TUNED`."""
-    return peak(shape, sql, joinery, {}), peak(shape, sql, joinery, TUNED)
 
 
 class _Table:
@@ -72,32 +70,25 @@ class _Table:
 
     def __init__(self) -> None:
         self.rows: list[list[str]] = []
-        self.data: dict[str, dict[str, dict[str, float]]] = {}
+        self.data: dict[str, dict[str, float]] = {}
         self.failed: list[str] = []
 
-    def add(
-        self, case: str, engine: str, measured: tuple[Peak, Peak], base: tuple[Peak, Peak], at_most: float | None
-    ) -> None:
+    def add(self, case: str, engine: str, measured: Peak, base: Peak, at_most: float | None) -> None:
         """Add an engine's peaks.
 
         Args:
             case: In words.
             engine: Its name.
-            measured: At Spark's defaults and at `TUNED`.
-            base: What they are divided by.
-            at_most: The ratio at `TUNED`; None where the engine is held against nothing.
+            measured: Its peaks.
+            base: The peaks that they are divided by.
+            at_most: The ratio; None where the engine is held against nothing.
         """
-        ratios = [one.live / max(other.live, 1.0) for one, other in zip(measured, base, strict=True)]
-        cells = [
-            cell
-            for one, ratio in zip(measured, ratios, strict=True)
-            for cell in (f"{one.live:.0f}", f"{one.execution:.0f}", f"{ratio:.2f}")
-        ]
-        operators = ", ".join(measured[1].operators)
+        ratio = measured.live / max(base.live, 1.0)
+        cells = [f"{measured.live:.0f}", f"{measured.execution:.0f}", f"{ratio:.2f}"]
+        operators = ", ".join(measured.operators)
         self.rows.append([case, engine, *cells, f"{at_most:g}" if at_most else "", operators])
-        figures = {"default": round(measured[0].live, 1), "tuned": round(measured[1].live, 1)}
-        self.data.setdefault(case, {})[engine] = figures
-        if at_most and ratios[1] > at_most:
-            self.failed.append(f"{case}: {ratios[1]:.2f} times, at most {at_most:g}")
-        if any(bool(one.operators) != (engine == OURS) for one in measured):
+        self.data.setdefault(case, {})[engine] = round(measured.live, 1)
+        if at_most and ratio > at_most:
+            self.failed.append(f"{case}: {ratio:.2f} times, at most {at_most:g}")
+        if bool(measured.operators) != (engine == OURS):
             self.failed.append(f"{case}: {engine} ran with operator {operators or 'none of Joinery'}")

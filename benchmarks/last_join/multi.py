@@ -14,7 +14,7 @@ ROWS = 1_000_000
 BOUNDS = {
     1: (Bound((q.DEDUP,), 2),),
     10: (Bound(REWRITES, 1),),
-    100: (Bound((q.DEDUP,), 7), Bound(REWRITES, 1.5)),
+    100: (Bound((q.DEDUP,), 7), Bound(REWRITES, 3)),
     1_000: (Bound((q.DEDUP,), 40),),
 }
 CASES = [

@@ -17,9 +17,9 @@ CASES = [
         peers=(q.DEDUP, q.ROW_NUMBER, q.ASOF, q.UNION, DUCKDB, POLARS),
         bounds=(
             Bound((q.ASOF,), 4),
-            Bound((q.ASOF,), 2, kind="first"),
-            Bound((q.UNION,), 2.5),
-            Bound((DUCKDB,), 0.25),
+            Bound((q.ASOF,), 2.5, kind="first"),
+            Bound((q.UNION,), 3),
+            Bound((DUCKDB,), 1 / 3),
         ),
         hints=("BROADCAST", "SHUFFLE_HASH", "MERGE"),
     ),

@@ -14,7 +14,7 @@ CASES = [
         shape=Shape("skew", 5_000_000, 50_000, hot=True),
         question=q.Question(keyed=True, as_of=True),
         peers=(q.ASOF, q.UNION, DUCKDB, POLARS),
-        bounds=(Bound((q.ASOF,), 20), Bound((q.UNION,), 3), Bound((DUCKDB,), 0.25)),
+        bounds=(Bound((q.ASOF,), 20), Bound((q.UNION,), 4), Bound((DUCKDB,), 0.4)),
         idle_tail=0.1,
     )
 ]

@@ -76,14 +76,14 @@ class Case(rounds.Case):
 
 
 def at_least(ratio: float, *peers: str | q.Binned) -> Bound:
-    """A bound at Spark's defaults, where those of range joins were agreed.
+    """A bound on warm runs.
 
     Args:
         ratio: The fastest peer's median divided by Joinery's.
         peers: Names of engines, and ways to join by bins.
     """
     names = tuple(peer.name if isinstance(peer, q.Binned) else peer for peer in peers)
-    return Bound(names, ratio, kind="default")
+    return Bound(names, ratio)
 
 
 def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Result:

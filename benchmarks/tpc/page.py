@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from benchmarks.common import rounds
 from benchmarks.common.planner import JARS, Jar, Planned
 from benchmarks.common.rounds import OURS, Bound, Outcome, compare
-from benchmarks.common.spark import register, session
-from benchmarks.common.verdict import AT_TUNED, judge, requirements, times
+from benchmarks.common.spark import Spark, register, session
+from benchmarks.common.verdict import judge, requirements, times
+from benchmarks.overview import ALL_QUERIES
 from benchmarks.report import Result
 from benchmarks.tpc.answers import STOCK, engines, same_plan
 from benchmarks.tpc.planning import planning_times
@@ -21,8 +22,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 AT_LEAST = 0.95
+ALL = "joinery, shuffleWidth all"
+ALL_AT_LEAST = 1.25  # over all queries together
 MOST_PLANNING = 1.05
 SAME_PLAN = "none, the plan is stock Spark's"
+COLUMNS = [
+    "query", "joinery, s", "stock Spark, s", "times Joinery's", "required", "",
+    "with shuffleWidth all, s", "stock / that", "shuffled: joinery, MB", "stock Spark, MB",
+    "planning with the jar, ms", "without, ms", "with / without", "Joinery's operators",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,14 +52,11 @@ def cases(suite: Suite) -> list[Case]:
     Args:
         suite: It.
     """
-    bounds = tuple(Bound((STOCK,), AT_LEAST, kind) for kind in suite.kinds)
+    bounds = (Bound((STOCK,), AT_LEAST),)
     return [
-        Case(
-            name=name, sql=sql, suite=suite, bounds=bounds, rounds=suite.rounds, closer=suite.closer,
-            fires=False, tuned="tuned" in suite.kinds,
-        )
+        Case(name=name, sql=sql, suite=suite, bounds=bounds, rounds=suite.rounds, closer=suite.closer, fires=False)
         for name, sql in suite.queries().items()
-    ]  # fmt: skip
+    ]
 
 
 def run(suite: Suite, scale: float = 1) -> Result:
@@ -86,7 +91,8 @@ def measure(spark: SparkSession, case: Case, scale: float) -> Outcome:
         Times, operators and disagreements.
     """
     both = engines(spark, case.sql, case.suite.digest)
-    outcome = compare(case, both, case.suite.digest, scale)
+    everywhere = Spark(spark, case.sql, {"spark.joinery.shuffleWidth": "all"}, case.suite.digest)
+    outcome = compare(case, {**both, ALL: everywhere}, case.suite.digest, scale)
     if not outcome.engines[OURS].operators:
         both[OURS].remark = SAME_PLAN if same_plan(both) else "none"
     return outcome
@@ -105,27 +111,34 @@ def result(suite: Suite, outcomes: Sequence[Outcome], planned: Planned, scale: f
     judged = judge(suite.name, title, outcomes, scale, _notes(suite))
     ratio = planned.ratio()
     planning = [f"planning {ratio:.3f} times, at most {MOST_PLANNING}"] if scale == 1 else []
+    widths, missed = _widths(outcomes) if scale == 1 else ([], False)
     fired = [outcome.case.name for outcome in outcomes if outcome.engines[OURS].operators]
-    rows = [_row(suite, outcome, planned, i, scale) for i, outcome in enumerate(outcomes)]
+    rows = [_row(outcome, planned, i, scale) for i, outcome in enumerate(outcomes)]
     return replace(
         judged,
-        columns=_columns(suite),
-        rows=[*rows, _sums(suite, outcomes, planned)],
-        verdict="; ".join([judged.verdict, *planning, f"Joinery's operators in {', '.join(fired) or 'no query'}"]),
-        met=judged.met and (scale < 1 or ratio <= MOST_PLANNING),
-        data={**judged.data, "planning": _planning(outcomes, planned)},
+        columns=COLUMNS,
+        rows=[*rows, _sums(outcomes, planned)],
+        verdict="; ".join(
+            [judged.verdict, *widths, *planning, f"Joinery's operators in {', '.join(fired) or 'no query'}"]
+        ),
+        met=judged.met and not missed and (scale < 1 or ratio <= MOST_PLANNING),
+        data={**judged.data, ALL_QUERIES: _sums_kept(outcomes), "planning": _planning(outcomes, planned)},
         plot=None,
     )
 
 
-def _columns(suite: Suite) -> list[str]:
-    sides = ["joinery, s", "stock Spark, s", "times Joinery's"]
-    tuned = [f"at {AT_TUNED}: {sides[0]}", *sides[1:]] if "tuned" in suite.kinds else []
-    return [
-        "query", *sides, *tuned, "required", "",
-        "shuffled: joinery, MB", "stock Spark, MB",
-        "planning with the jar, ms", "without, ms", "with / without", "Joinery's operators",
-    ]  # fmt: skip
+def _widths(outcomes: Sequence[Outcome]) -> tuple[list[str], bool]:
+    """The gain where all shuffles have the width of their bytes, in words, and whether a bound on it is missed."""
+    theirs, ours = (sum(outcome.engines[name].seconds() for outcome in outcomes) for name in (STOCK, ALL))
+    slow = {outcome.case.name: ratio for outcome in outcomes if (ratio := _with_all(outcome)) < AT_LEAST}
+    words = [f"shuffleWidth all {theirs / ours:.2f} times as fast as stock in sum, at least {ALL_AT_LEAST}"]
+    words += [f"**{name} with shuffleWidth all {ratio:.2f}, at least {AT_LEAST}**" for name, ratio in slow.items()]
+    return words, bool(slow) or theirs / ours < ALL_AT_LEAST
+
+
+def _with_all(outcome: Outcome) -> float:
+    """Stock's median divided by the one with all shuffles of the width of their bytes."""
+    return outcome.engines[STOCK].seconds() / outcome.engines[ALL].seconds()
 
 
 def _notes(suite: Suite) -> list[str]:
@@ -139,20 +152,21 @@ def _notes(suite: Suite) -> list[str]:
         f"Planning: medians of {suite.planning_rounds} rounds after {suite.planning_warm_up} to warm up, from text to "
         "physical plan, in two JVMs in turn, of which one does not have the jar. The bound is for all queries "
         "together, and the ratio the median over rounds of (with / without in the same round).",
-        "Shuffled: bytes that all tasks of the last run at Spark's defaults wrote into shuffles, the build of filters "
-        "with them.",
+        "Shuffled: bytes that all tasks of the last run wrote into shuffles, the build of filters with them.",
+        "With shuffleWidth all: the setting spark.joinery.shuffleWidth, which gives shuffles of stock plans as many "
+        "partitions as their bytes ask for, too. Stock Spark has 200.",
         f"Before anything is timed, answers are compared: {suite.digest.compared}.",
         f"`{SAME_PLAN}`: before it runs, to the letter. By what such a query is faster or slower is chance.",
     ]
 
 
-def _row(suite: Suite, outcome: Outcome, planned: Planned, i: int, scale: float) -> list[str]:
+def _row(outcome: Outcome, planned: Planned, i: int, scale: float) -> list[str]:
     measured = outcome.engines[OURS]
-    kinds = suite.kinds
-    seconds = [cell for kind in kinds for cell in (times(outcome, OURS, kind)[0], *times(outcome, STOCK, kind))]
+    seconds = [times(outcome, OURS, "warm")[0], *times(outcome, STOCK, "warm")]
+    everywhere = [f"{outcome.engines[ALL].seconds():.2f}", f"{_with_all(outcome):.2f}"]
     planning = [f"{planned.seconds_of(i, jar) * 1000:.1f}" for jar in JARS]
     return [
-        outcome.case.name, *seconds, *requirements(outcome, STOCK, kinds, judged=scale == 1),
+        outcome.case.name, *seconds, *requirements(outcome, STOCK, "warm", judged=scale == 1), *everywhere,
         *(f"{_shuffled(outcome, name):.1f}" for name in (OURS, STOCK)),
         *planning, f"{planned.ratio_of(i):.3f}", ", ".join(measured.operators) or measured.engine.remark,
     ]  # fmt: skip
@@ -163,15 +177,21 @@ def _shuffled(outcome: Outcome, name: str) -> float:
     return outcome.engines[name].runs[-1].shuffled
 
 
-def _sums(suite: Suite, outcomes: Sequence[Outcome], planned: Planned) -> list[str]:
+def _sums(outcomes: Sequence[Outcome], planned: Planned) -> list[str]:
     """The row below the queries: the sums of the medians, and the rounds' totals of planning."""
-    cells = []
-    for kind in suite.kinds:
-        ours, theirs = (sum(outcome.engines[name].seconds(kind) for outcome in outcomes) for name in (OURS, STOCK))
-        cells += [f"{ours:.2f}", f"{theirs:.2f}", f"{theirs / ours:.2f}"]
+    ours, theirs, everywhere = (sum(o.engines[name].seconds() for o in outcomes) for name in (OURS, STOCK, ALL))
+    cells = [f"{ours:.2f}", f"{theirs:.2f}", f"{theirs / ours:.2f}", "", ""]
+    cells += [f"{everywhere:.2f}", f"{theirs / everywhere:.2f}"]
     planning = [f"{statistics.median(planned.totals(jar)) * 1000:.1f}" for jar in JARS]
     shuffled = [f"{sum(_shuffled(outcome, name) for outcome in outcomes):.1f}" for name in (OURS, STOCK)]
-    return ["all", *cells, "", "", *shuffled, *planning, f"{planned.ratio():.3f}", ""]
+    return ["all", *cells, *shuffled, *planning, f"{planned.ratio():.3f}", ""]
+
+
+def _sums_kept(outcomes: Sequence[Outcome]) -> dict[str, dict[str, object]]:
+    """The sums of the medians, as the overview of all cases reads them."""
+    sums: dict[str, dict[str, object]]
+    sums = {name: {"seconds": [sum(o.engines[name].seconds() for o in outcomes)]} for name in (OURS, STOCK, ALL)}
+    return {**sums, STOCK: {**sums[STOCK], "required": {"seconds": [ALL_AT_LEAST]}, "against": ALL}}
 
 
 def _planning(outcomes: Sequence[Outcome], planned: Planned) -> dict[str, dict[Jar, list[float]]]:

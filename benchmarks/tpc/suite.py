@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.common.rounds import Kind
 from benchmarks.tpc.rows import SortedRows
 
 
@@ -23,7 +22,6 @@ class Suite:
         digest: What of their answers is compared.
         rounds: In which each query is timed; even, as each side is first in every other one.
         closer: Rounds of a query whose two medians are apart after so few.
-        kinds: Of runs that are timed: with many queries those at Spark's defaults must do.
         planning_rounds: In which all queries are planned, after a quarter as many to warm up.
     """
 
@@ -34,7 +32,6 @@ class Suite:
     queries: Callable[[], Mapping[str, str]]
     rounds: int
     closer: int
-    kinds: tuple[Kind, ...]
     planning_rounds: int
     digest: SortedRows = field(default_factory=SortedRows)
 

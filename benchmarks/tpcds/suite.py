@@ -16,7 +16,6 @@ TPCDS = Suite(
     queries=queries,
     rounds=2,
     closer=8,
-    kinds=("default",),
     planning_rounds=7,
     digest=AllRows(),
 )

@@ -16,6 +16,5 @@ TPCH = Suite(
     queries=lambda: QUERIES,
     rounds=4,
     closer=12,
-    kinds=("default", "tuned"),
     planning_rounds=31,
 )

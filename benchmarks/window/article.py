@@ -19,8 +19,8 @@ CASES = [
         peers=(q.STOCK, q.SEGMENT_TREE, DUCKDB, POLARS),
         bounds=(
             Bound((q.STOCK,), 500),
-            Bound((q.SEGMENT_TREE,), 5),
-            Bound((DUCKDB,), 3),
+            Bound((q.SEGMENT_TREE,), 8),
+            Bound((DUCKDB,), 4),
             Bound((POLARS,), 1 / 6),
         ),
         share=0.05,

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from benchmarks.common.cores import MIB, POLLING, execution_memory, tasks
 from benchmarks.common.rounds import FLOOR
-from benchmarks.common.spark import TUNED, Spark, operators, register, session, stock
-from benchmarks.common.verdict import AT_TUNED
+from benchmarks.common.spark import Spark, operators, register, session, stock
 from benchmarks.report import Result
 from benchmarks.window import queries as q
 from benchmarks.window.data import SKEWED, tables
-from benchmarks.window.run import OPERATOR, SETTINGS
+from benchmarks.window.run import OPERATOR
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,26 +49,20 @@ def run(scale: float = 1) -> Result:
     spark = session(POLLING)
     try:
         register(spark, tables(SKEWED.scaled(scale)))
-        floor = _peaks(spark, Spark(spark, q.floors(_question(FUNCTIONS[0], FRAMES[0]))[FLOOR], stock(spark)))
-        peaks = {name: {frame: _peaks(spark, _window(spark, name, frame)) for frame in FRAMES} for name in FUNCTIONS}
+        floor = _peak(spark, Spark(spark, q.floors(_question(FUNCTIONS[0], FRAMES[0]))[FLOOR], stock(spark)))
+        peaks = {name: {frame: _peak(spark, _window(spark, name, frame)) for frame in FRAMES} for name in FUNCTIONS}
     finally:
         spark.stop()
     stock_plans = [
-        f"{name}({frame:,})"
-        for name, of in peaks.items()
-        for frame, both in of.items()
-        if not all(at.operators for at in both)
+        f"{name}({frame:,})" for name, of in peaks.items() for frame, peak in of.items() if not peak.operators
     ]
     return Result(
         case="window_memory",
         title=f"Sliding window over {SKEWED.scaled(scale).rows:,} rows, 90 % of them one key, peak memory",
-        columns=[
-            *("aggregate", "frame, rows", "task, MiB", f"above {FRAMES[0]} rows", "sampled, MiB", "spill size"),
-            *(f"at {AT_TUNED}: task, MiB", f"above {FRAMES[0]} rows", "sampled, MiB", "spill size"),
-        ],
+        columns=["aggregate", "frame, rows", "task, MiB", f"above {FRAMES[0]} rows", "sampled, MiB", "spill size"],
         rows=[
-            [FLOOR, "", *(cell for at in floor for cell in (f"{at.task:.1f}", "", f"{at.sampled:.0f}", ""))],
-            *(_row(name, frame, at, of[FRAMES[0]]) for name, of in peaks.items() for frame, at in of.items()),
+            [FLOOR, "", f"{floor.task:.1f}", "", f"{floor.sampled:.0f}", ""],
+            *(_row(name, frame, peak, of[FRAMES[0]]) for name, of in peaks.items() for frame, peak in of.items()),
         ],
         verdict=f"no operator in {', '.join(stock_plans)}"
         if stock_plans
@@ -81,35 +74,22 @@ def run(scale: float = 1) -> Result:
             "8 GB, two cores, the hot key left whole. The floor scans, shuffles and sorts the same columns with stock "
             "Spark, and computes no window.",
         ],
-        data={name: {str(frame): _figures(both) for frame, both in of.items()} for name, of in peaks.items()}
-        | {FLOOR: _figures(floor)},
+        data={name: {str(frame): asdict(peak) for frame, peak in of.items()} for name, of in peaks.items()}
+        | {FLOOR: asdict(floor)},
     )
 
 
-def _row(name: str, frame: int, both: tuple[Peak, Peak], smallest: tuple[Peak, Peak]) -> list[str]:
-    cells = [
-        cell
-        for at, least in zip(both, smallest, strict=True)
-        for cell in (f"{at.task:.1f}", f"{at.task - least.task:+.1f}", f"{at.sampled:.0f}", at.spilled)
-    ]
-    return [name, f"{frame:,}", *cells]
-
-
-def _figures(both: tuple[Peak, Peak]) -> dict[str, object]:
-    return {"default": asdict(both[0]), "tuned": asdict(both[1])}
+def _row(name: str, frame: int, peak: Peak, smallest: Peak) -> list[str]:
+    above = f"{peak.task - smallest.task:+.1f}"
+    return [name, f"{frame:,}", f"{peak.task:.1f}", above, f"{peak.sampled:.0f}", peak.spilled]
 
 
 def _window(spark: SparkSession, function: str, frame: int) -> Spark:
-    return Spark(spark, q.window(_question(function, frame)), SETTINGS[q.UNSPLIT], watch=OPERATOR)
+    return Spark(spark, q.window(_question(function, frame)), watch=OPERATOR)
 
 
 def _question(function: str, frame: int) -> q.Question:
     return q.Question("k", "ts", ((function, "value"),), rows=frame - 1)
-
-
-def _peaks(spark: SparkSession, query: Spark) -> tuple[Peak, Peak]:
-    """At Spark's defaults and at `TUNED`."""
-    return _peak(spark, query), _peak(spark, query.with_settings(TUNED))
 
 
 def _peak(spark: SparkSession, query: Spark) -> Peak:

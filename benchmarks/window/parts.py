@@ -110,16 +110,13 @@ class Model:
         return max(*walls, *(abs(self.longest_s(run.parts) / run.longest_s - 1) for run in runs))
 
 
-def measure(
-    spark: SparkSession, question: q.Question, rounds: int = ROUNDS, settings: Mapping[str, str] | None = None
-) -> list[Split]:
+def measure(spark: SparkSession, question: q.Question, rounds: int = ROUNDS) -> list[Split]:
     """Run the query in each number of parts, in turn.
 
     Args:
         spark: The session, with `t` registered.
         question: What is asked.
         rounds: How often.
-        settings: Of the query, beside Spark's defaults.
 
     Returns:
         Medians by number of parts.
@@ -127,19 +124,18 @@ def measure(
     runs: dict[int, list[Split]] = {parts: [] for parts in PARTS}
     for round_ in range(rounds):
         for parts in PARTS if round_ % 2 == 0 else reversed(PARTS):
-            query = Spark(spark, q.window(question, f"SKEW_WINDOW({parts})"), settings, watch=COPIES)
+            query = Spark(spark, q.window(question, f"SKEW_WINDOW({parts})"), watch=COPIES)
             run = query.answer()
             runs[parts].append(Split.of(parts, run.seconds, tasks(spark, query.group), run.metrics))
     return [_median(splits) for splits in runs.values()]
 
 
-def section(runs: Sequence[Split], model: Model, at: str) -> Section:
-    """The table of what was measured, beside what the model fitted to it says.
+def section(runs: Sequence[Split], model: Model) -> Section:
+    """The table of what was measured, next to what the model fitted to it says.
 
     Args:
         runs: By number of parts, from 1.
         model: Fitted to them.
-        at: The settings in words.
     """
     measured = [
         [
@@ -154,7 +150,7 @@ def section(runs: Sequence[Split], model: Model, at: str) -> Section:
         "parts", "wall, s", "longest task, s", "of unsplit", "CPU, s", "extra CPU", "copied rows",
         "model: wall, s", "model: longest task, s",
     ]  # fmt: skip
-    return Section(f"The hot key in parts, {CORES} cores, at {at}", columns, measured)
+    return Section(f"The hot key in parts, {CORES} cores", columns, measured)
 
 
 def prediction(model: Model) -> Section:

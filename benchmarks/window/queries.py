@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 STOCK = "Spark default"
 SEGMENT_TREE = "Spark segment tree"
 NO_CODEGEN = "joinery, codegen off"
-UNSPLIT = "joinery, hot keys whole"
 SMALLEST = 5  # rows of a frame at small scale, that it still slides
 
 

@@ -17,7 +17,6 @@ CASES = [
         peers=(q.STOCK, q.SEGMENT_TREE, DUCKDB, POLARS),
         bounds=(Bound((q.SEGMENT_TREE,), 5),),
         share=0.01,
-        variants=(q.NO_CODEGEN, q.UNSPLIT),
         hint="SKEW_WINDOW(4)",
     )
 ]

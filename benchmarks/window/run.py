@@ -31,10 +31,7 @@ SMALL_SCALE_SHARE = 0.5  # of the rows, for a peer that is extrapolated; a few r
 FIRST = "t_first"  # the view with those rows
 TREE = "spark.sql.window.segmentTree.enabled"
 TREE_FRAMES = "number of segment-tree frames prepared"
-SETTINGS = {
-    q.NO_CODEGEN: {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
-    q.UNSPLIT: {},
-}
+NO_CODEGEN = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 OWN_NOTES = [
     "The answers are compared row by row before anything is timed, sums and averages of doubles within n*eps*sum|x| "
     "over the n rows of a frame, everything else exactly; no two rows have the same time. Polars subtracts what leaves "
@@ -43,8 +40,8 @@ OWN_NOTES = [
     "The floor scans the columns of the query, shuffles them by key and sorts them, and computes no window.",
 ]
 HINTED = (
-    "Joinery runs with the hint {hint}, for which it takes a sample and counts rows within the time measured; without "
-    "the hint where hot keys are whole."
+    "With the hint {hint} Joinery takes a sample and counts rows, within the time measured, and cuts the hot key. "
+    "Without the hint, and without a distribution in a store, the hot key is whole."
 )
 EXTRAPOLATED = (
     "Extrapolated: {name} ran over the first {share:.2%} of the rows by time, as its cost per row depends on the frame "
@@ -62,16 +59,16 @@ class Case(rounds.Case):
         question: What is asked.
         peers: Names of stock Spark's ways, DuckDB and Polars.
         share: Of the rows, for Spark's default; all when None.
-        variants: Names of Joinery's ways beside the automatic choice.
+        interpreted: Whether to run Joinery without generated code as well.
         floor: Whether to measure the floors.
-        hint: Of Joinery's ways, but for the one with whole keys; there is no artifact store that would do without.
+        hint: To run Joinery with as well.
     """
 
     shape: Shape
     question: q.Question
     peers: tuple[str, ...]
     share: float | None = None
-    variants: tuple[str, ...] = (q.NO_CODEGEN,)
+    interpreted: bool = True
     floor: bool = True
     hint: str = ""
 
@@ -121,12 +118,13 @@ def _engines(
 ) -> dict[str, Engine]:
     digest = RowByRow(question)
     sql = q.window(question)
-    hinted = q.window(question, case.hint)
     off = stock(spark)
     default = off | {TREE: "false"}
-    engines: dict[str, Engine] = {OURS: Spark(spark, hinted, {}, digest, OPERATOR)}
-    for name in case.variants:
-        engines[name] = Spark(spark, sql if name == q.UNSPLIT else hinted, SETTINGS[name], digest, OPERATOR)
+    engines: dict[str, Engine] = {OURS: Spark(spark, sql, {}, digest, OPERATOR)}
+    if case.interpreted:
+        engines[q.NO_CODEGEN] = Spark(spark, sql, NO_CODEGEN, digest, OPERATOR)
+    if case.hint:
+        engines[f"{OURS}, {case.hint}"] = Spark(spark, q.window(question, case.hint), {}, digest, OPERATOR)
     for name in case.peers:
         if name == DUCKDB:
             engines[name] = DuckDB(sql, files, digest)

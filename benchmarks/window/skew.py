@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from benchmarks.common.rounds import DUCKDB, POLARS, Bound
-from benchmarks.common.spark import TUNED, session
-from benchmarks.common.verdict import AT_TUNED, judge
+from benchmarks.common.spark import session
+from benchmarks.common.verdict import judge
 from benchmarks.report import Result
 from benchmarks.window import parts
 from benchmarks.window import queries as q
@@ -19,9 +19,8 @@ CASE = Case(
     shape=SKEWED,
     question=q.Question("k", "ts", (("sum", "value"), ("min", "value"), ("avg", "value")), rows=1_000),
     peers=(q.STOCK, q.SEGMENT_TREE, DUCKDB, POLARS),
-    bounds=(Bound((q.SEGMENT_TREE,), 8), Bound((DUCKDB,), 1.5)),
+    bounds=(Bound((q.SEGMENT_TREE,), 12), Bound((DUCKDB,), 2)),
     share=0.05,
-    variants=(q.NO_CODEGEN, q.UNSPLIT),
     hint="SKEW_WINDOW(4)",
 )
 JUDGED_PARTS = 4
@@ -44,41 +43,29 @@ def run(scale: float = 1) -> Result:
     try:
         outcome = measure(spark, CASE, scale)
         rounds, question = parts.ROUNDS if scale == 1 else 1, CASE.question.scaled(scale)
-        default, tuned = (parts.measure(spark, question, rounds, settings) for settings in ({}, TUNED))
+        splits = parts.measure(spark, question, rounds)
     finally:
         spark.stop()
     result = judge("window_skew", "Sliding window, skewed key", [outcome], scale, notes([CASE]))
-    return with_parts(result, default, tuned, judged=scale == 1)
+    return with_parts(result, splits, judged=scale == 1)
 
 
-def with_parts(
-    result: Result, default: Sequence[parts.Split], tuned: Sequence[parts.Split], judged: bool = True
-) -> Result:
+def with_parts(result: Result, splits: Sequence[parts.Split], judged: bool = True) -> Result:
     """Add what was measured over the number of parts.
 
     Args:
         result: Of the operator against its peers.
-        default: By number of parts, from 1, at Spark's defaults.
-        tuned: The same at `TUNED`. The model is fitted to these, with fewer tasks between which time is lost.
-        judged: Whether to hold the latter against their bounds, which were agreed there.
+        splits: By number of parts, from 1.
+        judged: Whether to hold them against their bounds.
     """
-    model = parts.Model.fit(tuned)
-    result.sections += [
-        parts.section(default, parts.Model.fit(default), "Spark's defaults"),
-        parts.section(tuned, model, AT_TUNED),
-        parts.prediction(model),
-    ]
-    result.notes.append(parts.note(tuned, model))
-    result.data = {
-        **result.data,
-        "parts": [asdict(run) for run in default],
-        "parts tuned": [asdict(run) for run in tuned],
-        "model": asdict(model),
-    }
-    found, missed = _judge(tuned) if judged else ([], [])
+    model = parts.Model.fit(splits)
+    result.sections += [parts.section(splits, model), parts.prediction(model)]
+    result.notes.append(parts.note(splits, model))
+    result.data = {**result.data, "parts": [asdict(run) for run in splits], "model": asdict(model)}
+    found, missed = _judge(splits) if judged else ([], [])
     missed += [
         f"**a hint of {run.parts} parts cut {'keys' if run.metrics else 'none'}**"
-        for run in [*default, *tuned]
+        for run in splits
         if bool(run.metrics) != (run.parts > 1)
     ]
     result.verdict = "; ".join(filter(None, [result.verdict, *found, *missed]))

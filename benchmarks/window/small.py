@@ -19,7 +19,7 @@ CASES = [
         peers=(q.STOCK, q.SEGMENT_TREE),
         bounds=(Bound((q.STOCK,), 0.95),),
         rounds=7,
-        variants=(),
+        interpreted=False,
         floor=False,
     )
     for name, aggregates in AGGREGATES.items()

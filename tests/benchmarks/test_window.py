@@ -44,7 +44,8 @@ CASES = [skew.CASE, small.CASES[0], *(pytest.param(case, marks=pytest.mark.soak)
 def test_every_engine_gives_the_same_answer(bench: SparkSession, case: Case) -> None:
     outcome = measure(bench, case, SCALE, first_runs=False)
     assert judge("test", "test", [outcome], SCALE).met, [m.problem for m in outcome.engines.values()]
-    assert {OURS, *case.variants, *case.peers} <= set(outcome.engines)
+    hinted = [f"{OURS}, {case.hint}"] if case.hint else []
+    assert {OURS, *hinted, *case.peers} <= set(outcome.engines)
     assert all(m.checked for name, m in outcome.engines.items() if not name.startswith("floor"))
     assert outcome.engines[OURS].operators == ["SlidingWindow"]
     assert (FLOOR in outcome.engines) == case.floor
@@ -54,7 +55,7 @@ def test_a_wrong_answer_fails_the_case(bench: SparkSession, monkeypatch: pytest.
     narrower = replace(article.CASES[0].question.scaled(SCALE), rows=4)
     polars = q.polars_query
     monkeypatch.setattr("benchmarks.window.queries.polars_query", lambda question, folder: polars(narrower, folder))
-    case = replace(article.CASES[0], peers=("Polars",), bounds=(), variants=(), floor=False)
+    case = replace(article.CASES[0], peers=("Polars",), bounds=(), interpreted=False, floor=False)
     result = judge("test", "test", [measure(bench, case, SCALE, first_runs=False)], SCALE)
     assert not result.met
     assert result.verdict.startswith("Polars answers ")
@@ -68,9 +69,9 @@ def test_parts(bench: SparkSession) -> None:
     assert [bool(run.metrics) for run in runs] == [False, True, True, True]
     two, _, eight = (int(run.metrics["number of copied rows"].replace(",", "")) for run in runs[1:])
     assert two < eight
-    result = skew.with_parts(Result("test", "test", [], [], "", True), runs, runs, judged=False)
+    result = skew.with_parts(Result("test", "test", [], [], "", True), runs, judged=False)
     counts = [len(section.rows) for section in result.sections]
-    assert counts == [len(parts.PARTS), len(parts.PARTS), len(parts.PREDICTED_PARTS)]
+    assert counts == [len(parts.PARTS), len(parts.PREDICTED_PARTS)]
 
 
 def split(count: int, longest_s: float, wall_s: float = 10, cpu_s: float = 10) -> parts.Split:
@@ -96,8 +97,7 @@ def split(count: int, longest_s: float, wall_s: float = 10, cpu_s: float = 10) -
     ],
 )
 def test_bounds_of_parts(four: parts.Split, met: bool) -> None:
-    default = [split(1, 8), split(4, 8)]  # which is held against nothing
-    result = skew.with_parts(Result("test", "test", [], [], "", True), default, [split(1, 8), four])
+    result = skew.with_parts(Result("test", "test", [], [], "", True), [split(1, 8), four])
     assert result.met is met
     assert ("**" in result.verdict) is not met
 
