@@ -19,6 +19,7 @@ CASES = {
     "refresh": "benchmarks.refresh",
     "example": "benchmarks.example",
     "featurestore": "benchmarks.featurestore",
+    "cluster": "benchmarks.cluster",
     "last_join_multi": "benchmarks.last_join.multi",
     "last_join_point_in_time": "benchmarks.last_join.point_in_time",
     "last_join_large": "benchmarks.last_join.large",

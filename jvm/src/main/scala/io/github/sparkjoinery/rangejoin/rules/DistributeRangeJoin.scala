@@ -46,7 +46,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     else PartsByQuantiles.missing(join).orElse(pairs(join, conditions).headOption.flatMap(unreadable(join, _)))
       .getOrElse("two comparisons, one for each end, are what tells the parts of a row")
 
-  private def unreadable(join: Join, pair: (SideInParts, SideInParts)): Option[String] =
+  private def unreadable(join: Join, pair: (SideToCut, SideToCut)): Option[String] =
     RangeJoinInParts.unreadable(join.joinType, pair._1, pair._2)
 
   private def isCandidate(join: Join): Boolean = {
@@ -59,14 +59,14 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   }
 
   /** The two sides as each pair of comparisons describes them. Empty if the join has an equality. */
-  private def pairs(join: Join, conditions: RangeConditions): Seq[(SideInParts, SideInParts)] =
+  private def pairs(join: Join, conditions: RangeConditions): Seq[(SideToCut, SideToCut)] =
     if (conditions.leftKeys.nonEmpty) Nil
     else {
       val (uppers, lowers) = conditions.usable.partition(_.leftIsLess)
       for (upper <- uppers; lower <- lowers; sides <- sidesOf(join, upper, lower)) yield sides
     }
 
-  private def sidesOf(join: Join, upper: Comparison, lower: Comparison): Option[(SideInParts, SideInParts)] =
+  private def sidesOf(join: Join, upper: Comparison, lower: Comparison): Option[(SideToCut, SideToCut)] =
     (upper, lower) match {
       case (upper: Inequality, lower: Inequality) if upper.dataType == lower.dataType =>
         Some((
@@ -82,14 +82,14 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
       relation: LogicalPlan,
       lower: Inequality,
       upper: Inequality,
-      isLeft: Boolean): SideInParts = {
+      isLeft: Boolean): SideToCut = {
     val terms = Seq(lower, upper).sortBy(_.term(isLeft).isInstanceOf[OpenBound]) // the first term makes the cuts
     val Seq(first, last) = terms.map(_.term(isLeft))
-    SideInParts(relation, terms.map(_.long(isLeft)), first.semanticEquals(last) && !RangeLong.mayFail(first))
+    SideToCut(relation, terms.map(_.long(isLeft)), first.semanticEquals(last) && !RangeLong.mayFail(first))
   }
 
   /** The two sides of a difference: the left term as a point, and the limits that the right term sets for it. */
-  private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideInParts, SideInParts) = {
+  private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideToCut, SideToCut) = {
     val bounds = Seq(lower, upper).map(_.bound(rightIsIndexed = false))
     // The difference of two terms that are at most this far from 0 cannot wrap around.
     val near = bounds.flatMap(_.offset.reach).minOption.map(_ / 2)
@@ -101,11 +101,11 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
     val points = Seq(RangeLong.lower(upper.left), RangeLong.upper(upper.left))
     val limits = bounds.zip(Everywhere).map { case (bound, ifFails) => bound.long(ifFails) }
     (
-      SideInParts(
+      SideToCut(
         join.left,
         unlessFar(upper.left, points),
         isPoint = near.isEmpty && !RangeLong.mayFail(upper.left)),
-      SideInParts(join.right, unlessFar(upper.right, limits), isPoint = false))
+      SideToCut(join.right, unlessFar(upper.right, limits), isPoint = false))
   }
 
   private val Everywhere = Seq(Long.MinValue, Long.MaxValue)
@@ -113,9 +113,9 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   /** Chooses the first readable pair with the most sides that are points: points are not copied. */
   private def suitable(
       join: Join,
-      pairs: Seq[(SideInParts, SideInParts)]): Option[(SideInParts, SideInParts)] = {
+      pairs: Seq[(SideToCut, SideToCut)]): Option[(SideToCut, SideToCut)] = {
     val readable = pairs.filter(unreadable(join, _).isEmpty)
-    def decided(pair: (SideInParts, SideInParts)) = Seq(pair._1, pair._2).count(_.isPoint)
+    def decided(pair: (SideToCut, SideToCut)) = Seq(pair._1, pair._2).count(_.isPoint)
     if (readable.isEmpty) None else Some(readable.maxBy(decided))
   }
 }

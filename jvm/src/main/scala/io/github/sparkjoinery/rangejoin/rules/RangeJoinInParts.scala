@@ -36,7 +36,7 @@ import io.github.sparkjoinery.planning.plans.{PartsByQuantiles, Repeatable}
  * @param join
  *   a join without an equality
  */
-private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: SideInParts) extends SQLConfHelper {
+private[rangejoin] class RangeJoinInParts(join: Join, left: SideToCut, right: SideToCut) extends SQLConfHelper {
   import RangeJoinInParts._
 
   private val parts = PartsByQuantiles(conf.numShufflePartitions)
@@ -85,7 +85,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
     if (keepsLeft && keepsRight) FullOuter else if (keepsLeft) LeftOuter else if (keepsRight) RightOuter else Inner
 
   /** The rows of a side without a match in any copy, with NULLs for the other side. */
-  private def unmatched(side: SideInParts, other: SideInParts, hint: JoinHint): LogicalPlan = {
+  private def unmatched(side: SideToCut, other: SideToCut, hint: JoinHint): LogicalPlan = {
     val rows = together(side, other, hint, LeftAnti)
     Project(
       once.map(column =>
@@ -95,7 +95,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
   }
 
   /** The result of a semi, anti or existence join for the rows of a side, combined from all parts. */
-  private def together(side: SideInParts, other: SideInParts, hint: JoinHint, asked: JoinType): LogicalPlan = {
+  private def together(side: SideToCut, other: SideToCut, hint: JoinHint, asked: JoinType): LogicalPlan = {
     val (copies, others) = (side.numbered(cuts, parts), other.inParts(cuts, parts))
     val ofCopies = join.condition.map(_.transform { case column: Attribute =>
       copies.columns.getOrElse(column, column)
@@ -130,7 +130,7 @@ private[rangejoin] class RangeJoinInParts(join: Join, left: SideInParts, right: 
 private[rangejoin] object RangeJoinInParts {
 
   /** The reason why the two sides cannot be read as the rewrite needs; None if they can. */
-  def unreadable(joinType: JoinType, left: SideInParts, right: SideInParts): Option[String] = {
+  def unreadable(joinType: JoinType, left: SideToCut, right: SideToCut): Option[String] = {
     val copied = Seq(left -> true, right -> false)
       .collect { case (side, isLeft) if keepsCopies(joinType, side, isLeft) => side.relation }
     val isReadTwice = copied.nonEmpty && isOuter(joinType)
@@ -143,7 +143,7 @@ private[rangejoin] object RangeJoinInParts {
     else None
   }
 
-  private def mayBeReadForCuts(side: SideInParts): Boolean = !ReplacedRows.areIn(side.relation)
+  private def mayBeReadForCuts(side: SideToCut): Boolean = !ReplacedRows.areIn(side.relation)
 
   private def isOuter(joinType: JoinType): Boolean = joinType match {
     case LeftOuter | RightOuter | FullOuter => true
@@ -151,7 +151,7 @@ private[rangejoin] object RangeJoinInParts {
   }
 
   /** True if the copies of a side's rows have to be grouped again, because the join preserves the side. */
-  private def keepsCopies(joinType: JoinType, side: SideInParts, isLeft: Boolean): Boolean =
+  private def keepsCopies(joinType: JoinType, side: SideToCut, isLeft: Boolean): Boolean =
     keeps(joinType, isLeft) && !side.isPoint
 
   private def keeps(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {

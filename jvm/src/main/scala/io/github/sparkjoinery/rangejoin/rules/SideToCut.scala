@@ -17,24 +17,24 @@ import io.github.sparkjoinery.planning.plans.PartsByQuantiles
  * @param isPoint
  *   true if each row has one part, and the join can decide about the row alone
  */
-private[rangejoin] case class SideInParts(
+private[rangejoin] case class SideToCut(
     relation: LogicalPlan,
     longs: Seq[Expression],
     isPoint: Boolean) extends SQLConfHelper {
-  import SideInParts._
+  import SideToCut._
 
   /**
    * The rows with their parts. A point has one part. Other rows are copied to each part that they touch, or dropped if
    * a number is NULL.
    */
-  def inParts(cuts: Expression, parts: PartsByQuantiles): InParts =
+  def inParts(cuts: Expression, parts: PartsByQuantiles): CutSide =
     if (isPoint) {
       val part = Alias(TimePart(longs.head, cuts, parts.labels), "part")()
-      InParts(Project(relation.output :+ part, relation), part.toAttribute, None)
+      CutSide(Project(relation.output :+ part, relation), part.toAttribute, None)
     } else {
       val (rows, first, _, i) = copied(Filter(isWhole, relation), cuts, parts, ofOthers = Literal(0))
       val (part, isFirst) = (label(i, parts), Alias(EqualTo(i, first), "isFirst")())
-      InParts(Project(relation.output ++ Seq(part, isFirst), rows), part.toAttribute, Some(isFirst.toAttribute))
+      CutSide(Project(relation.output ++ Seq(part, isFirst), rows), part.toAttribute, Some(isFirst.toAttribute))
     }
 
   /** All rows with their parts. The copies of a row share a number, by which they can be grouped again. */
@@ -92,7 +92,7 @@ private[rangejoin] case class SideInParts(
   }
 }
 
-private[rangejoin] object SideInParts {
+private[rangejoin] object SideToCut {
 
   /**
    * A side with its parts.
@@ -100,7 +100,7 @@ private[rangejoin] object SideInParts {
    * @param isFirst
    *   true if a row is the first of its copies; None if rows are not copied
    */
-  case class InParts(relation: LogicalPlan, part: Attribute, isFirst: Option[Attribute])
+  case class CutSide(relation: LogicalPlan, part: Attribute, isFirst: Option[Attribute])
 
   /**
    * A side whose rows are copied to their parts and numbered.
