@@ -1,7 +1,7 @@
 """This jar against the jar of another commit: `make bench-against REV=186fffe`.
 
 A change may make an operator slower and still keep its bounds against peers. Here Joinery's own queries of the LAST
-JOIN and window cases run in two JVMs in turn, one with each jar, so that whatever else the machine does meets both.
+JOIN and window cases run in two JVMs in turn, one with each jar, so that other work of the machine meets both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The models of `models_example` on twenty times the data, each beside its plain-SQL and its portable twin.
+"""The models of `models_example` on twenty times the data, each next to its plain-SQL and its portable twin.
 
 The real flights, repeated by `load_sources.py`: whole copies, in which each departure is moved by up to half an hour.
 dbt builds the models with the jar and compiles the twins. Those are timed in a session without the extension, over the
@@ -130,7 +130,7 @@ def _serve(request: Mapping[str, Any]) -> None:
             done = _measure(Spark(spark, request["sql"], settings, Hashes()), request["limit"])
             print(json.dumps(asdict(done)), flush=True)
             if done.run.stopped:
-                os._exit(0)  # the JVM ends as well, whatever its tasks do
+                os._exit(0)  # the JVM ends as well, even if its tasks run
 
 
 def _within(limit: float | None, work: Callable[[], T]) -> T | None:
@@ -148,7 +148,7 @@ def _within(limit: float | None, work: Callable[[], T]) -> T | None:
 
 @contextmanager
 def _example() -> Iterator[Any]:
-    """The example's modules, which are programs beside each other and no package."""
+    """The example's modules, which are single programs and no package."""
     sys.path.insert(0, str(EXAMPLE))
     try:
         import pipeline

@@ -1,4 +1,4 @@
-"""Refreshes of the three artifacts: a full one beside the plain query, and an incremental one beside a full one.
+"""Refreshes of the three artifacts: a full one next to the plain query, and an incremental one next to a full one.
 
 50 M rows in 100 files, 30 % of them on one key, 6 % on six others, the rest on a million; a Spark of 2 GB.
 `python -m benchmarks.refresh FOLDER JOB` runs one job once, full, over the rows in a folder.

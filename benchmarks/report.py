@@ -103,7 +103,7 @@ def write(result: Result) -> Path:
     """Write a result where it is committed.
 
     Returns:
-        The file, `benchmarks/results/<case>.md`; what data it has is beside it in `<case>.json`,
+        The file, `benchmarks/results/<case>.md`; its data is next to it in `<case>.json`,
         and drawn in `<case>.svg`.
     """
     command = result.command or f"make bench CASE={result.case}"

@@ -1,6 +1,6 @@
 """Planning time with the jar and without it.
 
-Two JVMs, one with the jar and one without, plan the same queries in turn, so that whatever else the machine does meets
+Two JVMs, one with the jar and one without, plan the same queries in turn, so that other work of the machine meets
 both alike. Switching Joinery's operators off would not do: its rules would still be there, and look at every plan.
 """
 

@@ -35,7 +35,7 @@ class Case(rounds.Case):
         shape: Of the tables.
         question: What is asked.
         peers: Names of stock Spark's queries, DuckDB and Polars.
-        hints: Forms to measure beside the automatic choice.
+        hints: Forms to measure, next to the automatic choice.
     """
 
     shape: Shape

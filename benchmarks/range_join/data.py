@@ -52,7 +52,7 @@ def tables(shape: Shape) -> dict[str, Path]:
     Returns:
         Folder by table: `l (id BIGINT, at)` or `l (id BIGINT, lo, hi)`, and `r (r_id BIGINT, lo, hi, label STRING)`,
         each with `k BIGINT` where the join has a key. The ids of `l` count from 0, and what has an id says nothing
-        about where it lies. `at`, `lo` and `hi` are BIGINT, or TIMESTAMP beside a key.
+        about where it lies. `at`, `lo` and `hi` are BIGINT, or TIMESTAMP with a key.
     """
 
     def make(folder: Path) -> None:

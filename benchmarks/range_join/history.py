@@ -27,4 +27,4 @@ def run(scale: float = 1) -> Result:
     Args:
         scale: Of the data.
     """
-    return run_group("range_history", "Range join beside an equality, a key with a long history", CASES, scale)
+    return run_group("range_history", "Range join with an equality, a key with a long history", CASES, scale)

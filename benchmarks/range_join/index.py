@@ -173,7 +173,7 @@ def result(costs: Sequence[Cost]) -> Result:
         met=not failed,
         notes=[
             f"Medians of {ROUNDS} rounds, at Spark's defaults, after the answers were compared. The ranges are "
-            "disjoint and cover the same space, so that each point has one match or none, whatever their number.",
+            "disjoint and cover the same space, so that each point has one match or none for any number of them.",
             "Index built in: the operator's metric, on one core of the driver; what else the query takes is the scan "
             "of the ranges, their way to the driver, and the probes. Probes: CPU of the stage that joins, which scans "
             "the points as well. A search is of log n steps, but more of them miss the processor's cache.",

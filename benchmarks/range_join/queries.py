@@ -128,7 +128,7 @@ def floors(question: Question) -> dict[str, str]:
 
 
 def polars_query(question: Question, files: Mapping[str, Path]) -> polars.LazyFrame:
-    """Polars' inequality join; beside a key, whose intervals do not overlap, the last one that began.
+    """Polars' inequality join; with a key, whose intervals do not overlap, the last one that began.
 
     (There its inequality join would compute every pair of the same key first, and keep all of them in memory.)
 

@@ -41,7 +41,7 @@ OWN_NOTES = [
 BINNED = (
     "Hand-binned: stock Spark joins by the number of a bin, each interval repeated for all of its bins; two intervals "
     "meet in the first bin that they share, so that nothing has to be made distinct. How wide bins should be "
-    "depends on the data: several widths are shown, and the broadcast of a side beside the one in the middle."
+    "depends on the data: several widths are shown, and the broadcast of a side for the one in the middle."
 )
 EXTRAPOLATED = (
     "Extrapolated: {name} ran over {share:.3%} of the rows of `l`, taken at random, which it broadcasts by a hint "
@@ -60,7 +60,7 @@ class Case(rounds.Case):
         peers: Names of stock Spark's operators, DuckDB and Polars.
         binned: Bins of stock Spark's joins by bins.
         share: Of the rows of `l`, for the nested loop join; all when None.
-        indexed: Sides to index beside the automatic choice.
+        indexed: Sides to index, next to the automatic choice.
         shuffled: Whether to run Joinery as well as if no side were small enough to broadcast; there has to be a key.
         broadcast: Whether Spark may broadcast a side, with Joinery or without.
     """

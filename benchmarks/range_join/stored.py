@@ -148,7 +148,7 @@ def result(ran: dict[str, Ran], refresh_s: float, points: int, ranges: int, judg
             "out all points, which are more than the driver should hold: the ranges are what has to be indexed. A "
             "hint names that side, and an index may take 4 GB.",
             "Index: collecting the rows, building, and sending it to the executors, by the metrics of the broadcast; "
-            "of a stored one the reading of its files, beside which their checksums are computed.",
+            "of a stored one the reading of its files and their checksums.",
             f"The nightly job took {refresh_s:.0f} s to write the index.",
         ],
         data={name: asdict(one) for name, one in ran.items()},

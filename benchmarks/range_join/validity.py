@@ -1,4 +1,4 @@
-"""The version that was valid at a time: 5 M facts, 1,000 keys with 50 versions each, beside an equality of the keys."""
+"""The version that was valid at a time: 5 M facts, 1,000 keys with 50 versions each, with an equality of the keys."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ def run(scale: float = 1) -> Result:
     Args:
         scale: Of the data.
     """
-    return run_group("range_validity", "Range join beside an equality", CASES, scale)
+    return run_group("range_validity", "Range join with an equality", CASES, scale)

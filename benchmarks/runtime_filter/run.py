@@ -67,7 +67,7 @@ COLUMNS = [
 ]
 NOTES = [
     f"Medians of {ROUNDS} rounds after one that was compared, each way in turn; one above {SLOW:g} s once. Close cases "
-    "(unselective ones, a filter of the store beside one that is built) have twice as many rounds, also of slow "
+    "(unselective ones, a filter of the store next to one that is built) have twice as many rounds, also of slow "
     "ways, every other one in the reverse order. At Spark's defaults (200 shuffle partitions) and "
     "spark.sql.autoBroadcastJoinThreshold -1. "
     "Every row and column goes to the noop sink; of DuckDB to a temporary table, of Polars to a DataFrame, on two "

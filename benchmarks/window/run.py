@@ -45,7 +45,7 @@ HINTED = (
 )
 EXTRAPOLATED = (
     "Extrapolated: {name} ran over the first {share:.2%} of the rows by time, as its cost per row depends on the frame "
-    "alone. Frames at the beginning of the data are short, which makes the time too low; what a query costs whatever "
+    "alone. Frames at the beginning of the data are short, which makes the time too low; what a query costs without "
     "its rows is multiplied as well, which makes it too high."
 )
 

@@ -14,7 +14,7 @@ from benchmarks.common.verdict import judge
 
 
 class Timed(Engine):
-    """Takes so many seconds, whatever it is asked."""
+    """Takes so many seconds for any question."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

@@ -48,7 +48,7 @@ FIGURES = {
     "q22": "numcust=888, totacctbal=Decimal('6737713.99')",
 }
 # A query takes a second or two, however few its rows. These have what comes nearest to Joinery's own business, such as
-# an inequality beside an equality, and what most of Spark's rules have rewritten before Joinery's see it.
+# an inequality next to an equality, and what most of Spark's rules have rewritten before Joinery's see it.
 FEW = ("q02", "q06", "q11", "q13", "q16", "q17", "q20", "q21", "q22")
 RANGE_JOIN = """
 SELECT count(*) FROM orders JOIN lineitem
