@@ -116,11 +116,9 @@ $(ARCHIVE): $(VENV)/.stamp jvm/class_archive.py
 	$(SHORT_LIVED) $(PYTHON) jvm/class_archive.py $@
 
 # On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
-SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.rules.WaitForKeysSuite filters.rules.FilterShuffledRowsSuite \
-  execution.ShuffleWidthSuite execution.BufferShufflesSuite parser lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite \
-  lastjoin.SkewSplitSuite lastjoin.rules.SparkAsOfJoinSuite expressions.MightContainSuite \
-  rangejoin.RangeJoinPlanSuite \
-  artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite
+SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.rules.FilterShuffledRowsSuite execution.BufferShufflesSuite parser \
+  lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite lastjoin.rules.SparkAsOfJoinSuite expressions.MightContainSuite \
+  rangejoin.RangeJoinPlanSuite artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite
 
 .PHONY: test-jvm
 test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, next to them the most version-dependent ones on the others
