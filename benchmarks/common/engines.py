@@ -118,13 +118,15 @@ def stoppable(work: Callable[[], Any], stop: Callable[[], object], limit: float 
     Raises:
         Exception: What the work raised of its own accord.
     """
-    fired = threading.Event()
+    fired, ended = threading.Event(), threading.Event()
 
     def fire() -> None:
-        fired.set()
-        stop()
+        # Again and again: a stop that comes while Spark plans does not reach the stages that it starts after that.
+        while not ended.wait(1.0 if fired.is_set() else limit):
+            fired.set()
+            stop()
 
-    timer = threading.Timer(limit, fire) if limit else None
+    timer = threading.Thread(target=fire, daemon=True) if limit else None
     start = time.perf_counter()
     if timer:
         timer.start()
@@ -136,8 +138,9 @@ def stoppable(work: Callable[[], Any], stop: Callable[[], object], limit: float 
             raise
         return time.perf_counter() - start, True, None
     finally:
+        ended.set()
         if timer:
-            timer.cancel()
+            timer.join()
 
 
 class DuckDB(Engine):

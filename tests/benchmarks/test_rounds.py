@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.common.engines import Engine, Fraction, Run, SparkDigest
+from benchmarks.common.engines import Engine, Fraction, Run, SparkDigest, stoppable
 from benchmarks.common.rounds import FLOOR, OURS, Bound, Case, compare
 from benchmarks.common.verdict import judge
 
@@ -76,6 +77,19 @@ def test_first_runs_are_repeated_where_they_are_judged(bounds: tuple[Bound, ...]
     outcome = compare(Case(name="c", bounds=bounds), engines, Same(), tables={})
     counts = {name: len(measured.first) for name, measured in outcome.engines.items()}
     assert counts == ONCE | dict.fromkeys([OURS, *repeated], 3)
+
+
+def test_a_stop_that_is_lost_is_sent_again() -> None:
+    stops: list[float] = []
+
+    def work() -> None:
+        while len(stops) < 2:
+            time.sleep(0.01)
+        raise RuntimeError("stopped")
+
+    _, stopped, _ = stoppable(work, lambda: stops.append(time.monotonic()), limit=0.05)
+    assert stopped
+    assert len(stops) == 2
 
 
 @pytest.mark.parametrize(("seconds", "runs"), [(1.04, 4), (0.96, 4), (1.06, 12), (0.94, 12)])
