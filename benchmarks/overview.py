@@ -17,6 +17,8 @@ RESULTS = ROOT / "benchmarks" / "results"
 PLOT = RESULTS / "overview.svg"
 BEGIN, END = "<!-- The table is written by benchmarks/overview.py. -->", "<!-- Here it ends. -->"
 ALL_QUERIES = "all queries"  # the case that stands for those of a suite
+# Begin of a page's name -> the kind of query on it.
+QUERIES = {"last_join": "LAST JOIN", "range": "range join", "window": "window", "runtime_filter": "filter"}
 KINDS = {"seconds": "", "first": ", first run in a fresh JVM"}
 FASTER, SLOWER = "#c2410c", "#64748b"
 
@@ -81,9 +83,17 @@ def _of_page(file: Path) -> Iterator[Held]:
             for kind, bounds in figures.get("required", {}).items():
                 against = engines[figures.get("against", OURS)]
                 theirs, own = median(figures[kind]), median(against[kind])
-                case = f"{name} of {file.stem}" if name == ALL_QUERIES else name
+                kind_of_query = next(
+                    (query for begin, query in QUERIES.items() if file.stem.startswith(begin)), file.stem
+                )
+                case = f"{kind_of_query}: {name}"
                 for bound in bounds:
                     yield Held(file.stem, case + KINDS[kind], peer, theirs, own, bound, figures.get("stopped", False))
+
+
+def _query(group: str) -> str:
+    """The kind of query on a page; the page's name where there is none."""
+    return next((query for begin, query in QUERIES.items() if group.startswith(begin)), group)
 
 
 def table(rows: list[Held]) -> str:
@@ -119,6 +129,7 @@ def draw(rows: list[Held], file: Path) -> None:
 
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "joinery"  # the same figures give the same file
+    matplotlib.rcParams["svg.fonttype"] = "none"  # text stays text, which takes a tenth of the room
     from matplotlib import pyplot
 
     figure, panel = pyplot.subplots(figsize=(9, 0.26 * len(rows) + 1))

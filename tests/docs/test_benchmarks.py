@@ -76,8 +76,8 @@ def test_a_row_of_the_table(tmp_path: Path, peer: dict[str, object], cells: list
     (tmp_path / "group.json").write_text(json.dumps({"case": engines}))
     (tmp_path / "other.json").write_text(json.dumps({"rows": 3, "list": [1]}))
     warm, first = (row.cells() for row in overview.held(tmp_path))
-    assert warm == ["[case](results/group.md)", "peer", *cells]
-    assert first[:2] == ["[case, first run in a fresh JVM](results/group.md)", "peer"]
+    assert warm == ["[group: case](results/group.md)", "peer", *cells]
+    assert first[:2] == ["[group: case, first run in a fresh JVM](results/group.md)", "peer"]
 
 
 def test_a_suite_is_one_row_of_the_table(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_suite_is_one_row_of_the_table(tmp_path: Path) -> None:
     cases = {"q1": both, overview.ALL_QUERIES: {**both, "wide": {"seconds": [2.0]}}}
     (tmp_path / "suite.json").write_text(json.dumps(cases))
     (row,) = overview.held(tmp_path)
-    assert (row.case, row.theirs, row.ours) == ("all queries of suite", 5.0, 2.0)
+    assert (row.case, row.theirs, row.ours) == ("suite: all queries", 5.0, 2.0)
 
 
 def test_figures_of_the_fuzzer_are_those_of_its_page() -> None:
