@@ -43,11 +43,11 @@ class Ran:
     """One query on so many executors.
 
     Args:
-        executors: With one core each; more than `CORES` of them share the machine's cores.
+        executors: How many, with one core each; more than `CORES` of them share the machine's cores.
         millions: Rows of each side.
         way: The hint, or the number of partitions that was asked for.
         map_tasks: Tasks that wrote into shuffles.
-        partitions: Of each shuffle; 0 where there is none.
+        partitions: The number that each shuffle has; 0 where there is none.
         sent: MiB of the broadcast index.
         seconds: Median.
     """

@@ -20,6 +20,7 @@ ALL_QUERIES = "all queries"  # the case that stands for those of a suite
 # Begin of a page's name -> the kind of query on it.
 QUERIES = {"last_join": "LAST JOIN", "range": "range join", "window": "window", "runtime_filter": "filter"}
 KINDS = {"seconds": "", "first": ", first run in a fresh JVM"}
+STOPPED = {"seconds": "stopped", "first": "first_stopped"}
 FASTER, SLOWER = "#c2410c", "#64748b"
 
 
@@ -34,7 +35,7 @@ class Held:
         theirs: Median seconds of the peer.
         ours: Median seconds of Joinery.
         required: The ratio of both, at least.
-        bound: Whether the peer was stopped before it ended.
+        stopped: Whether the peer was stopped before it ended.
     """
 
     group: str
@@ -83,12 +84,11 @@ def _of_page(file: Path) -> Iterator[Held]:
             for kind, bounds in figures.get("required", {}).items():
                 against = engines[figures.get("against", OURS)]
                 theirs, own = median(figures[kind]), median(against[kind])
-                kind_of_query = next(
-                    (query for begin, query in QUERIES.items() if file.stem.startswith(begin)), file.stem
-                )
-                case = f"{kind_of_query}: {name}"
+                case = f"{_query(file.stem)}: {name}"
+                stopped = figures.get(STOPPED[kind], False)
+                shown = f"{peer} (extrapolated)" if figures.get("extrapolated") else peer
                 for bound in bounds:
-                    yield Held(file.stem, case + KINDS[kind], peer, theirs, own, bound, figures.get("stopped", False))
+                    yield Held(file.stem, case + KINDS[kind], shown, theirs, own, bound, stopped)
 
 
 def _query(group: str) -> str:
@@ -100,7 +100,7 @@ def table(rows: list[Held]) -> str:
     """The table in Markdown.
 
     Args:
-        rows: As `held` returns them.
+        rows: The rows of `held`.
     """
     columns = ["case", "next to", "its time, s", "Joinery, s", "times as fast", "required", ""]
     cells = [columns, ["---"] * len(columns), *(row.cells() for row in rows)]
@@ -122,8 +122,8 @@ def draw(rows: list[Held], file: Path) -> None:
     """A bar for each row, as long as Joinery is faster, on a logarithmic scale.
 
     Args:
-        rows: As `held` returns them.
-        file: Where to, an SVG.
+        rows: The rows of `held`.
+        file: The SVG to write.
     """
     import matplotlib
 

@@ -39,7 +39,7 @@ class Bound:
     Args:
         peers: The fastest of these counts.
         at_least: Its median divided by Joinery's.
-        kind: Of the runs that are held against it.
+        kind: The kind of runs that are held against it.
     """
 
     peers: tuple[str, ...]

@@ -193,6 +193,8 @@ def _figures(outcome: Outcome, name: str) -> dict[str, object]:
     return {
         **{key: found for key, found in seconds.items() if found},
         "stopped": measured.stopped(),
+        "first_stopped": bool(measured.first) and measured.stopped("first"),
+        "extrapolated": "extrapolated" in measured.engine.remark,
         "operators": measured.operators,
         "required": {key: found for key, found in bounds.items() if found},
     }

@@ -64,7 +64,7 @@ class Model:
         driver_s: On no core: planning, starting jobs.
         before_s: Work of the stages before the window, without a split.
         sample_s: What a split adds to them: the sample, and telling each row's part.
-        repeated_s: What the task of each part of the hot key takes with any rows.
+        repeated_s: The task of each part of the hot key takes this long with any rows.
         divisible_s: Work of the hot key that parts share.
         window_s: Work of the window's stage, all keys, that no number of parts changes.
         each_s: What each further part adds to that.

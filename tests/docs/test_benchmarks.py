@@ -65,6 +65,7 @@ def test_the_table_of_all_cases_is_made_of_the_results() -> None:
         ({"seconds": [8.0, 9.0, 12.0]}, ["9.00", "2.00", "4.5", "4", "met"]),
         ({"seconds": [7.0]}, ["7.00", "2.00", "3.5", "4", "**not met**"]),
         ({"seconds": [700.0], "stopped": True}, ["> 700", "2.00", "> 350", "4", "met"]),
+        ({"seconds": [700.0], "extrapolated": True}, ["700", "2.00", "350", "4", "met"]),
     ],
 )
 def test_a_row_of_the_table(tmp_path: Path, peer: dict[str, object], cells: list[str]) -> None:
@@ -76,8 +77,9 @@ def test_a_row_of_the_table(tmp_path: Path, peer: dict[str, object], cells: list
     (tmp_path / "group.json").write_text(json.dumps({"case": engines}))
     (tmp_path / "other.json").write_text(json.dumps({"rows": 3, "list": [1]}))
     warm, first = (row.cells() for row in overview.held(tmp_path))
-    assert warm == ["[group: case](results/group.md)", "peer", *cells]
-    assert first[:2] == ["[group: case, first run in a fresh JVM](results/group.md)", "peer"]
+    shown = "peer (extrapolated)" if "extrapolated" in peer else "peer"
+    assert warm == ["[group: case](results/group.md)", shown, *cells]
+    assert first[:3] == ["[group: case, first run in a fresh JVM](results/group.md)", shown, "6.00"]
 
 
 def test_a_suite_is_one_row_of_the_table(tmp_path: Path) -> None:
