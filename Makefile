@@ -148,7 +148,7 @@ wheel-installed: wheel env-all
 test-wheel: wheel-installed
 	for line in $(OTHER_LINES); do echo "== Wheel, Spark $$line"; \
 	  $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$$line/bin/python .venv-spark-$$line/bin/python -m pytest \
-	    tests/python/test_smoke.py tests/python/test_other_line.py || exit 1; done
+	    tests/python/test_smoke.py tests/python/test_other_line.py tests/python/test_patched_spark.py || exit 1; done
 
 # 4.1 is the newest line for which both publish a jar; in processes of their own, as the jars are loaded with the first session
 LAKEHOUSE := cd tests/integration && $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \

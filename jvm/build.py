@@ -24,6 +24,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import references
+
 JVM = Path(__file__).resolve().parent
 ROOT = JVM.parent
 GROUP = "io.github.sparkjoinery.pyspark"
@@ -163,6 +165,7 @@ def copy_jar(line: str) -> None:
     for jar in (JVM / "target" / f"spark-{line}").glob(f"spark-joinery-{line}_*.jar"):
         partial = target / f".{jar.name}.partial"
         shutil.copyfile(jar, partial)
+        references.add_to(partial)
         partial.replace(target / jar.name)
         print(f"{(target / jar.name).relative_to(ROOT)}")
 

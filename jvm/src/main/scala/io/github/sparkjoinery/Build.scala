@@ -13,13 +13,4 @@ private[sparkjoinery] object Build {
   }
 
   val version: String = properties.getProperty("version")
-
-  /** The file name that the jar was built with. */
-  val jar: String = properties.getProperty("jar")
-
-  /** The Spark line, such as `4.3`, that the jar is built for. */
-  val line: String = properties.getProperty("line")
-
-  /** Every Spark line that has a jar of this version, the default first. */
-  val lines: Seq[String] = properties.getProperty("lines").split(",").toSeq
 }

@@ -61,7 +61,8 @@ private object PackagesSuite {
     ours("planning", "artifacts"),
     ours("execution"),
     Capabilities,
-    ours("parser")
+    ours("parser"),
+    ours("guard")
   )
 
   /** These packages alone, not what is in them. */

@@ -9,22 +9,10 @@ import org.antlr.v4.runtime.Token
 private[parser] object AsOfJoinTokens extends JoinSyntax {
   import JoinSyntax._
 
-  override protected val words = new AdjacentWords("asof", "join")
-
   private val OtherJoins = Set("RIGHT", "FULL", "OUTER", "CROSS", "SEMI", "ANTI", "NATURAL")
 
-  /** True if ASOF JOIN may begin at a place; without a MATCH_CONDITION, `asof` is an alias. */
-  def isAsOfJoin(statement: StatementTokens, i: Int): Boolean =
-    mayBegin(statement, i) && statement.indices.drop(i).exists(isMatchCondition(statement, _))
-
-  private def mayBegin(statement: StatementTokens, i: Int): Boolean =
-    statement.isWord(i, "ASOF") && statement.name(i + 1) == "JOIN" && hasLeftSide(statement, i)
-
-  private def isMatchCondition(statement: StatementTokens, i: Int): Boolean =
-    statement.isWord(i, "MATCH_CONDITION") && statement.name(i + 1) == "LEFT_PAREN"
-
   override protected def read(statement: StatementTokens, asOf: Int): Option[FoundJoin] =
-    if (!mayBegin(statement, asOf)) None
+    if (!statement.words.mayBeginAsOfJoin(asOf)) None
     else {
       val prefix = (statement.name(asOf - 2), statement.name(asOf - 1)) match {
         case ("LEFT", "OUTER") => 2
@@ -71,7 +59,7 @@ private[parser] object AsOfJoinTokens extends JoinSyntax {
   private def matchCondition(statement: StatementTokens, from: Int): Option[Int] = {
     import statement.name
     val rowsFollowCommas = name(from) == "VALUES"
-    def isCondition(i: Int) = isMatchCondition(statement, i)
+    def isCondition(i: Int) = statement.words.isMatchCondition(i)
     def ends(i: Int): Boolean = name(i) match {
       case "COMMA" => !rowsFollowCommas
       case "ON" | "USING" | "LEFT" | "RIGHT" => true

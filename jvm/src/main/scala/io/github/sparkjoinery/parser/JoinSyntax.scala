@@ -11,17 +11,11 @@ private[parser] case class RewrittenStatement(statement: StatementTokens, joins:
 /** The syntax of a kind of join, found in the tokens of a statement. */
 private[parser] trait JoinSyntax {
 
-  /** The two words that the join begins with. */
-  protected def words: AdjacentWords
-
   /** Returns the join that begins at a position, if one does. */
   protected def read(statement: StatementTokens, i: Int): Option[FoundJoin]
 
-  /** @param sqlText a statement after the substitution of variables */
-  def mayOccurIn(sqlText: String): Boolean = words.mayOccurIn(sqlText)
-
   def rewrite(statement: StatementTokens): RewrittenStatement = {
-    val places = if (statement.isFreeText) Range(0, 0) else statement.indices
+    val places = if (statement.words.isFreeText) Range(0, 0) else statement.indices
     val (joins, changed) = places.foldLeft((Vector.empty[FoundJoin], Map.empty[Int, Option[Token]])) {
       // Tokens of a found join's own clause are parsed separately.
       case ((joins, changed), i) if !changed.contains(i) =>
@@ -45,22 +39,6 @@ private[parser] object JoinSyntax {
   private val AliasToo =
     Set("WHERE", "GROUP", "HAVING", "LIMIT", "OFFSET", "WINDOW", "CLUSTER", "DISTRIBUTE", "SORT") ++
       Set("PIVOT", "UNPIVOT", "QUALIFY")
-
-  // After these tokens in ORDER BY, a word of AfterJoin is a name, because an operand must follow (`ORDER BY -offset`).
-  val BeforeOperand: Set[String] =
-    Set("PLUS", "MINUS", "ASTERISK", "SLASH", "PERCENT", "DIV", "TILDE", "CONCAT_PIPE") ++
-      Set("PIPE", "AMPERSAND", "HAT", "EQ", "NSEQ", "NEQ", "NEQJ", "LT", "LTE", "GT", "GTE") ++
-      Set("SHIFT_LEFT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED", "BANG", "FROM") ++ // FROM is of IS DISTINCT FROM
-      Set("AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE")
-
-  // After these tokens, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`, `ON v
-  // = last JOIN r`) or part of NULLS LAST. The exceptions: a type may end with `>`, and a condition with a cast to it.
-  private val NotALeftSide =
-    Set("FROM", "JOIN", "COMMA", "DOT", "COLON", "AS", "LEFT_PAREN", "NULLS", "TABLE", "LATERAL") ++
-      Set("USING", "INTO", "UPDATE") ++ BeforeOperand -- Set("GT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED")
-
-  /** True if the word before a position may end the left side of a join. */
-  def hasLeftSide(statement: StatementTokens, i: Int): Boolean = i > 0 && !NotALeftSide(statement.name(i - 1))
 
   /**
    * True if a word of [[AfterJoin]] is the name or the alias of a right side.

@@ -1,6 +1,8 @@
 package io.github.sparkjoinery.parser
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkSqlParser
 import org.apache.spark.sql.joinery.JoineryConf
 
@@ -13,12 +15,19 @@ import org.apache.spark.sql.joinery.JoineryConf
  * @param spark
  *   Spark's parser
  */
-class JoineryParser(spark: ParserInterface = new SparkSqlParser) extends ListeningParser {
+class JoineryParser(spark: ParserInterface = new SparkSqlParser) extends SparkSqlParser
+  with StatementsWithParameters {
+
+  override def parsePlan(sqlText: String): LogicalPlan = ask(sqlText)(_.parsePlan(sqlText))
+
+  override def parseQuery(sqlText: String): LogicalPlan = ask(sqlText)(_.parseQuery(sqlText))
+
+  override def parseExpression(sqlText: String): Expression = ask(sqlText)(_.parseExpression(sqlText))
 
   override protected def ask[T](sqlText: String)(call: ParserInterface => T): T = {
     val text = StatementText.substituted(sqlText)
-    if (LastJoinTokens.mayOccurIn(text) && JoineryConf.lastJoinEnabled ||
-      AsOfJoinTokens.mayOccurIn(text) && JoineryConf.asOfJoinEnabled) {
+    if (JoinWords.mayHaveLastJoin(text) && JoineryConf.lastJoinEnabled ||
+      JoinWords.mayHaveAsOfJoin(text) && JoineryConf.asOfJoinEnabled) {
       try call(new LastJoinParser)
       catch { case NoLastJoin => call(spark) }
     } else {

@@ -7,17 +7,11 @@ package io.github.sparkjoinery.parser
 private[parser] object LastJoinTokens extends JoinSyntax {
   import JoinSyntax._
 
-  override protected val words = new AdjacentWords("last", "join")
-
   // After these tokens, a word of AfterJoin is a name (`ORDER BY offset`).
   private val BeforeName = Set("BY", "COMMA", "AS")
 
-  /** True if LAST JOIN begins at a position, and `last` is not a name or an alias. */
-  def isLastJoin(statement: StatementTokens, i: Int): Boolean =
-    statement.name(i) == "LAST" && statement.name(i + 1) == "JOIN" && hasLeftSide(statement, i)
-
   override protected def read(statement: StatementTokens, last: Int): Option[FoundJoin] =
-    if (isLastJoin(statement, last)) Some(found(statement, last)) else None
+    if (statement.words.isLastJoin(last)) Some(found(statement, last)) else None
 
   private def found(statement: StatementTokens, last: Int): FoundJoin = {
     if (statement.name(last + 2) == "LATERAL") statement.fail(last + 2, "LAST JOIN does not take LATERAL")
@@ -45,13 +39,13 @@ private[parser] object LastJoinTokens extends JoinSyntax {
     val rowsFollowCommas = name(from) == "VALUES"
     var orderBy: Option[Int] = None
     def isClause(i: Int) = name(i) == "ON" || name(i) == "USING" || name(i) == "ORDER" && name(i + 1) == "BY"
-    def isName(i: Int) = BeforeName(name(i - 1)) || orderBy.nonEmpty && BeforeOperand(name(i - 1))
+    def isName(i: Int) = BeforeName(name(i - 1)) || orderBy.nonEmpty && JoinWords.BEFORE_OPERAND.contains(name(i - 1))
     def ends(i: Int): Boolean = name(i) match {
       case "ON" | "USING" => true
       case "LEFT" | "RIGHT" if name(i + 1) != "LEFT_PAREN" => true
       case "COMMA" if orderBy.isEmpty && !rowsFollowCommas => true
       case _ if orderBy.isEmpty && isOfRightSide(statement, i, from)(isClause) => false
-      case other => AfterJoin(other) && !isName(i) || isLastJoin(statement, i)
+      case other => AfterJoin(other) && !isName(i) || statement.words.isLastJoin(i)
     }
     val end = statement.wordsFrom(from).find { i =>
       val isOrder = name(i) == "ORDER" && name(i + 1) == "BY"

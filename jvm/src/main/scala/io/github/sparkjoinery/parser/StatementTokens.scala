@@ -16,20 +16,15 @@ import org.apache.spark.sql.catalyst.trees.Origin
 private[parser] class StatementTokens(val tokens: IndexedSeq[Token]) {
   import StatementTokens._
 
+  val words: JoinWords = new JoinWords(
+    tokens.length,
+    i => SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType),
+    i => tokens(i).getText)
+
   def indices: Range = tokens.indices
 
   /** The grammar's name of the token at a position; empty outside the statement. */
-  def name(i: Int): String =
-    if (i < 0 || i >= tokens.length) "" else SqlBaseParser.VOCABULARY.getSymbolicName(tokens(i).getType)
-
-  /** True if the text of a token is this word. The grammar of an older Spark has no name for it. */
-  def isWord(i: Int, word: String): Boolean = i < tokens.length && tokens(i).getText.equalsIgnoreCase(word)
-
-  /** True if the statement takes any text, as `SET key=value` does for the value, and `ADD FILE path` for the path. */
-  def isFreeText: Boolean = name(0) match {
-    case "SET" => name(1) != "VAR" && name(1) != "VARIABLE"
-    case first => TakesAnyText(first)
-  }
+  def name(i: Int): String = words.name(i)
 
   /** Returns the position of the bracket that closes one opened before `from`, or the end of the statement. */
   def closing(from: Int): Int = {
@@ -70,7 +65,6 @@ private[parser] class StatementTokens(val tokens: IndexedSeq[Token]) {
 }
 
 private[parser] object StatementTokens {
-  private val TakesAnyText = Set("ADD", "LIST", "REFRESH", "RESET")
   private val Opening = Set("LEFT_PAREN", "LEFT_BRACKET")
   private val Closing = Set("RIGHT_PAREN", "RIGHT_BRACKET")
   private val BeforeAnyName = Set("DOT", "COLON")

@@ -5,8 +5,9 @@ import java.lang.reflect.{InvocationHandler, InvocationTargetException, Proxy}
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias}
-import org.apache.spark.sql.joinery.{BuiltParser, InnermostParser}
+import org.apache.spark.sql.joinery.BuiltParser
 
+import io.github.sparkjoinery.guard.Refusal
 import io.github.sparkjoinery.lastjoin.logical.LastJoinRight
 import io.github.sparkjoinery.{JoineryExtensions, JoinerySession}
 
@@ -36,7 +37,7 @@ class InnermostParserSuite extends JoinerySession {
     BuiltParser(spark, listed).parsePlan(text)
   }
 
-  private val ours = new JoineryExtensions
+  private def ours(extensions: SparkSessionExtensions): Unit = new JoineryExtensions().apply(extensions)
   private val a = naming("A") _
   private val b = naming("B") _
 
@@ -59,8 +60,7 @@ class InnermostParserSuite extends JoinerySession {
   }
 
   test("a jar of another Spark line refuses such statements") {
-    val refusing = (extensions: SparkSessionExtensions) =>
-      InnermostParser.inject(extensions, new RefusingParser("load another jar"))
+    val refusing = (extensions: SparkSessionExtensions) => Refusal.inject(extensions, "load another jar")
     for (order <- Seq(Seq(a, refusing), Seq(refusing, a)); names <- Seq("", "A ")) {
       val failure = intercept[Exception](parse(names + query, order: _*))
       assert(failure.getMessage.contains("load another jar"), failure)

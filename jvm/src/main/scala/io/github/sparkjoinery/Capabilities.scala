@@ -21,17 +21,9 @@ import io.github.sparkjoinery.rangejoin.rules.{
 import io.github.sparkjoinery.window.logical.SkewWindow
 import io.github.sparkjoinery.window.rules.{CutHotKeys, ResolveSkewWindow, SlidingWindowStrategy}
 
-/** Joinery's entry point: `spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions`. */
-class JoineryExtensions extends (SparkSessionExtensions => Unit) {
-
-  override def apply(extensions: SparkSessionExtensions): Unit = OtherLine.misfit match {
-    case Some(why) => OtherLine.inject(extensions, why)
-    case None => Capabilities.inject(extensions)
-  }
-}
-
 /**
- * Registers all of Joinery with a session. It is separate from the entry point, whose class has to load on any Spark.
+ * Registers all of Joinery with a session. The entry point, `JoineryExtensions`, is written in Java and calls this
+ * object by its name.
  *
  * The order for a query with a LAST JOIN:
  *   1. parser: [[JoineryParser]] reads the syntax. The join becomes Spark's own LEFT OUTER `Join` with a
@@ -88,7 +80,13 @@ class JoineryExtensions extends (SparkSessionExtensions => Unit) {
  *
  * The body has a section per capability, with its rules in the order in which they run.
  */
-private object Capabilities {
+object Capabilities {
+
+  private val lastJoins = new Capability("LAST JOINs")
+  private val rangeJoins = new Capability("range joins")
+  private val windows = new Capability("windows")
+  private val filters = new Capability("runtime filters")
+  private val plans = new Capability("rules for shuffles and EXPLAIN")
 
   def inject(extensions: SparkSessionExtensions): Unit = {
     JoineryConf.register() // or SET would accept any value until the first query
@@ -98,51 +96,51 @@ private object Capabilities {
     // LAST JOIN and ASOF JOIN
     extensions.injectFunction(LastJoinOrder.function)
     extensions.injectFunction(LastJoinAsOf.function)
-    extensions.injectHintResolutionRule(_ => RefuseTimeWindows)
-    extensions.injectResolutionRule(_ => ResolveLastJoinOrder)
-    extensions.injectResolutionRule(_ => KeepMatchCondition)
-    extensions.injectResolutionRule(_ => ResolveLastJoinAsOf)
-    extensions.injectPostHocResolutionRule(_ => CheckLastJoinOrder)
-    extensions.injectPostHocResolutionRule(_ => CheckAsOfJoin)
+    extensions.injectHintResolutionRule(_ => lastJoins.rule(RefuseTimeWindows))
+    extensions.injectResolutionRule(_ => lastJoins.rule(ResolveLastJoinOrder))
+    extensions.injectResolutionRule(_ => lastJoins.rule(KeepMatchCondition))
+    extensions.injectResolutionRule(_ => lastJoins.rule(ResolveLastJoinAsOf))
+    extensions.injectPostHocResolutionRule(_ => lastJoins.rule(CheckLastJoinOrder))
+    extensions.injectPostHocResolutionRule(_ => lastJoins.rule(CheckAsOfJoin))
     extensions.injectCheckRule(_ => CheckLastJoin)
-    extensions.injectPlanNormalizationRule(_ => PlanLastJoin)
-    extensions.injectPlanNormalizationRule(_ => PlanAsOfJoin)
-    extensions.injectOptimizerRule(_ => OptimizeLastJoin)
-    extensions.injectOptimizerRule(_ => PushBelowLastJoin)
-    extensions.injectOptimizerRule(_ => NestedFieldsOfLastJoin)
-    extensions.injectPreCBORule(_ => InferFiltersOfLastJoin)
-    extensions.injectPreCBORule(_ => DistributeLastJoin)
-    extensions.injectRuntimeOptimizerRule(_ => RemoveEmptySides)
-    extensions.injectPlannerStrategy(_ => LastJoinStrategy)
-    extensions.injectQueryStagePrepRule(_ => ShareRightShuffle)
-    extensions.injectQueryStagePrepRule(_ => SplitSkewedLastJoin)
+    extensions.injectPlanNormalizationRule(_ => lastJoins.rule(PlanLastJoin))
+    extensions.injectPlanNormalizationRule(_ => lastJoins.rule(PlanAsOfJoin))
+    extensions.injectOptimizerRule(_ => lastJoins.rule(OptimizeLastJoin))
+    extensions.injectOptimizerRule(_ => lastJoins.rule(PushBelowLastJoin))
+    extensions.injectOptimizerRule(_ => lastJoins.rule(NestedFieldsOfLastJoin))
+    extensions.injectPreCBORule(_ => lastJoins.rule(InferFiltersOfLastJoin))
+    extensions.injectPreCBORule(_ => lastJoins.rule(DistributeLastJoin))
+    extensions.injectRuntimeOptimizerRule(_ => lastJoins.rule(RemoveEmptySides))
+    extensions.injectPlannerStrategy(_ => lastJoins.strategy(LastJoinStrategy))
+    extensions.injectQueryStagePrepRule(_ => lastJoins.rule(ShareRightShuffle))
+    extensions.injectQueryStagePrepRule(_ => lastJoins.rule(SplitSkewedLastJoin))
 
     // range joins
-    extensions.injectResolutionRule(_ => ResolveRangeJoinHint)
-    extensions.injectPreCBORule(_ => ApplyToSubqueryJoins(UseStoredRangeIndex, DistributeRangeJoin.concerns))
-    extensions.injectPreCBORule(_ => ApplyToSubqueryJoins(DistributeRangeJoin, DistributeRangeJoin.concerns))
-    extensions.injectPlannerStrategy(_ => RangeJoinStrategy)
-    extensions.injectQueryStagePrepRule(_ => SplitSkewedRangeJoin)
+    extensions.injectResolutionRule(_ => rangeJoins.rule(ResolveRangeJoinHint))
+    extensions.injectPreCBORule(_ => rangeJoins.rule(ApplyToSubqueryJoins(UseStoredRangeIndex, DistributeRangeJoin.concerns)))
+    extensions.injectPreCBORule(_ => rangeJoins.rule(ApplyToSubqueryJoins(DistributeRangeJoin, DistributeRangeJoin.concerns)))
+    extensions.injectPlannerStrategy(_ => rangeJoins.strategy(RangeJoinStrategy))
+    extensions.injectQueryStagePrepRule(_ => rangeJoins.rule(SplitSkewedRangeJoin))
 
     // windows
-    extensions.injectResolutionRule(_ => ResolveSkewWindow)
-    extensions.injectOptimizerRule(_ => SkewWindow.OutOfTheWay)
-    extensions.injectPreCBORule(_ => CutHotKeys)
-    extensions.injectPlannerStrategy(_ => SlidingWindowStrategy)
+    extensions.injectResolutionRule(_ => windows.rule(ResolveSkewWindow))
+    extensions.injectOptimizerRule(_ => windows.rule(SkewWindow.OutOfTheWay))
+    extensions.injectPreCBORule(_ => windows.rule(CutHotKeys))
+    extensions.injectPlannerStrategy(_ => windows.strategy(SlidingWindowStrategy))
 
     // filters
-    extensions.injectResolutionRule(_ => ResolveRuntimeFilterHint)
-    extensions.injectPreCBORule(_ => PrunePartitions)
-    extensions.injectPreCBORule(_ => ApplyBloomFilters)
-    extensions.injectPlannerStrategy(_ => RuntimeFilterStrategy)
-    extensions.injectRuntimeOptimizerRule(_ => FilterByShuffledKeys)
-    extensions.injectQueryStagePrepRule(_ => WaitForKeys)
-    extensions.injectQueryStageOptimizerRule(_ => FilterShuffledRows)
+    extensions.injectResolutionRule(_ => filters.rule(ResolveRuntimeFilterHint))
+    extensions.injectPreCBORule(_ => filters.rule(PrunePartitions))
+    extensions.injectPreCBORule(_ => filters.rule(ApplyBloomFilters))
+    extensions.injectPlannerStrategy(_ => filters.strategy(RuntimeFilterStrategy))
+    extensions.injectRuntimeOptimizerRule(_ => filters.rule(FilterByShuffledKeys))
+    extensions.injectQueryStagePrepRule(_ => filters.rule(WaitForKeys))
+    extensions.injectQueryStageOptimizerRule(_ => filters.rule(FilterShuffledRows))
 
     // independent of the operators
-    extensions.injectQueryStagePrepRule(_ => ShuffleWidth)
-    extensions.injectQueryStagePrepRule(_ => BufferShuffles)
+    extensions.injectQueryStagePrepRule(_ => plans.rule(ShuffleWidth))
+    extensions.injectQueryStagePrepRule(_ => plans.rule(BufferShuffles))
     extensions.injectColumnar(_ => InsertCodegenBoundaries)
-    extensions.injectPreCBORule(_ => ExplainReport.Show)
+    extensions.injectPreCBORule(_ => plans.rule(ExplainReport.Show))
   }
 }
