@@ -5,7 +5,10 @@ SHELL := /bin/bash
 LINES := $(shell python3 jvm/build.py --list)
 DEFAULT_LINE := $(firstword $(LINES))
 OTHER_LINES := $(filter-out $(DEFAULT_LINE),$(LINES))
-COMPILE_ONLY_LINES := $(shell python3 jvm/build.py --list-compile-only)
+# Of `make test`: the default, the oldest, and the newest for which Delta Lake and Iceberg publish jars. `make soak` has all.
+SMOKE_LINE := 3.5
+LAKEHOUSE_LINE := 4.1
+TEST_LINES := $(DEFAULT_LINE) $(SMOKE_LINE) $(LAKEHOUSE_LINE)
 UV := python3 -m uv
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -51,6 +54,9 @@ env: $(VENV)/.stamp ## Create .venv from the pinned requirements
 .PHONY: env-all
 env-all: env $(OTHER_LINES:%=.venv-spark-%/.stamp) ## ... and one environment for each other Spark line
 
+.PHONY: env-test
+env-test: env .venv-spark-$(SMOKE_LINE)/.stamp .venv-spark-$(LAKEHOUSE_LINE)/.stamp
+
 .PHONY: requirements
 requirements: | uv ## Pin the requirement files again
 	for f in requirements/*.in; do $(UV) pip compile --quiet --python-version 3.11 --no-header $$f -o $${f%.in}.txt || exit 1; done
@@ -71,22 +77,22 @@ jar: jvm/target/.jar-$(DEFAULT_LINE) ## Build the jar for the default Spark
 .PHONY: jars
 jars: $(LINES:%=jvm/target/.jar-%) ## ... for every Spark line
 
-.PHONY: compile-lines
-compile-lines: ## Compile main sources against the Spark lines that are not supported yet
-	for line in $(COMPILE_ONLY_LINES); do echo "== Compile only, Spark $$line"; \
-	  python3 jvm/build.py $$line compile -q || exit 1; done
+# `make test` has the jars of its own lines only.
+WHEEL_LINES := $(LINES)
 
 .PHONY: wheel
-wheel: env jars ## Build the wheel with the jars of every Spark line into dist/
+wheel: env $(WHEEL_LINES:%=jvm/target/.jar-%) ## Build the wheel with the jars of every Spark line into dist/
 	rm -rf dist
 	$(PYTHON) -m hatchling build -t wheel
 
 # Compilers and linters keep one processor busy each, and the tests that come last little more.
 .PHONY: test
-test: env-all ## Everything CI runs
-	$(MAKE) --jobs 2 --output-sync=target lint-python $(LINES:%=compiled-%) lint-scala $(ARCHIVE)
+test: env-test ## Everything CI runs
+	$(MAKE) --jobs 2 --output-sync=target lint-python compiled-$(DEFAULT_LINE) compiled-$(SMOKE_LINE) \
+	  jvm/target/.jar-$(LAKEHOUSE_LINE) lint-scala $(ARCHIVE)
 	$(MAKE) test-jvm test-python
-	$(MAKE) --jobs 3 --output-sync=target $(if $(call recent,jvm/src/main $(FUZZER)),test-fuzz) test-lines
+	$(MAKE) --jobs 3 --output-sync=target $(if $(call recent,jvm/src/main $(FUZZER)),test-fuzz) test-lines \
+	  WHEEL_LINES="$(TEST_LINES)"
 
 # Tests of the tools that test: they run in `make test` only if a tool was changed lately, and always in `make soak`.
 recent = $(filter yes,$(shell python3 tests/support/recent.py $(1)))
@@ -95,7 +101,7 @@ FUZZER := tests/fuzz ':!tests/fuzz/found' ':!tests/fuzz/reverts'
 BENCHMARKS := benchmarks ':!benchmarks/results' tests/benchmarks tests/support/answers.py
 UNCHANGED_TOOLS = $(if $(call recent,$(FUZZER)),,$(FUZZER_TESTS)) $(if $(call recent,$(BENCHMARKS)),,tests/benchmarks)
 
-compiled-%: env-all # The jar of a Spark line, and its suites' classes, by one Maven
+compiled-%: env-test # The jar of a Spark line, and its suites' classes, by one Maven
 	$(SHORT_LIVED) python3 jvm/build.py $* package -DskipTests -q
 	touch jvm/target/.jar-$*
 
@@ -115,14 +121,14 @@ $(ARCHIVE): $(VENV)/.stamp jvm/class_archive.py
 	mkdir -p $(@D)
 	$(SHORT_LIVED) $(PYTHON) jvm/class_archive.py $@
 
-# On the other lines what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites there.
+# On another line what depends most on Spark's version: parsing, planning, adaptive execution. `make soak` runs all suites on all lines.
 SMOKE_SUITES := ConfSuite LastJoinDataFrameSuite filters.rules.FilterShuffledRowsSuite execution.BufferShufflesSuite parser \
   lastjoin.LastJoinPlanSuite lastjoin.AdaptiveLastJoinSuite lastjoin.rules.SparkAsOfJoinSuite expressions.MightContainSuite \
   rangejoin.RangeJoinPlanSuite artifacts.GoldenVectorsSuite window.SlidingWindowPlanSuite
 
 .PHONY: test-jvm
-test-jvm: env-all $(ARCHIVE) ## Scala suites: all on the default Spark, next to them the most version-dependent ones on the others
-	$(MAKE) --jobs $(words $(LINES)) $(LINES:%=suites-%)
+test-jvm: env-test $(ARCHIVE) ## Scala suites: all on the default Spark, next to them the most version-dependent ones on the oldest
+	$(MAKE) --jobs 2 suites-$(DEFAULT_LINE) suites-$(SMOKE_LINE)
 
 suites-$(DEFAULT_LINE):
 	$(SHORT_LIVED) python3 jvm/build.py $(DEFAULT_LINE) suites
@@ -131,7 +137,7 @@ suites-%:
 	$(SHORT_LIVED) python3 jvm/build.py $* suites $(SMOKE_SUITES)
 
 .PHONY: test-python
-test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in three processes, which share nothing
+test-python: env $(TEST_LINES:%=jvm/target/.jar-%) $(ARCHIVE) ## Python, dbt and Airflow tests on the default Spark, in three processes, which share nothing
 	JDK_JAVA_OPTIONS="$(QUICK_START) $(ARCHIVED)" \
 	  $(PYTHON) -m pytest -m "not soak and not lakehouse" --durations=15 $(addprefix --ignore=,$(UNCHANGED_TOOLS)) \
 	  --numprocesses 3 --dist loadscope --no-loadscope-reorder
@@ -139,20 +145,23 @@ test-python: env jars $(ARCHIVE) ## Python, dbt and Airflow tests on the default
 .PHONY: test-lines
 test-lines: test-lakehouse-filters test-wheel test-lakehouse ## The wheel on the other Spark lines, there also with Delta Lake and Iceberg
 
+OTHER_WHEEL_LINES = $(filter-out $(DEFAULT_LINE),$(WHEEL_LINES))
+
 .PHONY: wheel-installed
-wheel-installed: wheel env-all
-	for line in $(OTHER_LINES); do \
+wheel-installed: wheel $(OTHER_WHEEL_LINES:%=.venv-spark-%/.stamp)
+	for line in $(OTHER_WHEEL_LINES); do \
 	  $(UV) pip install --quiet --python .venv-spark-$$line/bin/python --no-deps --reinstall dist/*.whl || exit 1; done
 
 .PHONY: test-wheel
 test-wheel: wheel-installed
-	for line in $(OTHER_LINES); do echo "== Wheel, Spark $$line"; \
+	for line in $(OTHER_WHEEL_LINES); do echo "== Wheel, Spark $$line"; \
 	  $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$$line/bin/python .venv-spark-$$line/bin/python -m pytest \
 	    tests/python/test_smoke.py tests/python/test_other_line.py tests/python/test_patched_spark.py || exit 1; done
 
-# 4.1 is the newest line for which both publish a jar; in processes of their own, as the jars are loaded with the first session
-LAKEHOUSE := cd tests/integration && $(SHORT_LIVED) PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python \
-  $(CURDIR)/.venv-spark-4.1/bin/python -m pytest -m "not soak"
+# In processes of their own, as the jars are loaded with the first session.
+ON_LAKEHOUSE_LINE := PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$(LAKEHOUSE_LINE)/bin/python \
+  $(CURDIR)/.venv-spark-$(LAKEHOUSE_LINE)/bin/python -m pytest
+LAKEHOUSE := cd tests/integration && $(SHORT_LIVED) $(ON_LAKEHOUSE_LINE) -m "not soak"
 
 .PHONY: test-lakehouse
 test-lakehouse: wheel-installed
@@ -173,16 +182,14 @@ test-oldest-airflow: jar .venv-airflow-$(OLDEST_AIRFLOW)/.stamp ## The tests of 
 	  --deselect tests/airflow/test_run.py::test_openlineage_hears_of_relations_and_artifacts
 
 .PHONY: soak
-soak: env-all wheel .venv-databricks/.stamp compile-lines test-oldest-airflow ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
+soak: env-all wheel .venv-databricks/.stamp test-oldest-airflow test-wheel ## Tests too long for `make test`: the full product of dimensions, new data on every run, TPC-H and TPC-DS
 	$(PYTHON) -m pytest -m soak -s
 	$(PYTHON) -m pytest -m "not soak" $(FUZZER_TESTS) tests/benchmarks
 	$(MAKE) test-spark
 	# dbt on Delta Lake and Iceberg, as in `test-lines`
-	$(UV) pip install --quiet --python .venv-spark-4.1/bin/python --no-deps --reinstall dist/*.whl
-	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest tests/integration/test_lakehouse_dbt.py
-	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest -m soak tests/integration/test_lakehouse_filters.py
-	JOINERY_SOAK=true PYSPARK_PYTHON=$(CURDIR)/.venv-spark-4.1/bin/python .venv-spark-4.1/bin/python -m pytest \
-	  tests/integration/test_lakehouse_artifacts.py
+	$(ON_LAKEHOUSE_LINE) tests/integration/test_lakehouse_dbt.py
+	$(ON_LAKEHOUSE_LINE) -m soak tests/integration/test_lakehouse_filters.py
+	JOINERY_SOAK=true $(ON_LAKEHOUSE_LINE) tests/integration/test_lakehouse_artifacts.py
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line suites || exit 1; done
 
 # One seed, so that what it finds in a change is the change's; `make fuzz` draws new ones. A busy machine may be too slow.

@@ -4,14 +4,11 @@
     python3 jvm/build.py 4.3 package -DskipTests     # jar, copied into the Python package
     python3 jvm/build.py 4.3 suites                  # ScalaTest suites, all of them, in three JVMs
     python3 jvm/build.py 4.3 suites window ConfSuite # ... those of some packages, or some suites
-    python3 jvm/build.py 4.0 compile                 # all there is for a line that is not supported yet
     python3 jvm/build.py --list                      # the supported lines, default first
-    python3 jvm/build.py --list-compile-only         # the lines that main sources only compile against
 
 Spark itself is compiled against, and tested with, the very jars inside the ``pyspark`` package of the
 line's virtual environment (see docs/decisions/0001-spark-jars-from-pyspark.md). This script lays
 those jars out as a Maven repository of links below ``jvm/target`` so that the POM can depend on them.
-A line that is compiled only has no environment: its Spark comes from Maven Central.
 """
 
 from __future__ import annotations
@@ -136,10 +133,7 @@ def link(jar: Path, base: Path, spark: str) -> str:
 
 
 def lay_out_repository(line: str, entry: dict) -> Path:
-    """One POM, `spark`, that depends on all of a line's Spark, and links to pyspark's jars in Maven's layout.
-
-    A line that is compiled only depends on Spark SQL as Maven Central has it.
-    """
+    """One POM, `spark`, that depends on all of a line's Spark, and links to pyspark's jars in Maven's layout."""
     spark = entry["spark"]
     repository = JVM / "target" / f"spark-{line}-repository"
     base = repository / GROUP.replace(".", "/")
@@ -147,11 +141,7 @@ def lay_out_repository(line: str, entry: dict) -> Path:
     if aggregate.exists():
         return repository
     shutil.rmtree(repository, ignore_errors=True)
-    if line in versions()["compile_only"]:
-        scala = entry["scala"].rpartition(".")[0]
-        dependencies = [dependency("org.apache.spark", f"spark-sql_{scala}", spark)]
-    else:
-        dependencies = [link(jar, base, spark) for jar in in_order(spark_jars(line))]
+    dependencies = [link(jar, base, spark) for jar in in_order(spark_jars(line))]
     aggregate.parent.mkdir(parents=True)
     body = "<dependencies>" + "\n".join(dependencies) + "</dependencies>"
     aggregate.write_text(POM.format(group=GROUP, artifact="spark", version=spark, packaging="pom", body=body))
@@ -172,24 +162,35 @@ def copy_jar(line: str) -> None:
 
 def maven(line: str, *goals: str) -> list[str]:
     """The command that runs Maven for a line."""
-    entry = {**versions()["compile_only"], **versions()["versions"]}[line]
+    entry = versions()["versions"][line]
     repository = lay_out_repository(line, entry)
     return [
         "mvn", "--batch-mode", "--no-transfer-progress", "-f", str(JVM / "pom.xml"), f"-Pspark-{line}",
         f"-Dspark.line={line}", f"-Dspark.lines={','.join(supported_lines())}", f"-Dspark.version={entry['spark']}",
-        f"-Dscala.version={entry['scala']}", f"-Dspark.repository={repository.as_uri()}", *goals,
+        f"-Dscala.version={entry['scala']}", f"-Dscala.binary.version={entry['scala'].rpartition('.')[0]}",
+        f"-Dspark.repository={repository.as_uri()}", *goals,
     ]  # fmt: skip
 
 
-def suites_of(wanted: list[str]) -> list[str]:
+def test_folders(line: str) -> list[Path]:
+    """The folders of a line's test sources: what all lines share, and what only this and later ones have."""
+    later = [folder for folder in (JVM / "src/test").glob("spark-*+") if numbers(folder.name[6:-1]) <= numbers(line)]
+    return [JVM / "src/test/scala", *(folder / "scala" for folder in sorted(later))]
+
+
+def numbers(line: str) -> list[int]:
+    return [int(number) for number in line.split(".")]
+
+
+def suites_of(line: str, wanted: list[str]) -> list[str]:
     """The full names of suites.
 
     Args:
+        line: The Spark line.
         wanted: Suites or packages below Joinery's own; all suites if empty.
     """
-    base = JVM / "src" / "test" / "scala"
-    files = sorted(base.rglob("*Suite.scala"))
-    names = [".".join(file.relative_to(base).with_suffix("").parts) for file in files]
+    files = [(base, file) for base in test_folders(line) for file in sorted(base.rglob("*Suite.scala"))]
+    names = [".".join(file.relative_to(base).with_suffix("").parts) for base, file in files]
     if gone := [name for name in SLOW if f"{PACKAGE}.{name}" not in names]:
         sys.exit(f"build.py: SLOW names suites that are no more: {', '.join(gone)}")
     if unknown := [name for name in wanted if not any(belongs(suite, name) for suite in names)]:
@@ -235,13 +236,15 @@ def is_smoke(line: str, wanted: list[str]) -> bool:
 
 def run_suites(line: str, wanted: list[str]) -> int:
     """Compile, then run suites in several JVMs: one leaves processors idle."""
-    suites, smoke = suites_of(wanted), is_smoke(line, wanted)
+    suites, smoke = suites_of(line, wanted), is_smoke(line, wanted)
     status = subprocess.call(maven(line, "test-compile", "-q"))
     if status:
         return status
     shares = shares_of(suites, 1 if smoke else TEST_JVMS)
-    # the tag's comment says what a smoke test need not run
+    # the tags' comments say which tests they are
     left_out = ["-l", f"{PACKAGE}.OnDefaultLine"] if smoke else []
+    if numbers(line) < [4, 0]:
+        left_out += ["-l", f"{PACKAGE}.SinceSpark40"]
     classes = class_path(line)
 
     def run(number: int) -> int:
@@ -268,21 +271,13 @@ def run_suites(line: str, wanted: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    lines, compile_only = supported_lines(), versions()["compile_only"]
+    lines = supported_lines()
     if arguments == ["--list"]:
         print(" ".join(lines))
         return 0
-    if arguments == ["--list-compile-only"]:
-        print(" ".join(compile_only))
-        return 0
-    if len(arguments) < 2 or arguments[0] not in [*lines, *compile_only]:
-        sys.exit(
-            f"usage: build.py LINE GOAL [MAVEN OPTION ...], where LINE is one of: {', '.join(lines)}; "
-            f"to compile only: {', '.join(compile_only)}"
-        )
+    if len(arguments) < 2 or arguments[0] not in lines:
+        sys.exit(f"usage: build.py LINE GOAL [MAVEN OPTION ...], where LINE is one of: {', '.join(lines)}")
     line, *goals = arguments
-    if line in compile_only and [goal for goal in goals if not goal.startswith("-")] != ["compile"]:
-        sys.exit(f"build.py: Spark {line} is not supported yet, main sources only compile: build.py {line} compile")
     if goals[0] == "suites":
         return run_suites(line, goals[1:])
     status = subprocess.call(maven(line, *goals))

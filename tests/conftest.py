@@ -55,6 +55,11 @@ def together(nodeid: str) -> str:
     return str(file.parent if file.parent.name in TOGETHER else file)
 
 
+def settings_of(session: SparkSession) -> dict[str, str]:
+    """The settings of a session. PySpark 3.5 has no `conf.getAll`."""
+    return {row.key: row.value for row in session.sql("SET").collect()}
+
+
 class SettingsEndWithTheirTests:
     """What tests set in the shared session does not reach those after them: dbt-spark, for one, switches ANSI off.
 
@@ -64,7 +69,7 @@ class SettingsEndWithTheirTests:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
-        self.settings: dict[str, str] = dict(session.conf.getAll)
+        self.settings = settings_of(session)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
@@ -74,7 +79,7 @@ class SettingsEndWithTheirTests:
             return
         from pyspark.errors import AnalysisException
 
-        settings: dict[str, str] = dict(self.session.conf.getAll)
+        settings = settings_of(self.session)
         for key in settings.keys() | self.settings.keys():
             before = self.settings.get(key)
             if settings.get(key) != before:

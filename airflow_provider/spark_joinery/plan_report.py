@@ -91,9 +91,10 @@ def _jvm(spark: SparkSession) -> Any:
 def _plan_report(spark: SparkSession) -> Any:
     from py4j.java_gateway import JavaClass
 
-    report = _jvm(spark).io.github.sparkjoinery.planning.explain.PlanReport
+    jvm = _jvm(spark)
     if why := misfit(spark):
-        raise JarNotLoadedError(why)
+        raise JarNotLoadedError(why)  # before a class of the jar is looked up, which may not load here
+    report = jvm.io.github.sparkjoinery.planning.explain.PlanReport
     if not isinstance(report, JavaClass):  # py4j takes an unknown class for a package
         raise JarNotLoadedError(
             "This Spark session runs without the Joinery jar; create it with spark_joinery.configure_spark()."

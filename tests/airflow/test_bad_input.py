@@ -16,7 +16,8 @@ import yaml
 from airflow.providers.common.compat.sdk import AirflowException
 from spark_joinery import jar_path
 from spark_joinery.airflow.operators.bloom_filter import BloomFilterOperator
-from spark_joinery.jar import EXTENSION, supported_versions
+from spark_joinery.jar import EXTENSION
+from support.built_jars import other_lines
 from support.documentation import ROOT, blocks
 
 pytestmark = [pytest.mark.airflow, pytest.mark.dbt, pytest.mark.soak, pytest.mark.timeout(1200)]
@@ -52,7 +53,7 @@ def test_a_store_that_cannot_be_written(refresh: Any, tmp_path: Path) -> None:
 
 def test_a_jar_for_another_spark_does_no_harm(refresh: Any, tmp_path: Path) -> None:
     """The jobs do not need the jar, and the one for this Spark is loaded, too."""
-    other = jar_path(list(supported_versions())[1])
+    other = jar_path(other_lines()[0])
     jars = {"spark.jars": str(other), "spark.sql.extensions": EXTENSION}
     assert refresh(tmp_path / "store", **jars)["status"] == "refreshed"
 

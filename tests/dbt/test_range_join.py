@@ -128,7 +128,7 @@ def test_the_sql_is_what_one_would_write(dbt: Dbt) -> None:
     )  # fmt: skip
     assert sql.strip() == (
         "select\n"
-        "  coalesce(l.`place`, r.`place`) as `place`, l.* except (`place`),\n"
+        "  coalesce(l.`place`, r.`place`) as `place`, l.`at`, l.`place name`, l.`starts`, l.`ends`,\n"
         "  r.`label` as `label`\n"
         "from `dbt_tests`.`points` as l\n"
         "full join `i` as r\n"

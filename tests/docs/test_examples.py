@@ -200,7 +200,8 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
 
 def test_images_copy_what_is_built() -> None:
     version = spark_joinery.__version__
-    built = {f"spark-joinery-{line}_2.13-{version}.jar" for line in supported_versions()}
+    lines = supported_versions().items()
+    built = {f"spark-joinery-{line}_{entry['scala'].rpartition('.')[0]}-{version}.jar" for line, entry in lines}
     built.add(f"spark_joinery-{version}-py3-none-any.whl")
     copied = {
         line.split()[1]

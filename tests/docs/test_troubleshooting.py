@@ -7,7 +7,12 @@ import re
 import pytest
 from support.documentation import ROOT, blocks
 
-SOURCES = ("airflow_provider/**/*.py", "dbt_macros/macros/**/*.sql", "jvm/src/main/**/*.scala")
+SOURCES = (
+    "airflow_provider/**/*.py",
+    "dbt_macros/macros/**/*.sql",
+    "jvm/src/main/**/*.scala",
+    "jvm/src/main/**/*.java",
+)
 MESSAGES = [
     line
     for block in blocks(ROOT / "docs" / "how-to" / "troubleshooting.md", "text")

@@ -63,18 +63,6 @@ def test_extra_spark_accepts_the_lines_that_have_a_jar_and_no_other() -> None:
     assert accepted == set(VERSIONS["versions"])
 
 
-@pytest.mark.parametrize("line", VERSIONS["compile_only"])
-def test_line_that_is_compiled_only_is_not_supported(line: str) -> None:
-    assert line not in VERSIONS["versions"]
-    with pytest.raises(UnsupportedSparkError, match=re.escape(f"no jar for Spark {line}.")):
-        jar_path(line)
-    built = subprocess.run(
-        [sys.executable, str(ROOT / "jvm/build.py"), line, "compile", "package"], capture_output=True, text=True
-    )
-    assert built.returncode == 1
-    assert f"Spark {line} is not supported yet" in built.stderr
-
-
 def test_jar_that_was_not_built_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jar, "_PACKAGE", tmp_path)  # no jars here
     with pytest.raises(JarNotFoundError, match="make jar"):

@@ -87,7 +87,8 @@ def test_jar_lists_what_it_uses_of_spark() -> None:
 
 def test_spark_of_another_patch_version_that_has_all_gets_everything(tmp_path: Path) -> None:
     found, warnings = answers(patched(tmp_path))
-    assert found["functions"] == ["joinery_version"]
+    assert "joinery_version" in found["functions"]
+    assert "joinery_misfit" not in found["functions"]
     assert (found["joined"], found["stock"], warnings) == (3, 3, [])
 
 

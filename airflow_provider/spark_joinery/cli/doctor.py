@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
     from spark_joinery.store import ArtifactStore
 
-MINIMUM_JAVA = 17
+# The oldest Java that Spark runs on, by the first number of its version.
+OLDEST_JAVA = {"3": 8, "4": 17}
 
 
 @dataclass(frozen=True)
@@ -212,15 +213,16 @@ def _failure(name: str, error: Exception) -> Check:
 
 
 def _java() -> str:
+    oldest = OLDEST_JAVA.get((_version_or_none("pyspark") or "").partition(".")[0], max(OLDEST_JAVA.values()))
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if program is None or not Path(program).exists():
         where = f"JAVA_HOME, {home}" if home else "PATH"
-        raise JoineryError(f"No java in {where}: install a JDK {MINIMUM_JAVA} or newer.")
+        raise JoineryError(f"No java in {where}: install a JDK {oldest} or newer.")
     output = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stderr
-    found = re.search(r'version "(\d+)([^"]*)"', output)
-    if found is None or int(found.group(1)) < MINIMUM_JAVA:
-        raise JoineryError(f"{program} is {one_line(Exception(output))}: Spark needs Java {MINIMUM_JAVA} or newer.")
+    found = re.search(r'version "(?:1\.)?(\d+)([^"]*)"', output)
+    if found is None or int(found.group(1)) < oldest:
+        raise JoineryError(f"{program} is {one_line(Exception(output))}: Spark needs Java {oldest} or newer.")
     return f"{found.group(1)}{found.group(2)} ({program})"
 
 

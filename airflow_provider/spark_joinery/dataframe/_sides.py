@@ -90,8 +90,14 @@ class Sides:
         """The keys stay columns of that side, so that callers can go on with `left["key"]`, as after Spark's USING."""
         if how not in ("semi", "anti"):  # they have no columns of the right side
             joined = joined.drop(*(left if how == "right" else right for left, right in self.keys))
-        keys = [quoted(name) for name in self._names]
-        return joined.select(*keys, self._functions.expr(f"* EXCEPT ({', '.join(keys)})"))
+        names = "|".join(map(_literal, self._names))
+        others = joined.colRegex(rf"`(?s)(?!(?:{names})\z).*`")
+        return joined.select(*(quoted(name) for name in self._names), others)
+
+
+def _literal(name: str) -> str:
+    r"""The regular expression of Java that only this name matches: a name may have all signs, also ``\E``."""
+    return "\\Q" + name.replace("\\E", "\\E\\\\E\\Q") + "\\E"
 
 
 def _with_quotes(frame: DataFrame, side: Range) -> Range:

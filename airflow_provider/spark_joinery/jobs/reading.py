@@ -129,6 +129,8 @@ def skipping_option(options: str) -> str | None:
 def _value(spark: SparkSession, key: str) -> str | None:
     if key == "user.timezone":
         return _jvm_time_zone(spark)
+    if key == "spark-major-version":
+        return spark.version.partition(".")[0]
     names = (key,) if key.startswith("spark.") else (key, f"spark.hadoop.{key}")
     return next((value for name in names if (value := _setting(spark, name)) is not None), None)
 

@@ -24,7 +24,7 @@
     {%- do conditions.append(joinery.column('l', key.left) ~ ' = ' ~ joinery.column('r', key.right)) -%}
   {%- endfor -%}
 select{{ ' /*+ RUNTIME_FILTER(' ~ alias ~ ') */' if joinery.mode() == 'extension' else '' }}
-  {{ joinery.join_left_columns(join) }}
+  {{ joinery.join_left_columns(join, left) }}
   {%- for item in chosen %},
   {{ joinery.column('r', item.column) }} as {{ joinery.quoted(item.alias) }}
   {%- endfor %}

@@ -12,10 +12,11 @@
   {%- set keys = joinery.tested_columns(name, 'partition_by', partition_by) -%}
   {%- set starts, ends = joinery.tested_column(name, 'start', start), joinery.tested_column(name, 'end', end) -%}
   {%- set before = '<=' if bounds == '[]' else '<' %}
-select * except (__joinery_earlier, __joinery_is_open, __joinery_last_end), 'overlaps an earlier interval' as joinery_problem
+select __joinery_row.*, 'overlaps an earlier interval' as joinery_problem
 from (
   select
-    *,
+    struct(*) as __joinery_row,
+    {{ starts }} as __joinery_start,
     count(*) over earlier as __joinery_earlier,
     bool_or({{ ends }} is null) over earlier as __joinery_is_open,
     max({{ ends }}) over earlier as __joinery_last_end
@@ -25,7 +26,7 @@ from (
     {%- if keys %}partition by {{ keys | join(', ') }} {% endif -%}
     order by {{ starts }} asc nulls first rows between unbounded preceding and 1 preceding)
 )
-where __joinery_earlier > 0 and ({{ starts }} is null or __joinery_is_open or {{ starts }} {{ before }} __joinery_last_end)
+where __joinery_earlier > 0 and (__joinery_start is null or __joinery_is_open or __joinery_start {{ before }} __joinery_last_end)
 union all
 select *, 'ends before it starts' as joinery_problem
 from {{ model }}

@@ -1,12 +1,14 @@
 {# All left columns as SQL. Rows without a left side have their keys from the right, as under USING, where both sides call them
    alike: those keys then stand first. #}
-{% macro join_left_columns(join) %}
+{% macro join_left_columns(join, left) %}
   {%- set keys, merged = [], [] -%}
   {%- for key in join.on if join.how in ['right', 'full'] and joinery.same_name(key.left, key.right) -%}
     {%- set of_right = joinery.column('r', key.right) -%}
-    {%- do keys.append(joinery.quoted(key.left)) -%}
+    {%- do keys.append(key.left) -%}
     {%- do merged.append((of_right if join.how == 'right' else 'coalesce(' ~ joinery.column('l', key.left) ~ ', ' ~ of_right ~ ')')
       ~ ' as ' ~ joinery.quoted(key.left)) -%}
   {%- endfor -%}
-  {{ return(merged | join(', ') ~ ', l.* except (' ~ keys | join(', ') ~ ')' if keys else 'l.*') }}
+  {%- if not keys -%}{{ return('l.*') }}{%- endif -%}
+  {%- set others = joinery.columns_except(joinery.column_types(left).keys() | list, keys, 'l.') -%}
+  {{ return((merged + ([others] if others else [])) | join(', ')) }}
 {% endmacro %}

@@ -21,7 +21,7 @@
     'bounds': bounds, 'on': joinery.read_keys('range_join', on), 'how': how} -%}
   {%- set chosen = joinery.read_join_columns('range_join', join, columns, left, right) -%}
 select{{ ' /*+ RANGE_JOIN(r) */' if joinery.mode() == 'extension' else '' }}
-  {{ joinery.join_left_columns(join) }}
+  {{ joinery.join_left_columns(join, left) }}
   {%- for item in chosen %},
   {{ joinery.column('r', item.column) }} as {{ joinery.quoted(item.alias) }}
   {%- endfor %}

@@ -6,9 +6,9 @@
   {%- set asc = window.order[0].direction == 'asc' -%}
   {%- set below = joinery.halo_offset(window.frame.preceding if asc else window.frame.following, '-') -%}
   {%- set above = joinery.halo_offset(window.frame.following if asc else window.frame.preceding, '+') -%}
-select * except (__joinery_part), __joinery_part <> __joinery_part_id as __joinery_expanded_row
+select *, __joinery_part <> __joinery_part_id as __joinery_expanded_row
     from (
-      select * except (__joinery_q, __joinery_first, __joinery_last), explode(sequence(
+      select *, explode(sequence(
         {%- if above %}
         if(__joinery_q is null or {{ value }} is null, __joinery_part, least(__joinery_part,
           size(filter(__joinery_q, __joinery_b -> __joinery_b{{ above }} < {{ value }} and __joinery_b{{ above }} >= __joinery_b)))),

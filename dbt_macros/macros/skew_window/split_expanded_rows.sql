@@ -8,13 +8,13 @@
   {%- set part = (window.key_columns + ['__joinery_part']) | join(', ') -%}
   {%- set from_last = joinery.order_sql(window.order, window.order_columns, reversed=asc) -%}
   {%- set from_first = joinery.order_sql(window.order, window.order_columns, reversed=not asc) -%}
-select * except (__joinery_part), __joinery_part <> __joinery_part_id as __joinery_expanded_row
+select *, __joinery_part <> __joinery_part_id as __joinery_expanded_row
     from (
-      select * except (__joinery_first, __joinery_last, __joinery_up, __joinery_down), explode(sequence(
+      select *, explode(sequence(
         if(__joinery_down <= {{ down }}, __joinery_first, __joinery_part),
         if(__joinery_up <= {{ up }}, __joinery_last, __joinery_part))) as __joinery_part_id
       from (
-        select * except (__joinery_q),
+        select *,
           {{ joinery.split_rank(up, part, from_last) }} as __joinery_up,
           {{ joinery.split_rank(down, part, from_first) }} as __joinery_down
         from (

@@ -4,7 +4,10 @@
    boundaries that are stale, foreign or different on each evaluation change the balance, never a result. An expression may end in a
    comment, which the line ends. #}
 {% macro split_window(window, boundaries) %}
-select * except (__joinery_part_id, __joinery_expanded_row)
+  {%- set hidden = ['__joinery_q', '__joinery_part', '__joinery_first', '__joinery_last', '__joinery_part_id', '__joinery_expanded_row']
+    + (['__joinery_up', '__joinery_down'] if window.frame.type == 'rows' else []) -%}
+  {%- set known = window.types.keys() | list + window.expressions | map(attribute='name') | list if window.types else [] -%}
+select {{ joinery.columns_except(known, hidden) }}
 from (
   select
     *

@@ -10,7 +10,7 @@
   {%- endif -%}
   {%- set is_new = joinery.is_new(time, watermark) -%}
   {%- set keys = (window.key_columns + [joinery.quoted(time) ~ ' >= ' ~ watermark]) | join(', ') -%}
-  {{ return('(select * except (__joinery_age) from (select *, row_number() over (partition by ' ~ keys ~ ' order by '
-    ~ joinery.order_sql(window.order, window.order_columns, reversed=true) ~ ') as __joinery_age from ' ~ window.relation
-    ~ ') where ' ~ is_new ~ ' or __joinery_age <= ' ~ reach ~ ')') }}
+  {{ return('(select __joinery_row.* from (select struct(*) as __joinery_row, row_number() over (partition by ' ~ keys ~ ' order by '
+    ~ joinery.order_sql(window.order, window.order_columns, reversed=true) ~ ') as __joinery_age, ' ~ is_new ~ ' as __joinery_is_new from '
+    ~ window.relation ~ ') where __joinery_is_new or __joinery_age <= ' ~ reach ~ ')') }}
 {% endmacro %}

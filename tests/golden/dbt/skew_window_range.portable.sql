@@ -1,13 +1,13 @@
-select * except (__joinery_part_id, __joinery_expanded_row)
+select `flight_id`, `origin`, `carrier`, `departs_at`, `dep_delay`, `average_delay`
 from (
   select
     *,
     avg(dep_delay)
       over w as `average_delay`
   from (
-    select * except (__joinery_part), __joinery_part <> __joinery_part_id as __joinery_expanded_row
+    select *, __joinery_part <> __joinery_part_id as __joinery_expanded_row
     from (
-      select * except (__joinery_q, __joinery_first, __joinery_last), explode(sequence(
+      select *, explode(sequence(
         __joinery_part,
         if(__joinery_q is null or `departs_at` is null, __joinery_part, greatest(__joinery_part,
           size(filter(__joinery_q, __joinery_b -> coalesce(__joinery_b - interval 2 hour <= `departs_at` or __joinery_b - interval 2 hour > __joinery_b, true))))))) as __joinery_part_id

@@ -1,17 +1,17 @@
-select * except (__joinery_part_id, __joinery_expanded_row)
+select `flight_id`, `origin`, `carrier`, `departs_at`, `dep_delay`, `average_delay`
 from (
   select
     *,
     avg(dep_delay)
       over w as `average_delay`
   from (
-    select * except (__joinery_part), __joinery_part <> __joinery_part_id as __joinery_expanded_row
+    select *, __joinery_part <> __joinery_part_id as __joinery_expanded_row
     from (
-      select * except (__joinery_first, __joinery_last, __joinery_up, __joinery_down), explode(sequence(
+      select *, explode(sequence(
         if(__joinery_down <= 0, __joinery_first, __joinery_part),
         if(__joinery_up <= 9999, __joinery_last, __joinery_part))) as __joinery_part_id
       from (
-        select * except (__joinery_q),
+        select *,
           row_number() over (partition by `carrier`, __joinery_part order by `departs_at` desc nulls last, `flight_id` desc nulls last) as __joinery_up,
           1 as __joinery_down
         from (

@@ -1,7 +1,7 @@
 package io.github.sparkjoinery
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.joinery.{InnermostParser, JoineryConf, PrunePartitions}
+import org.apache.spark.sql.joinery.{EarlyRules, InnermostParser, JoineryConf, PrunePartitions}
 
 import io.github.sparkjoinery.execution.{BufferShuffles, InsertCodegenBoundaries, ShuffleWidth}
 import io.github.sparkjoinery.filters.rules._
@@ -96,7 +96,7 @@ object Capabilities {
     // LAST JOIN and ASOF JOIN
     extensions.injectFunction(LastJoinOrder.function)
     extensions.injectFunction(LastJoinAsOf.function)
-    extensions.injectHintResolutionRule(_ => lastJoins.rule(RefuseTimeWindows))
+    EarlyRules.inject(extensions)(lastJoins.rule(RefuseTimeWindows))
     extensions.injectResolutionRule(_ => lastJoins.rule(ResolveLastJoinOrder))
     extensions.injectResolutionRule(_ => lastJoins.rule(KeepMatchCondition))
     extensions.injectResolutionRule(_ => lastJoins.rule(ResolveLastJoinAsOf))
@@ -117,8 +117,10 @@ object Capabilities {
 
     // range joins
     extensions.injectResolutionRule(_ => rangeJoins.rule(ResolveRangeJoinHint))
-    extensions.injectPreCBORule(_ => rangeJoins.rule(ApplyToSubqueryJoins(UseStoredRangeIndex, DistributeRangeJoin.concerns)))
-    extensions.injectPreCBORule(_ => rangeJoins.rule(ApplyToSubqueryJoins(DistributeRangeJoin, DistributeRangeJoin.concerns)))
+    extensions.injectPreCBORule(_ =>
+      rangeJoins.rule(ApplyToSubqueryJoins(UseStoredRangeIndex, DistributeRangeJoin.concerns)))
+    extensions.injectPreCBORule(_ =>
+      rangeJoins.rule(ApplyToSubqueryJoins(DistributeRangeJoin, DistributeRangeJoin.concerns)))
     extensions.injectPlannerStrategy(_ => rangeJoins.strategy(RangeJoinStrategy))
     extensions.injectQueryStagePrepRule(_ => rangeJoins.rule(SplitSkewedRangeJoin))
 

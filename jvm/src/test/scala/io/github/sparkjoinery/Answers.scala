@@ -11,7 +11,7 @@ object Answers {
 
   /** Each row's text by its first column. */
   def rowsById(answer: DataFrame): Map[Any, Seq[String]] =
-    answer.collect().toSeq.groupMap(_.get(0))(text)
+    answer.collect().toSeq.groupBy(_.get(0)).map { case (id, rows) => id -> rows.map(text) }
 
   def text(value: Any): String = value match {
     case null => "NULL"

@@ -9,9 +9,10 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 /** Rules of a capability on a Spark that lacks a method that they call. */
 class CapabilitySuite extends AnyFunSuite {
   private val plan: LogicalPlan = OneRowRelation()
+  private val replaced: LogicalPlan = Range(0, 1, 1, None)
 
   private object Replaces extends Rule[LogicalPlan] {
-    override def apply(plan: LogicalPlan): LogicalPlan = Range(0, 1, 1, None)
+    override def apply(plan: LogicalPlan): LogicalPlan = replaced
   }
 
   private object Fails extends Rule[LogicalPlan] {
@@ -24,7 +25,7 @@ class CapabilitySuite extends AnyFunSuite {
 
   test("a rule that works is applied, under its own name") {
     val rule = new Capability("tests").rule[LogicalPlan](Replaces)
-    assert(rule(plan) == Replaces(plan))
+    assert(rule(plan) == replaced)
     assert(rule.ruleName == Replaces.ruleName)
   }
 

@@ -7,8 +7,7 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.SparkEnv
-import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.joinery.SparkEvents
+import org.apache.spark.sql.joinery.{DataFrame, SparkEvents, SparkSession}
 
 /** A suite with the one Spark session that all suites share: local, with Joinery's extension loaded. */
 trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {

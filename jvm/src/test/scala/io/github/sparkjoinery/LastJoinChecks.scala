@@ -78,7 +78,7 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
 
   /** The physical plan, the final one if the query is adaptive and has run. */
   protected def plan(query: DataFrame): SparkPlan =
-    stripAQEPlan(query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan)
+    stripAQEPlan(query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan)
 
   /** Names of all operators of a plan, subqueries included; without what marks, or separates, generated code. */
   protected def operators(query: DataFrame): Seq[String] =

@@ -2,7 +2,8 @@ package io.github.sparkjoinery
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.functions._
+import org.apache.spark.sql.functions
+import org.apache.spark.sql.functions.{window => _, _}
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Observation}
 
 import io.github.sparkjoinery.implicits._
@@ -54,11 +55,15 @@ class LastJoinDataFrameSuite extends LastJoinChecks {
     assert(observation.get == Map("rows" -> 5))
   }
 
-  test("as of a time window, of which Spark makes a column") {
-    val asOf = AsOf(window(timestamp_seconds(col("departs")), "1 hour")("start"))
+  test("as of a time window, of which Spark makes a column", SinceSpark40) {
+    val asOf = AsOf(functions.window(timestamp_seconds(col("departs")), "1 hour")("start"))
     for (joined <- Seq(
         () => flights.lastJoin(weather, Seq("origin"), asOf, col("observed")),
-        () => flights.lastJoin(weather, Seq("origin"), window(timestamp_seconds(col("observed")), "1 hour")("start")),
+        () =>
+          flights.lastJoin(
+            weather,
+            Seq("origin"),
+            functions.window(timestamp_seconds(col("observed")), "1 hour")("start")),
         () => flights.lastJoin(weather, Seq("origin"), window_time(col("w"))),
         () => flights.lastJoin(weather, Seq("origin"), AsOf(window_time(col("w"))), col("observed"))
       ))

@@ -55,11 +55,11 @@ class Pairwise(
 
   private def openPairs: mutable.LinkedHashSet[Pair] = {
     val all = for {
-      Seq((a, xs), (b, ys)) <- (common ++ own).combinations(2).toSeq if !apart(Set(a, b))
+      Seq((a, xs), (b, ys)) <- (common ++ own).combinations(2).toVector if !apart(Set(a, b))
       x <- xs
       y <- ys if allowed(Map(a -> x, b -> y))
     } yield ordered(a -> x, b -> y)
-    mutable.LinkedHashSet.from(random.shuffle(all))
+    mutable.LinkedHashSet(random.shuffle(all): _*)
   }
 
   private def agrees(values: Case, shared: Case): Boolean = shared.forall { case (name, value) =>
@@ -77,11 +77,11 @@ class Pairwise(
       case (name, choices) :: rest =>
         random.shuffle(choices.filter(choice => allowed(values + (name -> choice))))
           .sortBy(choice => -values.count(item => open.contains(ordered(item, name -> choice))))
-          .iterator.flatMap(choice => complete(values + (name -> choice), rest, open)).nextOption()
+          .iterator.map(choice => complete(values + (name -> choice), rest, open)).find(_.isDefined).flatten
     }
 
   private def pairs(values: Case): Seq[Pair] =
-    values.toSeq.combinations(2).map(pair => ordered(pair.head, pair(1))).toSeq
+    values.toSeq.combinations(2).map(pair => ordered(pair.head, pair(1))).toVector
 
   private def ordered(a: (String, String), b: (String, String)): Pair = if (a._1 < b._1) Seq(a, b) else Seq(b, a)
 }

@@ -23,7 +23,7 @@ class StageLinks extends QueryExecutionListener with AdaptiveSparkPlanHelper {
   private val wrong = new ConcurrentLinkedQueue[String]
 
   /** What was found since this was asked last. */
-  def found(): Seq[String] = Iterator.continually(wrong.poll()).takeWhile(_ != null).toSeq
+  def found(): Seq[String] = Iterator.continually(wrong.poll()).takeWhile(_ != null).toVector
 
   override def onSuccess(name: String, query: QueryExecution, nanoseconds: Long): Unit =
     for {

@@ -57,7 +57,7 @@ object ArtifactStore extends Logging {
       val (damaged, rest) = tried.span(_.isLeft)
       val all = newer ++ damaged.flatMap(_.left.toOption).toSeq
       val reason = all.map(_.reason).mkString("; ")
-      rest.nextOption().flatMap(_.toOption).map(_.standingFor(all)).map { version =>
+      rest.take(1).toVector.headOption.flatMap(_.toOption).map(_.standingFor(all)).map { version =>
         logWarning(s"$artifact: $reason; version ${version.name} is used")
         version
       }.getOrElse(throw new DamagedArtifactException(if (all.length == 1) reason

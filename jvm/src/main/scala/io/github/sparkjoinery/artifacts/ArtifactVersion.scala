@@ -93,7 +93,7 @@ class ArtifactVersion(val folder: Path, val name: String, json: JsonNode, val st
   def count(name: String): Long = number(json, name)
   def has(name: String): Boolean = json.hasNonNull(name)
   def names(name: String): Seq[String] = texts(json, name)
-  def lists(name: String): Seq[Seq[String]] = elements(json, name).map(_.elements().asScala.map(_.asText).toSeq)
+  def lists(name: String): Seq[Seq[String]] = elements(json, name).map(_.elements().asScala.map(_.asText).toVector)
 }
 
 case class StoredFile(path: String, length: Long, sha256: String)

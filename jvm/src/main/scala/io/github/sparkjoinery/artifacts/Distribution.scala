@@ -21,7 +21,7 @@ object Distribution {
 
   /** Returns the key columns and the time column of a version. */
   def columns(version: ArtifactVersion): (Seq[String], String) =
-    (version.spec.path("partition_by").elements().asScala.map(_.asText).toSeq, version.spec.path("order_by").asText)
+    (version.spec.path("partition_by").elements().asScala.map(_.asText).toVector, version.spec.path("order_by").asText)
 
   /**
    * Reads the hot keys of a version.

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.artifacts
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BoundReference, Expression, Predicate}
-import org.apache.spark.sql.execution.datasources.{FileIndex, FilePruningRunner, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -22,13 +22,13 @@ class FrozenFileIndex private (val index: FileIndex) extends FileIndex {
 
   /** Returns the files that pass the predicates on partition columns and on `_metadata`. */
   override def listFiles(partitions: Seq[Expression], data: Seq[Expression]): Seq[PartitionDirectory] = {
-    val files = new FilePruningRunner(data)
-    partitions.reduceOption(And).fold(directories) { condition =>
+    val kept = partitions.reduceOption(And).fold(directories) { condition =>
       val passes = Predicate.createInterpreted(condition.transform { case column: Attribute =>
         BoundReference(partitionSchema.fieldNames.indexOf(column.name), column.dataType, nullable = true)
       })
       directories.filter(directory => passes.eval(directory.values))
-    }.map(files.prune)
+    }
+    MetadataFilters.prune(kept, data)
   }
   override def rootPaths: Seq[Path] = index.rootPaths
   override def inputFiles: Array[String] = directories.flatMap(_.files).map(_.getPath.toUri.toString).toArray

@@ -7,7 +7,7 @@ import scala.util.Using
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
-import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.joinery.SparkSession
 
 /**
  * Compares Spark's settings at build time with those of the query. Some settings change which values the same files
@@ -19,7 +19,8 @@ object ReadingSettings {
 
   /**
    * @param key
-   *   the setting's name; `user.timezone` is the JVM's time zone, other names without `spark.` are Hadoop's
+   *   the setting's name; `user.timezone` is the JVM's time zone, `spark-major-version` the first number of Spark's
+   *   version, other names without `spark.` are Hadoop's
    * @param default
    *   its value in a Spark version that does not know it; None if that is unknown
    * @param formats
@@ -93,13 +94,15 @@ object ReadingSettings {
           else if (before.isDefined && before.zip(after).exists { case (a, b) => a.equalsIgnoreCase(b) }) None
           else Some(
             s"${setting.key} was ${before.getOrElse("unknown")} when it was built, and is ${after.getOrElse("unknown")} now")
-        }.nextOption()
+        }.take(1).toVector.headOption
     }
 
-  private def now(key: String, session: SparkSession): Option[String] =
-    if (key == "user.timezone") Some(TimeZone.getDefault.toZoneId.getId)
-    else session.conf.getOption(key).orElse(if (key.startsWith("spark.")) None
-    else Option(session.sessionState.newHadoopConf().get(key)))
+  private def now(key: String, session: SparkSession): Option[String] = key match {
+    case "user.timezone" => Some(TimeZone.getDefault.toZoneId.getId)
+    case "spark-major-version" => Some(session.version.takeWhile(_ != '.'))
+    case _ if key.startsWith("spark.") => session.conf.getOption(key)
+    case _ => session.conf.getOption(key).orElse(Option(session.sessionState.newHadoopConf().get(key)))
+  }
 
   /**
    * Splits a type into words: `struct<a:date>` gives struct, a, date. A field named like a type can only refuse a

@@ -16,7 +16,7 @@ object Seal {
   def has(json: Array[Byte]): Boolean = Field.findFirstIn(text(json)).isDefined
 
   /** True if the description has a checksum and it does not match. */
-  def isBroken(json: Array[Byte]): Boolean = Field.findAllMatchIn(text(json)).toSeq match {
+  def isBroken(json: Array[Byte]): Boolean = Field.findAllMatchIn(text(json)).toList match {
     case Seq() => false
     case Seq(seal) =>
       val blank = text(json).patch(seal.start(1), Blank, Blank.length)

@@ -10,8 +10,8 @@ import org.apache.hadoop.security.UserGroupInformation
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.SparkSession
 
 /**
  * One query's access to the artifact store, as the query's user and within a time limit. Background threads do the
@@ -143,7 +143,7 @@ object StoreAccess extends Logging {
     case wrapped: java.lang.reflect.UndeclaredThrowableException if wrapped.getCause != null => reason(wrapped.getCause)
     case other =>
       val message =
-        Option(other.getMessage).fold("")(text => ": " + text.linesIterator.nextOption().getOrElse("").take(200))
+        Option(other.getMessage).fold("")(text => ": " + text.linesIterator.take(1).mkString.take(200))
       s"${other.getClass.getSimpleName}$message"
   }
 }

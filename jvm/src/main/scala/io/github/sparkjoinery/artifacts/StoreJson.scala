@@ -44,7 +44,7 @@ object StoreJson {
   def texts(node: JsonNode, field: String): Seq[String] = elements(node, field).map(_.asText)
 
   def elements(node: JsonNode, field: String): Seq[JsonNode] = child(node, field) match {
-    case value if value.isArray => value.elements().asScala.toSeq
+    case value if value.isArray => value.elements().asScala.toVector
     case _ => throw new DamagedArtifactException(s"'$field' in its description is not a list")
   }
 }

@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation}
+import org.apache.spark.sql.joinery.SparkSession
 
 /**
  * Source files that an artifact does not cover.
@@ -164,7 +164,7 @@ object Validity {
       if (deep) files ++ folders.flatMap(status => filesOf(fs, status.getPath, deep)) else files
     } else {
       val files = if (deep) fs.listFiles(folder, true) else fs.listLocatedStatus(folder)
-      Iterator.continually(files).takeWhile(_.hasNext).map(_.next()).filter(_.isFile).toSeq
+      Iterator.continually(files).takeWhile(_.hasNext).map(_.next()).filter(_.isFile).toVector
     }
 
   // In Spark 4.3 a setting says which names are hidden. If it is set, nothing is hidden here: a file too many is safe.

@@ -27,7 +27,7 @@ case class MightContain(hash: Expression, filter: Expression, pauses: Boolean) e
   // Spark would evaluate common parts of two tests ahead of both: a key, which may throw, or a filter without a value.
   override def alwaysEvaluatedInputs: Seq[Expression] = Nil
   override def branchGroups: Seq[Seq[Expression]] = Nil
-  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = this
+  def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): MightContain = this
 
   override def left: Expression = hash
   override def right: Expression = filter

@@ -14,9 +14,8 @@ import org.apache.spark.sql.types.{DataType, Decimal, LongType}
  * @param descending
  *   true if greater values give smaller longs
  */
-case class OrderedLong(child: Expression, descending: Boolean = false) extends UnaryExpression {
+case class OrderedLong(child: Expression, descending: Boolean = false) extends UnaryExpression with NullForNull {
 
-  override def nullIntolerant: Boolean = true
   override def dataType: DataType = LongType
 
   override protected def nullSafeEval(value: Any): Any = {

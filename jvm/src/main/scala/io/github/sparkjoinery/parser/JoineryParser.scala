@@ -28,8 +28,12 @@ class JoineryParser(spark: ParserInterface = new SparkSqlParser) extends SparkSq
     val text = StatementText.substituted(sqlText)
     if (JoinWords.mayHaveLastJoin(text) && JoineryConf.lastJoinEnabled ||
       JoinWords.mayHaveAsOfJoin(text) && JoineryConf.asOfJoinEnabled) {
-      try call(new LastJoinParser)
-      catch { case NoLastJoin => call(spark) }
+      val parser = new LastJoinParser
+      try {
+        val parsed = call(parser)
+        parser.astBuilder.refusal.foreach(error => throw error)
+        parsed
+      } catch { case NoLastJoin => call(spark) }
     } else {
       call(spark)
     }

@@ -23,7 +23,7 @@ class JoineryException(val condition: String, text: String, origin: Origin, of: 
     origin.line,
     origin.startPosition,
     None,
-    Some(JoineryException.ErrorClass),
+    UserError.errorClass,
     Map(
       "errorMessage" -> JoineryException.message(of, condition, text, origin),
       "condition" -> JoineryException.nameOf(of, condition)),
@@ -34,15 +34,10 @@ class JoineryException(val condition: String, text: String, origin: Origin, of: 
 }
 
 object JoineryException {
-  // PySpark and Connect look up the error class in Spark's own list and fail if it is missing. Our condition is
-  // therefore a parameter. Spark shows the message of this class as it is, without a prefix.
-  private val ErrorClass = "_LEGACY_ERROR_USER_RAISED_EXCEPTION"
-
   private def nameOf(of: String, condition: String) = s"JOINERY_$of.$condition"
 
   private def message(of: String, condition: String, text: String, origin: Origin): String = {
-    val place = origin.getQueryContext.headOption.map(context => "\n" + context.summary).getOrElse("")
-    s"[${nameOf(of, condition)}] $text$place"
+    s"[${nameOf(of, condition)}] $text${PlaceInText.show(origin)}"
   }
 
   /** The SQLSTATE that Spark uses for errors of the same kind. */

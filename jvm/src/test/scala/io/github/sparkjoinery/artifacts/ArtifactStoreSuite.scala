@@ -96,7 +96,7 @@ class ArtifactStoreSuite extends StoreOfOneFilter {
           pointer,
           JavaFiles.readString(pointer).replaceAll(
             sha256,
-            s"\"version_sha256\":\"${StoreLayout.sha256(deep.getBytes)}\""))
+            s""""version_sha256":"${StoreLayout.sha256(deep.getBytes)}""""))
       })
   )
 

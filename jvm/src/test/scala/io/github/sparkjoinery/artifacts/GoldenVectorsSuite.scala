@@ -15,7 +15,7 @@ class GoldenVectorsSuite extends AnyFunSuite {
 
   private def vectors(name: String): Seq[JsonNode] = {
     val file = new File(sys.props("joinery.root"), s"tests/golden/$name.json")
-    val found = mapper.readTree(file).elements().asScala.toSeq
+    val found = mapper.readTree(file).elements().asScala.toVector
     assert(found.nonEmpty, s"no vectors in $file")
     found
   }

@@ -29,7 +29,7 @@ object SpecificationHash {
   /** Writes JSON with one spelling per value: sorted keys, no white space, no nulls in objects, plain decimals. */
   def canonicalJson(value: JsonNode): String = value match {
     case node if node.isObject =>
-      node.properties().asScala.toSeq
+      node.properties().asScala.toVector
         .filterNot(_.getValue.isNull)
         .sortBy(_.getKey)
         .map { field => s"${text(field.getKey)}:${canonicalJson(field.getValue)}" }

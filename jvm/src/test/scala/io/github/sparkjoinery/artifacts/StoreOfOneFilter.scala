@@ -33,7 +33,7 @@ trait StoreOfOneFilter extends StoredFilters {
   protected def buildAnother(change: ObjectNode => Unit = _ => ()): JavaPath = buildTableFilter("dim", Seq("k"))(change)
 
   protected def deleteRecursively(folder: JavaPath): Unit = if (JavaFiles.exists(folder)) {
-    JavaFiles.walk(folder).iterator.asScala.toSeq.reverse.foreach(path => JavaFiles.delete(path))
+    JavaFiles.walk(folder).iterator.asScala.toVector.reverse.foreach(path => JavaFiles.delete(path))
   }
 
   protected def dataOf(version: JavaPath): JavaPath =

@@ -69,7 +69,8 @@ trait StoredArtifacts extends LastJoinChecks {
   /** Lists a version's data, which is below this folder of it, in the order of the files' names. */
   protected def listData(version: JavaPath, json: ObjectNode, folder: String = "data"): Seq[String] = {
     val files = json.withArray[com.fasterxml.jackson.databind.node.ArrayNode]("files")
-    JavaFiles.list(version.resolve(folder)).iterator.asScala.filter(_.toString.endsWith(".parquet")).toSeq.sorted.map {
+    JavaFiles.list(version.resolve(folder)).iterator.asScala.filter(
+      _.toString.endsWith(".parquet")).toVector.sorted.map {
       file =>
         val bytes = JavaFiles.readAllBytes(file)
         val path = s"$folder/${file.getFileName}"

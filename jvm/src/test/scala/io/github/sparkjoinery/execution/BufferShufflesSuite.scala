@@ -22,7 +22,7 @@ class BufferShufflesSuite extends JoinerySession with AdaptiveSparkPlanHelper {
   private val Stock = "SELECT t.id, t.pad, q.q FROM trades t JOIN quotes q USING (k, at)"
 
   private def plan(answer: DataFrame) =
-    answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan
+    answer.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan
 
   private def exchanges(answer: DataFrame): Seq[ShuffleExchangeExec] = collect(plan(answer)) {
     case exchange: ShuffleExchangeExec => exchange

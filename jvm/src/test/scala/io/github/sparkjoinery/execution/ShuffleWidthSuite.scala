@@ -45,7 +45,7 @@ class ShuffleWidthSuite extends JoinerySession with AdaptiveSparkPlanHelper {
   }
 
   private def exchanges(answer: DataFrame): Seq[ShuffleExchangeExec] = collect(
-    answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan) {
+    answer.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan) {
     case exchange: ShuffleExchangeExec => exchange
   }
 

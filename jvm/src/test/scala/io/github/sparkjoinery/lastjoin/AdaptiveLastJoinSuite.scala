@@ -65,7 +65,7 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
   }
 
   private def initialPlan(query: DataFrame): Seq[String] =
-    query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan.collectFirst {
+    query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan.collectFirst {
       case adaptive: AdaptiveSparkPlanExec => adaptive.initialPlan.collect { case node => node.nodeName }
     }.get
 

@@ -1,6 +1,6 @@
 package io.github.sparkjoinery.lastjoin
 
-import org.apache.spark.sql.classic.DataFrame
+import org.apache.spark.sql.joinery.DataFrame
 
 import io.github.sparkjoinery.lastjoin.exec.CarryOverExec
 import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm, Pairwise}

@@ -77,7 +77,7 @@ class LastJoinFailureSuite extends LastJoinChecks {
     }
   }
 
-  private def conditionOf(query: => Any): String = intercept[Exception with SparkThrowable](query).getCondition
+  private def conditionOf(query: => Any): String = intercept[Exception with SparkThrowable](query).getErrorClass
 
   private def fails(
       on: String,

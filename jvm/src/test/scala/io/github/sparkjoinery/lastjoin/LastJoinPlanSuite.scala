@@ -1,13 +1,13 @@
 package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
-import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ReusedExchangeExec}
+import org.apache.spark.sql.joinery.DataFrame
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoin
-import io.github.sparkjoinery.{Answers, LastJoinChecks, OnDefaultLine}
+import io.github.sparkjoinery.{Answers, LastJoinChecks, OnDefaultLine, SinceSpark40}
 
 /** What becomes of a LAST JOIN between the parser and its operator, without adaptive execution. */
 class LastJoinPlanSuite extends LastJoinChecks {
@@ -141,7 +141,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
     }
   }
 
-  test("without equality: the right side broadcast, or both sides in one partition") {
+  test("without equality: the right side broadcast, or both sides in one partition", SinceSpark40) {
     val query = s"SELECT f.id, w.v ${from("w.ts", "w.ts < f.ts AND w.v <> f.k")}"
     val answer = s"SELECT f.id, w.v ${oracle("ts < f.ts AND v <> f.k")}"
     checkLastJoin(query, answer, "BroadcastLastJoin")
@@ -151,7 +151,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
     }
   }
 
-  test("a partition of the right side too large to hash is merged") {
+  test("a partition of the right side too large to hash is merged", SinceSpark40) {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.joinery.lastJoin.maxHashPartition" -> "10") {
       val query = s"SELECT f.id, w.v $asOf"
       checkLastJoin(query, s"SELECT f.id, w.v $asOfOracle", "SortMergeLastJoin")
@@ -234,7 +234,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
       }
     }
 
-  test("a predicate of ON on left columns does not remove left rows") {
+  test("a predicate of ON on left columns does not remove left rows", SinceSpark40) {
     checkLastJoin(
       s"SELECT f.id, w.v ${from("w.ts", "f.k = w.k AND f.id > 20")}",
       s"SELECT f.id, w.v ${oracle("f.k = k AND f.id > 20")}",
@@ -248,7 +248,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
     }
   }
 
-  test("a column of the right side that is the same in each row is still NULL where nothing matches") {
+  test("a column of the right side that is the same in each row is still NULL where nothing matches", SinceSpark40) {
     checkLastJoin(
       "SELECT f.id, w.c FROM flights f LAST JOIN (SELECT k, ts, 'x' AS c FROM weather) w ORDER BY w.ts ON f.k = w.k AND w.ts < f.ts - 20",
       "SELECT id, w.c FROM flights f LEFT JOIN LATERAL (SELECT 'x' AS c FROM weather WHERE f.k = k AND ts < f.ts - 20 LIMIT 1) w",
@@ -315,7 +315,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
     test(s"EXPLAIN FORMATTED of $operator shows keys, order and condition") {
       val all = from("w.ts", "f.k = w.k AND w.ts <= f.ts AND w.ts >= f.ts - 5 AND w.v > f.k")
       val shown = sql(s"EXPLAIN FORMATTED SELECT /*+ $hint(w) */ f.id, w.v $all").head().getString(0)
-      val details = shown.linesIterator.dropWhile(!_.matches(s"\\(\\d+\\) $operator.*")).take(7).toSeq
+      val details = shown.linesIterator.dropWhile(!_.matches(s"\\(\\d+\\) $operator.*")).take(7).toVector
       for ((label, content) <- Seq(
           "Left keys" -> "k",
           "Right keys" -> "k",

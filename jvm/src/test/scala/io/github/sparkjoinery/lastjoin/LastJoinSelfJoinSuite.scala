@@ -1,7 +1,6 @@
 package io.github.sparkjoinery.lastjoin
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.functions._
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoin
@@ -27,7 +26,7 @@ class LastJoinSelfJoinSuite extends LastJoinChecks {
       withConf("spark.sql.autoBroadcastJoinThreshold" -> threshold, "spark.sql.adaptive.enabled" -> adaptive) {
         val query = joined
         assert(Answers.rows(query) == answer)
-        val optimized = query.asInstanceOf[classic.DataFrame].queryExecution.optimizedPlan
+        val optimized = query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.optimizedPlan
         val sides = optimized.collectWithSubqueries { case join: LastJoin =>
           join.left.outputSet.intersect(join.right.outputSet)
         }

@@ -21,7 +21,7 @@ class Numbers extends TableProvider {
     new Table with SupportsRead {
       override def name: String = "numbers"
       override def schema: StructType = one
-      override def capabilities: util.Set[TableCapability] = util.Set.of(TableCapability.BATCH_READ)
+      override def capabilities: util.Set[TableCapability] = util.Collections.singleton(TableCapability.BATCH_READ)
       override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = () =>
         new Scan {
           override def readSchema: StructType = one

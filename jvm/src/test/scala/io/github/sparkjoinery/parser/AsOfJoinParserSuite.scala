@@ -2,7 +2,7 @@ package io.github.sparkjoinery.parser
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 
-import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
+import io.github.sparkjoinery.{Answers, AsOfJoinChecks, SinceSpark40}
 
 /** Every way to write an ASOF JOIN. The oracle is `JOIN LATERAL (... ORDER BY ... LIMIT 1)`. */
 class AsOfJoinParserSuite extends AsOfJoinChecks {
@@ -20,7 +20,7 @@ class AsOfJoinParserSuite extends AsOfJoinChecks {
     s"SELECT $ColumnsOf FROM l $kind JOIN LATERAL (SELECT * FROM r WHERE $match0 AND $on ORDER BY $order LIMIT 1) r ON true"
 
   private def same(from: String, oracle: String): Unit =
-    test(from)(checkAsOfJoin(s"SELECT $ColumnsOf FROM $from", oracle))
+    test(from, SinceSpark40)(checkAsOfJoin(s"SELECT $ColumnsOf FROM $from", oracle))
 
   for ((op, order) <- Seq(">=" -> "r.ts DESC", ">" -> "r.ts DESC", "<=" -> "r.ts", "<" -> "r.ts")) {
     val reversed = op.replace('<', '~').replace('>', '<').replace('~', '>')
@@ -45,7 +45,7 @@ class AsOfJoinParserSuite extends AsOfJoinChecks {
   same("l ASOF JOIN r MATCH_CONDITION (id >= v)", lateral("", "l.id >= r.v", "r.v DESC"))
   same("l ASOF JOIN r MATCH_CONDITION (15 >= r.ts) ON l.k = r.k", lateral("", "r.ts <= 15", "r.ts DESC", "l.k = r.k"))
 
-  test("USING: the columns of a join with USING, and qualified ones of either side") {
+  test("USING: the columns of a join with USING, and qualified ones of either side", SinceSpark40) {
     for ((kind, join) <- Seq("ASOF" -> "", "LEFT ASOF" -> "LEFT")) {
       checkAsOfJoin(
         s"SELECT *, l.k AS lk FROM l $kind JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k)",
@@ -66,7 +66,7 @@ class AsOfJoinParserSuite extends AsOfJoinChecks {
     assert(rows == Seq("(1, 1)", "(2, 1)", "(3, 1)"))
   }
 
-  test("chains, with other joins and LAST JOIN") {
+  test("chains, with other joins and LAST JOIN", SinceSpark40) {
     checkAsOfJoin(
       "SELECT l.id, r.v, s.w, x.v AS y FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k LEFT JOIN s ON s.v = r.v " +
         "LEFT ASOF JOIN r x MATCH_CONDITION (l.ts < x.ts) LAST JOIN r z ORDER BY z.ts ON z.k = l.k",
@@ -75,7 +75,7 @@ class AsOfJoinParserSuite extends AsOfJoinChecks {
     )
   }
 
-  test("in subqueries, common table expressions and pipes") {
+  test("in subqueries, common table expressions and pipes", SinceSpark40) {
     val ids = Seq("(1)", "(2)")
     for (query <- Seq(
         "WITH q AS (SELECT l.id FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k)) SELECT * FROM q",
@@ -114,7 +114,7 @@ class AsOfJoinParserSuite extends AsOfJoinChecks {
     }
   }
 
-  test("a script, EXECUTE IMMEDIATE and a view, which keeps the user's text") {
+  test("a script, EXECUTE IMMEDIATE and a view, which keeps the user's text", SinceSpark40) {
     val query =
       "SELECT l.id, r.v FROM lt l\n left asof -- !\n JOIN rt r MATCH_CONDITION (l.ts >= r.ts) USING (k) WHERE id = 1"
     withTables("v", "lt", "rt") {

@@ -4,7 +4,7 @@ import java.lang.reflect.{InvocationTargetException, Proxy}
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.parser.{NamedParameterContext, ParserInterface}
+import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.execution.SparkSqlParser
 
 import io.github.sparkjoinery.JoinerySession
@@ -54,8 +54,6 @@ class JoineryParserSuite extends JoinerySession {
   test("every kind of text goes to the delegate's method for it") {
     assert(recorded(parser.parseQuery("SELECT 1")) == Seq("parseQuery" -> "SELECT 1"))
     assert(recorded(parser.parseExpression("a.last + 1")) == Seq("parseExpression" -> "a.last + 1"))
-    assert(recorded(parser.parsePlanWithParameters("SELECT 1", NamedParameterContext(Map.empty))) ==
-      Seq("parsePlanWithParameters" -> "SELECT 1"))
   }
 
   test("a LAST JOIN does not reach the delegate, nor does its error") {

@@ -3,7 +3,7 @@ package io.github.sparkjoinery.parser
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.DataFrame
 
-import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.{Answers, LastJoinChecks, SinceSpark40}
 
 /** Parameters, which Spark puts into a statement's text before it parses it, or binds in its analyzer. */
 class LastJoinParametersSuite extends LastJoinChecks {
@@ -121,7 +121,7 @@ class LastJoinParametersSuite extends LastJoinChecks {
   both("a missing parameter is Spark's error") {
     val error = intercept[Exception with SparkThrowable](
       spark.sql("SELECT * FROM l l LAST JOIN r ORDER BY r.ts * :sign ON l.k = r.k", Map("other" -> 1)).collect())
-    assert(error.getCondition == "UNBOUND_SQL_PARAMETER" && error.getMessage.contains("sign"))
+    assert(error.getErrorClass == "UNBOUND_SQL_PARAMETER" && error.getMessage.contains("sign"))
   }
 
   test("an error behind a parameter points at the user's text") {
@@ -129,13 +129,13 @@ class LastJoinParametersSuite extends LastJoinChecks {
       spark.sql(
         "SELECT :long FROM l l LAST JOIN r ORDER BY r.ts * :sign ON l.k = r.nope",
         Map[String, Any]("sign" -> 1, "long" -> "something long")))
-    assert(error.getCondition.startsWith("UNRESOLVED_COLUMN"))
+    assert(error.getErrorClass.startsWith("UNRESOLVED_COLUMN"))
     assert(error.getQueryContext.head.fragment == "r.nope")
   }
 
-  test("mixed kinds of parameters are Spark's error") {
+  test("mixed kinds of parameters are Spark's error", SinceSpark40) {
     val error = intercept[Exception with SparkThrowable](
       spark.sql("SELECT ? FROM l l LAST JOIN r ORDER BY r.ts * :sign ON l.k = r.k", Map("sign" -> 1)))
-    assert(error.getCondition == "INVALID_QUERY_MIXED_QUERY_PARAMETERS")
+    assert(error.getErrorClass == "INVALID_QUERY_MIXED_QUERY_PARAMETERS")
   }
 }

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.parser
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 
-import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.{Answers, LastJoinChecks, SinceSpark40}
 
 /** LAST JOIN inside statements that hold a query, or its text. */
 class LastJoinStatementsSuite extends LastJoinChecks {
@@ -46,7 +46,7 @@ class LastJoinStatementsSuite extends LastJoinChecks {
     }
   }
 
-  test("CACHE TABLE, and the cached answer") {
+  test("CACHE TABLE, and the cached answer", SinceSpark40) {
     withTables("t") {
       sql(s"CACHE TABLE t AS $query")
       check("SELECT * FROM t")
@@ -55,7 +55,7 @@ class LastJoinStatementsSuite extends LastJoinChecks {
     }
   }
 
-  test("a script, with a loop, a variable and a condition") {
+  test("a script, with a loop, a variable and a condition", SinceSpark40) {
     check(s"""BEGIN
              |  DECLARE n INT DEFAULT 0;
              |  FOR x AS (SELECT count(r.ts) AS c FROM l l LAST JOIN r ORDER BY r.ts USING (k)) DO SET n = x.c; END FOR;
@@ -65,13 +65,13 @@ class LastJoinStatementsSuite extends LastJoinChecks {
              |END""".stripMargin)
   }
 
-  test("EXECUTE IMMEDIATE, with parameters") {
+  test("EXECUTE IMMEDIATE, with parameters", SinceSpark40) {
     check(s"EXECUTE IMMEDIATE '$query'")
     check("EXECUTE IMMEDIATE 'SELECT l.id, r.ts FROM l l LAST JOIN r ORDER BY r.ts * ? ON l.k = r.k AND r.ts > ?' USING 1, 0")
     check("EXECUTE IMMEDIATE 'SELECT l.id, r.ts FROM l l LAST JOIN r ORDER BY r.ts * :n ON l.k = r.k' USING 1 AS n")
   }
 
-  test("DECLARE and SET of a variable, and settings that only contain the words") {
+  test("DECLARE and SET of a variable, and settings that only contain the words", SinceSpark40) {
     sql("DECLARE OR REPLACE VARIABLE n BIGINT DEFAULT 0")
     sql(s"SET VAR n = (SELECT sum(ts) FROM ($query))")
     assert(Answers.rows(sql("SELECT n")) == Seq("(5)"))
@@ -100,7 +100,7 @@ class LastJoinStatementsSuite extends LastJoinChecks {
     }
   }
 
-  test("a SQL function") {
+  test("a SQL function", SinceSpark40) {
     withTables("lt", "rt") {
       sql("CREATE TABLE lt USING parquet AS SELECT * FROM l")
       sql("CREATE TABLE rt USING parquet AS SELECT * FROM r")
@@ -132,7 +132,7 @@ class LastJoinStatementsSuite extends LastJoinChecks {
     }
   }
 
-  test("a script with several of them, one of them in a string, one an alias") {
+  test("a script with several of them, one of them in a string, one an alias", SinceSpark40) {
     check(s"""BEGIN
              |  DECLARE t STRING DEFAULT 'l LAST JOIN r';
              |  IF EXISTS (SELECT 1 FROM l AS last JOIN r ON last.k = r.k) AND t = 'l LAST JOIN r' THEN

@@ -5,7 +5,7 @@ import org.antlr.v4.runtime.{CharStreams, Token}
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 
 import io.github.sparkjoinery.lastjoin.logical.{AsOfRight, LastJoinRight}
-import io.github.sparkjoinery.{Answers, LastJoinChecks}
+import io.github.sparkjoinery.{Answers, LastJoinChecks, SinceSpark40}
 
 /**
  * LAST JOIN and ASOF JOIN are words of Spark's lexer: whatever that takes for white space may stand between them,
@@ -47,7 +47,7 @@ class LastJoinWordsSuite extends LastJoinChecks {
       lexed(s"LAST${space}JOIN").map(_.getType) == Seq(SqlBaseLexer.LAST, SqlBaseLexer.JOIN)
     }
 
-  test("each character that Spark's lexer takes for white space") {
+  test("each character that Spark's lexer takes for white space", SinceSpark40) {
     assert(whiteSpace.contains("\u00A0") && whiteSpace.contains("\u3000"))
     for (space <- whiteSpace) {
       withClue(f"U+${space.head.toInt}%04X: ") {
@@ -58,7 +58,7 @@ class LastJoinWordsSuite extends LastJoinChecks {
     assert(Answers.rows(sql(lastJoin("l LAST", "JOIN", "\u00A0"))) == answer)
   }
 
-  test("comments in and beside such white space") {
+  test("comments in and beside such white space", SinceSpark40) {
     for (between <- Seq(
         "/**/",
         "\u00A0/* JOIN */\u2003",
@@ -77,7 +77,7 @@ class LastJoinWordsSuite extends LastJoinChecks {
     assert(count("SELECT count(*) FROM l `x`LAST JOIN r USING (k)") == 3)
   }
 
-  test("words that come from variables") {
+  test("words that come from variables", SinceSpark40) {
     withConf(
       "first.word" -> "LAST",
       "second.word" -> "JOIN",
@@ -97,7 +97,7 @@ class LastJoinWordsSuite extends LastJoinChecks {
     assert(Answers.rows(sql("SELECT * FROM v")) == answer)
   }
 
-  test("words from variables in statements that are parsed while another runs") {
+  test("words from variables in statements that are parsed while another runs", SinceSpark40) {
     withConf("first.word" -> "LAST") {
       val query = lastJoin("l ${first.word}", "JOIN", " ")
       withConf("spark.sql.variable.substitute" -> "false")(sql(s"DECLARE OR REPLACE VARIABLE statement = '$query'"))
@@ -115,7 +115,7 @@ class LastJoinWordsSuite extends LastJoinChecks {
     }
   }
 
-  test("a column that is named as a clause, as an operand in ORDER BY") {
+  test("a column that is named as a clause, as an operand in ORDER BY", SinceSpark40) {
     views("offsets" -> "SELECT k, ts AS offset, -ts AS limit FROM r")
     for (order <- Seq(
         "- offset DESC NULLS FIRST",
@@ -159,7 +159,7 @@ class LastJoinWordsSuite extends LastJoinChecks {
       assert(sql(s"SELECT * FROM p JOIN q ON $condition JOIN (SELECT 1) r").count() == pairs, condition)
   }
 
-  test("a field of a VARIANT, or a parameter, that is named as a clause") {
+  test("a field of a VARIANT, or a parameter, that is named as a clause", SinceSpark40) {
     views(
       "variants" -> "SELECT k, ts, parse_json(to_json(named_struct('on', ts, 'offset', ts, 'last', -ts))) AS j FROM r")
     def found(order: String): Seq[String] = Answers.rows(

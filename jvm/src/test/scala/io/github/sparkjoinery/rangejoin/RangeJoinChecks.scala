@@ -25,7 +25,7 @@ trait RangeJoinChecks extends LastJoinChecks {
 
   /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
-    query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan match {
+    query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan match {
       case adaptive: AdaptiveSparkPlanExec => adaptive.initialPlan
       case plan => plan
     }
@@ -34,8 +34,8 @@ trait RangeJoinChecks extends LastJoinChecks {
   private def outcome(query: => DataFrame): Either[String, Seq[String]] = Try(Answers.rows(query)) match {
     case Success(rows) => Right(rows)
     case Failure(error) =>
-      val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toSeq
-      Left(causes.collectFirst { case spark: SparkThrowable if spark.getCondition != null => spark.getCondition }
+      val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toVector
+      Left(causes.collectFirst { case spark: SparkThrowable if spark.getErrorClass != null => spark.getErrorClass }
         .getOrElse(causes.last.toString))
   }
 

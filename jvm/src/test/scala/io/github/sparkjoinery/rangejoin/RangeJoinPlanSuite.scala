@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.{FormattedMode, WholeStageCodegenExec}
 
 import io.github.sparkjoinery.planning.explain.Decision
 import io.github.sparkjoinery.rangejoin.exec.{BroadcastRangeJoinExec, PreservedSidePasses, ShuffledRangeJoinExec}
-import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise}
+import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise, SinceSpark40}
 
 /** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
 class RangeJoinPlanSuite extends EventsAndSpans {
@@ -141,7 +141,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     }
   }
 
-  test("what is left to Spark, and why") {
+  test("what is left to Spark, and why", SinceSpark40) {
     val range = "e.x BETWEEN s.lo AND s.hi"
     checkLeftToSpark("SELECT * FROM events e JOIN spans s ON e.k = s.k AND e.x > s.lo", "open at one end")
     val sums = "(SELECT k, sum(x) AS lo, sum(x) + 5 AS hi FROM events GROUP BY k)"

@@ -16,7 +16,7 @@ class SkewedWindowPlanSuite extends SkewedWindowChecks {
     withHint {
       val windows = s"SELECT /*+ SKEW_WINDOW(4) */ id, k, lag(v) OVER $Unique AS f FROM d"
       val filtered = sql(s"SELECT id, f FROM ($windows) WHERE k = 1")
-      val above = filtered.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.optimizedPlan.collect {
+      val above = filtered.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.optimizedPlan.collect {
         case Filter(condition, child)
             if condition.references.exists(_.name == "k") && child.exists(_.isInstanceOf[Window]) => child
       }

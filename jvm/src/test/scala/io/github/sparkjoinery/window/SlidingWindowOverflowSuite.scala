@@ -66,7 +66,7 @@ class SlidingWindowOverflowSuite extends WindowChecks {
   private def loadSequences(values: Seq[String], seed: Int): Unit = {
     val random = new Random(seed)
     load(
-      for (k <- 0 until 40; i <- 0 until random.between(1, 8))
+      for (k <- 0 until 40; i <- 0 until 1 + random.nextInt(7))
         yield s"(${k * 10 + i}, $k, ${values(random.nextInt(values.length))})",
       "id, k, v")
   }

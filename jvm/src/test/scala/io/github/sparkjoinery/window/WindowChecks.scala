@@ -26,7 +26,7 @@ trait WindowChecks extends LastJoinChecks {
 
   /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
-    query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan match {
+    query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan match {
       case adaptive: AdaptiveSparkPlanExec => adaptive.initialPlan
       case plan => plan
     }
@@ -43,8 +43,8 @@ trait WindowChecks extends LastJoinChecks {
   }
 
   private def condition(error: Throwable): String = {
-    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toSeq.reverse
-    causes.collectFirst { case spark: SparkThrowable if spark.getCondition != null => spark.getCondition }
+    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toVector.reverse
+    causes.collectFirst { case spark: SparkThrowable if spark.getErrorClass != null => spark.getErrorClass }
       .getOrElse(
         """executor driver\): (.*)""".r.findFirstMatchIn(causes.head.toString).fold(causes.head.toString)(_.group(1)))
   }

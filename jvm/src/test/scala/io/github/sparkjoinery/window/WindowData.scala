@@ -75,7 +75,7 @@ object WindowData {
         "0, 1, 2, 3, 4",
         seed - 4)} AS y,
        |${(inputs ++ orders).mkString(",\n")}
-       |FROM (SELECT id, pmod(id * 7919 + ${math.floorMod(
+       |FROM (SELECT id, pmod(id * 7919 + ${java.lang.Math.floorMod(
         seed,
         step)}L, ${step}L) AS x FROM range(0, $rows, 1, 2))""".stripMargin
   }

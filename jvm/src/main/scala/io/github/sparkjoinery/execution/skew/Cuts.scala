@@ -8,6 +8,10 @@ import scala.collection.mutable
  */
 object Cuts {
 
+  /** Returns what belongs to each partition. */
+  def byPartition[T](all: Seq[(Int, T)]): Map[Int, Seq[T]] =
+    all.groupBy(_._1).map { case (partition, of) => partition -> of.map(_._2) }
+
   /**
    * Returns the part of a time: the number of cuts that are not after it.
    *

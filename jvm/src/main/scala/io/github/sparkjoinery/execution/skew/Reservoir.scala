@@ -36,7 +36,7 @@ final class Reservoir[T: ClassTag](size: Int) {
     count += 1
   }
 
-  def kept: Seq[T] = rows.toSeq
+  def kept: Seq[T] = rows.toVector
 
   /** Number of rows that each sampled row represents. */
   def rowsPerKept: Double = count.toDouble / math.max(rows.length, 1)

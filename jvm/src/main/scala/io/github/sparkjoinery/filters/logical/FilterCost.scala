@@ -5,11 +5,12 @@ import java.util.IdentityHashMap
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
-import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftOuter, LeftSingle, RightOuter}
+import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftOuter, RightOuter}
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 
 import io.github.sparkjoinery.expressions.MightContain
 import io.github.sparkjoinery.planning.plans.LeftOuterLike
+import io.github.sparkjoinery.planning.plans.SingleJoin
 
 /**
  * Estimates if a filter saves more than it costs: the bytes read to build it, against the bytes that need not be
@@ -41,7 +42,7 @@ class FilterCost {
 
   /** Bytes of the application side that a filter may keep from the shuffle. */
   private def saved(side: LogicalPlan): BigInt = known(savings, side) {
-    val whole = scans(side, side.outputSet).flatten.maxOption.getOrElse(BigInt(0))
+    val whole = scans(side, side.outputSet).flatten.foldLeft(BigInt(0))(_ max _)
     if (hasPredicate(side)) whole / OfItsRows else whole
   }
 
@@ -129,7 +130,7 @@ object FilterCost extends PredicateHelper with SQLConfHelper {
   /** The conditions of filters that drop rows of a plan. A side that an outer join adds to the other drops none. */
   private def conditions(plan: LogicalPlan): Seq[Expression] = plan match {
     case Filter(condition, child) => condition +: conditions(child)
-    case Join(left, _, LeftOuter | LeftSingle, _, _) => conditions(left)
+    case Join(left, _, LeftOuter | SingleJoin(), _, _) => conditions(left)
     case Join(_, right, RightOuter, _, _) => conditions(right)
     case Join(_, _, FullOuter, _, _) => Nil
     case join: LeftOuterLike => conditions(join.left)

@@ -2,13 +2,13 @@ package io.github.sparkjoinery.filters.logical
 
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, SortMergeJoinExec}
 
+import io.github.sparkjoinery.planning.plans.BroadcastSide
 import io.github.sparkjoinery.planning.plans.{LeftOuterLike, ShuffledLeftOuterLike}
 
 /**
@@ -23,7 +23,7 @@ case class FilterableJoin(
     hint: JoinHint,
     sides: Seq[ApplicationSide])
 
-object FilterableJoin extends JoinSelectionHelper with SQLConfHelper {
+object FilterableJoin extends BroadcastSide with SQLConfHelper {
 
   /** Marks a join whose stored filters are as good as any that a query could build. */
   val HasSufficientFilter: TreeNodeTag[Unit] = TreeNodeTag("joinery_filter_sufficient")
@@ -36,9 +36,9 @@ object FilterableJoin extends JoinSelectionHelper with SQLConfHelper {
 
   def unapply(plan: LogicalPlan): Option[FilterableJoin] = plan match {
     case join: Join if !join.isStreaming =>
-      val left = Option.when(dropsLeft(join.joinType))(ApplicationSide(isLeft = true, join.left, join.right))
-      val right = Option.when(dropsRight(join.joinType))(ApplicationSide(isLeft = false, join.right, join.left))
-      Some(FilterableJoin(join, join.condition, join.hint, (left ++ right).toSeq))
+      val left = if (dropsLeft(join.joinType)) Seq(ApplicationSide(isLeft = true, join.left, join.right)) else Nil
+      val right = if (dropsRight(join.joinType)) Seq(ApplicationSide(isLeft = false, join.right, join.left)) else Nil
+      Some(FilterableJoin(join, join.condition, join.hint, left ++ right))
     case join: LeftOuterLike if !join.isStreaming =>
       Some(FilterableJoin(
         join,
@@ -58,8 +58,8 @@ object FilterableJoin extends JoinSelectionHelper with SQLConfHelper {
   private def isBroadcast(join: Join): Boolean = {
     val otherwise =
       hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint) || hintToShuffleReplicateNL(join.hint)
-    getBroadcastBuildSide(join, hintOnly = true, conf).isDefined ||
-    !otherwise && getBroadcastBuildSide(join, hintOnly = false, conf).isDefined
+    broadcastSide(join, hintOnly = true, conf).isDefined ||
+    !otherwise && broadcastSide(join, hintOnly = false, conf).isDefined
   }
 
   /** True for the operators of joins that shuffle both sides. */

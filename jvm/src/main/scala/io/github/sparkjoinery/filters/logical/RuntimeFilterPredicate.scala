@@ -3,7 +3,7 @@ package io.github.sparkjoinery.filters.logical
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.joinery.FilesOf
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.expressions.{KnownFilter, MightContain}
@@ -50,7 +50,7 @@ object RuntimeFilterPredicate {
    */
   private def isTold(column: Attribute, side: LogicalPlan): Boolean = KeyLineage.trace(column, side).forall { found =>
     found.end match {
-      case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => (files.fileFormat, column.dataType) match {
+      case FilesOf(files) => (files.fileFormat, column.dataType) match {
           case (_: ParquetFileFormat, _: DecimalType) => false
           case (_: ParquetFileFormat, _) => true
           case _ => false

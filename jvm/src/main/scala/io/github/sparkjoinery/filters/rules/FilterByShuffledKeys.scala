@@ -41,14 +41,15 @@ object FilterByShuffledKeys extends Rule[LogicalPlan] with PredicateHelper {
   /** The finished shuffle with the most keys of the other side, and of these the smallest. */
   private def creationOf(filterable: FilterableJoin, side: ApplicationSide): Option[Creation] = {
     val terms = FilterableKeys.between(filterable.condition, side.rows, side.creation)
-    KeySource.findBelow(side.creation, terms.creation)(_.isInstanceOf[LogicalQueryStage]).flatMap {
+    val found = KeySource.findBelow(side.creation, terms.creation)(_.isInstanceOf[LogicalQueryStage]).flatMap {
       case source @ KeySource(LogicalQueryStage(_, physical), found) =>
         ShuffledSide.find(physical, found.map(_._1)).map { shuffled =>
           val keys = shuffled.keys.zip(found).collect { case (Some(key), (_, place)) => (key, place) }
           Creation(shuffled.stage, terms.foundIn(source.copy(keys = keys)))
         }
       case _ => None
-    }.filterNot(_.keys.isEmpty).minByOption(creation => (-creation.keys.keys.length, creation.rows))
+    }.filterNot(_.keys.isEmpty)
+    found.sortBy(creation => (-creation.keys.keys.length, creation.rows)).headOption
   }
 
   private def filtered(join: LogicalPlan, side: ApplicationSide, creation: Creation): LogicalPlan = {

@@ -96,7 +96,7 @@ object FilterShuffledRows extends Rule[SparkPlan] with AdaptiveSparkPlanHelper {
 
   private def hashed(mine: Expression, theirs: Expression): Option[(Expression, Expression)] =
     if (HashedKey.typeOf(mine.dataType) == HashedKey.typeOf(theirs.dataType))
-      HashedKey.hashable(mine).zip(HashedKey.hashable(theirs))
+      for (my <- HashedKey.hashable(mine); their <- HashedKey.hashable(theirs)) yield (my, their)
     else None
 
   /** True if a stage has dropped enough of the rows that it read. */

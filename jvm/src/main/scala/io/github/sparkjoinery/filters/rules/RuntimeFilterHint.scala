@@ -17,7 +17,7 @@ object RuntimeFilterHint {
    * by its name, as no released Spark has it.
    */
   private def isSparks(hint: HintInfo): Boolean =
-    hint.productElementNames.zip(hint.productIterator).contains(("runtimeFilterSource", true))
+    hint.getClass.getMethods.find(_.getName == "runtimeFilterSource").exists(_.invoke(hint) == true)
 }
 
 object ResolveRuntimeFilterHint extends ResolveJoineryHint(

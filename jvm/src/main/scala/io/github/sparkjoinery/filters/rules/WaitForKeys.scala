@@ -68,7 +68,7 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
     private val read = mutable.Set.empty[SparkPlan] // exchanges whose keys are read
     private lazy val places: Map[SparkPlan, Int] = plan.collect {
       case node if node.isInstanceOf[Exchange] || FilterableJoin.isShuffled(node) => node.canonicalized
-    }.groupMapReduce(identity)(_ => 1)(_ + _)
+    }.groupBy(identity).map { case (node, same) => node -> same.length }
 
     def add(join: SparkPlan, filterable: FilterableJoin): SparkPlan = {
       val asked = filterable.sides.filter(isAsked(filterable.hint, _))
@@ -77,17 +77,17 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
         case Some(decided) => sides.find(side => decided.contains(side.isLeft))
             .flatMap(side => creationOf(join, filterable, side).toOption.map(waiting(join, side, _))).getOrElse(join)
         case None =>
-          val outcomes = sides.to(LazyList).map { side =>
-            (
-              side,
-              creationOf(join, filterable, side).flatMap { creation =>
-                missing(join, filterable.hint, side, creation).toLeft(creation)
-              })
+          def outcome(side: ApplicationSide) = creationOf(join, filterable, side).flatMap { creation =>
+            missing(join, filterable.hint, side, creation).toLeft(creation)
+          }
+          // The second side is asked only if the first one gets no filter.
+          val outcomes = sides.foldLeft(Vector.empty[(ApplicationSide, Either[Option[String], Creation])]) {
+            (known, side) => if (known.exists(_._2.isRight)) known else known :+ (side -> outcome(side))
           }
           val found = outcomes.collectFirst { case (side, Right(creation)) => (side, creation) }
           filterable.join.setTagValue(FilterableJoin.Decision, found.map(_._1.isLeft))
           val reasons = outcomes.collectFirst { case (_, Left(Some(reason))) => reason }.toSeq ++
-            Option.when(asked.isEmpty && RuntimeFilterHint.isOn(filterable.hint))(NoSide)
+            (if (asked.isEmpty && RuntimeFilterHint.isOn(filterable.hint)) Seq(NoSide) else Nil)
           record(filterable.join, found.map(_._2), reasons)
           found.fold(join) { case (side, creation) =>
             read += creation.exchange.canonicalized
@@ -136,8 +136,8 @@ object WaitForKeys extends Rule[SparkPlan] with PredicateHelper {
             isKnown(creation))
         unrepeatable.orElse(costly).orElse {
           val others = lowest(join.children(if (side.isLeft) 0 else 1)).filterNot(isSame(_, creation.exchange))
-          Option.when(!insists && others.exists(isShared(_, join)))(
-            "the other side is computed once for several places of the query")
+          if (insists || !others.exists(isShared(_, join))) None
+          else Some("the other side is computed once for several places of the query")
         }.map(reason => Some(s"no filter is built: $reason"))
       }
     }

@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, LogicalQuery
 import org.apache.spark.sql.joinery.JoineryConf
 
 import io.github.sparkjoinery.expressions.SplitBlockFilter
+import io.github.sparkjoinery.planning.CancelledJob
 import io.github.sparkjoinery.planning.explain.RelationName
 
 /**
@@ -66,10 +67,10 @@ object ShuffledKeys extends Logging {
       found.foreach { case (bytes, _) => all.addAll(KeyHashes.ofBytes(bytes, limit)) }
       val extremes = found.map(_._2).reduceOption(_ merge _).getOrElse(new Extremes(bound.tail))
       val tables = stage.logicalLink.toSeq.flatMap(tablesOf).map(RelationName.nameOf).distinct
-      val filter = Option.when(hasKeys)(all).flatMap(_.toFilter).map(filterOf(_, tables.mkString(", ")))
+      val filter = (if (hasKeys) all.toFilter else None).map(filterOf(_, tables.mkString(", ")))
       Some(ShuffledKeys(filter, extremes, tables))
     } catch {
-      case error: SparkException if error.getCondition != "SPARK_JOB_CANCELLED" =>
+      case error: SparkException if !CancelledJob.isCause(error) =>
         logWarning("A query runs without a runtime filter, because its keys could not be read", error)
         None
     }

@@ -2,10 +2,10 @@ package io.github.sparkjoinery.filters.stored
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan}
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.SparkSession
 
 import io.github.sparkjoinery.artifacts.{FileSubsetIndex, Uncovered}
 import io.github.sparkjoinery.expressions.HashedKey

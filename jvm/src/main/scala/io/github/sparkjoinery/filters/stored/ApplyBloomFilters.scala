@@ -10,9 +10,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.FileIndex
 import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.SparkSession
 
 import io.github.sparkjoinery.artifacts.{
   ArtifactStore,
@@ -135,7 +135,10 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
         test: MightContain,
         from: String,
         isNarrow: Boolean,
-        reads: Option[FileIndex])
+        reads: Option[FileIndex]) {
+      def hasKeysOf(other: Condition): Boolean =
+        on == other.on && test.hash.canonicalized == other.test.hash.canonicalized
+    }
 
     private def isNarrow(side: FilteringSide, version: ArtifactVersion): Boolean =
       whereOf(version).isDefined || !side.predicates.exists(isLikelySelective)
@@ -211,9 +214,10 @@ object ApplyBloomFilters extends Rule[LogicalPlan] with JoinSelectionHelper with
 
     private def filtered(join: Join, outcomes: Seq[Either[String, Condition]]): Join = {
       // takes the first of several filters over the same keys, which has the fewest keys
-      val tests =
-        outcomes.collect { case Right(condition) => condition }.distinctBy(c => (c.on, c.test.hash.canonicalized))
-          .filterNot(isThere)
+      val conditions = outcomes.collect { case Right(condition) => condition }
+      val tests = conditions.foldLeft(Vector.empty[Condition]) { (kept, condition) =>
+        if (kept.exists(_.hasKeysOf(condition))) kept else kept :+ condition
+      }.filterNot(isThere)
       def add(side: LogicalPlan): LogicalPlan =
         tests.filter(_.on eq side).map(_.test).reduceOption[Expression](And(_, _)).fold(side)(Filter(_, side))
       val result = if (tests.isEmpty) join else join.copy(left = add(join.left), right = add(join.right))

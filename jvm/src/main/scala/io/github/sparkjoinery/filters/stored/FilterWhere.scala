@@ -11,12 +11,14 @@ import org.apache.spark.sql.catalyst.optimizer._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.RuleExecutor
 import org.apache.spark.sql.catalyst.trees.TreePattern.{CURRENT_LIKE, PLAN_EXPRESSION}
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.CommandExecutionMode
+import org.apache.spark.sql.joinery.SparkSession
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, ReadingSettings, SourceRelation, StoreAccess}
 import io.github.sparkjoinery.planning.plans.ParsedText
+import io.github.sparkjoinery.planning.plans.RulesSince40
+import io.github.sparkjoinery.planning.terms.SessionVariables
 
 /**
  * Checks that a query's predicates imply the `where` of a filter. A filter over some rows of a relation serves only
@@ -90,7 +92,8 @@ object FilterWhere extends PredicateHelper {
   private def dependsOnSession(condition: Expression): Boolean =
     !condition.deterministic || condition.containsAnyPattern(CURRENT_LIKE, PLAN_EXPRESSION) || condition.exists {
       case cast: Cast => Cast.needsTimeZone(cast.child.dataType, cast.dataType) || isSpecialDay(cast)
-      case _: TimeZoneAwareExpression | _: UserDefinedExpression | _: VariableReference => true
+      case _: TimeZoneAwareExpression | _: UserDefinedExpression => true
+      case other if SessionVariables.isOne(other) => true
       case Literal(_, TimestampType) => true
       case _ => false
     }
@@ -122,7 +125,7 @@ object FilterWhere extends PredicateHelper {
 
   private object Simplify extends RuleExecutor[LogicalPlan] {
     override protected def batches: Seq[Batch] = Seq(
-      Batch("Finish", Once, ReplaceExpressions, RewriteWithExpression),
+      Batch("Finish", Once, ReplaceExpressions +: RulesSince40.common: _*),
       Batch(
         "Simplify",
         FixedPoint(20),

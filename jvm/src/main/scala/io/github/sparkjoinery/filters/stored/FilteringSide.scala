@@ -37,7 +37,7 @@ case class FilteringSide(
         source.nameOf(column) == name && HashedKey.typeOf(column.dataType).exists(_.catalogString == hashed) &&
         HashedKey.typeOf(column.dataType) == HashedKey.typeOf(key.dataType)
       }.flatMap { case (column, key) =>
-        HashedKey.hashable(column).zip(HashedKey.hashable(key)).map { case (mine, theirs) => HashedPair(mine, theirs) }
+        for (mine <- HashedKey.hashable(column); theirs <- HashedKey.hashable(key)) yield HashedPair(mine, theirs)
       }
     }
     if (columns.isEmpty || types.length != columns.length || !found.forall(_.isDefined)) {

@@ -44,7 +44,7 @@ class TimeSlices(
         val fromStore =
           parts.keys.flatMap(partition => stored.flatMap(_.partitions.get(partition)).map(partition -> _)).toMap
         val others = parts.keys.filterNot(fromStore.contains).toSeq.sorted
-        val times = if (others.isEmpty) fromStore else fromStore ++ sample(others).groupMap(_._1)(_._2)
+        val times = if (others.isEmpty) fromStore else fromStore ++ Cuts.byPartition(sample(others))
         parts.map { case (partition, count) =>
           partition -> Cuts.quantiles(times.getOrElse(partition, Nil).sortBy(_._1), count)
         }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{ConstraintHelper, Join, JoinHint, LogicalPlan}
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.joinery.Collations
 import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
@@ -197,7 +197,7 @@ object LastJoinTerms extends PredicateHelper with ConstraintHelper {
    * its broadcast.
    */
   private def isKey(key: Expression): Boolean =
-    UnsafeRowUtils.isBinaryStable(key.dataType) && RowOrdering.isOrderable(key.dataType) &&
+    Collations.isBinaryStable(key.dataType) && RowOrdering.isOrderable(key.dataType) &&
       !SubqueryExpression.hasSubquery(key)
 
   private def asOfBound(
@@ -205,13 +205,10 @@ object LastJoinTerms extends PredicateHelper with ConstraintHelper {
       ascending: Boolean,
       rightOrder: Monotone)(comparison: Expression): Option[AsOf] = {
     def bound(right: Expression, left: Expression, strict: Boolean): Option[AsOf] =
-      Option.when(right.dataType == left.dataType && canEvaluate(right, join.right) &&
-        isHarmless(right, join.order.head.child) &&
-        rightOrder.direction(right).contains(1) && left.references.nonEmpty && canEvaluate(left, join.left))(AsOf(
-        comparison,
-        left,
-        right,
-        strict))
+      if (right.dataType == left.dataType && canEvaluate(right, join.right) &&
+        isHarmless(right, join.order.head.child) && rightOrder.direction(right).contains(1) &&
+        left.references.nonEmpty && canEvaluate(left, join.left)) Some(AsOf(comparison, left, right, strict))
+      else None
 
     comparison match {
       case LessThanOrEqual(a, b) => if (ascending) bound(a, b, strict = false) else bound(b, a, strict = false)
@@ -239,7 +236,7 @@ object LastJoinTerms extends PredicateHelper with ConstraintHelper {
    */
   def tieBreaker(right: LogicalPlan): Option[SortOrder] = {
     val hashed =
-      right.output.filter(a => UnsafeRowUtils.isBinaryStable(a.dataType) && RowOrdering.isOrderable(a.dataType))
-    Option.when(hashed.nonEmpty)(SortOrder(new XxHash64(hashed), Ascending))
+      right.output.filter(a => Collations.isBinaryStable(a.dataType) && RowOrdering.isOrderable(a.dataType))
+    if (hashed.nonEmpty) Some(SortOrder(new XxHash64(hashed), Ascending)) else None
   }
 }

@@ -118,8 +118,8 @@ object CheckAsOfJoin extends Rule[LogicalPlan] with PredicateHelper {
       join.failAnalysis(
         "JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE",
         Map(
-          "joinCondition" -> s"\"${toPrettySQL(condition)}\"",
-          "conditionType" -> s"\"${condition.dataType.sql}\""))
+          "joinCondition" -> ("\"" + toPrettySQL(condition) + "\""),
+          "conditionType" -> ("\"" + condition.dataType.sql + "\"")))
     }
 
   private def checkOn(condition: Expression, sides: Seq[LogicalPlan]): Unit = {

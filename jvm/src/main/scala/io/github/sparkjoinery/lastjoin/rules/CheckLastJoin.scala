@@ -14,7 +14,7 @@ import io.github.sparkjoinery.planning.JoineryException.fail
 object CheckLastJoin extends (LogicalPlan => Unit) {
 
   override def apply(plan: LogicalPlan): Unit =
-    if (plan.containsPattern(LastJoin.Pattern)) plan.foreachWithSubqueries(check)
+    if (plan.containsPattern(LastJoin.Pattern)) plan.collectWithSubqueries { case node => check(node) }
 
   private def check(plan: LogicalPlan): Unit = plan match {
     case join @ Join(_, MarkedRight(mark), LeftOuter, _, _) =>

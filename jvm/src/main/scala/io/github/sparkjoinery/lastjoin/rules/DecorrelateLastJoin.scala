@@ -2,17 +2,13 @@ package io.github.sparkjoinery.lastjoin.rules
 
 import org.apache.spark.sql.catalyst.analysis.{EliminateSubqueryAliases, EliminateView}
 import org.apache.spark.sql.catalyst.expressions.{SubExprUtils, SubqueryExpression}
-import org.apache.spark.sql.catalyst.optimizer.{
-  InlineCTE,
-  OptimizeOneRowRelationSubquery,
-  PullOutNestedDataOuterRefExpressions,
-  PullupCorrelatedPredicates
-}
+import org.apache.spark.sql.catalyst.optimizer.{InlineCTE, OptimizeOneRowRelationSubquery, PullupCorrelatedPredicates}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinRight
+import io.github.sparkjoinery.planning.plans.RulesSince40
 
 /**
  * Decorrelates the left side and the ON of LAST JOINs in subqueries, as Spark does for a LEFT OUTER JOIN. The left side
@@ -24,19 +20,15 @@ import io.github.sparkjoinery.lastjoin.logical.LastJoinRight
  */
 private[rules] object DecorrelateLastJoin extends Rule[LogicalPlan] {
 
-  private val rules: Seq[Rule[LogicalPlan]] = Seq(
-    EliminateSubqueryAliases,
-    EliminateView,
-    InlineCTE(),
-    OptimizeOneRowRelationSubquery,
-    PullOutNestedDataOuterRefExpressions,
-    PullupCorrelatedPredicates)
+  private val rules: Seq[Rule[LogicalPlan]] =
+    Seq(EliminateSubqueryAliases, EliminateView, InlineCTE(), OptimizeOneRowRelationSubquery) ++
+      RulesSince40.beforeDecorrelation :+ PullupCorrelatedPredicates
 
   override def apply(plan: LogicalPlan): LogicalPlan = if (isNeeded(plan)) decorrelated(plan) else plan
 
   private def isNeeded(plan: LogicalPlan): Boolean = {
     var found = false
-    plan.foreachWithSubqueries {
+    plan.collectWithSubqueries {
       case join @ Join(_, _: LastJoinRight, LeftOuter, _, _) => found ||= SubExprUtils.hasOuterReferences(join)
       case _ =>
     }

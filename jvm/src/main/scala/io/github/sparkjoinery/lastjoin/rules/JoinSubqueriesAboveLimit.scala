@@ -4,12 +4,13 @@ import org.apache.spark.sql.catalyst.analysis.{EliminateSubqueryAliases, Elimina
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
 import org.apache.spark.sql.catalyst.optimizer.{
   OptimizeOneRowRelationSubquery,
-  PullOutNestedDataOuterRefExpressions,
   PullupCorrelatedPredicates,
   RewritePredicateSubquery
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+
+import io.github.sparkjoinery.planning.plans.RulesSince40
 
 /**
  * {{{
@@ -26,14 +27,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
  */
 private[rules] object JoinSubqueriesAboveLimit {
 
-  private val rules: Seq[Rule[LogicalPlan]] = Seq(
-    EliminateSubqueryAliases,
-    EliminateView,
-    OptimizeOneRowRelationSubquery,
-    PullOutNestedDataOuterRefExpressions,
-    PullupCorrelatedPredicates,
-    RewritePredicateSubquery
-  )
+  private val rules: Seq[Rule[LogicalPlan]] =
+    Seq(EliminateSubqueryAliases, EliminateView, OptimizeOneRowRelationSubquery) ++
+      RulesSince40.beforeDecorrelation ++ Seq(PullupCorrelatedPredicates, RewritePredicateSubquery)
 
   def apply(project: Project): LogicalPlan =
     if (project.child.exists(isLimit) && project.projectList.exists(

@@ -130,7 +130,7 @@ object LastJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQLC
   /** Bytes of the largest partition: measured if the side is shuffled already, else estimated. */
   private def largestPartition(right: LogicalPlan): BigInt = right match {
     case LogicalQueryStage(_, stage: ShuffleQueryStageExec) if stage.isMaterialized && stage.mapStats.isDefined =>
-      BigInt(stage.mapStats.get.bytesByPartitionId.maxOption.getOrElse(0L))
+      BigInt(stage.mapStats.get.bytesByPartitionId.foldLeft(0L)(_ max _))
     case _ => right.stats.sizeInBytes / conf.numShufflePartitions
   }
 

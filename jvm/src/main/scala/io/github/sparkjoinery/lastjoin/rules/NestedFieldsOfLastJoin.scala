@@ -24,7 +24,9 @@ object NestedFieldsOfLastJoin extends Rule[LogicalPlan] {
     rewritePlanIfSubsetFieldsUsed(project, used, Nil).getOrElse(project)
 
   private object Ours {
-    def unapply(node: LogicalPlan): Option[Seq[Expression]] =
-      Option.when(node.isInstanceOf[LastJoin] || node.isInstanceOf[LastRowPerKey])(node.expressions)
+    def unapply(node: LogicalPlan): Option[Seq[Expression]] = node match {
+      case _: LastJoin | _: LastRowPerKey => Some(node.expressions)
+      case _ => None
+    }
   }
 }

@@ -56,9 +56,11 @@ object PlanAsOfJoin extends Rule[LogicalPlan] {
       joinType: JoinType,
       hint: JoinHint): LogicalPlan = {
     val bare = EliminateHintsBelowJoin(Join(left, right, LeftOuter, Some(condition), hint))
-    val order = Option.when(sides.order.references.nonEmpty)(
-      if (sides.backward) SortOrder(sides.order, Ascending) else SortOrder(sides.order, Descending, NullsFirst, Nil))
-    val join = LastJoin(bare.left, bare.right, order.toSeq, bare.condition, bare.hint)
+    val order =
+      if (sides.order.references.isEmpty) Nil
+      else if (sides.backward) Seq(SortOrder(sides.order, Ascending))
+      else Seq(SortOrder(sides.order, Descending, NullsFirst, Nil))
+    val join = LastJoin(bare.left, bare.right, order, bare.condition, bare.hint)
     ComputeBelowLastJoin(join) match {
       case computed @ Project(_, join: LastJoin) if joinType == Inner => computed.copy(child = inner(join))
       case join: LastJoin if joinType == Inner => inner(join)

@@ -34,7 +34,7 @@ object PlanLastJoin extends Rule[LogicalPlan] {
    * Rejects a mark on the left side without a join. It cannot be checked earlier, because the join might still follow.
    */
   private def checked(plan: LogicalPlan): LogicalPlan = {
-    plan.foreachWithSubqueries {
+    plan.collectWithSubqueries {
       case left: LastJoinLeft => JoineryException.fail(
           "MISPLACED_AS_OF",
           s"${LastJoinAsOf.Name} stands alone in the filter of a LAST JOIN's left side: left.filter(${LastJoinAsOf.Name}(...))" +

@@ -56,7 +56,7 @@ object PushBelowLastJoin extends Rule[LogicalPlan] with AliasHelper {
       case MaybeProject(list, join) if sort.global && list.forall(_.forall(_.deterministic)) =>
         val aliases = getAliasMap(list.getOrElse(Nil))
         val order = sort.order.map(term => term.copy(replaceAlias(term.child, aliases), sameOrderExpressions = Nil))
-        Option.when(order.forall(term => term.deterministic && isOver(term, join.left)))((list, join, order))
+        if (order.forall(term => term.deterministic && isOver(term, join.left))) Some((list, join, order)) else None
       case _ => None
     }
   }

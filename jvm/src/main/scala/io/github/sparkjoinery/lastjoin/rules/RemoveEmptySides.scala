@@ -3,7 +3,8 @@ package io.github.sparkjoinery.lastjoin.rules
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, QueryStageExec}
 
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms, LastRowPerKey}
 import io.github.sparkjoinery.planning.terms.MayFail
@@ -36,8 +37,11 @@ object RemoveEmptySides extends Rule[LogicalPlan] {
 
   private def isEmpty(side: LogicalPlan): Boolean = side match {
     case local: LocalRelation => local.data.isEmpty && !local.isStreaming
-    case stage: LogicalQueryStage => stage.isMaterialized && stage.stats.rowCount.contains(BigInt(0))
+    case stage: LogicalQueryStage => isThere(stage.physicalPlan) && stage.stats.rowCount.contains(BigInt(0))
     case _: Project | _: Filter | _: LastRowPerKey => isEmpty(side.children.head)
     case _ => false
   }
+
+  private def isThere(plan: SparkPlan): Boolean =
+    plan.collectFirst { case stage: QueryStageExec => stage.isMaterialized }.contains(true)
 }

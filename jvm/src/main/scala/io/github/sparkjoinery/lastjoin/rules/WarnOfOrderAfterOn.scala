@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Sort}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.github.sparkjoinery.lastjoin.logical.{LastJoin, OrderAfterOn}
+import io.github.sparkjoinery.planning.PlaceInText
 
 /**
  * Finds `l LAST JOIN r ON ... ORDER BY r.ts`, where the ORDER BY comes after ON and sorts the result. It logs a warning
@@ -12,13 +13,12 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, OrderAfterOn}
 object WarnOfOrderAfterOn extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    plan.foreachWithSubqueries {
+    plan.collectWithSubqueries {
       case sort: Sort if sort.global =>
         joinBelow(sort.child).foreach { join =>
           if (join.order.isEmpty && sort.order.exists(_.references.intersect(join.right.outputSet).nonEmpty)) {
             OrderAfterOn.mark(join)
-            val place = join.origin.getQueryContext.headOption.map(context => "\n" + context.summary).getOrElse("")
-            logWarning(s"LAST JOIN: ${OrderAfterOn.Note}$place")
+            logWarning(s"LAST JOIN: ${OrderAfterOn.Note}${PlaceInText.show(join.origin)}")
           }
         }
       case _ =>

@@ -30,7 +30,8 @@ private[lastjoin] class LeftBatch(
   private val longs = UnsafeProjection.create(
     Seq(terms.leftLongKey.getOrElse(Literal(0L)), terms.leftLongTime.getOrElse(Literal(0L))),
     left)
-  private val rowKey = Option.when(terms.leftLongKey.isEmpty)(UnsafeProjection.create(terms.leftKeys, left))
+  private val rowKey =
+    if (terms.leftLongKey.isEmpty) Some(UnsafeProjection.create(terms.leftKeys, left)) else None
   private val rowTime =
     terms.asOf.filter(_ => terms.leftLongTime.isEmpty).map(time => UnsafeProjection.create(Seq(time), left))
   private val reader = relation.reader(terms.timeOrder(right).orNull)

@@ -33,7 +33,7 @@ private[lastjoin] class PartRowIterator(
         next_ = row
     }
     if (next_ == null && rest == null) {
-      rest = before.fold(Iterator.empty[InternalRow])(_.drain().map { row => carried += 1; row })
+      rest = before.fold(Iterator.empty: Iterator[InternalRow])(_.drain().map { row => carried += 1; row })
     }
     next_ != null || rest.hasNext
   }

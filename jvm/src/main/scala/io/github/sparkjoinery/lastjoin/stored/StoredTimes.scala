@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.adaptive.ShuffleQueryStageExec
 
-import io.github.sparkjoinery.execution.skew.StoredHotKeys
+import io.github.sparkjoinery.execution.skew.{Cuts, StoredHotKeys}
 
 /**
  * Times of one side's hot keys, from its distribution in the artifact store, so that no sample is needed.
@@ -41,6 +41,6 @@ object StoredTimes {
         case (values, weight) if values(1) != null =>
           values.head.asInstanceOf[Int] -> (values(1).asInstanceOf[Long], weight)
       }
-      StoredTimes(relation, times.groupMap(_._1)(_._2).map { case (partition, of) => partition -> of.sortBy(_._1) })
+      StoredTimes(relation, Cuts.byPartition(times).map { case (partition, of) => partition -> of.sortBy(_._1) })
     }
 }

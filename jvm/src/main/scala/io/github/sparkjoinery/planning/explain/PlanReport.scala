@@ -37,7 +37,8 @@ object PlanReport extends AdaptiveSparkPlanHelper {
    */
   def readFrom(plan: SparkPlan): Seq[PlanReport] = {
     val (rewritten, others) = entries(plan).partition(_.kind == AsOfJoin)
-    others ++ rewritten.distinctBy(_.reason).map(_.copy(kind = "join"))
+    others ++ rewritten.map(_.reason).distinct.flatMap(reason => rewritten.find(_.reason == reason)).map(_.copy(kind =
+      "join"))
   }
 
   private val AsOfJoin = "as-of join"

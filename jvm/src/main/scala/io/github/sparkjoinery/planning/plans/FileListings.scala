@@ -3,8 +3,9 @@ package io.github.sparkjoinery.planning.plans
 import java.util.IdentityHashMap
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.joinery.FilesOf
+import org.apache.spark.sql.joinery.SparkSession
 
 import io.github.sparkjoinery.artifacts.FrozenFileIndex
 
@@ -19,7 +20,10 @@ class FileListings {
 
   /** Replaces the index of each matching scan in a plan and its subqueries by one that is listed once. */
   def replaceIn(plan: LogicalPlan)(isOne: FileIndex => Boolean): LogicalPlan = plan.transformDownWithSubqueries {
-    case leaf @ LogicalRelation(files: HadoopFsRelation, _, _, _, _) if !leaf.isStreaming && isOne(files.location) =>
-      leaf.copy(relation = listed(files))
+    case leaf: LogicalRelation if !leaf.isStreaming =>
+      leaf match {
+        case FilesOf(files) if isOne(files.location) => leaf.copy(relation = listed(files))
+        case _ => leaf
+      }
   }
 }

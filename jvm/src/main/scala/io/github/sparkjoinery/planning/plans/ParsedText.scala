@@ -5,11 +5,12 @@ import java.util.Locale
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat
 import org.apache.spark.sql.execution.datasources.json.JsonFileFormat
-import org.apache.spark.sql.execution.datasources.xml.XmlFileFormat
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.FilesOf
+import org.apache.spark.sql.sources.DataSourceRegister
 
 /**
  * Recognizes tables of CSV, JSON and XML. Spark parses only the columns that a query reads, and these columns decide
@@ -19,12 +20,12 @@ import org.apache.spark.sql.internal.SQLConf
 object ParsedText extends SQLConfHelper {
 
   private def isParsed(files: HadoopFsRelation): Boolean = files.fileFormat match {
-    case _: CSVFileFormat | _: JsonFileFormat | _: XmlFileFormat => true
+    case format: DataSourceRegister => Set("csv", "json", "xml")(format.shortName())
     case _ => false
   }
 
   def isIn(plan: LogicalPlan): Boolean = plan.collectLeaves().exists {
-    case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => isParsed(files)
+    case FilesOf(files) => isParsed(files)
     case _ => false
   }
 

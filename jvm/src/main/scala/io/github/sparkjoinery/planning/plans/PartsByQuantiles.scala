@@ -3,8 +3,8 @@ package io.github.sparkjoinery.planning.plans
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.ApproximatePercentile
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.SparkSession
 import org.apache.spark.sql.types.{ArrayType, DoubleType}
 
 /**
@@ -26,8 +26,8 @@ case class PartsByQuantiles(partitions: Int) {
   def labels: Seq[Int] = {
     def partitionOf(label: Int): Int =
       Pmod(new Murmur3Hash(Seq(Literal(label))), Literal(partitions)).eval().asInstanceOf[Int]
-    val free = scala.collection.mutable.Set.from(0 until partitions)
-    Iterator.from(0).filter(label => free.remove(partitionOf(label))).take(parts).toSeq.sortBy(partitionOf)
+    val free = scala.collection.mutable.Set(0 until partitions: _*)
+    Iterator.from(0).filter(label => free.remove(partitionOf(label))).take(parts).toVector.sortBy(partitionOf)
   }
 
   /**

@@ -3,7 +3,8 @@ package io.github.sparkjoinery.planning.plans
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Range}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
-import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{FileIndex, InMemoryFileIndex}
+import org.apache.spark.sql.joinery.FilesOf
 
 import io.github.sparkjoinery.artifacts.{FrozenFileIndex, TableSnapshot}
 
@@ -14,7 +15,7 @@ import io.github.sparkjoinery.artifacts.{FrozenFileIndex, TableSnapshot}
 object PinnedTable {
 
   def isPinned(leaf: LogicalPlan): Boolean = leaf match {
-    case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => isListed(files.location)
+    case FilesOf(files) => isListed(files.location)
     // Versions, such as Iceberg snapshots, can be compared. A table that a MERGE is about to replace has no version.
     case relation: DataSourceV2Relation => TableSnapshot.versionOf(relation.table).isDefined
     case cached: InMemoryRelation => isKept(cached)

@@ -5,12 +5,12 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.{Expression, SparkPartitionID, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, LogicalQueryStage}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.{ColumnarToRowTransition, LogicalRDD, SparkPlan, WholeStageCodegenExec}
+import org.apache.spark.sql.joinery.Collations
+import org.apache.spark.sql.joinery.FilesOf
 import org.apache.spark.sql.types.{DoubleType, FloatType}
 
 import io.github.sparkjoinery.expressions.KeyFilterExpression
@@ -41,7 +41,7 @@ object Repeatable {
    */
   def withinOneOperator(plan: LogicalPlan): Boolean = isInAnyOrder(plan) {
     case rows: LogicalRDD => rows.rdd.isCheckpointed
-    case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => true
+    case FilesOf(_) => true
     case scan: DataSourceV2ScanRelation => PinnedTable.isPinned(scan.relation)
     case leaf => PinnedTable.isPinned(leaf)
   }
@@ -98,14 +98,14 @@ object Repeatable {
   }
 
   /** True if equal values have the same bytes. */
-  private def isOneValue(value: Expression): Boolean = UnsafeRowUtils.isBinaryStable(value.dataType)
+  private def isOneValue(value: Expression): Boolean = Collations.isBinaryStable(value.dataType)
 
   private def isStable(plan: LogicalPlan)(isOther: LogicalPlan => Boolean): Boolean =
     plan.deterministic && !plan.exists {
       node =>
         node.expressions.exists(hasSubquery) || (node match {
           case _: Project | _: Filter | _: Union | _: SubqueryAlias | _: LocalRelation | _: Range => false
-          case LogicalRelation(_: HadoopFsRelation, _, _, _, _) => false
+          case FilesOf(_) => false
           case other => !isOther(other)
         })
     }

@@ -26,7 +26,9 @@ class ResolveJoineryHint(name: String, takesNumber: Boolean, usage: String) exte
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUpWithPruning(
     _.containsPattern(UNRESOLVED_HINT)) {
-    case hint @ UnresolvedHint(found, arguments, child) if found.equalsIgnoreCase(name) =>
+    case hint @ UnresolvedHint(found, given, child) if found.equalsIgnoreCase(name) =>
+      val arguments =
+        given.map { case term: Expression => term; case value => Literal(value) } // Spark 3.5: from a DataFrame
       val names = relations(hint, arguments)
       if (names.isEmpty) hinted(child) // from a DataFrame
       else {
@@ -38,7 +40,7 @@ class ResolveJoineryHint(name: String, takesNumber: Boolean, usage: String) exte
       }
   }
 
-  private def relations(hint: UnresolvedHint, arguments: Seq[Any]): Seq[Seq[String]] = {
+  private def relations(hint: UnresolvedHint, arguments: Seq[Expression]): Seq[Seq[String]] = {
     val isNumber = takesNumber && arguments.lastOption.exists {
       case number: Literal => number.dataType.isInstanceOf[NumericType]
       case _ => false
@@ -50,17 +52,13 @@ class ResolveJoineryHint(name: String, takesNumber: Boolean, usage: String) exte
     }
     if (names.contains(Nil)) throw new JoineryException(
       "INVALID_HINT",
-      s"The hint $name takes $usage: /*+ $name(t) */. It has ${if (arguments.isEmpty) "none" else shown(arguments)}.",
+      s"The hint $name takes $usage: /*+ $name(t) */. It has ${if (arguments.isEmpty) "none"
+        else arguments.map(_.sql).mkString(", ")}.",
       hint.origin,
       name
     )
     names
   }
-
-  private def shown(arguments: Seq[Any]): String = arguments.map {
-    case argument: Expression => argument.sql
-    case argument => argument.toString
-  }.mkString(", ")
 
   /**
    * Places the hint like Spark's own hints. A name matches the tail of a relation's name. Views and subqueries are not

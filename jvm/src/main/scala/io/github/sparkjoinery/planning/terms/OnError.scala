@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.DataType
  */
 case class OnError(child: Expression, default: Literal) extends UnaryExpression with ConditionalExpression {
   override def alwaysEvaluatedInputs: Seq[Expression] = Nil
-  override def withNewAlwaysEvaluatedInputs(alwaysEvaluatedInputs: Seq[Expression]): OnError = this
+  def withNewAlwaysEvaluatedInputs(alwaysEvaluatedInputs: Seq[Expression]): OnError = this
   override def branchGroups: Seq[Seq[Expression]] = Nil
   override def dataType: DataType = child.dataType
   override def nullable: Boolean = child.nullable || default.nullable

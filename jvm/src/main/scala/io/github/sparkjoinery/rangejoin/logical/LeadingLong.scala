@@ -2,18 +2,19 @@ package io.github.sparkjoinery.rangejoin.logical
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.joinery.StringOrder
+import org.apache.spark.sql.joinery.Collations
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+import io.github.sparkjoinery.expressions.NullForNull
 import io.github.sparkjoinery.expressions.OrderedLong
 
 /**
  * The beginning of a value as a long: the leading digits of a long decimal, or eight bytes of a string. The eight bytes
  * follow the prefix that all strings of the index share.
  */
-private[rangejoin] case class LeadingLong(child: Expression, prefix: SharedPrefix) extends UnaryExpression {
-  override def nullIntolerant: Boolean = true
+private[rangejoin] case class LeadingLong(child: Expression, prefix: SharedPrefix) extends UnaryExpression
+  with NullForNull {
   override def dataType: DataType = LongType
 
   override protected def nullSafeEval(value: Any): Any = value match {
@@ -40,7 +41,7 @@ object LeadingLong {
    * case.
    */
   def supports(dataType: DataType): Boolean = dataType match {
-    case text: StringType => StringOrder.isOfBytes(text)
+    case text: StringType => Collations.sortsByBytes(text)
     case BinaryType | _: DecimalType => true
     case _ => false
   }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.Join
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.joinery.Collations
 import org.apache.spark.sql.joinery.FloatingPointKeys
 import org.apache.spark.sql.types.{DataType, StringType}
 
@@ -23,7 +23,7 @@ private[rangejoin] object RangeConditions extends PredicateHelper {
    * Spark's optimizer replaces collated strings only if the condition of a join compares columns.
    */
   private def byItsBytes(key: Expression): Expression = key.dataType match {
-    case text: StringType if !UnsafeRowUtils.isBinaryStable(text) => CollationKey(key)
+    case text: StringType if !Collations.isBinaryStable(text) => Collations.key(key)
     case _ => FloatingPointKeys.normalize(key)
   }
 }
@@ -44,7 +44,7 @@ private[rangejoin] class RangeConditions(join: Join) extends PredicateHelper {
    * The type of a key whose equal values may have different bytes even after normalization. Such keys cannot be looked
    * up.
    */
-  val unequalBytes: Option[DataType] = leftKeys.map(_.dataType).find(!UnsafeRowUtils.isBinaryStable(_))
+  val unequalBytes: Option[DataType] = leftKeys.map(_.dataType).find(!Collations.isBinaryStable(_))
 
   val comparisons: Seq[Comparison] = others.flatMap(conjunct => comparisonsIn(conjunct, conjunct, Nil))
 

@@ -82,7 +82,10 @@ case class RangeTerms(
    */
   def reaches: Seq[(Expression, Long)] = bounds
     .flatMap(bound => bound.offset.reach.map(reach => (RangeLong.lower(bound.probe), reach)))
-    .distinctBy { case (point, reach) => (point.canonicalized, reach) }
+    .foldLeft(Vector.empty[(Expression, Long)]) { case (found, (point, reach)) =>
+      if (found.exists { case (other, same) => same == reach && other.semanticEquals(point) }) found
+      else found :+ (point -> reach)
+    }
 
   private def probeLong(bound: Option[RangeBound], prefix: SharedPrefix, unbounded: Long): Expression =
     bound.map(_.long(unbounded, prefix)).getOrElse(Literal(unbounded))

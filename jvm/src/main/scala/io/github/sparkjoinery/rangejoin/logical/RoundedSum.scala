@@ -4,10 +4,11 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, DoubleType}
 
+import io.github.sparkjoinery.expressions.NullForNull
+
 /** Adds a constant to a double, and widens the sum by more than the rounding error. */
 private[rangejoin] case class RoundedSum(child: Expression, by: Double, isUpper: Boolean, rounding: Double)
-  extends UnaryExpression {
-  override def nullIntolerant: Boolean = true
+  extends UnaryExpression with NullForNull {
   override def dataType: DataType = DoubleType
 
   override protected def nullSafeEval(value: Any): Any =

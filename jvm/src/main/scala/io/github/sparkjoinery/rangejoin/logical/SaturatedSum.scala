@@ -4,9 +4,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, LongType}
 
+import io.github.sparkjoinery.expressions.NullForNull
+
 /** Adds a constant to a long. A sum beyond the range of longs becomes the least or greatest long. */
-private[rangejoin] case class SaturatedSum(child: Expression, by: Long) extends UnaryExpression {
-  override def nullIntolerant: Boolean = true
+private[rangejoin] case class SaturatedSum(child: Expression, by: Long) extends UnaryExpression with NullForNull {
   override def dataType: DataType = LongType
   override protected def nullSafeEval(value: Any): Any = SaturatedSum.add(value.asInstanceOf[Long], by)
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =

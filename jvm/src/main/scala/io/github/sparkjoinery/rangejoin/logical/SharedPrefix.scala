@@ -1,5 +1,6 @@
 package io.github.sparkjoinery.rangejoin.logical
 
+import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
@@ -20,7 +21,7 @@ private[rangejoin] class SharedPrefix(private var bytes: Array[Byte] = Array.emp
       val (length, most) = (text.numBytes, math.min(text.numBytes, bytes.length))
       val same = SharedPrefix.sameBytes(text, bytes, most)
       if (same == bytes.length) SharedPrefix.leading(SharedPrefix.behind(text, same))
-      else if (same == length || (text.getByte(same) & 0xff) < (bytes(same) & 0xff)) Long.MinValue
+      else if (same == length || (SharedPrefix.byte(text, same) & 0xff) < (bytes(same) & 0xff)) Long.MinValue
       else Long.MaxValue
     }
 
@@ -37,10 +38,12 @@ private[rangejoin] object SharedPrefix {
   private def behind(text: UTF8String, bytes: Int): UTF8String =
     UTF8String.fromAddress(text.getBaseObject, text.getBaseOffset + bytes, text.numBytes - bytes)
 
+  private def byte(text: UTF8String, i: Int): Byte = Platform.getByte(text.getBaseObject, text.getBaseOffset + i)
+
   /** The number of leading bytes that are the same, at most `most`. */
   def sameBytes(text: UTF8String, bytes: Array[Byte], most: Int): Int = {
     var same = 0
-    while (same < most && text.getByte(same) == bytes(same)) same += 1
+    while (same < most && byte(text, same) == bytes(same)) same += 1
     same
   }
 }

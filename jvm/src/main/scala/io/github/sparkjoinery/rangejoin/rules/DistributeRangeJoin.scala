@@ -92,7 +92,7 @@ object DistributeRangeJoin extends Rule[LogicalPlan] {
   private def pointAndLimits(join: Join, upper: Difference, lower: Difference): (SideToCut, SideToCut) = {
     val bounds = Seq(lower, upper).map(_.bound(rightIsIndexed = false))
     // The difference of two terms that are at most this far from 0 cannot wrap around.
-    val near = bounds.flatMap(_.offset.reach).minOption.map(_ / 2)
+    val near = bounds.flatMap(_.offset.reach).reduceOption(_ min _).map(_ / 2)
     def unlessFar(term: Expression, longs: Seq[Expression]): Seq[Expression] = near.fold(longs) { near =>
       val number = RangeLong.lower(term)
       val isFar = Or(GreaterThan(number, Literal(near)), LessThan(number, Literal(-near)))

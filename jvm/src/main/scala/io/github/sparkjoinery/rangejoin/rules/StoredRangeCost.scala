@@ -3,8 +3,8 @@ package io.github.sparkjoinery.rangejoin.rules
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Join, LogicalPlan}
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.SparkSession
 
 import io.github.sparkjoinery.artifacts.{ArtifactVersion, RangeIndexVersion}
 import io.github.sparkjoinery.rangejoin.logical.RangeJoinType

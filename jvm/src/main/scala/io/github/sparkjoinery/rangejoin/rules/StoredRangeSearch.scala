@@ -3,7 +3,7 @@ package io.github.sparkjoinery.rangejoin.rules
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildSide}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.Join
-import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.joinery.SparkSession
 
 import io.github.sparkjoinery.artifacts._
 import io.github.sparkjoinery.rangejoin.logical.RangeTerms

@@ -1,12 +1,11 @@
 package io.github.sparkjoinery.rangejoin.rules
 
-import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.JoineryConf
+import org.apache.spark.sql.joinery.SparkSession
 
 import io.github.sparkjoinery.artifacts._
 import io.github.sparkjoinery.planning.explain.Decision

@@ -2,7 +2,6 @@ package io.github.sparkjoinery.rangejoin.runtime
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans._
 
 import io.github.sparkjoinery.rangejoin.runtime.index.RangeIndex

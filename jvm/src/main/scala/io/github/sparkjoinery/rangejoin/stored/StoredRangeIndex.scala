@@ -8,8 +8,8 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.joinery.RunSubplan
+import org.apache.spark.sql.joinery.SparkSession
 
 import io.github.sparkjoinery.artifacts.StoreAccess
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
@@ -58,7 +58,7 @@ class StoredRangeIndex(
    *   most bytes of the index
    */
   def collect(layout: RangeLayout, limit: Long): (Long, Iterator[InternalRow]) = {
-    val (number, further) = added.fold((0L, Iterator.empty[InternalRow]))(RunSubplan.collect(_, session))
+    val (number, further) = added.fold((0L, Iterator.empty: Iterator[InternalRow]))(RunSubplan.collect(_, session))
     val loaded =
       try Right(load(layout, further, limit))
       catch { case NonFatal(failure) => Left(StoreAccess.reason(failure)) }

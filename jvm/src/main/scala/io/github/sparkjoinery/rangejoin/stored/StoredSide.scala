@@ -4,8 +4,8 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.LogicalRelation
+import org.apache.spark.sql.joinery.SparkSession
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.artifacts._
@@ -98,7 +98,7 @@ private[rangejoin] class StoredSide(
       if (some.sizeInBytes * StoredSide.LeastStored > relation.location.sizeInBytes)
         Left(s"${files.size} files of the source are new: refresh it")
       else Right(Some(plan.transform {
-        case leaf @ LogicalRelation(_: HadoopFsRelation, _, _, _, _) if leaf eq source.leaf =>
+        case leaf: LogicalRelation if leaf eq source.leaf =>
           leaf.copy(relation = relation.copy(location = some)(session))
       }))
     }

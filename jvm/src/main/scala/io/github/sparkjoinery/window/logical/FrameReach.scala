@@ -20,7 +20,7 @@ private[window] case class FrameReach(rowsBefore: Int, rowsAfter: Int, ranges: S
   def readsTwice: Boolean = countsRows || wrapsBelow.isDefined
 
   /** Rows before this time have a bound that wraps around to the greatest values. None if no row has one. */
-  def wrapsBelow: Option[Long] = ranges.flatMap(_.wrapsBelow).maxOption
+  def wrapsBelow: Option[Long] = ranges.flatMap(_.wrapsBelow).reduceOption(_ max _)
 
   /** The earliest time in RANGE frames of rows at or after a cut. */
   def from(cut: Long): Long = (cut +: ranges.map(_.from(cut))).min

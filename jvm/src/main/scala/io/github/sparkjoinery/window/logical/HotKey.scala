@@ -124,7 +124,7 @@ private[window] object HotKey {
         count += 1
         sum += points(at).weight
       }
-      Option.when(count >= leastPoints && sum >= rows.toDouble * SampledPerCounted)(points(at).time)
+      if (count >= leastPoints && sum >= rows.toDouble * SampledPerCounted) Some(points(at).time) else None
     }
     def indexFrom(cut: Long) = points.indexWhere(_.time >= cut)
     def before(cut: Long) = end(indexFrom(cut) - 1, -1, reach.rowsBefore).getOrElse(Long.MinValue)

@@ -70,7 +70,8 @@ private[window] object RangeReach {
    */
   private def wrapping(dataType: DataType, frame: SpecifiedWindowFrame, least: Long): RangeReach = {
     val (lower, upper) = (extent(dataType, frame.lower), extent(dataType, frame.upper))
-    Linear(lower.length + upper.length, upper.most.max(0), Option.when(upper.least < 0)(clamp(least - upper.least)))
+    val wrapsBelow = if (upper.least < 0) Some(clamp(least - upper.least)) else None
+    Linear(lower.length + upper.length, upper.most.max(0), wrapsBelow)
   }
 
   /**

@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUti
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, UNRESOLVED_HINT, WINDOW}
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.joinery.Collations
 import org.apache.spark.sql.joinery.{JoineryConf, ReplacedRows}
 
 import io.github.sparkjoinery.expressions.OrderedLong
@@ -100,7 +100,7 @@ object CutHotKeys extends Rule[LogicalPlan] {
     else if (window.orderSpec.isEmpty) Some("it has no ORDER BY to be cut along")
     else if (!OrderedLong.supports(window.orderSpec.head.dataType))
       Some(s"its first ORDER BY column is of type ${window.orderSpec.head.dataType.sql}")
-    else if (!window.partitionSpec.forall(key => UnsafeRowUtils.isBinaryStable(key.dataType)))
+    else if (!window.partitionSpec.forall(key => Collations.isBinaryStable(key.dataType)))
       Some("keys of this collation may be equal and have different hashes")
     else if (refused.isDefined) refused
     else if (window.partitionSpec.isEmpty && window.getTagValue(Limited).isDefined)
@@ -124,7 +124,7 @@ object CutHotKeys extends Rule[LogicalPlan] {
    * The number of parts of each hot key. None if the hottest key is too small, or leaves enough work for other cores.
    */
   private def worthwhileParts(child: LogicalPlan, reach: FrameReach, stored: StoredCuts): Option[Int] = {
-    val rows = stored.times.groupMapReduce(_.id)(_.weight)(_ + _).values
+    val rows = stored.times.groupBy(_.id).values.map(_.map(_.weight).sum)
     val cores = SparkContext.getOrCreate().defaultParallelism
     Option(rows.max).filter(_ * 2 * cores > rows.sum).flatMap { hottest =>
       val bytes = hottest * EstimationUtils.getSizePerRow(child.output).toDouble
@@ -132,7 +132,7 @@ object CutHotKeys extends Rule[LogicalPlan] {
       val most = math.max(2, math.min(cores * 2, MostParts))
       val isLarge = bytes > JoineryConf.skewSplitMinPartition &&
         hottest > (reach.rowsBefore.toDouble + reach.rowsAfter) * LeastRowsPerHaloRow
-      Option.when(isLarge)(math.max(2, math.min(math.ceil(bytes / each).toInt, most)))
+      if (isLarge) Some(math.max(2, math.min(math.ceil(bytes / each).toInt, most))) else None
     }
   }
 

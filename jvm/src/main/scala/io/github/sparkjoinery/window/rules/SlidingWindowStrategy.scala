@@ -1,8 +1,7 @@
 package io.github.sparkjoinery.window.rules
 
-import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, WindowExpression, WindowFunctionType}
-import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, PhysicalWindow}
+import org.apache.spark.sql.catalyst.expressions.WindowFunctionType
+import org.apache.spark.sql.catalyst.planning.PhysicalWindow
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.window.WindowExec
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}

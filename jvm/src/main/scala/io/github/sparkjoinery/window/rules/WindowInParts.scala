@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
-import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.joinery.SparkSession
 import org.apache.spark.sql.types._
 
 import io.github.sparkjoinery.planning.explain.Decision
@@ -37,9 +37,8 @@ private[window] class WindowInParts(window: Window, reach: FrameReach) extends S
   /** The plan with cuts from a distribution; None if no key can be cut. */
   def byStore(stored: StoredCuts, parts: Int, mostCopied: Option[Double]): Option[LogicalPlan] = {
     val found = HotKey.find(stored.times, parts, reach, conf.numShufflePartitions, mostCopied, StoredCuts.LeastPoints)
-    Option.when(found.nonEmpty)(plan(
-      Literal.create(HotKey.toValue(found), HotKey.ManyType),
-      s"$parts parts by the distribution of ${stored.relation}"))
+    val cuts = Literal.create(HotKey.toValue(found), HotKey.ManyType)
+    if (found.isEmpty) None else Some(plan(cuts, s"$parts parts by the distribution of ${stored.relation}"))
   }
 
   def bySample(parts: Int): LogicalPlan = {

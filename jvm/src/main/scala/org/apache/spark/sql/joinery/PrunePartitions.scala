@@ -3,7 +3,7 @@ package org.apache.spark.sql.joinery
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AS_OF_JOIN, JOIN}
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation, PruneFileSourcePartitions}
+import org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions
 
 /**
  * Runs Spark's rule that lists the files of partitioned tables, slightly earlier than Spark does. A filter is then
@@ -20,7 +20,7 @@ object PrunePartitions extends Rule[LogicalPlan] {
 
   /** True for a scan of a partitioned table. Spark's rule visits every node of the plan, which most plans can skip. */
   private def isPartitioned(node: LogicalPlan): Boolean = node match {
-    case LogicalRelation(files: HadoopFsRelation, _, _, _, _) => files.partitionSchema.nonEmpty
+    case FilesOf(files) => files.partitionSchema.nonEmpty
     case _ => false
   }
 }

@@ -3,7 +3,6 @@ package org.apache.spark.sql.joinery
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.SparkSession
 
 /** Runs a plan as a part of the query that needs its rows. */
 object RunSubplan {

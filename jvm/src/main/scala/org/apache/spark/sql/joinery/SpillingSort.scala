@@ -1,6 +1,5 @@
 package org.apache.spark.sql.joinery
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.SortPrefixUtils
 import org.apache.spark.sql.execution.metric.SQLMetric

@@ -17,7 +17,7 @@ final class TaskBuildMemory private (manager: TaskMemoryManager, heldByTask: Ato
   /** The most bytes held at the same time. */
   var peak = 0L
 
-  @volatile private var give: Long => Long = _ => 0
+  @volatile private var give: Long => Long = (_: Long) => 0L
 
   override def acquire(bytes: Long): Boolean = bytes == 0 || {
     heldByTask.get + bytes <= limit && {

@@ -25,8 +25,8 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
     Seq(output.head),
     Seq(output.head),
     Seq(SortOrder(output(1), Ascending), SortOrder(output(2), Ascending)),
-    Option.when(!lastOfKey)(output(1)),
-    Option.when(!lastOfKey)(output(1)),
+    Some(output(1)).filterNot(_ => lastOfKey),
+    Some(output(1)).filterNot(_ => lastOfKey),
     strict = false,
     None,
     None,
@@ -81,7 +81,7 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
         }
         val relation = filing.builder.result()
         if (relation == null) {
-          val drained = filing.builder.drain().map(_.getLong(2)).toSeq
+          val drained = filing.builder.drain().map(_.getLong(2)).toVector
           assert(drained.sorted == expected.values.flatten.toSeq.sorted, s"limit $limit")
         } else {
           val found = filing.found(relation)

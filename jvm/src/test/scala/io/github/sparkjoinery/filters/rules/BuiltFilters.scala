@@ -72,7 +72,7 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
   }
 
   protected def plan(answer: DataFrame): SparkPlan =
-    answer.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan
+    answer.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan
 
   /** How many tests there are in the plan that ran, of rows that are not shuffled yet. */
   protected def testsIn(answer: DataFrame): Int = collect(plan(answer)) {

@@ -42,7 +42,7 @@ class FilterFallbackSuite extends BuiltFilters {
     for (build <- Seq("true", "false")) {
       withConf(Shuffled :+ "spark.joinery.runtimeFilter.build.enabled" -> build: _*) {
         val failure = intercept[Exception](sql(failing).collect())
-        val causes = Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null).toSeq
+        val causes = Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null).toVector
         assert(causes.exists(_.getMessage.contains("DIVIDE_BY_ZERO")), failure)
       }
     }

@@ -131,7 +131,7 @@ class ReadingSettingsSuite extends StoredFilters {
     val writer = ExampleParquetWriter.builder(file).withType(schema).build()
     val first = java.time.LocalDate.parse("1013-01-21").toEpochDay.toInt
     val rows = new SimpleGroupFactory(schema)
-    try (0 until 50).foreach(day => writer.write(rows.newGroup().append("d", first + day)))
+    try { (0 until 50).foreach(day => writer.write(rows.newGroup().append("d", first + day))) }
     finally writer.close()
     folder.toUri.toString
   }

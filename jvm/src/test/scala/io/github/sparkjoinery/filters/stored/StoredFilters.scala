@@ -152,7 +152,7 @@ trait StoredFilters extends StoredArtifacts {
 
   /** How many there are in the optimized plan and, as all of them run, in the physical one. */
   protected def filtersIn(query: DataFrame): Int = {
-    val execution = query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution
+    val execution = query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution
     def count(text: String) = "joinery_might_contain\\(".r.findAllIn(text).size
     val filters = execution.optimizedPlan.collectWithSubqueries { case node => node }
       .flatMap(_.expressions).map(expression => count(expression.toString)).sum

@@ -104,19 +104,6 @@ class ValiditySuite extends StoredFilters {
     }
   }
 
-  test("options by which a table of versions may be read otherwise") {
-    withConf("spark.sql.catalog.versions" -> classOf[VersionedCatalog].getName) {
-      val name = "versions.db.pinned"
-      buildFilter(name, spark.table(name), locationOf("fact"), Seq("k"), provider = "versioned") {
-        _.putObject("fingerprint").put("type", "snapshot").put("version", "1")
-      }
-      def query(options: String) = s"SELECT f.id, v.k FROM fact f JOIN $name $options v ON f.k = v.k"
-      checkFilters(query(""), 1)
-      checkFilters(query("WITH ('Split-Size' = '1000')"), 1)
-      checkDeclined(query("WITH ('start-snapshot-id' = '1')"), "the query reads it with the option start-snapshot-id")
-    }
-  }
-
   test("a file deleted") {
     withDim() {
       buildTableFilter("dim", Seq("k"))()

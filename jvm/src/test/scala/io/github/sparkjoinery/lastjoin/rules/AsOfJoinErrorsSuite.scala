@@ -117,7 +117,7 @@ class AsOfJoinErrorsSuite extends AsOfJoinChecks {
     withConf("spark.joinery.asofJoin.enabled" -> "false") {
       val error =
         intercept[ParseException](sql("SELECT * FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k"))
-      assert(error.getCondition == (if (sparkHasAsOfJoin) "UNSUPPORTED_FEATURE.ASOF_JOIN" else "PARSE_SYNTAX_ERROR"))
+      assert(error.getErrorClass == (if (sparkHasAsOfJoin) "UNSUPPORTED_FEATURE.ASOF_JOIN" else "PARSE_SYNTAX_ERROR"))
     }
   }
 }

@@ -32,7 +32,7 @@ class PartRowIteratorSuite extends JoinerySession {
    */
   private def rowsPassed(longKeys: Boolean, left: Long): Int = {
     val passed = spark.sparkContext.parallelize(Seq(0), 1).flatMap(_ => slice(longKeys, Keys, left)).collect()
-    val lastOf = passed.groupMap(_._1)(_._2)
+    val lastOf = passed.groupBy(_._1).map { case (key, rows) => key -> rows.map(_._2) }
     val lost = (0 until Keys).filterNot(key => lastOf.get(key.toLong).exists(_.contains(lastTime(key))))
     assert(lost.isEmpty, "keys without their last row")
     assert(passed.length >= Keys && passed.length <= 3 * Keys)

@@ -19,7 +19,7 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
           "(SELECT a.id, a.x FROM (SELECT * FROM events UNION ALL SELECT * FROM events) a JOIN events b ON a.id = b.id) e"
         val many = "(SELECT id AS sid, x AS lo, x + 9 AS hi FROM events) s"
         val query = sql(s"SELECT /*+ BROADCAST(s) */ e.id FROM $events $join $many ON e.x BETWEEN s.lo AND s.hi")
-        val rows = query.asInstanceOf[org.apache.spark.sql.classic.DataFrame].rdd.glom().collect()
+        val rows = query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].rdd.glom().collect()
         assert(rows.map(_.length).sum > 900 && rows.forall(part =>
           part.map(_.getLong(0)).sameElements(part.map(_.getLong(0)).sorted)))
         assert(

@@ -99,7 +99,7 @@ class RangeIndexValiditySuite extends StoredRangeIndexFixture {
       s"SELECT e.id, $columns FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi $where"
     for ((options, dropped) <- Seq("" -> false, "OPTIONS (mode 'dropMalformed')" -> true)) withTables("spans") {
       val folder = JavaFiles.createTempDirectory("text").resolve("data")
-      sql(s"SELECT replace(to_json(struct(*)), '\"k\":3', '\"k\":\"x\"') FROM (${spans(0, 300, 3)})").write.text(
+      sql(s"""SELECT replace(to_json(struct(*)), '"k":3', '"k":"x"') FROM (${spans(0, 300, 3)})""").write.text(
         folder.toString)
       JavaFiles.createFile(folder.resolve("empty.json")) // which the job lists, and no query reads
       sql(s"CREATE TABLE spans (id INT, lo INT, hi INT, name STRING, k INT, _corrupt_record STRING) USING json $options LOCATION '${folder.toUri}'")

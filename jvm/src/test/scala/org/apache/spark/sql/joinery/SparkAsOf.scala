@@ -1,6 +1,5 @@
 package org.apache.spark.sql.joinery
 
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.{Column, DataFrame}
 
 /** Spark's as-of join of DataFrames, which is private to its package: Python's `_joinAsOf` and `merge_asof` call it. */
@@ -15,8 +14,8 @@ object SparkAsOf {
       tolerance: Column = null,
       allowExactMatches: Boolean = true,
       direction: String = "backward"): DataFrame = {
-    val other = right.asInstanceOf[classic.DataFrame]
-    left.asInstanceOf[classic.DataFrame].joinAsOf(
+    val other = right.asInstanceOf[org.apache.spark.sql.joinery.DataFrame]
+    left.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].joinAsOf(
       other,
       leftAsOf,
       rightAsOf,

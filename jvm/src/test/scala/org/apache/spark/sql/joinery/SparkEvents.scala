@@ -1,7 +1,5 @@
 package org.apache.spark.sql.joinery
 
-import org.apache.spark.sql.classic.SparkSession
-
 /** What Spark tells listeners, on a thread of its own. */
 object SparkEvents {
 

@@ -100,7 +100,7 @@ private object RangeRunMerge {
   private def merge(stretches: Seq[Stretch]): Stretch = stretches match {
     case Seq() => Stretch(Array.empty, null, Array.empty)
     case Seq(one) => one
-    case several => merge(InParallel(several.grouped(2).toSeq, "joinery-range-index") {
+    case several => merge(InParallel(several.grouped(2).toVector, "joinery-range-index") {
         case Seq(left, right) => merge(left, right)
         case Seq(one) => one
       })

@@ -1,9 +1,10 @@
 package io.github.sparkjoinery.window.logical.program
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.types.{DataType, Decimal, YearMonthIntervalType}
+
+import io.github.sparkjoinery.expressions.NullForNull
 
 /**
  * Converts a decimal sum to a long or an interval.
@@ -15,8 +16,8 @@ import org.apache.spark.sql.types.{DataType, Decimal, YearMonthIntervalType}
  */
 private[window] case class NarrowSum(child: Expression, dataType: DataType, overflow: Expression)
   extends UnaryExpression
-  with CodegenFallback {
-  override def nullIntolerant: Boolean = true
+  with CodegenFallback
+  with NullForNull {
 
   override protected def nullSafeEval(sum: Any): Any = {
     val exact = sum.asInstanceOf[Decimal].toJavaBigInteger

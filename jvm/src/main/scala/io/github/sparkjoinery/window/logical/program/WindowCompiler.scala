@@ -33,7 +33,11 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
         Seq(frame.lower, frame.upper).filter(isOffset(frame, _)).map(RangeFrameBound.bound(order.head, _).get)
       FrameProgram(lower, upper, of.map { case (window, result) => function(window, result, growing) }, overflow)
     }
-    WindowProgram(columns.toSeq, Option.when(needsPeers)(columns.length), frames, functions.map(_.dataType)) match {
+    WindowProgram(
+      columns.toVector,
+      if (needsPeers) Some(columns.length) else None,
+      frames,
+      functions.map(_.dataType)) match {
       case program if needsPeers =>
         program.copy(frames = frames.map(frame =>
           frame.copy(lower = atPeers(frame.lower), upper = atPeers(frame.upper))))
@@ -95,7 +99,7 @@ private[window] class WindowCompiler(order: Seq[SortOrder], keepsColumns: Boolea
             Counted(input(counted), result)
           case sum: Sum => sum.child.dataType match {
               case ByteType | ShortType | IntegerType | LongType =>
-                val overflow = Option.when(ExactSum.isNeeded(sum))(ExactSum.overflow(sum))
+                val overflow = if (ExactSum.isNeeded(sum)) Some(ExactSum.overflow(sum)) else None
                 LongSum(input(long(sum.child)), overflow, result)
               case FloatType | DoubleType => DoubleSum(input(double(sum.child)), result)
               case _ => merged(aggregate, filter, result)

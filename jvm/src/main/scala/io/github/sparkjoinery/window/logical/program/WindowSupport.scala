@@ -9,7 +9,7 @@ private[window] object WindowSupport {
   /** Returns why a function stays with Spark's operator; None if `SlidingWindow` can compute it. */
   def reasonAgainst(window: WindowExpression, order: Seq[SortOrder]): Option[String] = window.windowFunction match {
     case offset: FrameLessOffsetWindowFunction =>
-      Option.when(offset.ignoreNulls)(s"${name(window)} IGNORE NULLS")
+      if (offset.ignoreNulls) Some(s"${name(window)} IGNORE NULLS") else None
     case _: RowNumber | _: Rank | _: DenseRank => None
     case _: AggregateWindowFunction => Some(s"${name(window)} needs all of a partition, or has no merge")
     case AggregateExpression(_: Product, _, _, _, _) =>

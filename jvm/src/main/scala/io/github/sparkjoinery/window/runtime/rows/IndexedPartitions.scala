@@ -3,7 +3,7 @@ package io.github.sparkjoinery.window.runtime.rows
 import java.util.Comparator
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.joinery.Collations
 import org.apache.spark.sql.joinery.TaskBuildMemory
 import org.apache.spark.sql.types.DataType
 
@@ -163,5 +163,5 @@ private[window] object IndexedPartitions {
   private val BytesPerKey = 24L // starts, and their copy while rows are placed; numbers and words
 
   /** True if values of the type are equal just where their bytes are. */
-  def isKey(dataType: DataType): Boolean = UnsafeRowUtils.isBinaryStable(dataType)
+  def isKey(dataType: DataType): Boolean = Collations.isBinaryStable(dataType)
 }

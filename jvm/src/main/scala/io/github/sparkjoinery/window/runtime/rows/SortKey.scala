@@ -1,7 +1,7 @@
 package io.github.sparkjoinery.window.runtime.rows
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.joinery.Collations
 import org.apache.spark.sql.types.{BinaryType, LongType, StringType}
 
 import io.github.sparkjoinery.expressions.OrderedLong
@@ -34,7 +34,7 @@ private[window] object SortKey {
   def apply(order: SortOrder): SortKey = order.dataType match {
     case dataType if OrderedLong.supports(dataType) =>
       SortKey(OrderedLong(order.child, order.direction == Descending), isUnsigned = false, isExact = true, order)
-    case dataType @ (_: StringType | BinaryType) if UnsafeRowUtils.isBinaryStable(dataType) =>
+    case dataType @ (_: StringType | BinaryType) if Collations.isBinaryStable(dataType) =>
       SortKey(SortPrefix(SortOrder(order.child, Ascending)), isUnsigned = true, isExact = false, order)
     case _ => SortKey(Literal(0L, LongType), isUnsigned = false, isExact = false, order)
   }

@@ -2,8 +2,8 @@ package io.github.sparkjoinery.window.runtime.rows
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.joinery.Collations
 import org.apache.spark.sql.joinery.{ExecutionMemory, ReplayedRows, SpillLimits, TaskBuildMemory}
 
 /**
@@ -19,7 +19,7 @@ private[window] final class SortedRows(
     spillSize: SQLMetric) extends PartitionRows {
   private val keyOf = UnsafeProjection.create(keys, output)
   private val sameKey: (UnsafeRow, UnsafeRow) => Boolean =
-    if (keys.forall(key => UnsafeRowUtils.isBinaryStable(key.dataType))) _ == _
+    if (keys.forall(key => Collations.isBinaryStable(key.dataType))) _ == _
     else {
       val order = InterpretedOrdering.forSchema(keys.map(_.dataType))
       order.compare(_, _) == 0

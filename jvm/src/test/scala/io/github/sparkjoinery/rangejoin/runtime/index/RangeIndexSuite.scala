@@ -36,7 +36,7 @@ class RangeIndexSuite extends AnyFunSuite {
   }
 
   private def found(reader: RangeIndexReader): Seq[Long] =
-    Iterator.continually(reader.next()).takeWhile(_ >= 0).map(reader.row(_).getLong(0)).toSeq
+    Iterator.continually(reader.next()).takeWhile(_ >= 0).map(reader.row(_).getLong(0)).toVector
 
   private val shapes: Seq[(String, Random => (Long, Long))] = Seq(
     "short" -> (random => { val s = random.nextInt(1000); (s, s + random.nextInt(5)) }),

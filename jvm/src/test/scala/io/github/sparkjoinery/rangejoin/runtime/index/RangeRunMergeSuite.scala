@@ -63,7 +63,7 @@ class RangeRunMergeSuite extends JoinerySession {
 
   private def found(reader: RangeIndexReader)(begin: RangeIndexReader => Unit): Seq[String] = {
     begin(reader)
-    Iterator.continually(reader.next()).takeWhile(_ >= 0).map(shown(reader, _)).toSeq.sorted
+    Iterator.continually(reader.next()).takeWhile(_ >= 0).map(shown(reader, _)).toVector.sorted
   }
 
   private def shown(reader: RangeIndexReader, place: Int): String = {

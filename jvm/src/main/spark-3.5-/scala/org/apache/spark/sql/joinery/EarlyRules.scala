@@ -1,0 +1,11 @@
+package org.apache.spark.sql.joinery
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+
+object EarlyRules {
+
+  /** Adds nothing: before Spark 4.0 no rule of an extension runs before Spark resolves functions. */
+  def inject(extensions: SparkSessionExtensions)(rule: => Rule[LogicalPlan]): Unit = ()
+}
