@@ -85,7 +85,7 @@ print(json.dumps(said))
 
 @dataclass(frozen=True)
 class Session:
-    """The line of a wrong jar, what its session answered by the name of the statement, and what it wrote to its log."""
+    """A session with a wrong jar: the jar's line, the answers by the name of the statement, and the log."""
 
     wrong_line: str
     answers: dict[str, str]

@@ -1,4 +1,4 @@
-{# What does not fit among jar, Spark and this package, and how to fix it; none where all do. #}
+{# Returns the version that does not fit, of the jar or of Spark, and how to fix it; none if both fit. #}
 {% macro versions_misfit(jar, spark) %}
   {%- set package = joinery.package_version() -%}
   {%- if jar and jar.split('.')[:2] != package.split('.')[:2] -%}

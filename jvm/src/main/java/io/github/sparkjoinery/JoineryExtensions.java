@@ -8,8 +8,8 @@ import scala.Function1;
 import scala.runtime.BoxedUnit;
 
 /**
- * Joinery's entry point: {@code spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions}. On a Spark that the jar
- * does not fit it changes nothing, and refuses LAST JOIN and ASOF JOIN.
+ * Joinery's entry point: {@code spark.sql.extensions=io.github.sparkjoinery.JoineryExtensions}. It changes nothing on a
+ * Spark that the jar does not fit, but refuses LAST JOIN and ASOF JOIN there.
  *
  * <p>This class and its guards are written in Java, for Java 8, so that they load on any Spark. A class of Scala 2.13
  * does not link on Spark 3.5, whose Scala is 2.12.
@@ -24,7 +24,7 @@ public final class JoineryExtensions implements Function1<SparkSessionExtensions
     return BoxedUnit.UNIT;
   }
 
-  /** Calls the object `Capabilities`. By its name, because the Java compiler runs before the Scala compiler. */
+  /** Calls the object `Capabilities` by its name, as the Java compiler runs before the Scala compiler. */
   private static void inject(SparkSessionExtensions extensions) {
     try {
       Class.forName("io.github.sparkjoinery.Capabilities")

@@ -8,8 +8,8 @@ import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 
 /**
- * The words of a statement, by which LAST JOIN and ASOF JOIN are told from names and aliases. Words have the names of
- * Spark's grammar. The class is written in Java because the guard of a jar that does not fit needs it on any Spark.
+ * Finds LAST JOIN and ASOF JOIN among the words of a statement, whose names and aliases may look like them. Words have
+ * the names of Spark's grammar. The class is written in Java because the guard of a jar that does not fit needs it on any Spark.
  */
 public final class JoinWords {
 
