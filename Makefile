@@ -190,6 +190,8 @@ soak: env-all wheel .venv-databricks/.stamp test-oldest-airflow test-wheel ## Te
 	$(ON_LAKEHOUSE_LINE) tests/integration/test_lakehouse_dbt.py
 	$(ON_LAKEHOUSE_LINE) -m soak tests/integration/test_lakehouse_filters.py
 	JOINERY_SOAK=true $(ON_LAKEHOUSE_LINE) tests/integration/test_lakehouse_artifacts.py
+	PYSPARK_PYTHON=$(CURDIR)/.venv-spark-$(SMOKE_LINE)/bin/python .venv-spark-$(SMOKE_LINE)/bin/python -m pytest \
+	  tests/integration/test_other_extensions.py
 	for line in $(OTHER_LINES); do python3 jvm/build.py $$line suites || exit 1; done
 
 # One seed, so that what it finds in a change is the change's; `make fuzz` draws new ones. A busy machine may be too slow.
@@ -199,11 +201,13 @@ test-fuzz: env jar $(ARCHIVE) ## A minute and a half of `make fuzz`
 	  --reduce 0 --ignore "time error" --seed $(or $(SEED),1355432908)
 
 SECONDS := 600
+LINE := $(DEFAULT_LINE)
+LINE_ENV = $(if $(filter $(DEFAULT_LINE),$(LINE)),$(VENV),.venv-spark-$(LINE))
 
 .PHONY: fuzz
-fuzz: env jar ## Random queries, data and settings against stock Spark; SECONDS=600 SEED=1 CASE=window REPORT=summary
-	PYTHONPATH=tests $(PYTHON) -m fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE)) \
-	  $(if $(REPORT),--report $(REPORT))
+fuzz: $(LINE_ENV)/.stamp jvm/target/.jar-$(LINE) ## Random queries, data and settings against stock Spark; LINE=3.5 SECONDS=600 SEED=1 CASE=window REPORT=summary
+	PYSPARK_PYTHON=$(CURDIR)/$(LINE_ENV)/bin/python PYTHONPATH=tests:airflow_provider $(LINE_ENV)/bin/python -m fuzz \
+	  --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CASE),--case $(CASE)) $(if $(REPORT),--report $(REPORT))
 
 .PHONY: test-spark
 test-spark: env jar ## Spark's own SQL tests about joins, windows and subqueries, with the jar and without; FILE=pattern for some, ALL=1 for all their settings

@@ -1,4 +1,4 @@
-"""The jars of other table formats."""
+"""The jars of other extensions of Spark."""
 
 from __future__ import annotations
 
@@ -20,17 +20,21 @@ LAKE_ARTIFACTS = (
     "io.delta:delta-storage:4.4.0",
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
 )
+OTHER_ARTIFACTS = (
+    "org.apache.sedona:sedona-spark-shaded-3.5_2.12:1.8.0",
+    "org.datasyslab:geotools-wrapper:1.8.0-33.1",
+    "org.apache.datafusion:comet-spark-spark3.5_2.12:0.12.0",
+)
 
 
-@pytest.fixture(scope="session")
-def lake_jars() -> list[Path]:
-    """Delta Lake and Iceberg for Spark 4.1, the newest Spark of ours that both publish a jar for."""
+def fetched(artifacts: tuple[str, ...]) -> list[Path]:
+    """Jars of Maven Central, which are kept in `target`."""
     folder = ROOT / "target/lakehouse"
     folder.mkdir(parents=True, exist_ok=True)
     jars = []
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # `make test-lines` runs two processes of these tests
-        for artifact in LAKE_ARTIFACTS:
+        for artifact in artifacts:
             _, name, version = artifact.split(":")
             jar = folder / f"{name}-{version}.jar"
             if not jar.exists():
@@ -38,6 +42,18 @@ def lake_jars() -> list[Path]:
                 subprocess.run([*maven, f"-DoutputDirectory={folder}"], check=True, cwd=ROOT)
             jars.append(jar)
     return jars
+
+
+@pytest.fixture(scope="session")
+def lake_jars() -> list[Path]:
+    """Delta Lake and Iceberg for Spark 4.1, the newest Spark of ours that both publish a jar for."""
+    return fetched(LAKE_ARTIFACTS)
+
+
+@pytest.fixture(scope="session")
+def other_jars() -> list[Path]:
+    """Sedona and Comet for Spark 3.5."""
+    return fetched(OTHER_ARTIFACTS)
 
 
 @pytest.fixture(scope="session")

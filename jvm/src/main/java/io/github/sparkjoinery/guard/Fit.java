@@ -9,8 +9,8 @@ import java.util.Properties;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides whether the jar fits the Spark that has loaded it. A jar of another Spark line does not. On another patch
- * version, or a vendor's build, the jar fits if that Spark has each class and method that the jar uses.
+ * Decides whether the jar fits the Spark that has loaded it. A jar of another Spark line does not. The jar fits another
+ * patch version, or a vendor's build, if that Spark has each class and method that the jar uses.
  */
 public final class Fit {
   private static final String REMEDY = "use the portable mode of the dbt macros, which needs no jar";

@@ -1,0 +1,67 @@
+"""Joinery next to Sedona's extension, listed before ours and after, and to Comet's plugin, which is loaded and off.
+
+Runs on Spark 3.5, in a process of its own (the first session's jars stay):
+
+    .venv-spark-3.5/bin/python -m pytest -m lakehouse tests/integration/test_other_extensions.py
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from spark_joinery import configure_spark
+from spark_joinery.jar import EXTENSION
+from support.answers import assert_operator
+
+pytestmark = pytest.mark.lakehouse
+
+SEDONA = "org.apache.sedona.sql.SedonaSqlExtensions"
+QUERIES = {
+    "BroadcastLastJoin": "SELECT l.id, r.id AS found FROM l LAST JOIN r ORDER BY r.id ON l.k = r.k AND r.id <= l.id",
+    "BroadcastRangeJoin": "SELECT l.id, r.id AS found FROM l JOIN r ON l.id >= r.id AND l.id < r.id + 3",
+    "SlidingWindow": "SELECT id, sum(id) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING) AS s FROM l",
+}
+
+
+@pytest.fixture(scope="module", params=["ours last", "ours first"])
+def spark(request: pytest.FixtureRequest, other_jars: list[Path]) -> Iterator[SparkSession]:
+    assert SparkContext._active_spark_context is None, "another session runs: these tests need a process of their own"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.jars": ",".join(map(str, other_jars)),
+        "spark.sql.extensions": SEDONA if request.param == "ours last" else f"{EXTENSION},{SEDONA}",
+        "spark.plugins": "org.apache.spark.CometPlugin",
+        "spark.comet.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+    }
+    session = configure_spark(SparkSession.builder.master("local[2]").config(map=settings)).getOrCreate()
+    session.range(40).selectExpr("id", "id % 3 AS k").createOrReplaceTempView("l")
+    session.range(0, 40, 2).selectExpr("id", "id % 3 AS k").createOrReplaceTempView("r")
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize("operator", QUERIES)
+def test_operator_of_joinery_runs_next_to_other_extensions(spark: SparkSession, operator: str) -> None:
+    answer = spark.sql(QUERIES[operator])
+    rows = sorted(map(tuple, answer.collect()))
+    assert len(rows) >= 40
+    assert_operator(answer, operator)
+
+
+def test_functions_and_joins_of_sedona_run_next_to_joinery(spark: SparkSession) -> None:
+    points = spark.sql("SELECT ST_Point(CAST(id AS DOUBLE), 0.0) AS p FROM l")
+    points.createOrReplaceTempView("points")
+    joined = spark.sql(
+        "SELECT count(*) AS n FROM points JOIN (SELECT ST_PolygonFromEnvelope(0.5, -1.0, 9.5, 1.0) AS area)"
+        " ON ST_Contains(area, p)"
+    )
+    assert joined.first()[0] == 9
