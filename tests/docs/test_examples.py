@@ -192,6 +192,9 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
                 if option == "--class":
                     assert spark._jvm is not None
                     spark._jvm.java.lang.Class.forName(value)
+        case ["java", "-cp", _, name]:
+            assert spark._jvm is not None
+            spark._jvm.java.lang.Class.forName(name)
         case ["spark-pipelines", "run", "--jars", _, "--conf", _]:
             pass  # run by tests/integration/test_pipelines.py
         case _:

@@ -102,3 +102,17 @@ def test_spark_that_lacks_something_gets_nothing_and_one_warning(tmp_path: Path,
     assert (found["functions"], found["stock"]) == (["joinery_misfit"], 3)
     assert "[PARSE_SYNTAX_ERROR]" in str(found["joined"])
     assert text in str(found["joined"])
+
+
+@pytest.mark.parametrize(
+    ("reference", "code", "text"), [("", 0, "has all that"), (LACKING["method"], 1, "which lacks 1")]
+)
+def test_check_spark_tells_without_a_session_whether_the_jar_fits(
+    tmp_path: Path, reference: str, code: int, text: str
+) -> None:
+    jars = Path(pyspark.__file__).parent / "jars"
+    classes = f"{patched(tmp_path, reference)}:{jars}/*"
+    command = ["java", "-cp", classes, "io.github.sparkjoinery.guard.CheckSpark"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert text in done.stdout

@@ -29,15 +29,23 @@ public final class Fit {
 
   private static String find() {
     Properties build = build();
-    String spark = org.apache.spark.package$.MODULE$.SPARK_VERSION();
-    String message = otherLine(spark, build);
-    if (message == null && !spark.equals(build.getProperty("spark")))
-      message = otherPatch(spark, build, References.missing(Fit.class.getClassLoader()));
+    boolean isTested = spark().equals(build.getProperty("spark"));
+    String message = isTested ? null : message(build);
     if (message != null) LoggerFactory.getLogger("io.github.sparkjoinery").warn(message);
     return message;
   }
 
-  private static Properties build() {
+  /** Returns the warning for the Spark on the class path, or null if the jar fits. It looks up all that the jar uses. */
+  static String message(Properties build) {
+    String message = otherLine(spark(), build);
+    return message != null ? message : otherPatch(spark(), build, References.missing(Fit.class.getClassLoader()));
+  }
+
+  static String spark() {
+    return org.apache.spark.package$.MODULE$.SPARK_VERSION();
+  }
+
+  static Properties build() {
     Properties build = new Properties();
     try (InputStream properties = Fit.class.getResourceAsStream("/joinery.properties")) {
       build.load(properties);
