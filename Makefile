@@ -85,6 +85,12 @@ wheel: env $(WHEEL_LINES:%=jvm/target/.jar-%) ## Build the wheel with the jars o
 	rm -rf dist
 	$(PYTHON) -m hatchling build -t wheel
 
+.PHONY: release
+release: wheel ## All that a release publishes, in dist/: wheel, sdist, jars for Maven Central, the dbt package, notes
+	$(PYTHON) -m hatchling build -t sdist
+	$(UV) tool run --quiet twine==6.1.0 check --strict dist/*.whl dist/spark_joinery-*.tar.gz
+	$(PYTHON) -m release
+
 # Compilers and linters keep one processor busy each, and the tests that come last little more.
 .PHONY: test
 test: env-test ## Everything CI runs

@@ -54,10 +54,10 @@ class Way:
     """One of Joinery's queries.
 
     Args:
-        case: Of the benchmarks, as on the command line.
-        name: Of the data and the form.
+        case: The case's name on the command line.
+        name: Names the data and the form.
         sql: The query.
-        shape: Of its tables.
+        shape: The shape of its tables.
     """
 
     case: str
@@ -75,7 +75,7 @@ def ways(scale: float = 1) -> Iterator[Way]:
     """Joinery's queries, with the automatic choice and with each hint that a case has.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     for name, cases in JOINS.items():
         for case in cases:
@@ -94,10 +94,10 @@ def _named(case: str, hint: str | None) -> str:
 
 
 class Jar:
-    """A JVM with a jar, in a process of its own.
+    """A JVM with a jar, in a separate process.
 
     Args:
-        path: Of the jar.
+        path: Path of the jar.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,7 +119,7 @@ class Jar:
 
         Args:
             way: The query.
-            settings: Of Spark, for it alone.
+            settings: Spark's settings for this query alone.
 
         Raises:
             RuntimeError: It ran without an operator of Joinery's, or the process died.
@@ -155,10 +155,10 @@ def in_turn(new: Jar, old: Jar, way: Way, warm_up: int = WARM_UP, rounds: int = 
 
     Args:
         new: This jar.
-        old: The other.
+        old: The other jar.
         way: The query.
-        warm_up: Rounds before those that count, at least one.
-        rounds: That count; fewer where the query is slow.
+        warm_up: Rounds that do not count, at least one.
+        rounds: Rounds that count; a slow query has fewer.
 
     Returns:
         Seconds by round, with this jar and with the other.
@@ -168,7 +168,7 @@ def in_turn(new: Jar, old: Jar, way: Way, warm_up: int = WARM_UP, rounds: int = 
         slowest = max(new.seconds(way), old.seconds(way))
     found = []
     for i in range(min(rounds, SLOW_ROUNDS) if slowest > SLOW else rounds):
-        if i % 2:  # who goes first alternates
+        if i % 2:  # the jars take turns in going first
             found.append((new.seconds(way), old.seconds(way)))
         else:
             before = old.seconds(way)
@@ -189,8 +189,8 @@ def result(found: Mapping[Way, Sequence[Sequence[tuple[float, float]]]], revisio
     """The page.
 
     Args:
-        found: By query, for each pair of JVMs, seconds by round, with this jar and with the other.
-        revision: The commit of the other.
+        found: Seconds with this jar and with the other, by query, pair of JVMs and round.
+        revision: The commit of the other jar.
     """
     rows, missed = [], []
     for way, pairs in found.items():

@@ -40,14 +40,14 @@ TERMS = (
 
 @dataclass(frozen=True)
 class Ran:
-    """One query on so many executors.
+    """One query on a number of executors.
 
     Args:
-        executors: How many, with one core each; more than `CORES` of them share the machine's cores.
+        executors: Their number. Each has one core; more than `CORES` of them share the machine's cores.
         millions: Rows of each side.
-        way: The hint, or the number of partitions that was asked for.
+        way: The hint, or the requested number of partitions.
         map_tasks: Tasks that wrote into shuffles.
-        partitions: The number that each shuffle has; 0 where there is none.
+        partitions: Partitions of each shuffle; 0 without a shuffle.
         sent: MiB of the broadcast index.
         seconds: Median.
     """
@@ -73,7 +73,7 @@ def fitted(runs: Sequence[Ran]) -> np.ndarray:
     """Seconds for each of `TERMS`, none below 0: the least squares of relative errors.
 
     Args:
-        runs: To fit them to.
+        runs: The runs to fit.
     """
     weights = np.array([1 / run.seconds for run in runs])
     all_terms = np.array([run.terms() for run in runs]) * weights[:, None]
@@ -91,7 +91,7 @@ def run(scale: float = 1) -> Result:
     """Measure and fit.
 
     Args:
-        scale: Of the rows.
+        scale: Scale of the rows.
 
     Returns:
         The costs, and predicted next to measured seconds at the size held out.

@@ -1,8 +1,8 @@
-"""The models of `models_example` on twenty times the data, each next to its plain-SQL and its portable twin.
+"""Run the models of `models_example` on twenty times the data, each next to its plain-SQL and its portable twin.
 
-The real flights, repeated by `load_sources.py`: whole copies, in which each departure is moved by up to half an hour.
-dbt builds the models with the jar and compiles the twins. Those are timed in a session without the extension, over the
-same tables.
+`load_sources.py` makes whole copies of the real flights, and moves each departure by up to half an hour. dbt builds the
+models with the jar and compiles the twins. The twins are timed in a session without the extension, over the same
+tables.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FLIGHTS = 336_776
 EXAMPLE = ROOT / "models_example"
 OURS, PORTABLE, PLAIN = "joinery", "portable", "plain SQL"
 STOP_AT = 20  # times Joinery's seconds
-LONGEST = 120.0  # seconds; nobody waits longer for a twin
+LONGEST = 120.0  # seconds: a twin gets no longer
 SHORTEST = 60.0  # seconds, as in the demo
 COLUMNS = ["model", "rows", "way", "seconds", "times Joinery's", "MB shuffled", "operator or remark"]
 NOTES = [
@@ -50,7 +50,7 @@ NOTES = [
 
 
 class Hashes(SparkDigest):
-    """How many rows, and sums of two hashes over all columns by their names."""
+    """The number of rows, and sums of two hashes over all columns by their names."""
 
     def spark(self, session: SparkSession, sql: str) -> Any:
         """See `SparkDigest`."""
@@ -66,11 +66,11 @@ class Hashes(SparkDigest):
 
 @dataclass
 class Ran:
-    """What a way did with a model.
+    """The run of a model in one way.
 
     Args:
-        run: The timed one.
-        digest: Of the answer; None where that was not compared.
+        run: The timed run.
+        digest: The digest of the answer; None if it was not compared.
     """
 
     run: Run
@@ -81,10 +81,10 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the twenty copies; there is always one.
+        scale: Scale of the twenty copies. There is at least one copy.
 
     Returns:
-        Seconds and shuffled bytes of each model and twin; not met where answers differ or an operator is missing.
+        Seconds and shuffled bytes of each model and twin. They are not met if answers differ or an operator is missing.
     """
     rows = max(1, round(COPIES * scale)) * FLIGHTS
     with _example() as example, _environment(example, rows) as home:
@@ -102,10 +102,10 @@ def run(scale: float = 1) -> Result:
 
 
 def _in_a_process(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Serve a request in a process of its own.
+    """Serve a request in a separate process.
 
-    Its JVM ends with it: the tasks of a join of thousand millions of pairs hear no request to stop. And the embedded
-    metastore serves one JVM.
+    Its JVM ends with it, because tasks that join a thousand million pairs do not react to a stop. Also, the embedded
+    metastore serves only one JVM.
     """
     command = [sys.executable, "-m", "benchmarks.example", json.dumps(request)]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -116,7 +116,7 @@ def _in_a_process(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _serve(request: Mapping[str, Any]) -> None:
-    """Print the SQL of all ways, or what a way did, as the last line."""
+    """Print the SQL of all ways, or the run of one way, as the last line."""
     home = Path(request["home"])
     with _example() as example:
         if "sql" not in request:
@@ -134,7 +134,7 @@ def _serve(request: Mapping[str, Any]) -> None:
 
 
 def _within(limit: float | None, work: Callable[[], T]) -> T | None:
-    """Do a piece of work; leave it alone, and return None, when it has had its time."""
+    """Do a piece of work. Leave it running and return None when its time is over."""
     done: list[T] = []
     thread = threading.Thread(target=lambda: done.append(work()), daemon=True)
     thread.start()
@@ -162,7 +162,7 @@ def _example() -> Iterator[Any]:
 
 @contextmanager
 def _environment(example: Any, rows: int) -> Iterator[Path]:
-    """The home directory of the example with that many flights, loaded once; and its environment."""
+    """Yield the home directory of the example, with this many flights, which are loaded once. Set its environment."""
     from spark_joinery import jar_path
 
     home = ROOT / "target" / "bench" / f"example-{rows}"
@@ -182,7 +182,7 @@ def _queries(example: Any, home: Path) -> dict[str, dict[str, str]]:
     data = {"flights_schema": "nycflights_large"}
     with example.spark_session(home, extension=True):
         example.dbt("deps", "extension", {})
-        # those that others read; a query is timed by itself
+        # models that others read; the query of a model is timed alone
         built = [
             "--full-refresh",
             "--select",
@@ -205,7 +205,7 @@ def _queries(example: Any, home: Path) -> dict[str, dict[str, str]]:
 
 
 def _measure(engine: Spark, limit: float | None) -> Ran:
-    """Run a query twice, each time for so many seconds at most, and keep the second; the first sums the answer up."""
+    """Run a query twice, each time until the limit, and keep the second run. The first run sums up the answer."""
     checked = _within(limit, engine.check)
     timed = _within(limit, engine.answer) if checked else None
     stopped = Run(limit or 0.0, stopped=True)

@@ -56,7 +56,7 @@ def tables(trips: int) -> dict[str, Path]:
     """The folders of the trips and the two views, made if need be.
 
     Args:
-        trips: How many.
+        trips: The number of trips.
 
     Returns:
         Folder by table: `trips (id BIGINT, pickup_zone INT, dropoff_zone INT, begins_at TIMESTAMP, fare DOUBLE)`,
@@ -98,7 +98,7 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the trips.
+        scale: Scale of the trips.
 
     Returns:
         Rows per second by number of trips, next to the published rates; not met where answers differ.

@@ -1,4 +1,4 @@
-"""A hundred queries that are none of Joinery's business: 20 shapes, each over 5 choices of columns and constants."""
+"""A hundred queries without a use for Joinery: 20 shapes, each over 5 choices of columns and constants."""
 
 from __future__ import annotations
 

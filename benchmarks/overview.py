@@ -112,7 +112,7 @@ def page(text: str, rows: list[Held]) -> str:
 
     Args:
         text: The page.
-        rows: Of the table.
+        rows: The rows of the table.
     """
     head, rest = text.split(BEGIN)
     return f"{head}{BEGIN}\n\n{table(rows)}\n\n{END}{rest.split(END)[1]}"

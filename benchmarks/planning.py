@@ -1,4 +1,4 @@
-"""Case 0: what the jar costs queries that it has nothing to do with: planning time of 100 ordinary queries.
+"""Case 0: the cost of the jar for unrelated queries, in planning time of 100 ordinary queries.
 
 `python -m benchmarks.planning on|off` serves, see `planner`.
 """
@@ -25,7 +25,7 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data, of which there is none here.
+        scale: Has no effect, because the tables are empty.
 
     Returns:
         Milliseconds per 100 queries with the jar and without, and their ratio.

@@ -1,7 +1,7 @@
-"""What `spark.joinery.store` costs while queries are planned: not set, an empty store, and one with a filter in use.
+"""The cost of `spark.joinery.store` in planning: not set, an empty store, and a store with a filter in use.
 
 One JVM plans the ordinary queries over small Parquet tables in each mode in turn. All joins are shuffled and worth a
-filter, so that nothing is spared by statistics. `python -m benchmarks.planning_store FOLDER STORE` plans them once.
+filter, so statistics rule out none. `python -m benchmarks.planning_store FOLDER STORE` plans them once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data, of which there is next to none here.
+        scale: Has no effect, because tables have one row each.
 
     Returns:
         Milliseconds per 100 queries in each mode.
@@ -77,7 +77,7 @@ def run(scale: float = 1) -> Result:
 
 
 def _rows(title: str, seconds: dict[str, float], filtered: dict[str, int]) -> list[list[str]]:
-    """A row for each mode, the title before the first."""
+    """A row for each mode, with the title in the first row."""
     return [
         [title if mode == UNSET else "", mode, f"{seconds[mode] * 1000:.0f}", str(filtered[mode])] for mode in seconds
     ]
@@ -121,7 +121,7 @@ def _session(folder: Path) -> SparkSession:
 
 
 def _refresh(spark: SparkSession, store: str) -> None:
-    """Build the filter of planes by tail number, once its files are old enough to be covered."""
+    """Build the filter of planes by tail number, when the files are old enough to be covered."""
     from spark_joinery.jobs import refresh_artifact
     from spark_joinery.metadata import ArtifactRequest, BloomFilterSpec
     from spark_joinery.store import open_store

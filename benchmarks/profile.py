@@ -101,7 +101,7 @@ def profiled(way: Way, folder: Path) -> tuple[Counter[str], Counter[str]]:
 
     Args:
         way: The query.
-        folder: For the samples.
+        folder: The folder for the samples.
 
     Returns:
         The samples of its first run, and those of its warm runs.

@@ -1,6 +1,6 @@
-"""Refreshes of the three artifacts: a full one next to the plain query, and an incremental one next to a full one.
+"""Refreshes of the three artifacts: full ones next to a plain query, and incremental ones next to full ones.
 
-50 M rows in 100 files, 30 % of them on one key, 6 % on six others, the rest on a million; a Spark of 2 GB.
+There are 50 M rows in 100 files: 30 % with one key, 6 % with six others, the rest with a million. Spark has 2 GB.
 `python -m benchmarks.refresh FOLDER JOB` runs one job once, full, over the rows in a folder.
 """
 
@@ -38,7 +38,7 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the 50 M rows; `make soak` takes twice as many.
+        scale: Scale of the 50 M rows. `make soak` takes twice as many.
 
     Returns:
         Seconds of the plain query, and of each kind of refresh.
@@ -64,13 +64,13 @@ def run(scale: float = 1) -> Result:
         for kind, request in artifacts.items():
             full_s = _median(lambda r=request: _refresh(spark, r, store, "full"), rounds[kind])  # type: ignore[misc]
             figures[kind] = {"full": full_s}
-        # last, in a JVM that is warm: to the advantage of the plain query
+        # the plain query runs last, in a warm JVM, which is to its advantage
         plain_s = _median(lambda: _plain(spark, source), rounds["plain"])
         first = {job: _first_run(folder, job) for job in (PLAIN, *artifacts)}
         table = [[PLAIN, f"{plain_s:.1f}", f"{first[PLAIN]:.1f}", "-", "-", "-"]]
         for round_ in range(INCREMENTS if scale == 1 else 1):
             write(spark, source, rows + round_ * per_file, per_file, 1)
-            time.sleep(SETTLE_MS / 1000)  # or the first refresh would wait for the file to settle
+            time.sleep(SETTLE_MS / 1000)  # otherwise the first refresh would wait for the file to settle
             for kind, request in artifacts.items():
                 seconds = _timed(lambda r=request: _refresh(spark, r, store, "incremental"))  # type: ignore[misc]
                 figures[kind].setdefault("incremental_rounds", []).append(seconds)
@@ -122,9 +122,9 @@ def write(spark: SparkSession, folder: Path, start: int, rows: int, files: int) 
     Args:
         spark: A session.
         folder: The source.
-        start: Number of the first row.
-        rows: How many.
-        files: Into how many files.
+        start: The number of the first row.
+        rows: The number of rows.
+        files: The number of files.
     """
     frame = spark.range(start, start + rows, 1, files)
     frame.selectExpr(
@@ -139,9 +139,9 @@ def check_distribution(
 
     Args:
         spark: A session.
-        source: The rows that it was built from.
-        store: Where it is.
-        request: What it was asked to be.
+        source: The rows from which it was built.
+        store: The store that has it.
+        request: The request for it.
 
     Returns:
         The largest error of a rank, as a share of the key's rows, and the error that the artifact states.
@@ -191,7 +191,7 @@ def _plain(spark: SparkSession, source: Path) -> None:
 
 
 def _first_run(folder: str, job: str) -> float:
-    """Seconds of a full run of a job in a new process; its artifact goes to a store of its own."""
+    """Seconds of a full run of a job in a new process. Its artifact goes to a separate store."""
     command = [sys.executable, "-m", "benchmarks.refresh", folder, job]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if process.returncode:

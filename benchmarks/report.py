@@ -1,4 +1,4 @@
-"""What a case measured, on the console and as a Markdown file with machine and commit."""
+"""Figures of a case, on the console and as a Markdown file with machine and commit."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Section:
     """A further table of a case.
 
     Args:
-        title: One line that says what is in it.
-        columns: Its head.
+        title: One line that names its contents.
+        columns: The head of the table.
         rows: Its cells, as text.
     """
 
@@ -40,16 +40,16 @@ class Result:
 
     Args:
         case: Name, as on the command line.
-        title: One line that says what is measured.
+        title: One line that names the measurement.
         columns: Head of the table.
         rows: Its cells, as text.
-        verdict: The figure that counts and the bound it has to keep.
-        met: Whether it does.
-        notes: How it was measured; what to mind.
+        verdict: The figure that counts, and its bound.
+        met: Whether the bound is met.
+        notes: Remarks on the measurement.
         data: The figures behind the table, for `<case>.json`.
         plot: Draws the data into a file.
         sections: Further tables.
-        command: Makes the page; `make bench CASE=...` unless another one does.
+        command: The command that makes the page; `make bench CASE=...` when empty.
     """
 
     case: str
@@ -77,14 +77,18 @@ def machine() -> str:
     )
 
 
+# The code of benchmarks, without the pages that they write.
+MEASURED = ("jvm/src", "benchmarks", ":!benchmarks/results", ":!benchmarks/README.md")
+
+
 def commit(*paths: str) -> str:
     """The commit of the working tree, marked when there are changes on top of it.
 
     Args:
-        paths: What matters; all that benchmarks are made of by default.
+        paths: Paths whose changes count; the code of benchmarks by default.
     """
     revision = _git("rev-parse", "--short", "HEAD")
-    changed = _git("status", "--porcelain", "--", *(paths or ("jvm/src", "benchmarks", ":!benchmarks/results")))
+    changed = _git("status", "--porcelain", "--", *(paths or MEASURED))
     return revision + (" with local changes" if changed else "")
 
 
@@ -103,8 +107,7 @@ def write(result: Result) -> Path:
     """Write a result where it is committed.
 
     Returns:
-        The file, `benchmarks/results/<case>.md`; its data is next to it in `<case>.json`,
-        and drawn in `<case>.svg`.
+        The file, `benchmarks/results/<case>.md`. Its data is next to it in `<case>.json`, and drawn in `<case>.svg`.
     """
     command = result.command or f"make bench CASE={result.case}"
     lines = [

@@ -40,7 +40,7 @@ def reference() -> str:
 
 
 def section(folder: str) -> Iterator[str]:
-    """Render what one folder declares.
+    """Render the macros that one folder declares.
 
     Args:
         folder: Below `macros/`.
@@ -59,10 +59,10 @@ def section(folder: str) -> Iterator[str]:
 
 
 def arguments(declared: list[dict[str, Any]]) -> Iterator[str]:
-    """Render a table of arguments; of a generic test without the model, which dbt gives it.
+    """Render a table of arguments. The model of a generic test is left out, as dbt gives it.
 
     Args:
-        declared: As in the YAML.
+        declared: Arguments from the YAML.
 
     Yields:
         Lines of Markdown, none if there is no argument.

@@ -31,16 +31,16 @@ ELSEWHERE |= {page: page for page in ["benchmarks/README.md", *(f"benchmarks/res
 IN_REPOSITORY = {site: repository for repository, site in ELSEWHERE.items()}
 
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
-# what follows the language is for the tests of the examples
+# The words after the language are for the tests of the examples.
 REMARK = re.compile(r"^(```\w+) .+$", re.MULTILINE)
 NAME = re.compile(r"(?<=<td><code>)[\w.]+(?=</code>)")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add what stands elsewhere.
+    """Add the pages and files outside docs/.
 
     Args:
-        files: Those below docs/.
+        files: The files below docs/.
         config: The site's configuration.
 
     Returns:
@@ -56,7 +56,7 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
 
     Args:
         html: The page.
-        page: Where it stands in the site.
+        page: Its place in the site.
         config: The site's configuration.
         files: All files of the site.
 
@@ -71,7 +71,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
     Args:
         markdown: The page, as it is in the repository.
-        page: Where it stands in the site.
+        page: Its place in the site.
         config: The site's configuration.
         files: All files of the site.
 

@@ -6,9 +6,9 @@
     python3 jvm/build.py 4.3 suites window ConfSuite # ... those of some packages, or some suites
     python3 jvm/build.py --list                      # the supported lines, default first
 
-Spark itself is compiled against, and tested with, the very jars inside the ``pyspark`` package of the
-line's virtual environment (see docs/decisions/0001-spark-jars-from-pyspark.md). This script lays
-those jars out as a Maven repository of links below ``jvm/target`` so that the POM can depend on them.
+Joinery is compiled against, and tested with, the Spark jars inside the ``pyspark`` package of the
+line's virtual environment (see docs/decisions/0001-spark-jars-from-pyspark.md). This script makes a
+Maven repository of links to those jars below ``jvm/target``, so that the POM can depend on them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import references
+import tomllib
 
 JVM = Path(__file__).resolve().parent
 ROOT = JVM.parent
 GROUP = "io.github.sparkjoinery.pyspark"
 PACKAGE = "io.github.sparkjoinery"
 OFTEN = ("spark-", "scala-library")
-# Of the default line: each waits a good part of its time, for tasks that end and queries that are planned. A choice of
-# suites on another line has one, as `make test` runs it next to these.
+# JVMs for the suites of the default line: each of them spends much of its time waiting for tasks and for planning.
+# Chosen suites of another line have one JVM, as `make test` runs them at the same time.
 TEST_JVMS = 3
 # Seconds that the slowest suites took when this was written. A wrong figure costs time, no more.
 SLOW = {
@@ -99,6 +100,11 @@ def supported_lines() -> list[str]:
     return [listed["default"], *(line for line in listed["versions"] if line != listed["default"])]
 
 
+def version() -> str:
+    """The version of Joinery."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+
+
 def environment(line: str) -> Path:
     """The virtual environment that holds this line's pyspark; `make env` creates it."""
     return ROOT / (".venv" if line == versions()["default"] else f".venv-spark-{line}")
@@ -112,7 +118,7 @@ def spark_jars(line: str) -> Path:
 
 
 def in_order(jars: Path) -> list[Path]:
-    """The jars of a folder as they are searched: first those with most of the classes."""
+    """The jars of a folder in the order of their search: the ones with most of the classes come first."""
     return sorted(jars.glob("*.jar"), key=lambda jar: (not jar.name.startswith(OFTEN), jar.name))
 
 
@@ -133,7 +139,7 @@ def link(jar: Path, base: Path, spark: str) -> str:
 
 
 def lay_out_repository(line: str, entry: dict) -> Path:
-    """One POM, `spark`, that depends on all of a line's Spark, and links to pyspark's jars in Maven's layout."""
+    """Make a Maven repository: links to pyspark's jars, and one POM, `spark`, that depends on all of them."""
     spark = entry["spark"]
     repository = JVM / "target" / f"spark-{line}-repository"
     base = repository / GROUP.replace(".", "/")
@@ -168,12 +174,12 @@ def maven(line: str, *goals: str) -> list[str]:
         "mvn", "--batch-mode", "--no-transfer-progress", "-f", str(JVM / "pom.xml"), f"-Pspark-{line}",
         f"-Dspark.line={line}", f"-Dspark.lines={','.join(supported_lines())}", f"-Dspark.version={entry['spark']}",
         f"-Dscala.version={entry['scala']}", f"-Dscala.binary.version={entry['scala'].rpartition('.')[0]}",
-        f"-Dspark.repository={repository.as_uri()}", *goals,
+        f"-Dspark.repository={repository.as_uri()}", f"-Drevision={version()}", *goals,
     ]  # fmt: skip
 
 
 def test_folders(line: str) -> list[Path]:
-    """The folders of a line's test sources: what all lines share, and what only this and later ones have."""
+    """The folders of a line's test sources: the shared one, and `spark-X+` for each X up to this line."""
     later = [folder for folder in (JVM / "src/test").glob("spark-*+") if numbers(folder.name[6:-1]) <= numbers(line)]
     return [JVM / "src/test/scala", *(folder / "scala" for folder in sorted(later))]
 
@@ -199,7 +205,7 @@ def suites_of(line: str, wanted: list[str]) -> list[str]:
 
 
 def shares_of(suites: list[str], jvms: int) -> list[list[str]]:
-    """The suites of each JVM, so that all end at about the same time: the slowest first, to who has least."""
+    """The suites of each JVM, so that all end at about the same time: the slowest first, each to the least busy JVM."""
     seconds = {suite: SLOW.get(suite.removeprefix(f"{PACKAGE}."), 3) for suite in suites}
     shares: list[list[str]] = [[] for _ in range(jvms)]
     for suite in sorted(suites, key=lambda suite: (-seconds[suite], suite)):
@@ -213,7 +219,7 @@ def belongs(suite: str, name: str) -> bool:
 
 
 def class_path(line: str) -> str:
-    """The class path of suites; it begins as that of Python's sessions, so that the archive of their classes fits."""
+    """The class path of suites. It begins like that of Python's sessions, so that the archive of their classes fits."""
     target, jars = JVM / "target" / f"spark-{line}", spark_jars(line)
     listed = (target / "test.classpath").read_text().strip().split(os.pathsep)
     ours = [target / "test-classes", target / "classes"]
@@ -225,17 +231,17 @@ def class_path(line: str) -> str:
 
 
 def archive(line: str) -> Path:
-    """The classes that sessions of a line load, made ready by `class_archive.py`, if they are."""
+    """The archive of the classes that sessions of a line load; it is missing until `class_archive.py` makes it."""
     return JVM / "target" / f"spark-{line}.jsa"
 
 
 def is_smoke(line: str, wanted: list[str]) -> bool:
-    """Whether these are a choice of suites on another line than the default one."""
+    """Whether only some suites are wanted, on a line that is not the default one."""
     return bool(wanted) and line != versions()["default"]
 
 
 def run_suites(line: str, wanted: list[str]) -> int:
-    """Compile, then run suites in several JVMs: one leaves processors idle."""
+    """Compile, then run suites in several JVMs, as a single one would leave processors idle."""
     suites, smoke = suites_of(line, wanted), is_smoke(line, wanted)
     status = subprocess.call(maven(line, "test-compile", "-q"))
     if status:

@@ -1,8 +1,8 @@
 """Archive the classes that a session loads: `class_archive.py ARCHIVE`.
 
-A third of the time of a JVM in a short test goes into reading and verifying the classes of Spark, Hadoop and Hive.
-With `-XX:SharedArchiveFile=ARCHIVE` it maps them into its memory instead. A JVM that the archive does not fit, because
-it has other jars, say, loads its classes as ever.
+The JVM of a short test spends a third of its time on reading and verifying the classes of Spark, Hadoop and Hive. A JVM
+with `-XX:SharedArchiveFile=ARCHIVE` maps them into its memory instead. If the archive does not fit a JVM, for example
+because of other jars, the JVM loads its classes as usual.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# What most tests do, so that the classes for it are loaded: Hive's metastore, Parquet, joins, windows, aggregates.
+# Statements that load the classes that most tests need: Hive's metastore, Parquet, joins, windows, aggregates.
 STATEMENTS = [
     "CREATE SCHEMA trained",
     """CREATE TABLE trained.facts USING parquet AS
@@ -55,7 +55,7 @@ def main(archive: Path) -> None:
         assert gateway is not None
         spark.stop()
         gateway.shutdown()
-        gateway.proc.stdin.close()  # at which the JVM ends, and writes
+        gateway.proc.stdin.close()  # the JVM then ends, and writes the archive
         gateway.proc.wait()
         os.chdir("/")
     partial.replace(archive)

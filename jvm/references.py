@@ -1,7 +1,7 @@
 """The classes and members of Spark that a jar uses, read from the constant pools of its class files.
 
-The jar carries the list (`joinery-references.txt`), by which it tells whether it fits a vendor's Spark or another patch
-version. Source: chapter 4 of the JVM specification.
+The jar carries the list (`joinery-references.txt`), and uses it to check whether it fits a vendor's Spark or another
+patch version. Source: chapter 4 of the JVM specification.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether the answers are equal: between the modes, plain SQL, and a query engine that is not Spark."""
+"""Compares the answers of both modes, of plain SQL, and of a query engine that is not Spark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def same_rows(one: DataFrame, other: DataFrame) -> bool:
 
 
 def differences_outside_spark(home: Path, flights_schema: str, model: str) -> int:
-    """Compute the weather per flight in DuckDB from the source files and count the rows in which Spark's differ.
+    """Compute the weather per flight in DuckDB from the source files and count the rows that differ from Spark's.
 
     Args:
         home: absolute directory of all state.
@@ -31,7 +31,7 @@ def differences_outside_spark(home: Path, flights_schema: str, model: str) -> in
         model: schema and table that holds the model `flight_weather`.
 
     Returns:
-        Rows in one answer and not in the other, 0 where they are equal.
+        Rows in one answer and not in the other, 0 if they are equal.
     """
 
     def files(table: str) -> str:
@@ -48,19 +48,19 @@ def differences_outside_spark(home: Path, flights_schema: str, model: str) -> in
 
 
 def compare(spark: SparkSession, timings: Timings, schema: str, timed: Path) -> int:
-    """Compare the extension's answers with those of portable and plain SQL, where that finished.
+    """Compare the extension's answers with those of portable and plain SQL, if these queries finished.
 
     Args:
         spark: the session.
-        timings: per model the times, which say what finished.
-        schema: of the models built with the extension.
+        timings: times per model, which say which queries finished.
+        schema: schema of the models built with the extension.
         timed: directory with the rows, in folders `portable/<model>` and `plain/<model>`.
 
     Returns:
         How many answers were compared.
 
     Raises:
-        DemoError: two of them differ.
+        DemoError: two answers differ.
     """
     compared = 0
     for model, times in timings.items():

@@ -1,7 +1,11 @@
 """The nightly pipeline end to end, on real data: run it with `make demo`.
 
-Load flights -> read what the dbt project declares -> refresh it through Airflow -> build the models with the jar and
-without it -> run the SQL a user would write first beside them -> compare all answers and times -> write the report.
+1. Load flights.
+2. Read the declarations of the dbt project, and refresh its artifacts through Airflow.
+3. Build the models with the jar and without it.
+4. Run the SQL that a user would write first.
+5. Compare all answers and times.
+6. Write the report.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from timing import LIMIT, LimitedQueries, StillRunningError, Timing, Timings, ti
 SCHEMA = "joinery_example"  # of the models built with the jar
 DATA = {"flights_schema": "nycflights_large"}
 NIGHTLY = {**DATA, "joinery_mode": "extension"}
-# Without the jar they are thousand millions of pairs: stopped where they are timed, and not built.
+# Without the jar this model compares thousands of millions of pairs: the demo stops its query, and does not build it.
 PAIRS = "overtaken_flights"
 # The model that carries a range index: dbt builds it in the nightly run, and the demo leaves it and its index alone.
 INDEXED = "delays"
@@ -52,7 +56,7 @@ def step(title: str) -> Iterator[list[str]]:
 
 
 def refreshed_table(artifacts: list[Refreshed]) -> Table:
-    """Make the table of what the nightly run computed."""
+    """Make the table of the artifacts that the nightly run computed."""
     table = Table(title="What the nightly run computed", box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for heading in ("artifact", "of", "status"):
         table.add_column(heading)
@@ -66,7 +70,7 @@ def refreshed_table(artifacts: list[Refreshed]) -> Table:
 
 
 def summary(spark: SparkSession, timings: Timings) -> Table:
-    """Make the table of rows and times, and of how many times faster than plain SQL the jar is."""
+    """Make the table of rows, times and gain: how many times as long plain SQL takes as the jar."""
     flights = spark.table(f"{DATA['flights_schema']}.flights").count()
     title = f"Seconds per model, {flights:,} flights"
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
@@ -86,7 +90,7 @@ def shown(timing: Timing) -> str:
 
 
 def gain(with_jar: Timing | None, plain: Timing) -> str:
-    """Return how many times as long plain SQL takes as text: at least so many where it was stopped."""
+    """Return as text how many times as long plain SQL takes; a lower bound if it was stopped."""
     if with_jar is None or not with_jar.seconds:
         return "-"
     times = (plain.seconds or LIMIT) / with_jar.seconds
@@ -94,7 +98,7 @@ def gain(with_jar: Timing | None, plain: Timing) -> str:
 
 
 def where_next(home: Path, timings: Timings) -> str:
-    """Return what the table means, and commands to go on with."""
+    """Return a note on the table, and commands to go on with."""
     note = "Each query ran alone, warm; gain: plain SQL's time by the jar's"
     if any(one and one.seconds is None for times in timings.values() for one in times):
         note += f"; > {LIMIT:.0f}: stopped"
@@ -126,7 +130,7 @@ def build_models(home: Path, mode: str, kind: str, *more: str) -> Built:
         more: further command-line arguments for dbt.
     """
     with step(f"Build and test the dbt models {kind}") as outcome:
-        # the flights may be others than last time's, which an incremental model would keep
+        # the flights may differ from the last demo's, which an incremental model would keep
         options = ["--full-refresh", "--target-path", str(home / "dbt" / mode), *more]
         built = dbt("build", mode, {**DATA, "joinery_mode": mode}, *options)
         outcome.append(f"{len(built.sql)} models, {built.tests} data tests passed")
@@ -147,7 +151,7 @@ def demo(home: Path, rows: int) -> None:
         data = (home / "loaded.json").read_text()
     with step("Read what the dbt project declares") as outcome:
         dbt("deps", "extension", {})
-        # with the variables of the nightly run, so that this one finds the project parsed
+        # with the variables of the nightly run, so that the nightly run finds the project parsed
         dbt("parse", "extension", NIGHTLY)
         outcome.append(str(home / "dbt" / "manifest.json"))
     with step("Refresh it through Airflow: dag joinery_refresh") as outcome:
@@ -189,7 +193,7 @@ def demo(home: Path, rows: int) -> None:
 @click.command()
 @click.option("--rows", default=1_000_000, show_default=True, type=click.IntRange(1), help="Least number of flights.")
 def main(rows: int) -> None:
-    """Run the example end to end below JOINERY_DEMO_HOME (default target/demo) and show what it took."""
+    """Run the example end to end below JOINERY_DEMO_HOME (default target/demo) and show the times."""
     home = demo_home()
     try:
         demo(home, rows)

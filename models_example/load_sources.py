@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 NAMES = ("airlines", "airports", "planes", "weather", "flights")
 FLIGHTS = 336_776
-FORMAT = 1  # raise it when this file writes other tables from the same parameters
+FORMAT = 1  # raise it if this file writes other tables from the same parameters
 UTC = pa.timestamp("us", tz="UTC")
-# of a copy, only the departure is moved: the local hhmm columns would contradict it and are left out
+# Copies move the departure only. The local hhmm columns would contradict it, and are left out.
 LARGE = """
 SELECT copy * {flights} + flight_id AS flight_id, carrier, flight, tailnum, origin, dest, distance,
        dep_delay, arr_delay,
@@ -72,8 +72,9 @@ def read_table(name: str) -> pa.Table:
 def with_departure(flights: pa.Table) -> pa.Table:
     """Add ``flight_id`` (0, 1, ... in the file's order) and ``departs_at`` to the flights.
 
-    ``sched_dep_time`` is hhmm in local time (515 is 05:15) while ``time_hour`` is the same hour in UTC, daylight saving
-    included; so the departure is ``time_hour`` plus the minutes. Cancelled flights have one too: it is the schedule.
+    ``sched_dep_time`` is hhmm in local time (515 is 05:15). ``time_hour`` is the same hour in UTC, daylight saving
+    included. The departure is therefore ``time_hour`` plus the minutes. It is the schedule, so cancelled flights have
+    it, too.
     """
     hhmm = flights["sched_dep_time"]
     minutes = pc.subtract(hhmm, pc.multiply(pc.divide(hhmm, 100), 100))
@@ -85,12 +86,12 @@ def with_departure(flights: pa.Table) -> pa.Table:
 
 
 def load(spark: SparkSession, rows: int, seed: int) -> dict[str, int]:
-    """Write all tables, replacing those of an earlier load.
+    """Write all tables, and replace the tables of an earlier load.
 
     Args:
         spark: session with Hive support.
-        rows: least number of rows of ``nycflights_large.flights``; it gets whole copies of the 336,776 flights, the
-            first one unchanged, the others moved by -1800 to 1800 seconds each.
+        rows: least number of rows of ``nycflights_large.flights``. The table gets whole copies of the 336,776 flights.
+            The first copy is unchanged; the others move each flight by -1800 to 1800 seconds.
         seed: changes the moves; the same rows and seed always give the same table.
 
     Returns:
@@ -134,7 +135,7 @@ def main(rows: int, seed: int, force: bool) -> None:
         from pyspark.sql import SparkSession
 
         home.mkdir(parents=True, exist_ok=True)
-        # written last, so that a load that broke off is not taken for a complete one
+        # written again at the end, so that a load that broke off does not count as complete
         (home / "loaded.json").unlink(missing_ok=True)
         spark = SparkSession.builder.master("local[*]").config(map=spark_confs(home)).enableHiveSupport().getOrCreate()
         counts = load(spark, rows, seed)

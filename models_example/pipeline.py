@@ -25,7 +25,7 @@ class DemoError(Exception):
 
 @dataclass(frozen=True)
 class Built:
-    """What one dbt command made: compiled SQL per model or analysis, and how many data tests passed."""
+    """Result of one dbt command: compiled SQL per model or analysis, and how many data tests passed."""
 
     sql: Mapping[str, str]
     tests: int
@@ -34,19 +34,19 @@ class Built:
 def run(name: str, command: list[str], home: Path, **variables: str) -> str:
     """Run another program, its output in `logs/<name>.log`.
 
-    A program of its own wherever Spark is used before dbt: the embedded metastore serves one JVM at a time.
+    Steps that use Spark before dbt run as programs of their own, as the embedded metastore serves one JVM at a time.
 
     Args:
-        name: of the log file.
+        name: name of the log file.
         command: program and arguments.
         home: absolute directory of all state.
         variables: added to the environment.
 
     Returns:
-        What it printed.
+        The program's output.
 
     Raises:
-        DemoError: it failed; the message holds the end of its output.
+        DemoError: the program failed; the message holds the end of its output.
     """
     log = home / "logs" / f"{name}.log"
     with log.open("w") as output:
@@ -59,7 +59,7 @@ def run(name: str, command: list[str], home: Path, **variables: str) -> str:
 
 @dataclass(frozen=True)
 class Refreshed:
-    """What the nightly run made of an artifact."""
+    """Result of the nightly run for one artifact."""
 
     kind: str
     relation: str
@@ -78,7 +78,7 @@ def refresh_through_airflow(home: Path, variables: Mapping[str, str], models: st
         models: which models dbt builds between the refresh of sources and that of models.
 
     Returns:
-        What became of each artifact, in the order in which they were refreshed.
+        The result for each artifact, in the order in which they were refreshed.
 
     Raises:
         DemoError: a task did not succeed.
@@ -92,9 +92,9 @@ def refresh_through_airflow(home: Path, variables: Mapping[str, str], models: st
     connection = {"conn_type": "joinery", "host": "local[*]", "extra": extra}
     programs = Path(sys.executable).parent
     options = ["--vars", json.dumps(dict(variables)), "--target-path", str(home / "dbt" / "nightly")]
-    # cautious: no tests that also need models built later
+    # cautious: skip tests that also need models built later
     options += ["--select", models, "--indirect-selection", "cautious"]
-    # of the command that has written the manifest: parsing takes longer than most models
+    # use the parse result of the command that wrote the manifest: parsing takes longer than most models
     options += ["--partial-parse-file-path", str(home / "dbt" / "partial_parse.msgpack")]
     build = [str(programs / "dbt"), "--no-use-colors", "build", "--target", "extension", *options]
     environment = {
@@ -116,7 +116,7 @@ def refresh_through_airflow(home: Path, variables: Mapping[str, str], models: st
 
 
 def _last_run(database: sqlite3.Connection, home: Path) -> list[Refreshed]:
-    """Read from Airflow's database what the tasks of the last run did."""
+    """Read the results of the last run's tasks from Airflow's database."""
     (run_id,) = database.execute(
         "SELECT run_id FROM dag_run WHERE dag_id = 'joinery_refresh' ORDER BY id DESC LIMIT 1"
     ).fetchone()
@@ -139,9 +139,9 @@ def spark_session(home: Path, *, extension: bool) -> Iterator[SparkSession]:
     """Start a session for dbt and for queries, one after another in the same JVM.
 
     Args:
-        home: absolute directory of all state; what the JVM says on stderr goes to `logs/spark.log`.
-        extension: whether the session has the extension. The jar stays in the JVM either way: the first session puts
-            it there, and without the extension nothing calls it.
+        home: absolute directory of all state; the JVM's stderr goes to `logs/spark.log`.
+        extension: whether the session has the extension. The first session loads the jar, and it stays in the JVM;
+            without the extension nothing calls it.
     """
     stderr = os.dup(2)
     with (home / "logs" / "spark.log").open("a") as log:
@@ -151,7 +151,7 @@ def spark_session(home: Path, *, extension: bool) -> Iterator[SparkSession]:
         if extension:
             builder = configure_spark(builder)
         else:
-            # named, because the settings of a JVM's first session are the defaults of all later ones
+            # set to nothing, because the settings of a JVM's first session are the defaults of all later ones
             builder = builder.config("spark.sql.extensions", "").config("spark.jars", "")
         spark = builder.enableHiveSupport().getOrCreate()
     finally:
@@ -173,7 +173,7 @@ def dbt(command: str, target: str, variables: Mapping[str, str], *more: str) -> 
         more: further command-line arguments.
 
     Returns:
-        What was built; empty for commands that build nothing.
+        The models and tests that were built; empty for commands that build nothing.
 
     Raises:
         DemoError: the command, a model or a data test failed.

@@ -1,8 +1,8 @@
-"""Where the example keeps its state, and the one set of Spark settings that all its parts share.
+"""The directory of the example's state, and the one set of Spark settings that all its parts share.
 
-Everything it writes lies below ``JOINERY_DEMO_HOME`` (default ``target/demo``): Derby metastore, warehouse, artifact
-store, Airflow's home, dbt's target and logs. The paths handed to Spark are absolute, because a relative Derby path
-depends on the directory a command was started in, and each directory would then get a metastore of its own.
+The example writes only below ``JOINERY_DEMO_HOME`` (default ``target/demo``): Derby metastore, warehouse, artifact
+store, Airflow's home, dbt's target and logs. The paths handed to Spark are absolute. A relative Derby path depends on
+the directory in which a command was started, and each directory would then get a metastore of its own.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def environment(home: Path, jar: Path | None = None) -> dict[str, str]:
 
     Args:
         home: absolute directory of all state.
-        jar: the Joinery jar, or None for the dbt targets that run without it.
+        jar: the Joinery jar, or None for dbt targets that run without it.
 
     Returns:
         Variables to add to the environment of `dbt` or of a Python process that runs it.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LIMIT = 60.0  # seconds a query may take without the jar
-# model -> how the jar's operators for it look in EXPLAIN; where none of them is there, the jar did nothing
+# model -> pattern of the jar's operators for it in EXPLAIN; if none matches, the jar did nothing
 NODE = r"^[ :+\-]*(\*?\(\d+\) )?({})\b"
 OPERATORS = {
     "flight_weather": NODE.format("BroadcastLastJoin|ShuffledHashLastJoin|SortMergeLastJoin"),
@@ -25,8 +25,8 @@ OPERATORS = {
     "carrier_delays": NODE.format("SlidingWindow"),
     "flights_by_manufacturer": r"\bjoinery_might_contain\(",
 }
-# The setting a query is timed with: only plain SQL has Spark's default window frame. Whether Joinery takes part is not
-# a setting here: portable and plain SQL run in a session that does not have the extension.
+# The setting that a query is timed with: only plain SQL has Spark's default window frame. No setting switches Joinery
+# off: portable and plain SQL run in a session that does not have the extension.
 SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
 CONFS = {
     "extension": {SEGMENT_TREE: "true"},
@@ -37,7 +37,7 @@ CONFS = {
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of a query and the megabytes that it shuffled, or, if it was stopped, None and the date of that."""
+    """Seconds of a query and the megabytes that it shuffled. A stopped query has None and the date it was stopped."""
 
     seconds: float | None
     shuffled: float | None = None
@@ -49,7 +49,7 @@ Timings: TypeAlias = "dict[str, tuple[Timing | None, Timing, Timing]]"
 
 
 def has_extension(spark: SparkSession) -> bool:
-    """Say whether the extension takes part in the queries of a session; that the JVM has the jar is not enough."""
+    """Say whether the extension takes part in the queries of a session; the jar alone in the JVM is not enough."""
     return not spark.sql("SHOW FUNCTIONS LIKE 'joinery_version'").isEmpty()
 
 
@@ -72,7 +72,7 @@ def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float |
         limit: seconds after which it is stopped, None for never.
 
     Returns:
-        What it took, None if it was stopped.
+        Its time and shuffled bytes, None if it was stopped.
     """
     context = spark.sparkContext
     done, stopped = threading.Event(), threading.Event()
@@ -80,7 +80,7 @@ def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float |
     def watch() -> None:
         if not done.wait(limit):
             stopped.set()
-            # again and again: while the query is planned, or between two of its jobs, there is nothing to cancel
+            # repeated, because there is nothing to cancel while the query is planned, or between two of its jobs
             while not done.wait(0.5):
                 context.cancelJobGroup("demo")
 
@@ -106,24 +106,24 @@ def timed(spark: SparkSession, mode: str, sql: str, output: Path, limit: float |
 def shuffled(spark: SparkSession) -> float:
     """Return the megabytes that all tasks of a session have written into shuffles so far."""
     context = spark.sparkContext._jsc.sc()
-    context.listenerBus().waitUntilEmpty()  # or the last tasks are not counted yet
+    context.listenerBus().waitUntilEmpty()  # so that the last tasks are counted
     executors = context.statusStore().executorList(False)
     return sum(executors.apply(i).totalShuffleWrite() for i in range(executors.size())) / 1e6
 
 
 class StillRunningError(Exception):
-    """Tasks of a stopped query did not end, and would slow down what is timed next."""
+    """Tasks of a stopped query did not end, and would slow down the next query."""
 
 
 def wait_for_tasks(spark: SparkSession, at_most: float = 900.0) -> None:
-    """Wait until the tasks of a cancelled query have ended too, so that they do not slow down the next one.
+    """Wait until the tasks of a cancelled query have ended, too, so that they do not slow down the next one.
 
     Args:
         spark: the session.
         at_most: seconds; far more than a task that spills on a slow machine needs.
 
     Raises:
-        StillRunningError: they did not end.
+        StillRunningError: the tasks did not end.
     """
     tracker = spark.sparkContext._jsc.sc().statusTracker()
     deadline = time.monotonic() + at_most
@@ -137,13 +137,13 @@ def wait_for_tasks(spark: SparkSession, at_most: float = 900.0) -> None:
 
 
 class LimitedQueries:
-    """Times queries without the jar, and remembers what was stopped, so that only the first demo waits for it.
+    """Times queries without the jar, and remembers stopped queries, so that only the first demo waits for them.
 
     Args:
         mode: portable or plain.
         sql: query per model.
         file: JSON file to remember in.
-        context: whatever else decides about the time (data, Spark version).
+        context: everything else that a query's time depends on (data, Spark version).
     """
 
     def __init__(self, mode: str, sql: Mapping[str, str], file: Path, context: str) -> None:
@@ -154,7 +154,7 @@ class LimitedQueries:
         self._stopped: dict[str, str] = json.loads(file.read_text()) if file.exists() else {}
 
     def time(self, spark: SparkSession, model: str, output: Path) -> Timing:
-        """Time the second run of a model's query, for dbt has run the models once before; the first if stopped."""
+        """Time the second run of a model's query, as dbt has run the models once before; a stopped query runs once."""
         sql = self._sql[model]
         key = hashlib.sha256(f"{self._context}|{sql}".encode()).hexdigest()
         if key in self._stopped:
@@ -208,17 +208,17 @@ def time_without_jar(
 
     Args:
         spark: session without the extension.
-        with_jar: the times with it.
+        with_jar: the times with the extension.
         portable: times the SQL as the macros render it without the jar.
         plain: times the plain SQL.
-        output: directory for the rows; they stay in `<output>/portable/<model>` and `<output>/plain/<model>`.
+        output: directory for the rows. They stay in `<output>/portable/<model>` and `<output>/plain/<model>`.
         say: takes a line for each query that is done.
 
     Returns:
         Per model the three times.
 
     Raises:
-        ValueError: The session has the extension, so that stock Spark would not be what is timed.
+        ValueError: The session has the extension, so the times would not be stock Spark's.
     """
     if has_extension(spark):
         raise ValueError("Portable and plain SQL are timed without Joinery, but this session has the extension.")

@@ -1,4 +1,4 @@
-"""What went wrong, in one line: Spark's errors come wrapped in those of py4j, its scheduler and its tasks."""
+"""The cause of an error in one line: Spark's errors come wrapped in errors of py4j, its scheduler and its tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WRAPPERS = (
     "Exception thrown in awaitResult",
     "Could not execute broadcast",
 )
-# of these the message says all
+# the message of these errors says everything
 _SPARK_S_OWN = re.compile(r"^Spark\w*Exception$")
 
 
@@ -31,10 +31,10 @@ def one_line(error: BaseException) -> str:
     """Say what caused an error.
 
     Args:
-        error: Any error; of Spark's, classic or Spark Connect, the text may hold causes, plans and stack traces.
+        error: Any error. The text of Spark's, classic or Spark Connect, may hold causes, plans and stack traces.
 
     Returns:
-        What failed and, if that is something else, the innermost cause, without line breaks.
+        The failure and, if it differs, the innermost cause, without line breaks.
 
     Example:
         >>> one_line(RuntimeError("[FAILED_READ_FILE] a.csv\\n\\tat x\\nCaused by: java.io.IOException: No such disk"))
@@ -52,7 +52,7 @@ def one_line(error: BaseException) -> str:
 
 
 def refusal(error: Exception) -> str:
-    """Say why a file system refused: libraries for object stores raise errors without a number, so without its text.
+    """Say why a file system refused. Errors of libraries for object stores may lack a number, and so the number's text.
 
     Args:
         error: Any error of a file system.
@@ -72,14 +72,14 @@ def is_gone(error: BaseException) -> bool:
         error: An error of a call into a JVM.
 
     Returns:
-        True for lost connections, and for errors of py4j without one of Java's.
+        True for lost connections, and for errors of py4j that hold no error of Java.
     """
     if isinstance(error, ConnectionError):
         return True
     name = f"{type(error).__module__}.{type(error).__name__}"
     if name == "py4j.protocol.Py4JNetworkError":
         return True
-    # py4j adds Java's trace where the JVM itself says that a call is impossible
+    # py4j adds Java's trace if the JVM itself says that a call is impossible
     return name == "py4j.protocol.Py4JError" and "Trace:" not in str(error)
 
 
@@ -106,7 +106,7 @@ def _causes(text: str) -> Iterator[str]:
 
 
 def _plain(line: str) -> str:
-    """An error without the packages of its class, and without the class where it says nothing."""
+    """An error without the package of its class, and without the class if that says nothing."""
     match = _CLASS.match(line)
     if match is None:
         return line.strip()

@@ -1,4 +1,4 @@
-"""Errors that Joinery raises on purpose: each message says what is wrong and what to do about it."""
+"""Errors that Joinery raises on purpose: each message names the problem and its remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spark_joinery.text import printable
 class JoineryError(Exception):
     """Base class of every error Joinery raises; catch this one to catch them all.
 
-    Messages name relations, columns and files: a terminal or log gets their control characters escaped.
+    Messages name relations, columns and files; control characters in these names are escaped.
     """
 
     def __str__(self) -> str:
@@ -32,7 +32,7 @@ class JarNotLoadedError(JoineryError):
 
 
 class SparkNotStartedError(JoineryError):
-    """Spark does not start, for want of Java, of a master, or by a setting."""
+    """Spark does not start: it finds no Java or no master, or a setting is wrong."""
 
 
 class JoineryWarning(UserWarning):

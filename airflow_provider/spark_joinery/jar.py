@@ -1,4 +1,4 @@
-"""Where the jar lies, and how a Spark session loads it."""
+"""The path of the jar, and the settings by which a Spark session loads it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def jar_path(spark_version: str | None = None) -> Path:
         The absolute path of the jar inside this package.
 
     Raises:
-        UnsupportedSparkError: There is no jar for this version, or no pyspark to ask for one.
+        UnsupportedSparkError: There is no jar for this version, or no version is given and pyspark is not installed.
         JarNotFoundError: This is a checkout in which the jar has not been built.
 
     Example:
@@ -75,12 +75,12 @@ def jar_path(spark_version: str | None = None) -> Path:
 def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Make the session that a builder creates load Joinery.
 
-    Joinery's jar and extension class are appended to those that the builder, ``spark-submit`` or
-    ``spark-defaults.conf`` name already, so that Delta Lake or Iceberg stay loaded. Both are static settings:
-    they take effect on the first session of a process only.
+    Joinery's jar and extension class are appended to the ones that the builder, ``spark-submit`` or
+    ``spark-defaults.conf`` already name, so that Delta Lake or Iceberg stay loaded. Both are static settings:
+    they only take effect on the first session of a process.
 
-    A client cannot give a remote Spark Connect server a jar: for ``sc://`` addresses the builder is returned as
-    it is, with a `JoineryWarning` that says how to start the server.
+    A client cannot give a remote Spark Connect server a jar. The builder is returned unchanged for ``sc://``
+    addresses, with a `JoineryWarning` that says how to start the server.
 
     Args:
         builder: A ``SparkSession.builder``, configured or not.
@@ -98,7 +98,7 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
     """
     options: dict[str, Any] = builder._options
     remote = str(options.get("spark.remote") or os.environ.get("SPARK_REMOTE", ""))
-    # With "local[2]" the Connect server is started by this process, out of the builder's options.
+    # This process itself starts the Connect server of "local[2]", with the builder's options.
     if remote and not remote.startswith("local"):
         warnings.warn(
             f"The Spark Connect server at {remote} must load Joinery itself: start it with "
@@ -114,15 +114,15 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def settings_with_joinery(settings: Mapping[str, Any], *, of_new_process: bool = False) -> dict[str, str]:
-    """Find the settings that load Joinery beside what is loaded already.
+    """Find the settings that load Joinery in addition to the present jars and extensions.
 
     Args:
-        settings: Those that a session is going to be started with.
-        of_new_process: Whether a process of its own is started for it, which what runs in this one does not concern.
+        settings: The settings that a session will be started with.
+        of_new_process: Whether the session gets a process of its own, to which this one's settings do not apply.
 
     Returns:
-        `spark.jars` and `spark.sql.extensions`: what the settings, `spark-submit` or `spark-defaults.conf` name, and
-        Joinery's after it.
+        `spark.jars` and `spark.sql.extensions`: the values of the settings, else of `spark-submit` or
+        `spark-defaults.conf`, with Joinery's appended.
 
     Raises:
         UnsupportedSparkError: There is no jar for the installed pyspark.
@@ -152,17 +152,17 @@ def _installed_spark() -> str:
 
 
 def inherited(key: str) -> str:
-    """Read a setting from outside the program, which the builder's own would replace rather than extend.
+    """Read a setting from outside the program; the builder's own would replace it rather than extend it.
 
     Args:
-        key: Of the setting.
+        key: The setting's name.
 
     Returns:
-        What `spark-submit` was given, or `spark-defaults.conf` holds; "" without either.
+        The value from `spark-submit`, else from `spark-defaults.conf`; "" without either.
     """
     from pyspark import SparkConf, SparkContext
 
-    # Only where a JVM runs already: starting one here would fix its memory before the builder's settings are known.
+    # Only if a JVM runs already: starting one here would fix its memory before the builder's settings are known.
     if SparkContext._jvm is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
         SparkContext._ensure_initialized()  # connects to the JVM of spark-submit
         return SparkConf().get(key, "") or ""
@@ -173,17 +173,17 @@ def of_defaults(key: str) -> str:
     """Read a setting of `spark-defaults.conf`.
 
     Args:
-        key: Of the setting.
+        key: The setting's name.
 
     Returns:
-        What the file says; "" if there is none, or it does not have the setting.
+        The value in the file; "" if there is no file, or it does not have the setting.
     """
     from pyspark.find_spark_home import _find_spark_home
 
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
     defaults = Path(folder, "spark-defaults.conf")
-    # as Spark reads the file: in UTF-8 whatever the locale, and a line goes on in the next by a backslash at its end,
-    # unless it is a comment
+    # The file is read as Spark does: in UTF-8 under any locale, and a backslash at the end of a line joins it with the
+    # next one, unless it is a comment.
     text = defaults.read_text(encoding="utf-8", errors="replace") if defaults.is_file() else ""
     told = re.sub(r"^[ \t\f]*[#!].*$", "", text, flags=re.MULTILINE)
     lines = re.sub(r"(?<!\\)\\\n[ \t\f]*", "", told).splitlines()

@@ -21,7 +21,7 @@ def misfit(spark: Any) -> str | None:
         spark: The session.
 
     Returns:
-        The jar's warning, with the name of the right jar; None where the jar fits or is not there.
+        The jar's warning, with the name of the right jar; None if the jar fits or is not there.
     """
     if not spark.catalog.functionExists("joinery_misfit"):
         return None

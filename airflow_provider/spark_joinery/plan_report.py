@@ -1,4 +1,4 @@
-"""What runs the joins and windows of a query: Joinery's report on a physical plan, read through py4j."""
+"""Joinery's report on the joins and windows of a physical plan, read through py4j."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def explain_sql(spark: SparkSession, statement: str) -> list[Operator]:
 
     Args:
         spark: A classic session with the jar.
-        statement: One SQL statement; of ``CREATE TABLE ... AS``, ``INSERT`` and the like the query is reported on.
+        statement: One SQL statement. The report on ``CREATE TABLE ... AS``, ``INSERT`` and the like is on their query.
 
     Returns:
         The joins and windows of the plan, from the root down.
@@ -54,7 +54,7 @@ def explain_sql(spark: SparkSession, statement: str) -> list[Operator]:
     report = _plan_report(spark)
     session: Any = spark._jsparkSession
     state = session.sessionState()
-    # SKIP: as EXPLAIN does, or planning a CREATE TABLE AS would run it
+    # SKIP, as EXPLAIN does: else planning a CREATE TABLE AS would run it
     skip = _jvm(spark).org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
     execution = state.executePlan(state.sqlParser().parsePlan(statement), skip)
     queries = _hidden_queries(spark, execution.optimizedPlan())
@@ -66,8 +66,8 @@ def explain_dataframe(frame: DataFrame) -> list[Operator]:
     """Report on the joins and windows of a DataFrame.
 
     Args:
-        frame: A classic DataFrame. Once an action has run on this very object, adaptive execution's final
-            plan is reported on, before that the initial one.
+        frame: A classic DataFrame. The report is on the initial plan of adaptive execution, or on the final one if
+            an action has run on this very object.
 
     Returns:
         The joins and windows of the plan, from the root down.
@@ -93,7 +93,7 @@ def _plan_report(spark: SparkSession) -> Any:
 
     jvm = _jvm(spark)
     if why := misfit(spark):
-        raise JarNotLoadedError(why)  # before a class of the jar is looked up, which may not load here
+        raise JarNotLoadedError(why)  # checked before a class of the jar is looked up: it may not load here
     report = jvm.io.github.sparkjoinery.planning.explain.PlanReport
     if not isinstance(report, JavaClass):  # py4j takes an unknown class for a package
         raise JarNotLoadedError(
@@ -111,5 +111,5 @@ def _hidden_queries(spark: SparkSession, plan: Any) -> list[Any]:
         return []
     inner = plan.innerChildren()
     plans = [inner.apply(i) for i in range(inner.size())]
-    # without output: the name of the table to create
+    # a plan without output is the name of the table to create
     return [query for query in plans if not query.output().isEmpty()]

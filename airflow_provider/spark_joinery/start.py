@@ -15,16 +15,16 @@ def started(builder: SparkSession.Builder) -> SparkSession:
     """Start a session, or return the one that runs in this process.
 
     Args:
-        builder: What the session is to be like.
+        builder: The settings of the session.
 
     Returns:
         The session.
 
     Raises:
-        SparkNotStartedError: If there is none for it, whatever the reason.
+        SparkNotStartedError: If Spark cannot be started, for any reason.
     """
     try:
         return builder.getOrCreate()
     except Exception as error:
-        # no Java, no master, a class that is missing: py4j, Spark and Spark Connect have errors of their own for each
+        # py4j, Spark and Spark Connect raise different errors for a missing Java, master or class
         raise SparkNotStartedError(f"Spark could not be started: {one_line(error).rstrip('.')}.") from error

@@ -6,10 +6,10 @@ import unicodedata
 
 
 def printable(text: str) -> str:
-    """Escape what a terminal or a log would not show but obey, or could not encode.
+    """Escape characters that a terminal or a log would obey and not show, or could not encode.
 
     Args:
-        text: A name or message; names may come from whoever can write a manifest or a store.
+        text: A name or message; names come from the writers of manifests and stores, who may not be trusted.
 
     Returns:
         The text with control and format characters and lone surrogates escaped, line breaks and tabs kept.
@@ -50,7 +50,7 @@ def age(seconds: float | None) -> str:
     """Write how long ago something was.
 
     Args:
-        seconds: Since then; None if unknown, below 0 where the clocks of two machines differ.
+        seconds: The age; None if unknown, below 0 if the clocks of two machines differ.
 
     Example:
         >>> age(93600)
@@ -66,7 +66,7 @@ def age(seconds: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Write a count with commas, or a figure that is no count with three digits.
+    """Write a count with commas, or another number with three digits.
 
     Args:
         value: The number; None if unknown.

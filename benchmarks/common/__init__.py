@@ -1,1 +1,1 @@
-"""What all comparisons of engines share: engines, rounds, bounds, and what Spark says about a query that ran."""
+"""Parts that all comparisons of engines share: engines, rounds, bounds, and Spark's figures of a query that ran."""

@@ -1,4 +1,4 @@
-"""What Spark knows about the tasks of a query that ran, and how long cores stood idle meanwhile."""
+"""Spark's figures of the tasks of a query that ran, and the time in which cores were idle."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def idle_tail(spans: list[tuple[float, float]]) -> float:
     """The share of a run, at its end, in which not every core has a task.
 
     Args:
-        spans: Launch and finish of each task, in any one unit.
+        spans: Launch and finish of each task, all in the same unit.
 
     Returns:
-        From 0 to 1, of the time from the first launch to the last finish.
+        A share, from 0 to 1, of the time between the first launch and the last finish.
 
     Example:
         >>> idle_tail([(0, 10), (0, 8)])
@@ -37,9 +37,9 @@ class Task:
     """One task that ran.
 
     Args:
-        stage: It belonged to. Of a query, the stage with the largest number makes the answer.
+        stage: The stage of the task. The stage with the largest number in a query computes the answer.
         launched: Milliseconds since 1970.
-        ended: The same.
+        ended: Milliseconds since 1970, too.
         cpu_s: Seconds of a core that it used.
         peak_memory: Bytes of execution memory that its operators say they held.
     """
@@ -96,12 +96,12 @@ def stages(spark: SparkSession, group: str) -> list[tuple[int, int]]:
     tracker = spark.sparkContext.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     infos = {stage: tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds}
-    # no task of its own: skipped, because its shuffle was there already
+    # a stage without tasks was skipped, because its shuffle existed
     return [(stage, info.currentAttemptId) for stage, info in infos.items() if info and info.numCompletedTasks]
 
 
 def execution_memory(spark: SparkSession, group: str) -> float:
-    """MiB that Spark's memory manager had given out to all tasks at the worst moment of any stage of a job group.
+    """The most MiB of execution memory that all tasks held together, at any moment of any stage of a job group.
 
     Args:
         spark: The session it ran in, with the setting `POLLING`.

@@ -18,11 +18,11 @@ START_US = 1_767_225_600_000_000  # 2026-01-01
 
 
 def made_once(name: str, make: Callable[[Path], None]) -> Path:
-    """A folder with data, made if need be.
+    """A folder with data, which is made if it is missing.
 
     Args:
-        name: Of the folder; it says all that the data depends on.
-        make: Fills a folder. One that it did not finish is never taken for the data.
+        name: Name of the folder, with everything that the data depends on.
+        make: Fills a folder. An unfinished folder is never used.
     """
     folder = ROOT / "target" / "bench" / name
     if not folder.exists():
@@ -37,9 +37,9 @@ def write(folder: Path, table: pa.Table, page_index: bool = False) -> None:
     """Write a table as files of the same size.
 
     Args:
-        folder: Made for them.
+        folder: The folder to make.
         table: The rows.
-        page_index: Whether the files say which values each page has, as those that Spark writes do.
+        page_index: Whether the files have an index of the values of each page, as Spark's files have.
     """
     folder.mkdir(parents=True)
     size = -(-table.num_rows // FILES)
@@ -48,7 +48,7 @@ def write(folder: Path, table: pa.Table, page_index: bool = False) -> None:
 
 
 def distinct_times(rows: int, random: np.random.Generator) -> pa.Array:
-    """Timestamps of a month in no order, no two the same, so that an order by them has one right answer."""
+    """Different timestamps of a month, in no order. An order by them has one right answer."""
     step = MONTH_US // rows
     return timestamps(START_US + random.permutation(rows) * step + random.integers(0, step, rows))
 

@@ -1,4 +1,4 @@
-"""What every engine can do: answer a query, timed and stoppable, and sum the answer up for comparison."""
+"""Engines. Each can answer a query, be timed and stopped, and sum up the answer for a comparison."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """One run.
+    """One run of a query.
 
     Args:
-        seconds: It took, or had taken when it was stopped.
-        stopped: Whether it was.
-        digest: Of the answer, where that was asked for.
-        plan: Text of the plan that was executed, where there is one.
-        metrics: Of the operator that the engine watches.
+        seconds: The time that it took, or had taken when it was stopped.
+        stopped: Whether it was stopped.
+        digest: The digest of the answer, if it was computed.
+        plan: Text of the plan that was executed, if the engine has one.
+        metrics: Metrics of the operator that the engine watches.
         shuffled: MB that Spark's tasks wrote into shuffles.
         read: MB that they read from files.
     """
@@ -42,34 +42,34 @@ class Run:
 
 
 class SparkDigest(ABC):
-    """What of an answer is compared, where only Spark is asked."""
+    """The part of an answer that is compared, for queries that only Spark runs."""
 
     @abstractmethod
     def spark(self, session: SparkSession, sql: str) -> Any:
-        """Of the answer to a query in Spark."""
+        """The digest of the answer to a query in Spark."""
 
     @abstractmethod
     def differ(self, theirs: Any, ours: Any) -> str:
-        """How a digest of an engine's answer differs from that of Joinery's, in words; empty if they agree."""
+        """The difference of an engine's digest from Joinery's, in words; empty if they agree."""
 
 
 class Digest(SparkDigest):
-    """What of an answer is compared, and how each engine gets it."""
+    """The part of an answer that is compared, and how each engine computes it."""
 
     @abstractmethod
     def duckdb(self, connection: DuckDBPyConnection, sql: str) -> Any:
-        """Of the answer to a query in DuckDB."""
+        """The digest of the answer to a query in DuckDB."""
 
     @abstractmethod
     def polars(self, answer: polars.DataFrame) -> Any:
-        """Of an answer by Polars."""
+        """The digest of an answer by Polars."""
 
 
 class Engine(ABC):
     """Something that answers one query.
 
     Attributes:
-        remark: What to mind in its times; for the table.
+        remark: A remark on its times, for the table.
     """
 
     remark = ""
@@ -79,7 +79,7 @@ class Engine(ABC):
         """Compute the whole answer and keep nothing of it.
 
         Args:
-            limit: Seconds after which it is stopped.
+            limit: Stop it after this many seconds.
         """
 
     @abstractmethod
@@ -87,7 +87,7 @@ class Engine(ABC):
         """Compute the digest of the answer.
 
         Args:
-            limit: Seconds after which it is stopped.
+            limit: Stop it after this many seconds.
         """
 
     def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run | None:
@@ -96,10 +96,10 @@ class Engine(ABC):
         Args:
             tables: Folders by the names that the query reads.
             joinery: Whether the session has the extension.
-            limit: Seconds after which it is stopped.
+            limit: Stop it after this many seconds.
 
         Returns:
-            The run; None where there is no JVM.
+            The run; None for an engine without a JVM.
         """
         return None
 
@@ -108,20 +108,20 @@ def stoppable(work: Callable[[], Any], stop: Callable[[], object], limit: float 
     """Time a piece of work.
 
     Args:
-        work: To do.
-        stop: Makes it raise, called from another thread.
-        limit: Seconds after which that is done.
+        work: The work to do.
+        stop: Makes the work raise an exception. It is called from another thread.
+        limit: Stop the work after this many seconds.
 
     Returns:
-        Seconds, whether it was stopped, and what it returned.
+        Seconds, whether the work was stopped, and its result.
 
     Raises:
-        Exception: What the work raised of its own accord.
+        Exception: The work raised it without being stopped.
     """
     fired, ended = threading.Event(), threading.Event()
 
     def fire() -> None:
-        # Again and again: a stop that comes while Spark plans does not reach the stages that it starts after that.
+        # Stop repeatedly, because a stop while Spark plans does not reach the stages that start later.
         while not ended.wait(1.0 if fired.is_set() else limit):
             fired.set()
             stop()
@@ -144,7 +144,7 @@ def stoppable(work: Callable[[], Any], stop: Callable[[], object], limit: float 
 
 
 class DuckDB(Engine):
-    """DuckDB on two threads; the answer becomes a temporary table, the order of its rows is left open."""
+    """DuckDB on two threads. The answer becomes a temporary table with its rows in any order."""
 
     def __init__(self, sql: str, tables: Mapping[str, Path], digest: Digest) -> None:
         import duckdb
@@ -171,7 +171,7 @@ class DuckDB(Engine):
 
 
 class Polars(Engine):
-    """Polars on two threads, lazily from the files. It cannot be stopped, nor need be."""
+    """Polars on two threads, which reads the files lazily. It cannot be stopped, and need not be."""
 
     def __init__(self, query: polars.LazyFrame, digest: Digest) -> None:
         self.query = query
@@ -189,13 +189,13 @@ class Polars(Engine):
 
 
 class Fraction(Engine):
-    """An engine that answers for a fraction of the rows, because all of them would take it hours.
+    """An engine that runs over a fraction of the rows, because all rows would take hours.
 
     Args:
-        engine: It, with the query over the fraction.
-        share: Of the rows, above 0 and at most 1. Seconds are divided by it.
-        whole: The engine with the query over all rows, which runs in fresh JVMs: there a share of the rows says
-            nothing, as most of a first run's time does not depend on their number.
+        engine: The engine, with the query over the fraction.
+        share: The fraction, above 0 and at most 1. Seconds are divided by it.
+        whole: The engine with the query over all rows, which runs in fresh JVMs. A fraction would say nothing there,
+            because most of a first run's time does not depend on the number of rows.
     """
 
     def __init__(self, engine: Engine, share: float, whole: Engine | None = None) -> None:
@@ -221,7 +221,7 @@ class Fraction(Engine):
 
 
 def polars_library() -> ModuleType:
-    """Polars, for two threads: it reads their number when it is first imported."""
+    """Polars, on two threads. It reads their number when it is first imported."""
     os.environ["POLARS_MAX_THREADS"] = "2"
     import polars
 

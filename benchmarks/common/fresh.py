@@ -21,13 +21,13 @@ def first_run(
 
     Args:
         sql: The query.
-        settings: Of the query.
-        tables: Folders of Parquet files by the name under which the query reads them.
+        settings: Settings of the query.
+        tables: Folders of Parquet files, by the names that the query reads.
         joinery: Whether the session has the extension; stock Spark is measured without it.
-        limit: Seconds after which the query is stopped.
+        limit: Stop the query after this many seconds.
 
     Returns:
-        The run. Its seconds are those of the query alone: the session is up and knows the tables before.
+        The run. Its seconds are those of the query alone, because the session knows the tables before.
 
     Raises:
         RuntimeError: The process failed.

@@ -1,7 +1,7 @@
 """Planning time with the jar and without it.
 
-Two JVMs, one with the jar and one without, plan the same queries in turn, so that other work of the machine meets
-both alike. Switching Joinery's operators off would not do: its rules would still be there, and look at every plan.
+Two JVMs, one with the jar and one without, plan the same queries in turn, so that other work of the machine affects
+both alike. Switching off Joinery's operators would not be enough, because its rules would still look at every plan.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Round = dict[Jar, list[float]]  # seconds of each query, planned once with the j
 
 @dataclass(frozen=True)
 class Planned:
-    """What planning the queries took.
+    """The time that planning the queries took.
 
     Args:
         first: The first time that each JVM planned them.
-        rounds: Those after the JVMs were warm.
+        rounds: The rounds after the JVMs were warm.
     """
 
     first: Round
@@ -42,7 +42,7 @@ class Planned:
         return [sum(round_[jar]) for round_ in self.rounds]
 
     def ratio(self) -> float:
-        """On divided by off for all queries together, the median over rounds."""
+        """The time with the jar divided by that without, for all queries together. It is the median over rounds."""
         return statistics.median(a / b for a, b in zip(self.totals("on"), self.totals("off"), strict=True))
 
     def seconds_of(self, query: int, jar: Jar) -> float:
@@ -50,7 +50,7 @@ class Planned:
         return statistics.median(round_[jar][query] for round_ in self.rounds)
 
     def ratio_of(self, query: int) -> float:
-        """On divided by off for one query, the median over rounds."""
+        """The time with the jar divided by that without, for one query. It is the median over rounds."""
         return statistics.median(round_["on"][query] / round_["off"][query] for round_ in self.rounds)
 
 
@@ -58,10 +58,10 @@ def plan_in_turn(module: str, *arguments: str, warm_up: int, rounds: int) -> Pla
     """Have two JVMs plan queries in turn.
 
     Args:
-        module: Whose main program calls `serve`, in a session with the jar if its first argument is `on`, else without.
+        module: Its main program calls `serve`, in a session with the jar if its first argument is `on`, else without.
         arguments: Further ones of that program.
-        warm_up: Rounds before those that count, at least one.
-        rounds: That count.
+        warm_up: Rounds that do not count, at least one.
+        rounds: Rounds that count.
 
     Returns:
         The times.
@@ -71,7 +71,7 @@ def plan_in_turn(module: str, *arguments: str, warm_up: int, rounds: int) -> Pla
         for _ in range(warm_up - 1):
             on.plan_all(), off.plan_all()
         counted = []
-        for i in range(rounds):  # who goes first alternates
+        for i in range(rounds):  # the JVMs take turns in going first
             turn = (on, off) if i % 2 else (off, on)
             counted.append({planner.jar: planner.plan_all() for planner in turn})
     return Planned(first, counted)
@@ -82,7 +82,7 @@ def serve(spark: SparkSession, queries: Iterable[str]) -> None:
 
     Args:
         spark: The session.
-        queries: To plan.
+        queries: The queries to plan.
     """
     queries = list(queries)
     for _ in sys.stdin:

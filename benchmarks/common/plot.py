@@ -19,15 +19,15 @@ def draw(figures: dict[str, dict[str, Any]], file: Path) -> None:
     """One panel per case, one bar per engine, on a logarithmic scale.
 
     Args:
-        figures: `{case: {engine: {"seconds": [...], "stopped": bool}}}`, as in `results/<group>.json`; what else is
-            there is left out.
-        file: Where to, by its ending SVG or PNG.
+        figures: `{case: {engine: {"seconds": [...], "stopped": bool}}}`, as in `results/<group>.json`. Other entries
+            are left out.
+        file: The file to write, SVG or PNG by its ending.
     """
     import matplotlib
 
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "joinery"  # the same figures give the same file
-    matplotlib.rcParams["svg.fonttype"] = "none"  # text stays text, which takes a tenth of the room
+    matplotlib.rcParams["svg.fonttype"] = "none"  # text stays text, in a tenth of the size
     from matplotlib import pyplot
 
     figures = {case: engines for case, engines in figures.items() if OURS in engines}

@@ -1,4 +1,4 @@
-"""Run a case: every engine checked, then timed in rounds in which each has its turn."""
+"""Run a case: check every engine, then time all engines in turn, in rounds."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ FLOOR = "floor: scan + shuffle + sort"
 FLOOR_UNSORTED = "floor: scan + shuffle"
 
 ROUNDS = 5
-FIRST_ROUNDS = 3  # fresh JVMs for an engine whose figure is judged
-SLOW_FIRST_RUN = 20.0  # seconds, most of which are no start: one such run is enough
-STOP_AT = 20  # times Joinery's median: there a slow peer is stopped, unless a bound needs it to run on
-APART = 1.05  # times; few rounds of one and the same plan lie that far apart
-MARGIN = 1.25  # that median is not final while peers run
-COLD = 1.5  # what a first run may take on top
+FIRST_ROUNDS = 3  # fresh JVMs for an engine whose time is judged
+SLOW_FIRST_RUN = 20.0  # seconds: the start is a small part of them, so one such run is enough
+STOP_AT = 20  # times Joinery's median: a slow peer is stopped then, unless a bound needs it to run on
+APART = 1.05  # times: the medians of few rounds of the same plan may differ by this factor
+MARGIN = 1.25  # times: Joinery's median is not final while peers run
+COLD = 1.5  # times: a first run may take this much longer
 SMALL_SCALE_LIMIT = 120.0  # seconds; at small scale overheads dominate and ratios say nothing
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What Joinery has to reach.
+    """A ratio that Joinery has to reach.
 
     Args:
-        peers: The fastest of these counts.
+        peers: The fastest of these peers counts.
         at_least: Its median divided by Joinery's.
-        kind: The kind of runs that are held against it.
+        kind: The kind of runs that are compared with it.
     """
 
     peers: tuple[str, ...]
@@ -49,16 +49,17 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One line of the requirements: one data set, one question, which a subclass adds.
+    """One line of the requirements: one data set and one question, which a subclass adds.
 
     Args:
-        name: For the reader.
-        bounds: To keep.
-        idle_tail: The largest share of a run at whose end a core may be idle; not judged when None.
-        rounds: How often each engine runs, however long that takes; when None up to five times, slow ones less.
-        closer: How often each engine runs where after `rounds` a judged peer is more than `APART` times as fast, or as
-            slow, as Joinery.
-        fires: Whether an operator of Joinery's has to stand in the plan of its query, as it has where it is measured.
+        name: The name on the page.
+        bounds: The bounds to keep.
+        idle_tail: The largest share of a run, at its end, in which a core may be idle; not judged when None.
+        rounds: Runs of each engine, even if it is slow. When None an engine runs up to five times, a slow one less
+            often.
+        closer: Runs of each engine if a judged peer is more than `APART` times as fast or as slow as Joinery after
+            `rounds`.
+        fires: Whether the plan of Joinery's query must have one of Joinery's operators.
     """
 
     name: str
@@ -71,15 +72,15 @@ class Case:
 
 @dataclass
 class Measured:
-    """What one engine did.
+    """The runs of one engine.
 
     Args:
-        engine: It.
-        runs: Timed ones in a warm JVM.
-        operators: Joinery's operators in the plan of the last of them.
+        engine: The engine.
+        runs: Timed runs in a warm JVM.
+        operators: Joinery's operators in the plan of the last run.
         problem: Why the engine fails the case, even if its times do not; empty if it passes.
         checked: Whether its answer was compared.
-        first: Timed first runs in fresh JVMs; none where the engine has no JVM.
+        first: Timed first runs in fresh JVMs; none if the engine has no JVM.
     """
 
     engine: Engine
@@ -94,22 +95,22 @@ class Measured:
         return self.runs if kind == "warm" else self.first
 
     def stopped(self, kind: Kind = "warm") -> bool:
-        """Whether it ended only because it was stopped; its median is then a lower bound."""
+        """Whether a run was stopped. The median is then a lower bound."""
         return any(run.stopped for run in self.of(kind))
 
     def seconds(self, kind: Kind = "warm") -> float:
-        """Median."""
+        """Median seconds of the runs."""
         return statistics.median(run.seconds for run in self.of(kind))
 
 
 @dataclass
 class Outcome:
-    """A case and what its engines did, by name.
+    """A case, and the runs of its engines by name.
 
     Args:
-        case: It.
-        engines: Joinery first.
-        tail: Idle tail of Joinery's runs, median, from 0 to 1; 0 where the case does not judge it.
+        case: The case.
+        engines: The engines, Joinery first.
+        tail: Median idle tail of Joinery's runs, from 0 to 1; 0 if the case does not judge it.
     """
 
     case: Case
@@ -117,7 +118,7 @@ class Outcome:
     tail: float
 
     def ratio(self, name: str, kind: Kind = "warm") -> float:
-        """An engine's median divided by Joinery's, both of the same kind of runs."""
+        """An engine's median divided by Joinery's, for one kind of runs."""
         return self.engines[name].seconds(kind) / self.engines[OURS].seconds(kind)
 
     def has(self, kind: Kind) -> bool:
@@ -135,11 +136,12 @@ def compare(
     """Check and time engines.
 
     Args:
-        case: What is asked of them.
-        engines: By name. Joinery's begin with `joinery`, what answers no question with `floor`.
-        digest: Of answers.
-        scale: Of the data. Below 1 nothing is stopped at a multiple of Joinery's time and one round must do.
-        tables: Folders of the tables, to run the queries in fresh JVMs as well; None leaves those runs out.
+        case: The case that they run.
+        engines: Engines by name. Joinery's names begin with `joinery`; names of engines that do not answer the question
+            begin with `floor`.
+        digest: The digest of answers.
+        scale: Scale of the data. Below 1 there is one round, and nothing is stopped at a multiple of Joinery's time.
+        tables: Folders of the tables, to run the queries in fresh JVMs, too. None leaves out these runs.
 
     Returns:
         Times, operators and disagreements.
@@ -148,7 +150,7 @@ def compare(
     ours = all_measured[OURS]
     truth = ours.engine.check().digest
     ours.checked = True
-    for _ in range(3 if scale == 1 else 1):  # the first runs of a JVM are slow, and every limit hangs on these
+    for _ in range(3 if scale == 1 else 1):  # the first runs of a JVM are slow, and every limit depends on these
         ours.runs.append(ours.engine.answer())
     estimate, ours.runs = ours.seconds(), []
 
@@ -161,7 +163,7 @@ def compare(
             continue
         check = measured.engine.check(limit(name) * COLD)
         measured.checked = not check.stopped
-        if check.stopped:  # it would be again
+        if check.stopped:  # it would be stopped again
             measured.runs.append(replace(check, seconds=limit(name)))
         difference = digest.differ(check.digest, truth) if measured.checked else ""
         if difference:
@@ -177,14 +179,14 @@ def compare(
 def _rounds(case: Case, engines: Mapping[str, Measured], limit: Callable[[str], float], scale: float) -> float:
     """Time every engine, each in turn, and return the idle tail of Joinery's runs.
 
-    Only a case that judges the tail asks for the tasks: each of them costs several calls into the JVM.
+    Tasks are read only if the case judges the tail, because each of them takes several calls into the JVM.
     """
     tails = []
     rounds = (case.rounds or ROUNDS) if scale == 1 else 1
     turn = list(engines.items())
     round_ = 0
     while round_ < rounds:
-        for name, measured in turn if round_ % 2 == 0 else reversed(turn):  # who follows whom alternates
+        for name, measured in turn if round_ % 2 == 0 else reversed(turn):  # the order of engines alternates
             engine, runs = measured.engine, measured.runs
             enough = rounds if case.rounds else _enough(runs, rounds)
             if measured.stopped() or len(runs) >= enough:
@@ -206,9 +208,9 @@ def _are_apart(case: Case, engines: Mapping[str, Measured]) -> bool:
 
 
 def _first_runs(case: Case, engines: Mapping[str, Measured], tables: Mapping[str, Path], scale: float) -> None:
-    """Run Joinery, the floors and each Spark peer in fresh JVMs: several times what is judged and is not slow."""
+    """Run Joinery, the floors and each Spark peer in fresh JVMs. Judged engines that are not slow run several times."""
     ours = engines[OURS]
-    # at a small scale, where only agreement is judged, floors would only take time
+    # floors would only take time at a small scale, which judges nothing but agreement
     left_out = (OURS,) if scale == 1 else (OURS, "floor")
     peers = [name for name in engines if not name.startswith(left_out)]
     repeated = _repeated(case, engines)
@@ -226,18 +228,18 @@ def _first_runs(case: Case, engines: Mapping[str, Measured], tables: Mapping[str
 
 
 def _repeated(case: Case, engines: Mapping[str, Measured]) -> set[str]:
-    """Joinery and, of each bound, the peer that is the fastest in a warm JVM: first runs take most of a case's time."""
+    """Joinery and the fastest warm peer of each bound. Others run once, as first runs take most of a case's time."""
     return {OURS, *(min(bound.peers, key=lambda peer: engines[peer].seconds()) for bound in case.bounds)}
 
 
 def _enough(runs: Sequence[Run], rounds: int) -> int:
-    """A run of 5 s varies less than one of 0.5 s, and costs ten times as much. (One slow run says nothing.)"""
+    """The number of runs that are enough, by the fastest run: one of 5 s varies less than one of 0.5 s."""
     fastest = min((run.seconds for run in runs), default=0.0)
     return min(rounds, 2 if fastest > 5 else 3 if fastest > 1.5 else rounds)
 
 
 def _check_plans(name: str, measured: Measured, fires: bool) -> None:
-    """Note Joinery's operators, and a problem where a kind of runs had some that it should not, or none."""
+    """Note Joinery's operators, and a problem if a kind of runs lacks them or has them by mistake."""
     kinds: tuple[Kind, ...] = ("first", "warm")
     for kind in kinds:
         plan = next((run.plan for run in reversed(measured.of(kind))), "")

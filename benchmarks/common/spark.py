@@ -1,4 +1,4 @@
-"""Spark as an engine: one session for Joinery and for stock queries, which get every feature that Spark 4.3 has."""
+"""Spark as an engine. One session serves Joinery and stock queries, which get every feature of Spark 4.3."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "8g",
-    "spark.log.level": "OFF",  # a stopped query logs every task it takes along
+    "spark.log.level": "OFF",  # a stopped query logs each of its tasks
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.join.asofJoin.enabled": "true",
     "spark.sql.join.sortMergeAsOfJoin.enabled": "true",
-    # Plans are compared by their text, which must not be cut: where depends on how many digits its numbers have.
+    # Plans are compared by their text. It must not be cut, because the digits of its numbers decide where it is cut.
     "spark.sql.maxMetadataStringLength": "1000000",
     "spark.sql.maxPlanStringLength": "1000000",
     "spark.sql.session.timeZone": "UTC",
@@ -45,11 +45,11 @@ _groups = itertools.count()
 
 
 def session(settings: Mapping[str, str] | None = None, joinery: bool = True) -> SparkSession:
-    """A session on two cores; this process's JVM is started if there is none yet.
+    """A session on two cores. It starts this process's JVM if there is none yet.
 
     Args:
-        settings: On top of `SETTINGS`.
-        joinery: Whether with the extension.
+        settings: Further settings, on top of `SETTINGS`.
+        joinery: Whether the session has the extension.
     """
     from pyspark.sql import SparkSession
     from spark_joinery import configure_spark
@@ -73,14 +73,14 @@ def stock(spark: SparkSession) -> dict[str, str]:
 
 
 class Spark(Engine):
-    """One query; the answer goes to the `noop` sink, which reads every row and column and keeps none.
+    """One query. The answer goes to the `noop` sink, which reads every row and column and keeps none.
 
     Args:
-        session: To run it in, with its tables registered.
+        session: The session to run it in, with its tables registered.
         sql: The query.
-        settings: Of this query alone.
-        digest: Of its answer; needed by `check` alone.
-        watch: Name of the operator whose metrics to keep.
+        settings: Settings of this query alone.
+        digest: The digest of its answer, which only `check` needs.
+        watch: Name of the operator whose metrics are kept.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Spark(Engine):
         self.digest = digest
         self.watch = watch
         self.settings = dict(settings or {})
-        self.group = ""  # job group of the last run
+        self.group = ""  # the job group of the last run
 
     def answer(self, limit: float | None = None) -> Run:
         """See `Engine`."""
@@ -125,7 +125,7 @@ class Spark(Engine):
         return Run(seconds, stopped, found, "" if stopped else self._plan_that_ran())
 
     def plan(self) -> str:
-        """The physical plan before anything runs, its numbers made to count from 0 so that plans can be compared."""
+        """The physical plan before anything runs. Its numbers count from 0, so that plans can be compared."""
         with self._settings():
             plan = self.session.sql(self.sql)._jdf.queryExecution().executedPlan().toString()
         return numbered_from_zero(plan)
@@ -135,7 +135,7 @@ class Spark(Engine):
         return first_run(self.sql, self.settings, tables, joinery, limit)
 
     def _megabytes(self) -> tuple[float, float]:
-        """What all tasks so far have written into shuffles and read from files."""
+        """The megabytes that all tasks so far have written into shuffles, and read from files."""
         self.session._jsc.sc().listenerBus().waitUntilEmpty()
         executors = self.session._jsc.sc().statusStore().executorList(False)
         summaries = [executors.apply(i) for i in range(executors.size())]
@@ -163,7 +163,7 @@ class Spark(Engine):
         return lambda: scala.cancelJobGroupAndFutureJobs(self.group)
 
     def _drain(self, stopped: bool) -> None:
-        """Wait until the tasks of a stopped query have let go of their cores, or the next would be measured without."""
+        """Wait until the tasks of a stopped query have left their cores, which the next query needs."""
         if not stopped:
             return
         deadline = time.monotonic() + DRAIN_SECONDS
@@ -182,8 +182,8 @@ def node_metrics(spark: SparkSession, node: str) -> dict[str, str]:
         node: Name of the operator, as in EXPLAIN.
 
     Returns:
-        What the UI shows, by metric: a count as `1,234`, of sizes and times the total with its unit. Empty when there
-        is no such operator; of the last one where there are several.
+        The text in the UI, by metric: a count as `1,234`, a size or time as its total with a unit. It is empty without
+        such an operator, and from the last one if there are several.
     """
     store = spark._jsparkSession.sharedState().statusStore()
     execution = _last_execution(spark).executionId()
@@ -194,7 +194,7 @@ def node_metrics(spark: SparkSession, node: str) -> dict[str, str]:
         metrics = operator.metrics()
         for metric in (metrics.apply(i) for i in range(metrics.size()) if operator.name() == node):
             text = shown.get(metric.accumulatorId())
-            # a size has its distribution over tasks on a line above and in parentheses behind
+            # the UI shows the distribution of a size over tasks on a line above, and in parentheses behind
             found[metric.name()] = text.get().split("\n")[-1].split(" (")[0] if text.isDefined() else "0"
     return found
 
@@ -206,13 +206,13 @@ def _last_execution(spark: SparkSession) -> Any:
 
 
 def numbered_from_zero(plan: str) -> str:
-    """A plan with its expressions and operators numbered in the order in which they come.
+    """A plan with its expressions and operators numbered in the order of the text.
 
     Args:
         plan: Its text.
 
     Returns:
-        Text that is the same for two plans of a query that differ in nothing but when they were made.
+        Text that is the same for two equal plans of a query, made at different times.
 
     Example:
         >>> numbered_from_zero("Filter (a#12 > b#7L) +- Scan [a#12, b#7L]")
@@ -237,4 +237,4 @@ def operators(plan: str) -> list[str]:
     """
     final = plan.split("== Initial Plan ==")[0]
     found = [name for name in OPERATORS if re.search(rf"\b{name}\b", final)]
-    return [*found, FILTER] if FILTER in plan else found  # an expression, which stands below the trees
+    return [*found, FILTER] if FILTER in plan else found  # an expression, which the text has below the trees

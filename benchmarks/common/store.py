@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from spark_joinery.metadata import Spec
 
-SETTLED_S = 2.5  # a file must be so old before it counts as covered
+SETTLED_S = 2.5  # a file must be this old before it counts as covered
 
 
 def refresh(spark: SparkSession, table: Path, spec: Spec, store: str) -> float:
@@ -19,11 +19,11 @@ def refresh(spark: SparkSession, table: Path, spec: Spec, store: str) -> float:
     Args:
         spark: The session that builds it.
         table: Folder of Parquet files.
-        spec: What to build.
+        spec: The artifact to build.
         store: Folder of the store.
 
     Returns:
-        Seconds that it took.
+        The seconds that the build took.
     """
     from spark_joinery.jobs import refresh_artifact
     from spark_joinery.metadata import ArtifactRequest

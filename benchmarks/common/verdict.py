@@ -1,4 +1,4 @@
-"""Figures held against their bounds, as the table that is committed."""
+"""Compare figures with their bounds, as a table that is committed."""
 
 from __future__ import annotations
 
@@ -40,15 +40,16 @@ def run_cases(
     """Run cases in one session and judge them.
 
     Args:
-        name: Of the group, as on the command line.
-        title: One line that says what is measured.
-        cases: To run.
-        measure: Runs one.
-        scale: Of the data. Below 1 only agreement and operators are judged: ratios of small data say nothing.
-        notes: For the page.
+        name: The group's name on the command line.
+        title: One line that names the measurement.
+        cases: The cases to run.
+        measure: Runs one case.
+        scale: Scale of the data. Below 1 only agreement and operators are judged, because ratios of small data say
+            nothing.
+        notes: Notes on the page.
 
     Returns:
-        All figures; not met if a bound is missed or engines disagree.
+        All figures. They are not met if a bound is missed or engines disagree.
     """
     if scale == 1:
         import matplotlib  # noqa: F401  a missing library should be known before an hour of measuring, not after
@@ -61,14 +62,14 @@ def run_cases(
 
 
 def judge(name: str, title: str, outcomes: Sequence[Outcome], scale: float = 1, notes: Sequence[str] = NOTES) -> Result:
-    """Hold outcomes against their bounds.
+    """Compare outcomes with their bounds.
 
     Args:
-        name: Of the group.
-        title: Of its page.
-        outcomes: What was measured.
-        scale: Of the data.
-        notes: For the page.
+        name: The name of the group.
+        title: The title of its page.
+        outcomes: The measured outcomes.
+        scale: Scale of the data.
+        notes: Notes on the page.
 
     Returns:
         As `run_cases`.
@@ -139,12 +140,12 @@ def times(outcome: Outcome, name: str, kind: Kind) -> list[str]:
     """Seconds and ratio of a kind of runs.
 
     Args:
-        outcome: Of a case.
-        name: Of the engine.
-        kind: Of its runs.
+        outcome: The outcome of a case.
+        name: The name of the engine.
+        kind: The kind of its runs.
 
     Returns:
-        Two cells, empty where there are no such runs.
+        Two cells, empty without such runs.
     """
     measured = outcome.engines[name]
     if not (measured.of(kind) and outcome.has(kind)):
@@ -154,16 +155,16 @@ def times(outcome: Outcome, name: str, kind: Kind) -> list[str]:
 
 
 def requirements(outcome: Outcome, name: str, kind: Kind, judged: bool) -> list[str]:
-    """The ratios that are required of an engine's runs of a kind, and whether they are met.
+    """The required ratios of an engine's runs of a kind, and whether they are met.
 
     Args:
-        outcome: Of a case.
-        name: Of the engine.
-        kind: Of its runs.
+        outcome: The outcome of a case.
+        name: The name of the engine.
+        kind: The kind of its runs.
         judged: Whether anything is required.
 
     Returns:
-        Two cells, empty where nothing is.
+        Two cells, empty if nothing is required.
     """
     bounds = _bounds_on(outcome, name, kind) if judged else []
     met = ", ".join("met" if kept(outcome, bound) else "**not met**" for bound in bounds)
@@ -171,7 +172,7 @@ def requirements(outcome: Outcome, name: str, kind: Kind, judged: bool) -> list[
 
 
 def _bounds_on(outcome: Outcome, name: str, kind: Kind) -> list[Bound]:
-    """The bounds that an engine decides: of several peers in one bound only the fastest does."""
+    """The bounds that an engine decides. Only the fastest peer of a bound decides it."""
     bounds = [bound for bound in outcome.case.bounds if bound.kind == kind and outcome.has(kind)]
     return [bound for bound in bounds if name == min(bound.peers, key=lambda peer: outcome.ratio(peer, kind))]
 

@@ -1,4 +1,4 @@
-"""Aggregates over the whole answer; equal answers give equal values, exactly."""
+"""Aggregates over the whole answer. Equal answers have exactly equal values."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ class Checksum(Digest):
 
 
 def _numbers(row: Any) -> Sums:
-    """As integers that engines agree on: values are multiples of 1/4, sums of nothing are 0."""
+    """Make integers that engines agree on. Values are multiples of 1/4, and sums of no rows are 0."""
     return tuple(int((value or 0) * 4) for value in row)

@@ -15,13 +15,13 @@ VERSION = 1  # in the folder's name: count it up when the data changes
 
 @dataclass(frozen=True)
 class Shape:
-    """What the tables look like; both have the same number of rows.
+    """The shape of the tables. Both have the same number of rows.
 
     Args:
-        name: Of the folder.
-        rows: Of each table.
+        name: Name of the folder.
+        rows: Rows of each table.
         keys: Distinct keys of `r`; each has about rows / keys rows on either side.
-        hot: One key holds half of both tables.
+        hot: Whether one key holds half of both tables.
     """
 
     name: str
@@ -35,15 +35,15 @@ class Shape:
 
 
 def tables(shape: Shape) -> dict[str, Path]:
-    """The folders of `l` and `r`, made if need be.
+    """The folders of `l` and `r`, which are made if they are missing.
 
     Args:
-        shape: What they look like.
+        shape: The shape of the tables.
 
     Returns:
         Folder by table: `l (id BIGINT, k BIGINT, ts TIMESTAMP, value DOUBLE)` and
-        `r (k BIGINT, ts TIMESTAMP, value DOUBLE, qty INT, note STRING)`. No two rows of a table have the same `ts`, so
-        that there is one right answer; sums of `value` are exact, so that engines agree to the bit.
+        `r (k BIGINT, ts TIMESTAMP, value DOUBLE, qty INT, note STRING)`. Rows of a table have different `ts`, so only
+        one answer is right. Sums of `value` are exact, so engines agree to the bit.
     """
 
     def make(folder: Path) -> None:

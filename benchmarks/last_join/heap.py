@@ -1,4 +1,4 @@
-"""Peak memory of one query in a JVM of its own: `python -m benchmarks.last_join.heap '<request as JSON>'`."""
+"""Peak memory of one query in a separate JVM: `python -m benchmarks.last_join.heap '<request as JSON>'`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WARM_UP = 0.001  # scale
 
 @dataclass(frozen=True)
 class Peak:
-    """What a query held at its peak.
+    """The memory of a query at its peak.
 
     Args:
         live: MiB of heap in use right after a forced full collection, above what the idle session holds.
@@ -43,14 +43,14 @@ def peak(shape: Shape, sql: str, joinery: bool) -> Peak:
     """Run a query in a new JVM and sample its memory.
 
     Args:
-        shape: Of the tables.
+        shape: The shape of the tables.
         sql: The query.
         joinery: Whether Joinery is on.
 
     Raises:
         RuntimeError: The process failed.
     """
-    tables(shape)  # here, so that the process only reads
+    tables(shape)  # made here, so that the process only reads them
     request = json.dumps({"shape": asdict(shape), "sql": sql, "joinery": joinery})
     command = [sys.executable, "-m", "benchmarks.last_join.heap", request]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -60,7 +60,7 @@ def peak(shape: Shape, sql: str, joinery: bool) -> Peak:
 
 
 class Sampler:
-    """Forces collections and keeps the largest figure seen, in a thread, while it is entered."""
+    """Context manager that forces collections in a thread, and keeps the largest figure."""
 
     def __init__(self, spark: SparkSession) -> None:
         jvm: Any = spark._jvm

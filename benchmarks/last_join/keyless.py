@@ -23,6 +23,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("last_join_keyless", "LAST JOIN at a point in time, no key", CASES, scale)

@@ -25,6 +25,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("last_join_large", "LAST JOIN at a point in time, 10 M rows", CASES, scale)

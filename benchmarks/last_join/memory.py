@@ -21,7 +21,7 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data. Below 1 the bounds are not judged.
+        scale: Scale of the data. Below 1 the bounds are not judged.
 
     Returns:
         Peak memory by case; not met if a bound is missed or Joinery's operator is not in a plan.
@@ -77,11 +77,11 @@ class _Table:
         """Add an engine's peaks.
 
         Args:
-            case: In words.
+            case: The case in words.
             engine: Its name.
             measured: Its peaks.
-            base: The peaks that they are divided by.
-            at_most: The ratio; None where the engine is held against nothing.
+            base: The peaks to divide them by.
+            at_most: The largest ratio; None if the engine has no bound.
         """
         ratio = measured.live / max(base.live, 1.0)
         cells = [f"{measured.live:.0f}", f"{measured.execution:.0f}", f"{ratio:.2f}"]

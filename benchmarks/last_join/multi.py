@@ -34,6 +34,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("last_join_multi", "LAST JOIN, many matches per key", CASES, scale)

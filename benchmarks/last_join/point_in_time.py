@@ -30,6 +30,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("last_join_point_in_time", "LAST JOIN at a point in time", CASES, scale)

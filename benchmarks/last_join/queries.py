@@ -1,4 +1,4 @@
-"""The same question in every way that Spark SQL and DuckDB have to ask it.
+"""The same question in all spellings of Spark SQL and DuckDB.
 
 Every query returns the same columns: all of `l`, then `r`'s as `r_ts`, `r_value`, `r_qty`, `r_note`.
 """
@@ -25,11 +25,11 @@ _LEFT_WITH_ID = "(SELECT *, monotonically_increasing_id() AS row_id FROM l)"
 
 @dataclass(frozen=True)
 class Question:
-    """Which row of `r` is the last for a row of `l`.
+    """The condition by which a row of `r` is the last for a row of `l`.
 
     Args:
-        keyed: `l.k = r.k`.
-        as_of: `r.ts <= l.ts`.
+        keyed: Whether `l.k = r.k` is a part of it.
+        as_of: Whether `r.ts <= l.ts` is a part of it.
     """
 
     keyed: bool
@@ -50,7 +50,7 @@ def last_join(question: Question, hint: str = "") -> str:
     """Joinery's query.
 
     Args:
-        question: What is asked.
+        question: The question.
         hint: BROADCAST, MERGE or SHUFFLE_HASH; empty for the automatic choice.
     """
     hint = f"/*+ {hint}(r) */" if hint else ""
@@ -61,10 +61,10 @@ def spark_peers(question: Question) -> dict[str, str]:
     """Queries for stock Spark 4.3.
 
     Args:
-        question: What is asked.
+        question: The question.
 
     Returns:
-        SQL by name; of several spellings of one idea the fastest.
+        SQL by name, in the fastest spelling of each idea.
     """
     joined = f"{_LEFT_WITH_ID} l LEFT JOIN r ON {question.on}"
     peers = {
@@ -96,7 +96,7 @@ def spark_peers(question: Question) -> dict[str, str]:
 
 
 def floors(question: Question) -> dict[str, str]:
-    """What no join that shuffles both sides can be faster than: both scanned and shuffled, with a sort and without."""
+    """Lower bounds for joins that shuffle both sides: a scan and a shuffle of both, with a sort and without."""
     keys = "k, ts" if question.keyed else "ts"
     sides = [
         "SELECT id, k, ts, value, NULL AS qty, NULL AS note FROM l",
@@ -114,7 +114,7 @@ def duckdb(question: Question) -> str:
     """DuckDB's fastest query.
 
     Args:
-        question: What is asked.
+        question: The question.
     """
     if question.as_of:
         on = "l.k = r.k AND l.ts >= r.ts" if question.keyed else "l.ts >= r.ts"

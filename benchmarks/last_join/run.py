@@ -32,8 +32,8 @@ class Case(rounds.Case):
     """A question over two tables.
 
     Args:
-        shape: Of the tables.
-        question: What is asked.
+        shape: The shape of the tables.
+        question: The question.
         peers: Names of stock Spark's queries, DuckDB and Polars.
         hints: Forms to measure, next to the automatic choice.
     """
@@ -54,9 +54,9 @@ def measure(spark: SparkSession, case: Case, scale: float = 1, first_runs: bool 
 
     Args:
         spark: The session for Joinery and stock Spark.
-        case: What to run.
-        scale: Of the data.
-        first_runs: Whether to run Joinery and its Spark peers in fresh JVMs as well.
+        case: The case to run.
+        scale: Scale of the data.
+        first_runs: Whether to run Joinery and its Spark peers in fresh JVMs, too.
 
     Returns:
         Times, operators and disagreements.

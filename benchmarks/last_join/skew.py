@@ -24,6 +24,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("last_join_skew", "LAST JOIN at a point in time, skewed key", CASES, scale)

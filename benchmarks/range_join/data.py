@@ -1,4 +1,4 @@
-"""The two tables of a case: `l`, of points or intervals, and `r`, of intervals."""
+"""The two tables of a case: `l` has points or intervals, and `r` has intervals."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ VERSION = 1  # in the folder's name: count it up when the data changes
 ADDRESSES = 2**32  # of IPv4
 COVERED = 0.9  # of the addresses, about
 PER_KEY = 50  # intervals
-SPACING = 1_000  # from interval to interval, where they overlap
-LONGEST = 5_000  # of those, which makes 5 matches for each
+SPACING = 1_000  # distance of the starts of overlapping intervals
+LONGEST = 5_000  # length of an interval, so that each has 5 matches
 Tables = tuple[pa.Table, pa.Table]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the tables look like.
+    """The shape of the tables.
 
     Args:
-        name: Of the folder; it says all that the data depends on, but for the rows.
+        name: Name of the folder, with everything that the data depends on, except the rows.
         left: Rows of `l`.
         right: Rows of `r`.
-        make: Both tables with so many rows.
+        make: Makes both tables with a number of rows each.
     """
 
     name: str
@@ -44,15 +44,15 @@ class Shape:
 
 
 def tables(shape: Shape) -> dict[str, Path]:
-    """The folders of `l` and `r`, made if need be.
+    """The folders of `l` and `r`, which are made if they are missing.
 
     Args:
-        shape: What they look like.
+        shape: The shape of the tables.
 
     Returns:
         Folder by table: `l (id BIGINT, at)` or `l (id BIGINT, lo, hi)`, and `r (r_id BIGINT, lo, hi, label STRING)`,
-        each with `k BIGINT` where the join has a key. The ids of `l` count from 0, and what has an id says nothing
-        about where it lies. `at`, `lo` and `hi` are BIGINT, or TIMESTAMP with a key.
+        each with `k BIGINT` if the join has a key. The ids of `l` count from 0, and do not depend on the place of a
+        point or interval. `at`, `lo` and `hi` are BIGINT, or TIMESTAMP with a key.
     """
 
     def make(folder: Path) -> None:
@@ -65,11 +65,11 @@ def tables(shape: Shape) -> dict[str, Path]:
 
 
 def addresses(points: int, ranges: int) -> Shape:
-    """Points, such as IP addresses, and disjoint ranges of very different widths which cover most of the space.
+    """Points, such as IP addresses, and disjoint ranges of very different widths, which cover most of the space.
 
     Args:
         points: Their number.
-        ranges: Theirs.
+        ranges: The number of ranges.
     """
     spacing = ADDRESSES // ranges
     return Shape(f"addresses-{spacing}", points, ranges, partial(_addresses, spacing=spacing))
@@ -95,7 +95,7 @@ def _overlapping(left: int, right: int, random: np.random.Generator) -> Tables:
 
 
 def _validity(facts: int, intervals: int, random: np.random.Generator, hot: bool = False) -> Tables:
-    """Of each key one version after the other, some with a pause after them; some facts have a key without any."""
+    """Each key has one version after the other, some followed by a pause. Some facts have a key without versions."""
     keys = max(intervals // PER_KEY, 1)
     number = np.arange(intervals)
     step = MONTH_US // PER_KEY
@@ -113,7 +113,7 @@ def _validity(facts: int, intervals: int, random: np.random.Generator, hot: bool
 
 
 def _history(facts: int, intervals: int, random: np.random.Generator) -> Tables:
-    """One key has half of the facts, and half of the versions: what happens most changes most."""
+    """One key has half of the facts, and half of the versions: frequent keys change often."""
     left, others = _validity(facts, intervals - intervals // 2, random, hot=True)
     step = MONTH_US // (intervals // 2)
     start = START_US + random.permutation(intervals // 2) * step
@@ -124,7 +124,7 @@ def _history(facts: int, intervals: int, random: np.random.Generator) -> Tables:
 
 
 def _one_long(left: int, right: int, random: np.random.Generator) -> Tables:
-    """Short disjoint intervals, and on each side one that is as long as all of them: all overlap that one."""
+    """Short disjoint intervals, and one on each side that is as long as all of them, and overlaps them all."""
 
     def intervals(rows: int) -> tuple[np.ndarray, np.ndarray]:
         start = random.permutation(rows) * (right * SPACING // rows)
@@ -141,7 +141,7 @@ def _identical(left: int, right: int, random: np.random.Generator) -> Tables:
 
 
 def _staggered(left: int, right: int, random: np.random.Generator) -> Tables:
-    """Each begins a little later than the one before and reaches a quarter of the way: 44 % of all pairs overlap."""
+    """Intervals that begin one after the other, each a quarter of the space long: 44 % of all pairs overlap."""
 
     def intervals(rows: int) -> tuple[np.ndarray, np.ndarray]:
         start = random.permutation(rows) * (right * SPACING // rows)

@@ -1,4 +1,4 @@
-"""What the index costs against its rows: to build, to search, and for a second join that reads the same one."""
+"""The cost of the index by its rows: to build, to search, and for a second join that reads the same index."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POINTS = 1_000_000
 RANGES = tuple(1_000_000 << power for power in range(5))
 ROUNDS = 3
 COLLECTED = {"spark.driver.maxResultSize": "4g"}  # the indexed rows on their way to the driver
-MEMORY = {"spark.driver.memory": "12g"}  # for an index of 1.4 GB while that of the query before is still cleaned up
+MEMORY = {"spark.driver.memory": "12g"}  # for an index of 1.4 GB, while the index before is still cleaned up
 QUESTION = q.Question()
 HINT = "BROADCAST(r)"
 REUSED = "ReusedExchange"
@@ -34,7 +34,7 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True)
 class Cost:
-    """Medians for so many ranges.
+    """Medians for one number of ranges.
 
     Args:
         ranges: Rows of the indexed side.
@@ -42,11 +42,11 @@ class Cost:
         query_s: The join.
         build_s: Time to build the index, as the operator says.
         probe_cpu_s: Seconds of a core that the stage with the join used; it scans the points as well.
-        size: Of the index, as the operator says.
-        twice_s: The join of half of the points and that of the other half, in one query.
-        operators: Joinery's in the plans.
-        reused: Whether the second join there read the index of the first.
-        problem: How the answers differ; empty if they do not.
+        size: The size of the index, as the operator says.
+        twice_s: One query that joins half of the points, and the other half.
+        operators: Joinery's operators in the plans.
+        reused: Whether the second join of that query read the index of the first.
+        problem: The difference of the answers; empty if they agree.
     """
 
     ranges: int
@@ -62,12 +62,12 @@ class Cost:
 
     @property
     def build_each_ns(self) -> float:
-        """Of n log2 n for n ranges."""
+        """Nanoseconds of building, divided by n log2 n for n ranges."""
         return self.build_s * 1e9 / (self.ranges * math.log2(max(self.ranges, 2)))
 
     @property
     def probe_each_ns(self) -> float:
-        """Of a point."""
+        """Nanoseconds of probing for each point."""
         return self.probe_cpu_s * 1e9 / self.points
 
 
@@ -75,10 +75,10 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
 
     Returns:
-        Cost by rows of the indexed side; not met if the operator is not in a plan, or the index is built twice.
+        Cost by rows of the indexed side. It is not met if the operator is not in a plan, or the index is built twice.
     """
     spark = session(COLLECTED | MEMORY)
     try:
@@ -94,7 +94,7 @@ def cost(spark: SparkSession, ranges: int, scale: float) -> Cost:
     Args:
         spark: The session.
         ranges: Rows of the indexed side.
-        scale: Of them and of the points.
+        scale: Scale of the ranges and of the points.
     """
     shape = addresses(POINTS, ranges).scaled(scale)
     register(spark, tables(shape))
@@ -118,7 +118,7 @@ def cost(spark: SparkSession, ranges: int, scale: float) -> Cost:
         probe_cpu_s=statistics.median(probes),
         size=runs[-1].metrics.get("index size", ""),
         twice_s=statistics.median(run.seconds for run in both),
-        # of all runs: one without the operator is one too many
+        # no operators if one run lacks them
         operators=operators(runs[-1].plan) if all(operators(run.plan) for run in (*runs, *both)) else [],
         reused=all(REUSED in run.plan.split("== Initial Plan ==")[0] for run in both),
         problem=problem,
@@ -126,7 +126,7 @@ def cost(spark: SparkSession, ranges: int, scale: float) -> Cost:
 
 
 def seconds(shown: str) -> float:
-    """Of a time as Spark's UI shows it.
+    """The seconds of a time as Spark's UI shows it.
 
     Example:
         >>> seconds("1.5 m")
@@ -142,7 +142,7 @@ def result(costs: Sequence[Cost]) -> Result:
     """The page.
 
     Args:
-        costs: By rows, each about twice those before.
+        costs: Costs in the order of rows, each with about twice as many rows as the one before.
     """
     failed = [f"{c.ranges:,} ranges: no operator" for c in costs if OPERATOR not in c.operators]
     failed += [f"{c.ranges:,} ranges: the index is built twice" for c in costs if not c.reused]

@@ -1,4 +1,4 @@
-"""Two sides of 1 M intervals without an equality, neither of which may be broadcast, with and without memory."""
+"""Two sides of 1 M intervals without an equality, neither of them broadcast, with much and little memory."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ METRICS = ("index parts", PARTS, "spill size")
 
 @dataclass(frozen=True)
 class Ran:
-    """How a session did.
+    """The figures of a session.
 
     Args:
-        seconds: Of one run after a first one, which computed the sums.
-        sums: Of the answer.
-        metrics: Of the operator.
-        operators: Joinery's in the plan.
+        seconds: Seconds of one run, after a first run that computed the sums.
+        sums: Sums over the answer.
+        metrics: Metrics of the operator.
+        operators: Joinery's operators in the plan.
     """
 
     seconds: float
@@ -42,10 +42,11 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
 
     Returns:
-        Seconds and metrics by session; not met if the answers differ, or the one with little memory did not spill.
+        Seconds and metrics by session. They are not met if the answers differ, or if no task was short of memory in the
+        second session.
     """
     ran = {name: _ran(settings, scale) for name, settings in SESSIONS.items()}
     usual, scarce = ran.values()

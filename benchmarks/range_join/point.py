@@ -30,6 +30,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("range_point", "Range join, points in disjoint ranges", CASES, scale)

@@ -30,6 +30,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("range_point_1m", "Range join, points in fewer disjoint ranges", CASES, scale)

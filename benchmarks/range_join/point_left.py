@@ -30,6 +30,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("range_point_left", "Range join, all points with their ranges", CASES, scale)

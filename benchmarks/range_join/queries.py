@@ -1,4 +1,4 @@
-"""The same question in every way that there is to ask it.
+"""The same question in all spellings of all engines.
 
 Every query returns `id` of `l`, then `r_id` and `label` of `r`.
 """
@@ -26,12 +26,12 @@ COLUMNS = "l.id, r.r_id, r.label"
 
 @dataclass(frozen=True)
 class Question:
-    """Which rows of `r` match a row of `l`.
+    """The condition by which rows of `r` match a row of `l`.
 
     Args:
-        overlap: Intervals that overlap; else the intervals in which a point lies.
-        keyed: Of the same key, and without the end of the interval.
-        left: Points in no interval are in the answer, too.
+        overlap: Whether intervals overlap; else a point lies in an interval.
+        keyed: Whether keys are equal, and an interval does not include its end.
+        left: Whether points in no interval are in the answer, too.
     """
 
     overlap: bool = False
@@ -58,11 +58,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Binned:
-    """The way without a range join: both sides know their bins, and bins are equal.
+    """A join without a range join: both sides compute their bins, and equal bins meet.
 
     Args:
-        width: Of a bin.
-        broadcast: The side that a hint broadcasts; empty where Spark chooses how to join.
+        width: The width of a bin.
+        broadcast: The side that a hint broadcasts; empty if Spark chooses how to join.
     """
 
     width: int
@@ -70,16 +70,16 @@ class Binned:
 
     @property
     def name(self) -> str:
-        """For the table."""
+        """The name in the table."""
         return f"hand-binned by {self.width:,}" + (f", {self.broadcast} broadcast" if self.broadcast else "")
 
     def query(self, question: Question) -> str:
-        """For stock Spark.
+        """The query for stock Spark.
 
         Args:
-            question: What is asked, without a key.
+            question: The question, without a key.
         """
-        # the first bin that two intervals share: there they meet once, and nothing has to be made distinct
+        # two intervals meet only in the first bin that they share, so no pair comes twice
         once = f"AND r.bin = greatest(l.lo DIV {self.width}, r.lo DIV {self.width})" if question.overlap else ""
         bins = f"explode(sequence(lo DIV {self.width}, hi DIV {self.width})) AS bin"
         left_bin = bins if question.overlap else f"at DIV {self.width} AS bin"
@@ -94,8 +94,8 @@ def range_join(question: Question, hint: str = "", left: str = "l") -> str:
     """The query in SQL, which Spark and DuckDB spell alike.
 
     Args:
-        question: What is asked.
-        hint: For Spark, such as `BROADCAST(r)`; empty for the automatic choice.
+        question: The question.
+        hint: A hint for Spark, such as `BROADCAST(r)`; empty for the automatic choice.
         left: The table to read as `l`.
     """
     hint = f"/*+ {hint} */ " if hint else ""
@@ -103,13 +103,13 @@ def range_join(question: Question, hint: str = "", left: str = "l") -> str:
 
 
 def floors(question: Question) -> dict[str, str]:
-    """What no join can be faster than: both tables scanned, and none that shuffles them: shuffled by key, if any.
+    """Lower bounds for joins: a scan of both tables and, with a key, also a shuffle by it.
 
     Args:
-        question: What is asked.
+        question: The question.
     """
     right = ["r_id", *(["k"] if question.keyed else []), "lo", "hi", "label"]
-    # as many columns on either side, of the same types
+    # both sides have as many columns, of the same types
     padding = ", ".join(["r_id AS id", *(name for name in question.left_columns if name in right)])
     padding += "" if question.overlap else ", lo AS at"
     nulls = "0 AS r_id, lo, hi, '' AS label" if question.overlap else "0 AS r_id, at AS lo, at AS hi, '' AS label"
@@ -128,13 +128,14 @@ def floors(question: Question) -> dict[str, str]:
 
 
 def polars_query(question: Question, files: Mapping[str, Path]) -> polars.LazyFrame:
-    """Polars' inequality join; with a key, whose intervals do not overlap, the last one that began.
+    """Polars' inequality join or, if there is a key, an as-of join to the last interval that began.
 
-    (There its inequality join would compute every pair of the same key first, and keep all of them in memory.)
+    Intervals of a key do not overlap. The inequality join would first compute all pairs of a key, and keep them in
+    memory.
 
     Args:
-        question: What is asked, by an inner join: Polars has no other on inequalities.
-        files: Folders of `l` and `r`.
+        question: The question, as an inner join, because Polars has no other join on inequalities.
+        files: The folders of `l` and `r`.
     """
     pl = polars_library()
     left, right = (pl.scan_parquet(f"{files[name]}/*.parquet") for name in ("l", "r"))

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 OPERATOR = "BroadcastRangeJoin"
 SHUFFLED_OPERATOR = "ShuffledRangeJoin"
-SMALL_SCALE_SHARE = 0.5  # of the rows, for a peer that is extrapolated; a few rows take no time
+SMALL_SCALE_SHARE = 0.5  # share of the rows for an extrapolated peer at a small scale, because a few rows take no time
 FIRST = "l_first"  # the view with those rows
-# For a side that is indexed because a hint says so, however large.
+# Allows an index of up to 4 GB on a side that a hint names.
 LARGE_INDEX = {"spark.joinery.rangeJoin.maxBroadcast": "4g"}
 SPARK_PLANS = {
     q.NESTED_LOOP: "BroadcastNestedLoopJoin",
@@ -55,13 +55,13 @@ class Case(rounds.Case):
     """A question over two tables.
 
     Args:
-        shape: Of the tables.
-        question: What is asked.
+        shape: The shape of the tables.
+        question: The question.
         peers: Names of stock Spark's operators, DuckDB and Polars.
         binned: Bins of stock Spark's joins by bins.
-        share: Of the rows of `l`, for the nested loop join; all when None.
+        share: The share of the rows of `l` for the nested loop join; all rows when None.
         indexed: Sides to index, next to the automatic choice.
-        shuffled: Whether to run Joinery as well as if no side were small enough to broadcast; there has to be a key.
+        shuffled: Whether to run Joinery without a broadcast, too, which needs a key.
         broadcast: Whether Spark may broadcast a side, with Joinery or without.
     """
 
@@ -99,9 +99,9 @@ def measure(spark: SparkSession, case: Case, scale: float = 1, first_runs: bool 
 
     Args:
         spark: The session for Joinery and stock Spark.
-        case: What to run.
-        scale: Of the data.
-        first_runs: Whether to run Joinery and its Spark peers in fresh JVMs as well.
+        case: The case to run.
+        scale: Scale of the data.
+        first_runs: Whether to run Joinery and its Spark peers in fresh JVMs, too.
 
     Returns:
         Times, operators and disagreements.

@@ -1,4 +1,4 @@
-"""A range index of the artifact store, loaded instead of built, where the side of the ranges has to be indexed."""
+"""A stored range index that is loaded instead of built, if the side of the ranges has to be indexed."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ BUILT_NAME, LOADED_NAME, NO_STORE = (
 
 @dataclass(frozen=True)
 class Ran:
-    """How one way did.
+    """The figures of one way.
 
     Args:
-        query_s: The query, median.
-        index_s: From the first row collected, or read, to what the executors are sent; median.
-        size: Of the index, as the operator says.
-        operators: Joinery's in the plan.
+        query_s: Median seconds of the query.
+        index_s: Median seconds from the first collected or read row to the broadcast.
+        size: The size of the index, as the operator says.
+        operators: Joinery's operators in the plan.
         loaded: Whether the plan reads the store.
-        problem: How the answer differs; empty if it does not.
+        problem: The difference of the answer; empty if it agrees.
     """
 
     query_s: float
@@ -61,10 +61,11 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
 
     Returns:
-        Seconds of the query and of its index; not met if loading is not so many times as fast as building.
+        Seconds of the query and of its index. They are not met if loading is less than `AT_LEAST` times as fast as
+        building.
     """
     shape = addresses(POINTS, RANGES).scaled(scale)
     files = tables(shape)
@@ -87,7 +88,7 @@ def index_spec() -> RangeIndexSpec:
 
 
 def ways(spark: SparkSession, store: str) -> dict[str, Spark]:
-    """The query with an index of the ranges, built or loaded, and as Joinery runs it by itself without the store."""
+    """The query with an index of the ranges, built or loaded, and by Joinery's own choice without the store."""
     hinted = q.range_join(QUESTION, "BROADCAST(r)")
     return {
         BUILT_NAME: Spark(spark, hinted, LARGE_INDEX, RowSums(), OPERATOR),

@@ -1,4 +1,4 @@
-"""Aggregates over the whole answer; equal answers give equal values, exactly."""
+"""Aggregates over the whole answer. Equal answers have exactly equal values."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _AGGREGATES = (
 
 @dataclass(frozen=True)
 class Sums:
-    """Of an answer.
+    """The sums over an answer.
 
     Args:
-        all_rows: Of all rows, as far as they were asked for.
-        first: Of the rows with the first ids of `l`.
+        all_rows: Sums over all rows; empty if only the first are compared.
+        first: Sums over the rows with the first ids of `l`.
     """
 
     all_rows: tuple[int, ...]
@@ -39,8 +39,8 @@ class RowSums(Digest):
     """Counts, and sums over every column and over pairs of ids.
 
     Args:
-        first: Below this id, the sums are computed for themselves as well, for a peer that answers for these alone.
-        whole: Whether the answer is for all ids; else only the sums below `first` are compared.
+        first: Sums of the rows below this id are also computed separately, for a peer that answers only for these.
+        whole: Whether the answer has all ids; else only the sums below `first` are compared.
     """
 
     def __init__(self, first: int = 0, whole: bool = True) -> None:
@@ -78,7 +78,7 @@ class RowSums(Digest):
         return "" if pair[0] == pair[1] else f"answers {pair[0]}, Joinery {pair[1]}"
 
     def _sums(self, row: Any) -> Sums:
-        """Sums of nothing are 0."""
+        """Makes numbers of a row of aggregates. Sums of no rows are 0."""
         numbers = tuple(int(value or 0) for value in row)
         count = len(_AGGREGATES)
         return Sums(numbers[:count] if self.whole else (), numbers[count:])

@@ -33,6 +33,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("range_validity", "Range join with an equality", CASES, scale)

@@ -25,6 +25,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("range_worst", "Range join, where an index is of little use", CASES, scale)

@@ -1,4 +1,4 @@
-"""The tables: a fact, a dimension with a predicate that keeps a thousandth of its keys, and a second fact."""
+"""The tables: two fact tables, and a dimension with a predicate that keeps a thousandth of its keys."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from benchmarks.common.data import START_US, made_once, timestamps, write
 
 VERSION = 3  # in the folder's name: count it up when the data changes
 FACTS, SECOND, KEYS = 20_000_000, 10_000_000, 1_000_000
-CLASSES = 1_000  # of keys; a query asks for one
+CLASSES = 1_000  # of keys; a query selects one
 REGIONS = 100  # of keys that follow each other
 PARTS = 97  # values of the second key
 
 
 def tables(scale: float = 1) -> dict[str, Path]:
-    """The folders of the tables, made if need be.
+    """The folders of the tables, which are made if they are missing.
 
     Args:
-        scale: Of the rows.
+        scale: Scale of the rows.
 
     Returns:
-        Folder by table: `fact (id, k, p, j, at, m)`; `sorted`, the same by `k`, in files that tell each page's values;
-        `second (s_id, k, j, n)`; and `dim (k, p, region, class, since, label)`. All are BIGINT but `p INT`, the times
-        `at` and `since`, and the text `label`. `k` counts from 0 in `dim`, and so does `j`, the key of facts with each
-        other, of which there are twice as many.
+        Folder by table: `fact (id, k, p, j, at, m)`; `sorted`, the same rows by `k`, in files with an index of each
+        page's values; `second (s_id, k, j, n)`; and `dim (k, p, region, class, since, label)`. Columns are BIGINT,
+        except `p INT`, the times `at` and `since`, and the text `label`. `k` counts from 0 in `dim`. `j` is the key by
+        which both fact tables are joined, with values from 0 on, twice as many as `k` has.
     """
     facts, second, keys = (max(int(rows * scale), 1000) for rows in (FACTS, SECOND, KEYS))
 

@@ -1,4 +1,4 @@
-"""Runtime filters against the same query without, Spark's own filter forced on, DuckDB and Polars."""
+"""Runtime filters next to the same query without them, Spark's own filter, forced on, DuckDB and Polars."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from spark_joinery.metadata import BloomFilterSpec
 
 ROUNDS = 3
-SLOW = 5.0  # seconds; a way that takes longer runs once, unless another takes as long
+SLOW = 5.0  # seconds: a way that takes longer runs once, except in close cases
 OPERATOR = "joinery_might_contain"
 NO_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
-COUNTED = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false"}  # or what is read is not all counted
+COUNTED = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false"}  # so that all bytes that are read are counted
 OFF = {"spark.joinery.runtimeFilter.enabled": "false"}
 FORCED = OFF | {
     "spark.sql.optimizer.runtime.bloomFilter.applicationSideScanSizeThreshold": "0",
@@ -57,7 +57,7 @@ WAYS: dict[str, dict[str, str]] = {
     STORED: {},  # and the store
 }
 SELECTED = "(SELECT * FROM dim WHERE class = 7)"
-# The same rows, of a side that might have others when it is read twice.
+# The same rows, from a side that might return other rows when it is read again.
 ONCE = "(SELECT * FROM dim WHERE class = 7 AND spark_partition_id() >= 0)"
 
 
@@ -84,12 +84,12 @@ NOTES = [
 
 @dataclass(frozen=True)
 class Need:
-    """What Joinery has to reach against another way.
+    """The ratios that Joinery has to reach against another way.
 
     Args:
-        time: The other's median divided by Joinery's, at least.
-        shuffle: The bytes that it shuffles, divided by Joinery's, at least.
-        read: The bytes that it reads of the large side, divided by Joinery's, at least.
+        time: At least the other's median, divided by Joinery's.
+        shuffle: At least the bytes that it shuffles, divided by Joinery's.
+        read: At least the bytes that it reads of the large side, divided by Joinery's.
     """
 
     time: float = 0
@@ -102,15 +102,15 @@ class Case:
     """A query of columns `id` and `m`.
 
     Args:
-        name: For the reader.
+        name: The name on the page.
         sql: The query.
-        needs: By the way that it is held against.
-        ways: Further ones, which are shown.
-        ours: The way that others are held against.
-        close: Whether its ways take about as long, so that all run as often, and none always after the same other.
-        first: Whether it runs in fresh JVMs as well.
-        floor: Reads what the query has to read of the large side, and keeps nothing.
-        small: Reads what the query has to read of the small side.
+        needs: The ratios to reach, by the name of the other way.
+        ways: Further ways, which are shown.
+        ours: The way with which others are compared.
+        close: Whether its ways take about as long. All then run equally often, in an order that alternates.
+        first: Whether it runs in fresh JVMs, too.
+        floor: A query that reads the same of the large side, and keeps nothing.
+        small: A query that reads the same of the small side.
     """
 
     name: str
@@ -198,16 +198,16 @@ CASES = [
 
 @dataclass
 class Ran:
-    """What a way did.
+    """The runs of a way.
 
     Args:
-        seconds: Of each run.
+        seconds: Seconds of each run.
         shuffled: MB written by shuffles.
         read: MB read from files.
-        first: Seconds of the first run in a fresh JVM; 0 where there is none.
-        fired: Whether a filter of Joinery's is in the plan.
-        built: Whether the query builds one.
-        problem: How its answer differs.
+        first: Seconds of the first run in a fresh JVM; 0 without one.
+        fired: Whether the plan has a filter of Joinery.
+        built: Whether the query builds a filter.
+        problem: The difference of its answer.
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -220,7 +220,7 @@ class Ran:
 
     @property
     def median(self) -> float:
-        """Seconds."""
+        """Median seconds of its runs."""
         return statistics.median(self.seconds)
 
 
@@ -252,10 +252,10 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data. Below 1 only agreement is judged.
+        scale: Scale of the data. Below 1 only agreement is judged.
 
     Returns:
-        Seconds and bytes of each way; not met if a ratio is missed or answers differ.
+        Seconds and bytes of each way. They are not met if a ratio is missed or answers differ.
     """
     files = tables(scale)
     minimum = {} if scale == 1 else {"spark.joinery.runtimeFilter.applicationSideMinSize": "0"}
@@ -277,14 +277,14 @@ def run(scale: float = 1) -> Result:
 
 
 def filter_spec() -> BloomFilterSpec:
-    """The keys of `dim` that queries ask for."""
+    """The filter of the keys of `dim` that queries select."""
     from spark_joinery.metadata import BloomFilterSpec
 
     return BloomFilterSpec(keys=["k"], where="class = 7")
 
 
 def polars_query(files: Mapping[str, Path]) -> polars.LazyFrame:
-    """The first case."""
+    """The first case in Polars."""
     pl = polars_library()
     fact, dim = (pl.scan_parquet(files[name] / "*.parquet") for name in ("fact", "dim"))
     joined = fact.join(dim.filter(pl.col("class") == 7), on="k")
@@ -296,10 +296,10 @@ def measure(spark: SparkSession, case: Case, files: Mapping[str, Path], store: s
 
     Args:
         spark: The session for Joinery and stock Spark.
-        case: What to run.
+        case: The case to run.
         files: The tables.
         store: The store with the filter.
-        rounds: How often, but for what is slow.
+        rounds: Runs of each way. Slow ways run once, except in close cases.
     """
     digest = RowSums()
     engines: dict[str, Engine] = {}
@@ -332,7 +332,7 @@ def measure(spark: SparkSession, case: Case, files: Mapping[str, Path], store: s
 
 
 def read_of_large(one: Ran, ways: Mapping[str, Ran]) -> float:
-    """MB that a way reads of the large side, if a floor says what the small side takes each time; or of both."""
+    """MB that a way reads of the large side, or of both sides without a floor for the small side."""
     small = ways.get(SMALL, Ran()).read
     return one.read - small * (2 if one.built else 1)
 

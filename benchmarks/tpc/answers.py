@@ -1,4 +1,4 @@
-"""The answers to the queries with Joinery and without, and what of Joinery's stood in the plans; no times.
+"""The answers to the queries with Joinery and without, and Joinery's operators in the plans, without times.
 
 `python -m benchmarks.tpc.answers tpch|tpcds SCALE` prints them as JSON, from a JVM as large as the benchmark's.
 """
@@ -24,14 +24,14 @@ STOCK = "stock Spark"
 
 @dataclass(frozen=True)
 class Answer:
-    """What Joinery and stock Spark make of one query.
+    """The answers of Joinery and stock Spark to one query.
 
     Args:
-        rows: Of Joinery's answer, as text.
-        difference: How stock Spark's answer differs from Joinery's; empty if they agree.
-        operators: Joinery's, in the plan that ran.
+        rows: The rows of Joinery's answer, as text.
+        difference: The difference of stock Spark's answer from Joinery's; empty if they agree.
+        operators: Joinery's operators in the plan that ran.
         intruders: Joinery's operators in the plan that stock Spark ran; there should be none.
-        same_plan: Whether Joinery's plan, before anything runs, is stock Spark's to the letter.
+        same_plan: Whether Joinery's plan, before anything runs, equals stock Spark's to the letter.
     """
 
     rows: list[str]
@@ -42,22 +42,22 @@ class Answer:
 
 
 def engines(spark: SparkSession, sql: str, digest: SortedRows | None = None) -> dict[str, Spark]:
-    """The same session with Joinery and, its operators switched off, as stock Spark.
+    """Two engines in one session: Joinery, and stock Spark with Joinery's operators switched off.
 
     Args:
         spark: The session, with the tables registered.
         sql: The query.
-        digest: What of its answers is compared; every row, to the last digit, when None.
+        digest: The digest of its answers; every row, to the last digit, when None.
     """
     digest = digest or SortedRows()
     return {OURS: Spark(spark, sql, {}, digest), STOCK: Spark(spark, sql, stock(spark), digest)}
 
 
 def same_plan(engines: dict[str, Spark]) -> bool:
-    """Whether both plan the query alike: what times they differ by is then chance.
+    """Whether both plan the query alike. Their times then differ only by chance.
 
     Args:
-        engines: As `engines` makes them.
+        engines: The result of `engines`.
     """
     return engines[OURS].plan() == engines[STOCK].plan()
 
@@ -68,7 +68,7 @@ def answer(spark: SparkSession, sql: str, digest: SortedRows | None = None) -> A
     Args:
         spark: The session, with the tables registered.
         sql: The query.
-        digest: What of its answers is compared; every row, to the last digit, when None.
+        digest: The digest of its answers; every row, to the last digit, when None.
 
     Returns:
         Whether the answers agree, and which plans ran.

@@ -1,4 +1,4 @@
-"""The page of a suite: what Joinery costs those who ask for none of it, and where it fires."""
+"""The page of a suite: the cost of Joinery for queries without its syntax, and the queries that get its operators."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Case(rounds.Case):
     """One query.
 
     Args:
-        sql: It.
-        suite: That it belongs to.
+        sql: The query.
+        suite: The suite of the query.
     """
 
     sql: str
@@ -50,7 +50,7 @@ def cases(suite: Suite) -> list[Case]:
     """A case for each query of a suite.
 
     Args:
-        suite: It.
+        suite: The suite.
     """
     bounds = (Bound((STOCK,), AT_LEAST),)
     return [
@@ -63,11 +63,11 @@ def run(suite: Suite, scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        suite: Of queries.
-        scale: Its scale factor. Below 1 only agreement is judged.
+        suite: The suite of queries.
+        scale: The suite's scale factor. Below 1 only agreement is judged.
 
     Returns:
-        Times of each query, and what planning it takes.
+        The times of each query, to run it and to plan it.
     """
     planned = planning_times(suite, scale)
     spark = session()
@@ -85,7 +85,7 @@ def measure(spark: SparkSession, case: Case, scale: float) -> Outcome:
     Args:
         spark: The session, with the tables registered.
         case: The query.
-        scale: Of the data.
+        scale: Scale of the data.
 
     Returns:
         Times, operators and disagreements.
@@ -102,10 +102,10 @@ def result(suite: Suite, outcomes: Sequence[Outcome], planned: Planned, scale: f
     """The page.
 
     Args:
-        suite: Of queries.
-        outcomes: Of the queries.
-        planned: What planning them took, in the same order.
-        scale: Of the data. Below 1 no time is judged.
+        suite: The suite of queries.
+        outcomes: The outcomes of the queries.
+        planned: The times of planning them, in the same order.
+        scale: Scale of the data. Below 1 no time is judged.
     """
     title = f"{suite.title} at scale factor {scale:g}, query by query"
     judged = judge(suite.name, title, outcomes, scale, _notes(suite))
@@ -128,7 +128,7 @@ def result(suite: Suite, outcomes: Sequence[Outcome], planned: Planned, scale: f
 
 
 def _widths(outcomes: Sequence[Outcome]) -> tuple[list[str], bool]:
-    """The gain where all shuffles have the width of their bytes, in words, and whether a bound on it is missed."""
+    """The gain if all shuffles have the width of their bytes, in words, and whether one of its bounds is missed."""
     theirs, ours = (sum(outcome.engines[name].seconds() for outcome in outcomes) for name in (STOCK, ALL))
     slow = {outcome.case.name: ratio for outcome in outcomes if (ratio := _with_all(outcome)) < AT_LEAST}
     words = [f"shuffleWidth all {theirs / ours:.2f} times as fast as stock in sum, at least {ALL_AT_LEAST}"]
@@ -137,7 +137,7 @@ def _widths(outcomes: Sequence[Outcome]) -> tuple[list[str], bool]:
 
 
 def _with_all(outcome: Outcome) -> float:
-    """Stock's median divided by the one with all shuffles of the width of their bytes."""
+    """Stock Spark's median, divided by the median if all shuffles have the width of their bytes."""
     return outcome.engines[STOCK].seconds() / outcome.engines[ALL].seconds()
 
 

@@ -1,4 +1,4 @@
-"""What the jar costs while a suite is planned: `python -m benchmarks.tpc.planning on|off tpch|tpcds SCALE` serves."""
+"""The cost of the jar in planning a suite. `python -m benchmarks.tpc.planning on|off tpch|tpcds SCALE` serves."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def planning_times(suite: Suite, scale: float) -> Planned:
     """Plan all queries in two JVMs in turn.
 
     Args:
-        suite: Of queries.
-        scale: Of the data. Below 1 one round must do.
+        suite: The suite of queries.
+        scale: Scale of the data. Below 1 there is one round.
 
     Returns:
         Times of the queries in their order.
     """
-    suite.tables(scale)  # so that the processes do not both make them
+    suite.tables(scale)  # made here, so that the processes do not both make them
     return plan_in_turn(
         "benchmarks.tpc.planning", suite.name, f"{scale:g}",
         warm_up=suite.planning_warm_up if scale == 1 else 1, rounds=suite.planning_rounds if scale == 1 else 1,

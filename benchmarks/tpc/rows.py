@@ -1,4 +1,4 @@
-"""Whole answers, which are small: compared row by row."""
+"""Digests for small answers, which are compared row by row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DIGITS = 9  # of a double
 class SortedRows(SparkDigest):
     """Every row as text: with the names of its columns, every digit of its decimals, and NULLs.
 
-    The text is sorted, because an ORDER BY leaves rows that are alike in its columns in any order.
+    The texts are sorted, because an ORDER BY leaves rows with the same values in any order.
 
     Attributes:
         compared: The same in words, for a page.
@@ -39,9 +39,9 @@ class SortedRows(SparkDigest):
 
 
 class AllRows(SortedRows):
-    """The same of a query without its last LIMIT, as many an ORDER BY leaves ties: then it has one right answer.
+    """Every row as text, of a query without its last LIMIT. It then has one right answer although ORDER BY leaves ties.
 
-    Of doubles nine digits are compared: the others depend on the order in which rows came to be summed up.
+    Only nine digits of doubles are compared, because the others depend on the order in which rows are summed up.
     """
 
     compared = (

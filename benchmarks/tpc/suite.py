@@ -1,4 +1,4 @@
-"""One of TPC's benchmarks: what is asked, of which tables, and how often."""
+"""One of TPC's benchmarks: its queries, its tables, and the number of rounds."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ class Suite:
     """Queries and their tables.
 
     Args:
-        name: Of the case, as on the command line.
-        title: Of the benchmark, as TPC calls it.
-        about: Where its queries and tables come from, a sentence or two for the page.
+        name: The case's name on the command line.
+        title: TPC's name of the benchmark.
+        about: The source of its queries and tables, in a sentence or two for the page.
         tables: Makes the tables of a scale factor, and returns their folders by name.
         queries: Returns the queries by name.
-        digest: What of their answers is compared.
-        rounds: In which each query is timed; even, as each side is first in every other one.
-        closer: Rounds of a query whose two medians are apart after so few.
-        planning_rounds: In which all queries are planned, after a quarter as many to warm up.
+        digest: The digest of their answers.
+        rounds: Rounds in which each query is timed. The number is even, because each side is first in every other
+            round.
+        closer: Rounds of a query whose two medians are apart after `rounds`.
+        planning_rounds: Rounds in which all queries are planned, after a quarter as many to warm up.
     """
 
     name: str
@@ -37,5 +38,5 @@ class Suite:
 
     @property
     def planning_warm_up(self) -> int:
-        """Rounds of planning before those that count."""
+        """Rounds of planning that do not count."""
         return self.planning_rounds // 4 + 1

@@ -1,4 +1,4 @@
-"""The suites by their names, for programs that are told one on their command line."""
+"""The suites by name, for programs that get one on their command line."""
 
 from __future__ import annotations
 

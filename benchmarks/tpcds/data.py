@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.common.data import FILES, made_once
 
-# The extension fits one version of DuckDB alone, so that the two have an environment of their own.
+# The extension fits only one version of DuckDB, so the two have a separate environment.
 DUCKDB = "1.5.5"
 GENERATOR = f"duckdb-extension-tpcds {DUCKDB}"
 PACKAGES = (f"duckdb=={DUCKDB}", f"duckdb-extension-tpcds=={DUCKDB}")

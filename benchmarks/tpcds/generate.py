@@ -1,6 +1,6 @@
 """`python generate.py FOLDER SCALE FILES`: write TPC-DS's tables as Parquet, in an environment with DuckDB's `dsdgen`.
 
-It runs by itself, as that environment has nothing of this project.
+It imports nothing of this project, which that environment does not have.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from pathlib import Path
 
 import duckdb
 
-SMALL = 100_000  # rows that one file holds well
+SMALL = 100_000  # rows of a table that is written as one file
 
 
 def main(folder: Path, scale: str, files: int) -> None:
     """Write a folder for each table.
 
     Args:
-        folder: For the folders.
+        folder: The folder in which to make them.
         scale: TPC-DS's scale factor.
-        files: Of a large table.
+        files: The number of files of a large table.
     """
     connection = duckdb.connect()
     connection.execute(f"LOAD '{extension()}'; CALL dsdgen(sf = {scale})")
-    # What the queries' version of TPC-DS, 1.4, calls it.
+    # The queries are of TPC-DS 1.4, which has this name.
     connection.execute("ALTER TABLE customer RENAME c_last_review_date_sk TO c_last_review_date")
     for (table,) in connection.sql("SELECT table_name FROM duckdb_tables()").fetchall():
         target = folder / table
@@ -37,7 +37,7 @@ def main(folder: Path, scale: str, files: int) -> None:
 
 
 def extension() -> Path:
-    """The extension's file inside its package, from where DuckDB does not load it by itself."""
+    """The extension's file inside its package. DuckDB does not find it there by itself."""
     package = importlib.util.find_spec("duckdb_extension_tpcds")
     assert package
     assert package.origin

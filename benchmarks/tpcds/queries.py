@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from benchmarks.common.data import made_once
 
-# The newest whose tests are published: the queries have not changed for years.
+# The newest Spark whose tests are published. The queries have not changed for years.
 SPARK_TESTS = "org.apache.spark:spark-sql_2.13:4.2.0:jar:tests"
 FETCH = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 FOLDER = "tpcds"
@@ -18,7 +18,7 @@ FOLDER = "tpcds"
 
 @cache
 def queries() -> Mapping[str, str]:
-    """The queries by name: 99, of which four come in two parts (`q14a`, `q14b`)."""
+    """The 99 queries by name. Four of them come in two parts (`q14a`, `q14b`)."""
     (jar,) = made_once(f"spark_tests_{SPARK_TESTS.replace(':', '_')}", _fetch).glob("*.jar")
     with zipfile.ZipFile(jar) as archive:
         files = [PurePosixPath(name) for name in archive.namelist()]
@@ -31,7 +31,7 @@ def _is_query(file: PurePosixPath) -> bool:
 
 
 def _number(name: str) -> tuple[int, str]:
-    """`q2` comes before `q14a`, and that before `q14b`."""
+    """The place of a query by its name: `q2`, then `q14a`, then `q14b`."""
     digits = name[1:].rstrip("ab")
     return int(digits), name
 

@@ -1,4 +1,4 @@
-"""What the benchmark runs of TPC-DS."""
+"""The suite of TPC-DS."""
 
 from __future__ import annotations
 

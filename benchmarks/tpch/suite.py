@@ -1,4 +1,4 @@
-"""What the benchmark runs of TPC-H."""
+"""The suite of TPC-H."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers compared row by row: exactly, but for what rounding may do to sums of doubles."""
+"""Answers compared row by row: exactly, except that sums of doubles may differ by rounding."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Rows:
     """An answer in the order of its ids.
 
     Args:
-        ids: Of its rows.
-        columns: One per aggregate.
-        whole: Whether there is a row for each of the table; else those that there are are compared.
-        subtracted: Whether sums were updated by subtracting what leaves the frame.
+        ids: The ids of its rows.
+        columns: One column per aggregate.
+        whole: Whether it has a row for each row of the table; else only its own rows are compared.
+        subtracted: Whether sums were updated by subtracting the rows that leave the frame.
     """
 
     ids: np.ndarray
@@ -39,11 +39,11 @@ class Rows:
 
 
 class RowByRow(Digest):
-    """The whole answer.
+    """The digest is the whole answer.
 
     Args:
-        question: What it answers.
-        whole: As of `Rows`.
+        question: The question of the answer.
+        whole: See `Rows`.
     """
 
     def __init__(self, question: Question, whole: bool = True) -> None:
@@ -84,11 +84,11 @@ class RowByRow(Digest):
         return ""
 
     def _allowed(self, answer: Rows, i: int, subtracted: bool) -> np.ndarray:
-        """By how much two engines may differ in an aggregate because they add in different orders.
+        """The difference that two engines may have in an aggregate, because they add in different orders.
 
-        Either sum over the n rows of a frame may be off by less than half of n*eps*sum|x|, and nothing here is
-        negative: sum|x| is the sum. Who subtracts carries along the error of all rows before, at most as many as the
-        table has, and each at most a rounding of the largest sum.
+        Each sum over the n rows of a frame has an error of less than half of n*eps*sum|x|. No value is negative, so
+        sum|x| is the sum. An engine that subtracts keeps the errors of all earlier rows of the table. Each of them is
+        at most a rounding of the largest sum.
         """
         functions = [function for function, _ in self.question.aggregates]
         values = answer.columns[i]
@@ -110,6 +110,6 @@ class RowByRow(Digest):
 
 
 def _numbers(column: pa.ChunkedArray) -> np.ndarray:
-    """Engines sum integers into types of their own (DuckDB into 128 bits)."""
+    """Numbers in one type, because engines sum integers into different types (DuckDB into 128 bits)."""
     numbers: np.ndarray = column.cast(pa.float64() if pa.types.is_floating(column.type) else pa.int64()).to_numpy()
     return numbers

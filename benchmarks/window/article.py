@@ -32,6 +32,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("window_article", "Sliding window of the article", CASES, scale)

@@ -19,12 +19,12 @@ HOT_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Shape:
-    """What the table looks like.
+    """The shape of the table.
 
     Args:
-        name: Of the folder.
-        rows: Of the table.
-        make: The table with so many rows.
+        name: Name of the folder.
+        rows: Rows of the table.
+        make: Makes the table with a number of rows.
     """
 
     name: str
@@ -37,17 +37,17 @@ class Shape:
 
 
 def tables(shape: Shape) -> dict[str, Path]:
-    """The folder of `t`, made if need be.
+    """The folder of `t`, which is made if it is missing.
 
     Args:
-        shape: What it looks like. No two rows have the same time, so that a frame of rows has one right answer.
+        shape: The shape of the table. No two rows have the same time, so a frame of rows has one right answer.
     """
     name = f"{shape.name}-{shape.rows}-v{VERSION}"
     return {"t": made_once(name, lambda folder: write(folder, shape.make(shape.rows, np.random.default_rng(7))))}
 
 
 def _trips(rows: int, random: np.random.Generator) -> pa.Table:
-    """Like the taxi trips of the article, whose own data needs a login: two vendors, half a year, no order of rows."""
+    """Trips like those of the article, whose own data needs a login: two vendors, half a year, rows in no order."""
     second = random.choice(HALF_YEAR_S, rows, replace=False)
     duration = np.clip(random.lognormal(6.5, 0.8, rows), 1, 86_400)
     return pa.table(
@@ -62,7 +62,7 @@ def _trips(rows: int, random: np.random.Generator) -> pa.Table:
 
 
 def _skewed(rows: int, random: np.random.Generator) -> pa.Table:
-    """One key holds 90 %. Values are amounts in cents: as doubles none of them is exact, so neither are their sums."""
+    """One key holds 90 %. Values are amounts in cents: neither they nor their sums are exact as doubles."""
     number = random.permutation(rows)
     key = np.where(number < rows * HOT_SHARE, 0, 1 + number % COLD_KEYS) * 7919  # ids with gaps
     value = np.round(random.lognormal(3, 1, rows), 2)

@@ -1,4 +1,4 @@
-"""Peak execution memory against the size of the frame, for an aggregate that adds up and one that does not."""
+"""Peak execution memory by the size of the frame, for an aggregate that adds up and one that does not."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FUNCTIONS = ("sum", "max")
 
 @dataclass(frozen=True)
 class Peak:
-    """What a query held at its peak.
+    """The memory of a query at its peak.
 
     Args:
-        task: MiB, the task metric of the largest task of the last stage.
-        sampled: MiB that Spark's memory manager had given out, over all tasks, at the worst moment of any stage.
-        spilled: By the operator.
-        operators: Joinery's in its plan.
+        task: MiB by the metric of the largest task of the last stage.
+        sampled: The most MiB that all tasks held together, at any moment of any stage.
+        spilled: The spill size of the operator.
+        operators: Joinery's operators in its plan.
     """
 
     task: float
@@ -41,10 +41,10 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data, not of the frames.
+        scale: Scale of the data, not of the frames.
 
     Returns:
-        Memory by aggregate and frame; not met if Joinery's operator is not in a plan.
+        Memory by aggregate and frame. It is not met if Joinery's operator is not in a plan.
     """
     spark = session(POLLING)
     try:

@@ -1,4 +1,4 @@
-"""A hot key in 1, 2, 4 and 8 parts: what each part costs, and what that says about more cores than there are here."""
+"""A hot key in 1, 2, 4 and 8 parts: the cost of each part, and a prediction for more cores than this machine has."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ PREDICTED_PARTS = (1, 4, 16, 64)
 
 @dataclass(frozen=True)
 class Split:
-    """What a run with the hot key in so many parts took.
+    """The times of a run with the hot key in a number of parts.
 
     Args:
-        parts: Asked for by the hint; 1 forbids a split.
-        wall_s: Of the query.
+        parts: The number in the hint; 1 forbids a split.
+        wall_s: Seconds of the query.
         longest_s: The longest task of the stage with the window.
         window_s: All tasks of that stage.
         before_s: All tasks of the stages before.
@@ -58,16 +58,16 @@ class Split:
 
 @dataclass(frozen=True)
 class Model:
-    """How long a query takes in so many parts on so many cores.
+    """The time of a query by its number of parts and cores.
 
     Args:
-        driver_s: On no core: planning, starting jobs.
+        driver_s: Time in which no core works: planning, and starting jobs.
         before_s: Work of the stages before the window, without a split.
-        sample_s: What a split adds to them: the sample, and telling each row's part.
-        repeated_s: The task of each part of the hot key takes this long with any rows.
+        sample_s: Work that a split adds to them: the sample, and finding the part of each row.
+        repeated_s: Time of the task of each part of the hot key, for any number of rows.
         divisible_s: Work of the hot key that parts share.
-        window_s: Work of the window's stage, all keys, that no number of parts changes.
-        each_s: What each further part adds to that.
+        window_s: Work of the window's stage, for all keys, that does not depend on the number of parts.
+        each_s: Work that each part adds to that stage.
     """
 
     driver_s: float
@@ -80,10 +80,10 @@ class Model:
 
     @staticmethod
     def fit(runs: Sequence[Split]) -> Model:
-        """The model that fits runs best, by least squares, with no cost below 0.
+        """Fit a model to runs, by least squares, with no cost below 0.
 
         Args:
-            runs: On `CORES` cores; the first without a split.
+            runs: Runs on `CORES` cores, the first without a split.
         """
         parts = [float(run.parts) for run in runs]
         repeated, divisible = _line([1 / count for count in parts], [run.longest_s for run in runs])
@@ -95,17 +95,17 @@ class Model:
         return replace(model, driver_s=max(driver, 0.0))
 
     def longest_s(self, parts: int) -> float:
-        """The task of one part."""
+        """Seconds of the task of one part."""
         return self.repeated_s + self.divisible_s / parts
 
     def wall_s(self, parts: int, cores: int) -> float:
-        """The query: no stage is faster than its work over all cores, nor than its longest task."""
+        """Seconds of the query. A stage takes at least its work over all cores, and at least its longest task."""
         window = self.window_s + parts * self.each_s
         before = self.before_s + (self.sample_s if parts > 1 else 0.0)
         return self.driver_s + before / cores + max(self.longest_s(parts), window / cores)
 
     def error(self, runs: Sequence[Split]) -> float:
-        """The largest relative error, of walls and of longest tasks, over runs on `CORES` cores."""
+        """The largest relative error of query times and longest tasks, over runs on `CORES` cores."""
         walls = [abs(self.wall_s(run.parts, CORES) / run.wall_s - 1) for run in runs]
         return max(*walls, *(abs(self.longest_s(run.parts) / run.longest_s - 1) for run in runs))
 
@@ -115,8 +115,8 @@ def measure(spark: SparkSession, question: q.Question, rounds: int = ROUNDS) -> 
 
     Args:
         spark: The session, with `t` registered.
-        question: What is asked.
-        rounds: How often.
+        question: The question.
+        rounds: The number of rounds.
 
     Returns:
         Medians by number of parts.
@@ -131,11 +131,11 @@ def measure(spark: SparkSession, question: q.Question, rounds: int = ROUNDS) -> 
 
 
 def section(runs: Sequence[Split], model: Model) -> Section:
-    """The table of what was measured, next to what the model fitted to it says.
+    """The table of measured times, next to the times of the fitted model.
 
     Args:
-        runs: By number of parts, from 1.
-        model: Fitted to them.
+        runs: Runs in the order of their number of parts, from 1.
+        model: The model that was fitted to them.
     """
     measured = [
         [
@@ -154,7 +154,7 @@ def section(runs: Sequence[Split], model: Model) -> Section:
 
 
 def prediction(model: Model) -> Section:
-    """The table of what the model says about more cores than there are here."""
+    """The table of the model's times on more cores than this machine has."""
     predicted = [
         [f"{model.wall_s(parts, cores):.2f}" for cores in PREDICTED_CORES] + [f"{model.longest_s(parts):.2f}"]
         for parts in PREDICTED_PARTS
@@ -179,7 +179,7 @@ def note(runs: Sequence[Split], model: Model) -> str:
 
 
 def _median(splits: Sequence[Split]) -> Split:
-    """Each figure's; metrics are those of the last run, as they do not vary."""
+    """The median of each figure. The metrics are those of the last run, because they do not vary."""
     names = ("wall_s", "longest_s", "window_s", "before_s", "cpu_s")
     figures = {name: statistics.median(getattr(split, name) for split in splits) for name in names}
     return replace(splits[-1], **figures)

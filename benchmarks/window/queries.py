@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 STOCK = "Spark default"
 SEGMENT_TREE = "Spark segment tree"
 NO_CODEGEN = "joinery, codegen off"
-SMALLEST = 5  # rows of a frame at small scale, that it still slides
+SMALLEST = 5  # rows of a frame at small scale, so that it still slides
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Question:
         key: PARTITION BY.
         order: ORDER BY, a timestamp.
         aggregates: Function and column; the columns hold no negative numbers and no NULLs.
-        rows: Preceding, in a ROWS frame.
-        hours: Preceding, in a RANGE frame; there, one aggregate has to be a count, or nobody knows how many rows
-            an error of rounding has been through.
+        rows: Preceding rows of a ROWS frame.
+        hours: Preceding hours of a RANGE frame. One aggregate has to be a count then, which bounds the errors of
+            rounding.
     """
 
     key: str
@@ -38,12 +38,12 @@ class Question:
     hours: int = 0
 
     def scaled(self, scale: float) -> Question:
-        """The same with as many rows per frame as fit fewer rows."""
+        """The same question with smaller frames, for a smaller table."""
         return replace(self, rows=max(int(self.rows * scale), min(self.rows, SMALLEST)))
 
     @property
     def columns(self) -> list[str]:
-        """Aggregated ones."""
+        """The aggregated columns."""
         return list(dict.fromkeys(column for _, column in self.aggregates))
 
     @property
@@ -58,9 +58,9 @@ def window(question: Question, hint: str = "", table: str = "t") -> str:
     """The query in SQL, which Spark and DuckDB spell alike.
 
     Args:
-        question: What is asked.
-        hint: Of Joinery, such as `SKEW_WINDOW(4)`; empty for the automatic choice.
-        table: To read.
+        question: The question.
+        hint: A hint of Joinery, such as `SKEW_WINDOW(4)`; empty for the automatic choice.
+        table: The table to read.
     """
     calls = ", ".join(f"{name}({column}) OVER w AS a{i}" for i, (name, column) in enumerate(question.aggregates))
     hint = f"/*+ {hint} */ " if hint else ""
@@ -71,7 +71,7 @@ def window(question: Question, hint: str = "", table: str = "t") -> str:
 
 
 def floors(question: Question) -> dict[str, str]:
-    """What no window that shuffles its rows can be faster than: scanned and shuffled, with a sort and without."""
+    """Lower bounds for windows that shuffle their rows: a scan and a shuffle, with a sort and without."""
     columns = ", ".join(["id", question.key, question.order, *question.columns])
     shuffled = f"SELECT /*+ REPARTITION({question.key}) */ {columns} FROM t"
     return {
@@ -84,8 +84,8 @@ def polars_query(question: Question, folder: Path) -> polars.LazyFrame:
     """Polars' rolling aggregates over rows sorted by time, which is the fastest of its spellings.
 
     Args:
-        question: What is asked.
-        folder: Of `t`.
+        question: The question.
+        folder: The folder of `t`.
     """
     pl = polars_library()
     table = pl.scan_parquet(f"{folder}/*.parquet")
@@ -96,7 +96,7 @@ def polars_query(question: Question, folder: Path) -> polars.LazyFrame:
         if function == "count":
             function, values = "sum", values.is_not_null().cast(pl.Int64)
         elif function == "sum" and types[column].is_integer():
-            values = values.cast(pl.Int64)  # as the others sum
+            values = values.cast(pl.Int64)  # as the other engines do
         name = {"avg": "mean"}.get(function, function)
         if question.hours:
             window = getattr(values, f"rolling_{name}_by")(question.order, f"{question.hours}h", closed="both")

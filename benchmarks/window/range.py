@@ -26,6 +26,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("window_range", "Sliding window over a range of time, skewed key", CASES, scale)

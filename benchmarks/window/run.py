@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OPERATOR = "SlidingWindow"
 CUT_INTO = re.compile(r"CopyRows .*?, (\d+ parts)")
-SMALL_SCALE_SHARE = 0.5  # of the rows, for a peer that is extrapolated; a few rows take no time
+SMALL_SCALE_SHARE = 0.5  # share of the rows for an extrapolated peer at a small scale, because a few rows take no time
 FIRST = "t_first"  # the view with those rows
 TREE = "spark.sql.window.segmentTree.enabled"
 TREE_FRAMES = "number of segment-tree frames prepared"
@@ -55,13 +55,13 @@ class Case(rounds.Case):
     """A question over a table.
 
     Args:
-        shape: Of the table.
-        question: What is asked.
+        shape: The shape of the table.
+        question: The question.
         peers: Names of stock Spark's ways, DuckDB and Polars.
-        share: Of the rows, for Spark's default; all when None.
-        interpreted: Whether to run Joinery without generated code as well.
+        share: The share of the rows for Spark's default; all rows when None.
+        interpreted: Whether to run Joinery without generated code, too.
         floor: Whether to measure the floors.
-        hint: To run Joinery with as well.
+        hint: A hint with which to run Joinery, too.
     """
 
     shape: Shape
@@ -79,7 +79,7 @@ def run_group(name: str, title: str, cases: Sequence[Case], scale: float) -> Res
 
 
 def notes(cases: Sequence[Case]) -> list[str]:
-    """What to mind, for the page of the cases."""
+    """Remarks for the page of the cases."""
     shares = {case.share for case in cases if case.share}
     hints = {case.hint for case in cases if case.hint}
     hinted = [HINTED.format(hint=hint) for hint in sorted(hints)]
@@ -92,9 +92,9 @@ def measure(spark: SparkSession, case: Case, scale: float = 1, first_runs: bool 
 
     Args:
         spark: The session for Joinery and stock Spark.
-        case: What to run.
-        scale: Of the data and of frames of rows.
-        first_runs: Whether to run Joinery and its Spark peers in fresh JVMs as well.
+        case: The case to run.
+        scale: Scale of the data and of frames of rows.
+        first_runs: Whether to run Joinery and its Spark peers in fresh JVMs, too.
 
     Returns:
         Times, operators and disagreements.
@@ -143,7 +143,7 @@ def _engines(
 
 
 def _first(spark: SparkSession, question: q.Question, folder: Path, share: float) -> float:
-    """Make the first rows by time a view; frames look back, so that their answers are those of the whole table.
+    """Make a view of the first rows by time. Frames look back, so these rows have the same answers in the whole table.
 
     Returns:
         Their exact share.

@@ -24,7 +24,7 @@ CASE = Case(
     hint="SKEW_WINDOW(4)",
 )
 JUDGED_PARTS = 4
-LONGEST = 0.35  # at most, of the longest task without a split
+LONGEST = 0.35  # at most this share of the longest task without a split
 NO_WORSE = 1.0  # wall without a split / with
 AIMED_AT = 1.3  # the same
 EXTRA_CPU = 0.15  # less than
@@ -34,7 +34,7 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
 
     Returns:
         The operator against its peers, and a table over the number of parts.
@@ -51,12 +51,12 @@ def run(scale: float = 1) -> Result:
 
 
 def with_parts(result: Result, splits: Sequence[parts.Split], judged: bool = True) -> Result:
-    """Add what was measured over the number of parts.
+    """Add the figures by number of parts.
 
     Args:
-        result: Of the operator against its peers.
-        splits: By number of parts, from 1.
-        judged: Whether to hold them against their bounds.
+        result: The result of the operator next to its peers.
+        splits: Figures in the order of their number of parts, from 1.
+        judged: Whether to compare them with their bounds.
     """
     model = parts.Model.fit(splits)
     result.sections += [parts.section(splits, model), parts.prediction(model)]

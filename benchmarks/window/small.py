@@ -31,6 +31,6 @@ def run(scale: float = 1) -> Result:
     """Measure.
 
     Args:
-        scale: Of the data.
+        scale: Scale of the data.
     """
     return run_group("window_small", "Sliding window, small frames", CASES, scale)

@@ -1,7 +1,7 @@
-"""The nightly refresh of all that the dbt project declares under `meta.joinery`.
+"""The nightly refresh of all artifacts that the dbt project declares under `meta.joinery`.
 
-Sources are refreshed, then dbt builds its models, then those are refreshed. `make demo` runs it with
-`airflow dags test`; to schedule it, copy this file into Airflow's DAG folder, and set `JOINERY_MANIFEST` to the
+The DAG refreshes sources, lets dbt build its models, then refreshes the models. `make demo` runs it with
+`airflow dags test`. To schedule it, copy this file into Airflow's DAG folder. Set `JOINERY_MANIFEST` to the
 manifest.json of your dbt project and `JOINERY_DBT_BUILD` to the command that builds its models.
 """
 

@@ -1,4 +1,4 @@
-{# The flight before is one of the same plane, so that the plane of a flight tells whether it belongs here. #}
+{# The flight before is one of the same plane, so the plane of a flight tells whether the flight belongs here. #}
 select *
 from (
     select

@@ -1,5 +1,5 @@
-{# The same flights found another way: a delay is repeated for each hour that it touches, and an ordinary join on the hour
-   will do. #}
+{# The same flights found another way: a delay is repeated for each hour that it touches, so an ordinary join on the hour
+   is enough. #}
 with delayed_hours as (
     select
         flight_id,

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def get_provider_info() -> dict[str, Any]:
-    """What Airflow's provider manager asks of the entry point `apache_airflow_provider`.
+    """Describe this provider; Airflow's provider manager calls it by the entry point `apache_airflow_provider`.
 
     Returns:
         A dictionary as `airflow/provider_info.schema.json` describes it.

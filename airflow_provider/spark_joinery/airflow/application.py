@@ -24,14 +24,15 @@ from spark_joinery.cause import refusal
 log = logging.getLogger(__name__)
 
 _POLL_S = 0.25
-# the program looks for a cancellation twice a second; together less than the ten seconds in which Spark has to be gone
+# The program checks twice a second whether it is cancelled. Both limits together are less than ten seconds, in which
+# Spark has to be gone.
 _CANCEL_S = 4.0
 _TERMINATE_S = 3.0
 
 
 class SparkApplication:
     """
-    A batch, and the process group that runs it.
+    A batch and the process group that runs it.
 
     :param target: where Spark runs
     :param folder: of the batch
@@ -86,7 +87,7 @@ class SparkApplication:
 
     def wait_until_alive(self) -> None:
         """
-        Wait until the program runs, which in a cluster's queue may take its time.
+        Wait until the program runs, which may take long in a cluster's queue.
 
         :raises AirflowException: if it ended before
         """
@@ -100,8 +101,8 @@ class SparkApplication:
         """
         Wait for a while until Spark is there.
 
-        :param limit_s: seconds after which it is not waited for any longer
-        :return: how far the program is
+        :param limit_s: seconds after which the wait ends
+        :return: the program's progress
         """
         deadline = time.monotonic() + limit_s
         while True:
@@ -123,8 +124,8 @@ class SparkApplication:
         :param on_start: called when Spark is there
         :param on_result: called with each result as soon as it is there
         :param limit_s: seconds after which the program is cancelled
-        :return: how far it came; its state is "done" or "failed"
-        :raises AirflowException: if it was cancelled, or ended without a word
+        :return: its last progress, with the state "done" or "failed"
+        :raises AirflowException: if it was cancelled, or ended before its work was done
         """
         seen, deadline, started = 0, time.monotonic() + limit_s, False
         while True:
@@ -144,13 +145,13 @@ class SparkApplication:
                 self.cancel()
                 raise AirflowException(f"Spark did not answer within {limit_s:.0f} s\n{self._shown_log()}")
             time.sleep(_POLL_S)
-        # the program reports that it failed, without the cause, where its JVM was killed under it
+        # a program whose JVM was killed reports that it failed, but not why
         if progress.state == "done" or (progress.state == "failed" and not self._was_killed()):
             return progress
         raise self._lost()
 
     def cancel(self) -> None:
-        """End the program and all that it started, within seven seconds."""
+        """End the program and all processes that it started, within seven seconds."""
         self.folder.cancel()
         if self._process is None or self._ended_within(_CANCEL_S):
             return

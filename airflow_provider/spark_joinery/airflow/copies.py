@@ -15,10 +15,10 @@ from spark_joinery.metadata import ArtifactRequest
 
 log = logging.getLogger(__name__)
 
-# A copy stands in for its manifest this long, and is deleted after it
+# A copy stands in for its manifest this long, and is deleted afterwards
 KEPT_S = 7 * 86_400
 _MOST_COPIES = 1_000
-# the DAG processor parses twice a minute: not each time is worth a write
+# the DAG processor parses twice a minute, which is too often for a write
 _CONFIRMED_EVERY_S = 3_600
 
 
@@ -48,7 +48,7 @@ class Copy:
         """
         Say how long ago the manifest was last seen unchanged.
 
-        :return: seconds, to an hour
+        :return: seconds, accurate to an hour
         :raises OSError: if the copy is gone
         """
         return time.time() - self.file.stat().st_mtime
@@ -95,13 +95,13 @@ def write_copy(manifest: str, state: str, requests: list[ArtifactRequest]) -> No
 
 def _file(manifest: str) -> Path:
     home = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser()
-    # a path may hold what UTF-8 cannot
+    # a path may hold characters that UTF-8 cannot encode
     digest = hashlib.sha256(manifest.encode(errors="surrogatepass")).hexdigest()
     return home / "joinery" / "manifests" / f"{digest[:32]}.json"
 
 
 def _delete_unused(folder: Path) -> None:
-    """Delete old copies. Each version of a DAG bundle is a folder of its own, with a manifest and so with a copy."""
+    """Delete old copies. Each version of a DAG bundle is a folder with its own manifest, and so has its own copy."""
     newest_first = sorted(((_time(file), file) for file in folder.iterdir()), reverse=True)
     for number, (used, file) in enumerate(newest_first):
         if number >= _MOST_COPIES or used < time.time() - KEPT_S:

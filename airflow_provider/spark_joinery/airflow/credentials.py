@@ -8,8 +8,8 @@ from airflow.providers.common.compat.sdk import redact
 
 _IN_URL = re.compile(r"://[^\s/@'\"]*@")
 _SECRET = r"password|passwd|pwd|secret|token|access[._-]?key|api[._-]?key|sig"
-# A match begins where a word does, and a lookahead takes that word as a whole, once. A search that began at each of its
-# letters, or gave some back, would read the rest of a long word as often as it has letters.
+# A match begins at the start of a word, and a lookahead takes the whole word at once. A search that began at each of
+# its letters, or gave letters back, would take quadratic time for a long word.
 _NAMED = re.compile(
     rf"(?<![\w.-])(?=[\w.-]*?(?:{_SECRET}))(?=(?P<word>[\w.-]+))"
     r"(?P<name>(?P=word)\s*[=:]\s*)(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&,'\"]+)",

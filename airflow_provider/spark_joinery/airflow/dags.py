@@ -40,11 +40,11 @@ def joinery_refresh_dag(
     Make the DAG that refreshes all declared artifacts.
 
     Sources are refreshed first (task group ``before_models``), then dbt builds its models (``build_models``), then
-    seeds, snapshots and models are refreshed (``after_models``). A relation that does not exist yet is passed over;
-    an artifact whose source did not change is left as it is.
+    seeds, snapshots and models are refreshed (``after_models``). A relation that does not exist yet is skipped;
+    an artifact whose source did not change stays as it is.
 
-    Statistics make queries faster, and decide nothing: dbt runs also if a refresh has failed or is late. The last
-    task, ``all_refreshed``, fails the run then, when everything is done, so that somebody looks.
+    Artifacts make queries faster and do not change results, so dbt also runs if a refresh has failed or is late. The
+    last task, ``all_refreshed``, then fails the run when everything else is done, so that somebody looks at it.
 
     A run with the parameter ``full_refresh`` reads everything again.
 
@@ -53,19 +53,19 @@ def joinery_refresh_dag(
     :param schedule: as in ``DAG``
     :param conn_id: connection of type ``joinery``; default: ``joinery_default``
     :param build_models: called inside the DAG; returns the task or task group that runs dbt, or a dictionary from
-        dbt's unique ids to the tasks that build them. With a dictionary, and with a ``DbtTaskGroup`` of
-        astronomer-cosmos, a model is refreshed right after its own build. Without it dbt runs elsewhere, and
-        everything is refreshed in one go
-    :param on_refresh_failure: "continue" to run dbt whatever becomes of the refresh; "fail" to stop before it
+        dbt's unique ids to the tasks that build them. If it returns a dictionary, or a ``DbtTaskGroup`` of
+        astronomer-cosmos, a model is refreshed right after its own build. Default: dbt runs elsewhere, and the DAG
+        only refreshes
+    :param on_refresh_failure: "continue" to run dbt even if the refresh before it fails; "fail" to stop before dbt
     :param task_per: "stage" for one task, and one Spark application, before dbt and one after it; "relation" for a
         task per relation, which may run at the same time; "artifact" for a task per artifact
-    :param refresh_timeout: a refresh that takes longer is ended, and has failed
-    :param pool: pool of the tasks that refresh: its slots say how many run at the same time. One for an embedded
-        Derby metastore, unless there is one task per stage; default: Airflow's default pool
+    :param refresh_timeout: a refresh that takes longer is ended and counts as failed
+    :param pool: pool of the tasks that refresh; its slots limit how many run at the same time. An embedded Derby
+        metastore needs a pool with one slot, unless there is one task per stage; default: Airflow's default pool
     :param deferrable: as in the operators
     :param dag_arguments: further arguments of ``DAG``: ``start_date``, ``default_args``, ``tags``, ...
     :return: the DAG; assign it to a variable of the DAG file
-    :raises InvalidArgumentError: if an argument has no such value
+    :raises InvalidArgumentError: if ``on_refresh_failure`` or ``task_per`` has an unknown value
     :raises spark_joinery.metadata.ManifestError: if the manifest cannot be used; Airflow shows it as an import error
 
     .. code-block:: python
@@ -85,13 +85,13 @@ def joinery_refresh_dag(
         **dag_arguments,
         "params": {"full_refresh": full_refresh, **(dag_arguments.get("params") or {})},
     }
-    # of the groups that refresh only: dbt's tasks have the DAG's
+    # only for the groups that refresh: dbt's tasks have the DAG's own
     defaults: dict[str, Any] = {
         "execution_timeout": refresh_timeout,
-        # what a retry cannot mend fails without one
+        # an error that a retry cannot cure fails the task at once
         "retries": 1,
         "retry_delay": timedelta(minutes=1),
-        # a build that was skipped may have left rows that are new since the last refresh
+        # runs after a skipped build, too: its relation may have rows that are newer than the last refresh
         "trigger_rule": TriggerRule.NONE_FAILED,
         **(dag_arguments.get("default_args") or {}),
     }
@@ -100,7 +100,7 @@ def joinery_refresh_dag(
     continues = on_refresh_failure == "continue"
     with DAG(dag_id, schedule=schedule, **arguments) as dag:
         before = refresh_group("before_models", requests, manifest, task_per, defaults, {}, [])
-        # neither a source that does not exist yet nor, by default, one that cannot be read keeps dbt from running
+        # dbt runs although a source does not exist yet and, by default, although a source cannot be read
         rule = TriggerRule.ALL_DONE if continues else TriggerRule.NONE_FAILED
         refreshed = EmptyOperator(task_id="sources_refreshed", trigger_rule=rule)
         built = build_models() if build_models else None
@@ -115,7 +115,7 @@ def joinery_refresh_dag(
             before >> [refreshed, all_refreshed]
         if after is not None:
             after >> all_refreshed
-        # of many builds, some have nothing that is refreshed after them
+        # if each build has its own task, some of them have no refresh after them
         if after is None or builds:
             for step in dbt or [refreshed]:
                 step >> all_refreshed
@@ -123,10 +123,10 @@ def joinery_refresh_dag(
 
 
 def _builds(built: DAGNode | Mapping[str, DAGNode] | None) -> Mapping[str, DAGNode]:
-    """From dbt's unique ids to the tasks that build them, where these are known."""
+    """Map dbt's unique ids to the tasks that build them; empty if these are not known."""
     if isinstance(built, Mapping):
         return built
-    # a DbtTaskGroup of astronomer-cosmos has them, too
+    # a DbtTaskGroup of astronomer-cosmos has such a mapping, too
     tasks = getattr(built, "tasks_map", None)
     return tasks if isinstance(tasks, Mapping) else {}
 

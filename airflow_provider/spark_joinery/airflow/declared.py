@@ -30,8 +30,8 @@ def declared(manifest: str | PathLike[str]) -> list[ArtifactRequest]:
     """
     Read what a manifest declares, from a copy of it if the manifest has not changed since.
 
-    The copies lie in ``joinery/manifests`` below AIRFLOW_HOME; they hold declarations only, not the whole manifest. A
-    copy stands in for up to a week while its manifest cannot be read or is no manifest, and the log says so.
+    The copies are in ``joinery/manifests`` below AIRFLOW_HOME; they hold declarations only, not the whole manifest. A
+    copy replaces its manifest for up to a week while that cannot be read or is no manifest, and the log says so.
 
     :param manifest: path, or URI as :class:`airflow.sdk.ObjectStoragePath` reads it, such as ``s3://conn@bucket/key``
     :return: its requests, sorted as by :func:`spark_joinery.metadata.read_manifest`
@@ -60,7 +60,7 @@ def _as_it_is_now(manifest: str | PathLike[str], copy: Copy | None) -> list[Arti
     try:
         requests = read_manifest(path).requests
     except ManifestFormatError:
-        # dbt writes the file in place, also while the DAG runs: half of it is no error
+        # dbt writes the file in place, also while the DAG runs: half a file is read again, and is no error
         time.sleep(_WRITTEN_S)
         if (later := _state(path)) == state:
             raise
@@ -71,7 +71,7 @@ def _as_it_is_now(manifest: str | PathLike[str], copy: Copy | None) -> list[Arti
 
 
 def _stands_in(copy: Copy, error: ManifestError) -> bool:
-    """Say in the log that a copy is used in place of its manifest, unless it is too old."""
+    """Whether a copy is young enough to replace its manifest; if so, the log says that it is used."""
     try:
         age_s = copy.age_s()
     except OSError:
@@ -102,13 +102,13 @@ def _path(manifest: str | PathLike[str]) -> ObjectStoragePath | Path:
 
 def _state(path: ObjectStoragePath | Path) -> str | None:
     """
-    Tell one content of a file from the next, without reading it.
+    A text that changes with the content of a file, found without reading the file.
 
     :param path: the file
-    :return: None if the file system does not say: reading the file will say better why
+    :return: None if the file system does not say; reading the file gives a better error
     """
     try:
-        # asked first, as it is a Path, too, where universal-pathlib is old
+        # checked first: with an old universal-pathlib it is also a Path
         if isinstance(path, ObjectStoragePath):
             state = f"{path}|{path.checksum()}"
         else:

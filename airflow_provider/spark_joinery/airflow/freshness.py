@@ -1,4 +1,4 @@
-"""Whether artifacts are there and young enough, read from the store without Spark."""
+"""Check without Spark whether artifacts are in the store and young enough."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spark_joinery.store import (
 @dataclass(frozen=True)
 class ArtifactKey:
     """
-    Where an artifact lies in its store.
+    The place of an artifact in its store.
 
     :param kind: kind of artifact
     :param relation: identity of the relation
@@ -37,7 +37,7 @@ class ArtifactKey:
     @classmethod
     def of(cls, request: ArtifactRequest) -> ArtifactKey:
         """
-        Find the place of what a request makes.
+        Find the place of the artifact that a request makes.
 
         :param request: the request
         :return: the place
@@ -50,22 +50,22 @@ class ArtifactKey:
 
 def problems_of(store: str, keys: Iterable[ArtifactKey], max_age_s: float | None) -> dict[str, str]:
     """
-    Say what is wrong with artifacts.
+    Find the artifacts that are not fresh, each with the reason.
 
     :param store: directory of the store
     :param keys: the artifacts
     :param max_age_s: age in seconds up to which an artifact is fresh; None for any age
-    :return: what is wrong with each artifact that is not fresh, by the artifact as text
+    :return: the reasons, by the artifact as text
     :raises OSError: if the store cannot be read
     """
     opened = ArtifactStore(store, ArrowFileSystem())
-    # a lookup takes what it cannot read for damaged, and a store out of reach would be waited for without end
+    # raises if the store is out of reach: a lookup would call its artifacts damaged, and the wait would have no end
     opened.filesystem.status(opened.root)
     now = datetime.now(timezone.utc)
 
     @cache
     def stored(kind: str) -> list[Artifact]:
-        # which reads every folder of the store, so only if an artifact is missing, and then once for all of its kind
+        # reads every folder of the store, so it is only called if an artifact is missing, and once for all of its kind
         return list_artifacts(opened, [kind])
 
     found = {key: _problem(opened, stored, key, max_age_s, now) for key in keys}
@@ -100,7 +100,7 @@ def _problem(
 
 
 def _elsewhere(store: ArtifactStore, stored: Iterable[Artifact], key: ArtifactKey) -> dict[str, Lookup]:
-    """Look into other catalogs: a declaration does not say which one is current where the refresh runs."""
+    """Look for an artifact in other catalogs: a declaration does not say which one is current for the refresh."""
     relations = [each.relation for each in stored if each.spec_hash == key.spec_hash]
     found = {
         relation: store.current(key.kind, relation, key.spec_hash, verify="length")

@@ -1,4 +1,4 @@
-"""What OpenLineage is told of a refresh. Imported by its provider only, which brings the client."""
+"""Describe a refresh to OpenLineage. This module is only imported for its provider, which brings the client."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def inputs_of(
     """
     Name the relations that were read.
 
-    :param outcomes: what became of each request
-    :param confs: Spark settings, which know the metastore
+    :param outcomes: each request with its result
+    :param confs: Spark settings, which name the metastore
     :return: a dataset per relation, with its rows
     """
     rows = {request.relation: result["rows"] for request, result in outcomes}
@@ -49,7 +49,7 @@ def outputs_of(outcomes: Iterable[tuple[ArtifactRequest, Mapping[str, Any]]], st
     """
     Name the artifacts that are up to date.
 
-    :param outcomes: what became of each request
+    :param outcomes: each request with its result
     :param store: root of the artifact store
     :return: a dataset per artifact, with its version, and its entries if they were written
     """
@@ -77,7 +77,7 @@ def relation_name(relation: str, confs: Mapping[str, str]) -> tuple[str, str]:
 
     :param relation: its identity
     :param confs: Spark settings
-    :return: namespace and name: of files their place, of tables the metastore
+    :return: namespace and name: the place of files, or the metastore and the name of a table
     """
     if ":/" in relation and not relation.startswith("`"):
         return _location(relation)

@@ -1,4 +1,4 @@
-"""Links from a task to what belongs to it elsewhere."""
+"""Links from a task to its pages outside Airflow."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SparkUILink(_AddressLink):
 
 
 class SkewReportLink(_AddressLink):
-    """The report on what a task has refreshed; needs ``report_dir`` in the connection."""
+    """The report on the artifacts that a task has refreshed; needs ``report_dir`` in the connection."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Counts and times of refreshes, for whatever Airflow sends its own metrics to."""
+"""Counts and times of refreshes, sent like Airflow's own metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from airflow.providers.common.compat.sdk import Stats
 
 def count(results: Iterable[Mapping[str, Any]], dag_id: str, task_id: str) -> None:
     """
-    Say what became of artifacts.
+    Count the results of artifacts, and send the time that each took.
 
     :param results: the fields of a :class:`spark_joinery.jobs.RefreshResult` for each artifact
     :param dag_id: of the DAG that refreshed them

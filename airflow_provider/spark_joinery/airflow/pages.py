@@ -1,4 +1,4 @@
-"""What a task leaves for people to read: the report on its artifacts, and the driver's log."""
+"""Pages that a task leaves for people: the report on its artifacts, and the driver's log."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# a driver that logs at DEBUG writes more than anybody reads
+# a driver that logs at DEBUG writes far more than people read
 _LOG_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
 class Pages:
     """
-    Where pages are kept.
+    The directory that keeps pages.
 
     :param directory: path, or URI as ObjectStoragePath reads it
     :param url: address under which browsers find the directory; default: the directory itself
-    :param shows_values: whether pages show values of the sources: a report hides them otherwise, and there is no log
+    :param shows_values: whether pages show values of the sources; if not, the report hides them, and there is no log
     """
 
     directory: str
@@ -43,13 +43,13 @@ class Pages:
 
         :param folder: of the batch
         :param task: which task, and which try of it, as a relative path
-        :return: from the name of a link to its address; without what there is not, or what cannot be written
+        :return: addresses by the name of their link; pages that are missing or cannot be written have none
         """
         texts = {(SkewReportLink().name, "report.html"): _content(folder.report).decode("utf-8", "replace")}
         # Spark's errors quote rows and conditions
         if self.shows_values:
             log_text = _content(folder.log)[-_LOG_BYTES:].decode("utf-8", "replace")
-            # so that a browser shows it, whatever serves it
+            # the name ends in .txt, so that a browser shows the log, from any server
             texts[DriverLogLink().name, "driver.log.txt"] = without_credentials(log_text)
         addresses = {}
         for (link, file), text in texts.items():
@@ -58,8 +58,8 @@ class Pages:
                     self._write(f"{task}/{file}", text)
                     addresses[link] = self._address(f"{task}/{file}")
                 except Exception as error:
-                    # a missing provider or connection, or whatever the client of an object store raises: none of it
-                    # may change what became of the refresh
+                    # Clients of object stores raise errors of many types, as does a missing provider or connection.
+                    # None of them may change the result of the refresh.
                     log.warning(
                         "%s is not kept, as %s/%s cannot be written (%s: %s): give the worker the right to, or name "
                         "another directory ('report_dir' in the connection's extra)",
@@ -87,12 +87,12 @@ def task_path(context: Mapping[str, Any]) -> str:
     Name the try of a task by a path.
 
     :param context: of the task instance
-    :return: DAG, run, task and try, none of which can lead out of a directory
+    :return: DAG, run, task and try, as a relative path that cannot lead out of its directory
     """
     ti = context["ti"]
     task = ti.task_id if ti.map_index < 0 else f"{ti.task_id}.{ti.map_index}"
     names = [ti.dag_id, ti.run_id, task, f"try-{ti.try_number}"]
-    # ids may hold anything that a file system understands in its own way, such as ":" and "/"
+    # ids may hold characters with a meaning in paths, such as ":" and "/"
     quoted = (quote(name, safe="").replace("%", "~") for name in names)
     return "/".join("~2E" * len(name) if set(name) == {"."} else name for name in quoted)
 

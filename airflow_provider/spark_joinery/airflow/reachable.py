@@ -1,4 +1,4 @@
-"""Whether a server answers, asked before Spark is started: Spark itself takes minutes to give up, and is vague then."""
+"""Check that a server answers before Spark starts: Spark itself takes minutes to give up, and its error is vague."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PORTS = {"spark": 7077, "sc": 15002}
 
 def ensure_reachable(master: str) -> None:
     """
-    See whether anybody listens at the address of a standalone master or a Spark Connect server.
+    Check that a server listens at the address of a standalone master or of Spark Connect.
 
-    :param master: as Spark takes it; other masters are left to Spark
-    :raises AirflowException: if nobody does; a retry may find that somebody does again
+    :param master: as in Spark's settings; other kinds of master are not checked
+    :raises AirflowException: if no server listens; it may do so again at a retry
     """
     named = _SERVERS.match(master)
     if named is None or (named["scheme"] == "sc" and any(os.environ.get(name) for name in _PROXIES)):

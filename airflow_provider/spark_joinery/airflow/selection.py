@@ -1,4 +1,4 @@
-"""What an operator or a sensor is asked for of all that a manifest declares."""
+"""Selection of a manifest's artifacts, for operators and sensors."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def named(task: BaseOperator) -> str:
 
 def check_kinds(task: BaseOperator, kinds: Collection[Kind] | None) -> None:
     """
-    Refuse kinds that there are not: nothing is of such a kind, which would be no work for ever, without a word.
+    Refuse unknown kinds: they would select nothing, and the task would silently do no work.
 
     :param task: whose argument it is
     :param kinds: of artifacts; none for all
     :raises AirflowFailException: the DAG's import error
     """
     choices = get_args(Kind)
-    # of an iterator there would be nothing left for the selection
+    # this check would use up an iterator, and leave nothing for the selection
     is_listing = kinds is None or (isinstance(kinds, Collection) and not isinstance(kinds, str))
     if not is_listing or any(kind not in choices for kind in kinds or ()):
         expected = ", ".join(f"'{kind}'" for kind in choices)
@@ -49,15 +49,15 @@ def selected(
     """
     Read a selection of what a manifest declares.
 
-    :param task: who asks
+    :param task: the operator or sensor, for error messages
     :param manifest: path or URI
     :param names: of relations, see :func:`spark_joinery.metadata.select`; none for all
     :param kinds: of artifacts; none for all
     :return: the requests of the manifest as it is now
     :raises AirflowException: if the manifest cannot be read now
-    :raises AirflowFailException: if the manifest cannot be used, or a name is none, or unknown
+    :raises AirflowFailException: if the manifest cannot be used, or a name is not a text, or unknown
     """
-    # of columns the order counts, of these names it does not
+    # names may be a set, unlike columns: their order has no meaning
     listed = list(names) if isinstance(names, Set) else as_list(names)
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise AirflowFailException(f"{named(task)}: select: expected a list of names, found {names!r}")

@@ -1,4 +1,4 @@
-"""Where the jobs run: the one place that knows the ways of starting Spark."""
+"""The Spark that jobs run on: only this module knows the ways of starting it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ CONNECT_SCHEME = "sc://"
 @dataclass(frozen=True)
 class SparkTarget:
     """
-    A Spark that can run a batch: embedded, a cluster's by ``spark-submit``, or a Spark Connect server.
+    A Spark that can run a batch: embedded, on a cluster by ``spark-submit``, or a Spark Connect server.
 
     :param master: ``local[...]``, ``spark://...``, ``yarn``, ``k8s://...`` or ``sc://...``
     :param deploy_mode: whether the driver runs on the worker ("client") or in the cluster ("cluster")
-    :param spark_submit: path of the program; default: that of ``SPARK_HOME``, of the installed pyspark, of the PATH
+    :param spark_submit: path of the program; default: in ``SPARK_HOME``, else in the installed pyspark, else on PATH
     :param options: further options of ``spark-submit``, such as ``--queue``
     :param confs: Spark settings
     """
@@ -60,14 +60,14 @@ class SparkTarget:
 
     @property
     def session_confs(self) -> dict[str, str]:
-        """Settings that the program itself gives its session: those of a server, as there is nothing else to start."""
+        """Settings that the program gives its session: none if ``spark-submit`` has them, all for a Connect server."""
         return {**self.confs, "spark.remote": self.master} if self.is_connect else {}
 
     def command(self, folder: BatchFolder) -> list[str]:
         """
         Say how to start the program that runs a batch.
 
-        Settings may hold secrets, so they go by a file, not by the command line, which everybody on the machine sees.
+        Settings may hold secrets, so they are in a file: all users of the machine can see a command line.
 
         :param folder: of the batch
         :return: program and arguments
@@ -89,7 +89,7 @@ class SparkTarget:
 
     def prepare(self, folder: BatchFolder) -> None:
         """
-        Write the settings beside the batch.
+        Write the settings into the folder of the batch.
 
         :param folder: of the batch
         """
@@ -103,9 +103,9 @@ class SparkTarget:
         """
         The environment of the program.
 
-        :return: that of the worker, with the worker's Python for a driver that runs on it
+        :return: that of the worker; a driver on it runs the worker's Python, unless the environment names another
         """
-        # a remote of the environment would win over the master
+        # SPARK_REMOTE would win over the master
         kept = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
         if self.deploy_mode == "cluster":
             return kept
@@ -136,7 +136,7 @@ def _pyspark_home() -> str | None:
 
 def _jar_of_joinery(target: SparkTarget) -> dict[str, str]:
     """
-    Settings that load Joinery's jar into an embedded Spark; the jobs do not need it, and clusters have their own.
+    Settings that load Joinery's jar into an embedded Spark; jobs do not need it, and clusters have their own.
 
     :param target: where Spark runs
     :return: the settings; none where there is no jar for this Spark

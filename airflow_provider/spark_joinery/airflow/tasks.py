@@ -43,13 +43,13 @@ def refresh_group(
     """
     Make the tasks of one stage.
 
-    :param stage: name of the group, too
+    :param stage: stage of the tasks, and name of their group
     :param requests: of all stages
     :param manifest: where they are declared
-    :param task_per: what gets a task of its own
+    :param task_per: unit that gets a task of its own
     :param default_args: of all tasks
     :param builds: from dbt's unique ids to the tasks that build them: a refresh of one waits for its own build
-    :param others: what all other refreshes wait for
+    :param others: tasks that all other refreshes wait for
     :return: the group; None if nothing is declared for this stage
     """
     of_stage = [request for request in requests if request.stage == stage]
@@ -77,7 +77,7 @@ def refresh_group(
 def _follow(
     node: DAGNode, requests: list[ArtifactRequest], builds: Mapping[str, DAGNode], others: Iterable[DAGNode]
 ) -> None:
-    """Have a refresh wait for the builds of its own relations; for all of dbt where one is built by an unknown task."""
+    """Let a refresh wait for the builds of its own relations, or for all of dbt if the task of a build is unknown."""
     ids = {request.unique_id: None for request in requests}
     for earlier in [builds[unique_id] for unique_id in ids] if ids.keys() <= builds.keys() else others:
         earlier >> node
@@ -110,7 +110,7 @@ def _artifact_task(request: ArtifactRequest) -> None:
 
 
 def _readable_id(request: ArtifactRequest) -> str:
-    """An id for the relation, with its name as far as an id can hold it: the same from night to night."""
+    """An id for the relation that shows its name, as far as an id can, and stays the same from night to night."""
     name = ".".join(split_name(request.sql_name)[-2:])
     digest = hashlib.sha256(request.relation.encode()).hexdigest()[:8]
     return f"{re.sub('[^A-Za-z0-9_]', '_', name)[:120]}__{digest}"
@@ -120,8 +120,8 @@ def _verbatim(arguments: dict[str, Any], template_fields: Collection[str]) -> di
     """
     Keep Airflow from rendering what a dbt project declares.
 
-    A declaration is data: whoever may write one could otherwise read connections and variables through a template. No
-    escape within the text is safe, as the text may end it, and a DAG may have delimiters of its own.
+    A declaration is data: its author could otherwise read connections and variables through a template. No escape
+    within the text is safe: the text may end the escape, and a DAG may have delimiters of its own.
     """
     return {
         name: literal(value) if name in template_fields and value is not None else value
@@ -130,9 +130,9 @@ def _verbatim(arguments: dict[str, Any], template_fields: Collection[str]) -> di
 
 
 def _documented(requests: list[ArtifactRequest]) -> dict[str, Any]:
-    """What the task's page shows, its inlets and its outlets."""
+    """Make the text for the task's page, the inlets and the outlets."""
     declared = [{"node": each.unique_id, each.kind: each.spec.model_dump(exclude_none=True)} for each in requests]
-    # as JSON, no line of what was declared can end the block or begin one of its own
+    # JSON escapes line breaks, so no declared text can end the block or begin another
     block = json.dumps(declared if len(declared) > 1 else declared[0], indent=2)
     return {
         "doc_md": f"`meta.joinery` in the dbt project:\n\n```json\n{block}\n```\n",

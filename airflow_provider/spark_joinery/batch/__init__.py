@@ -1,7 +1,7 @@
-"""Refreshes that another process starts, watches and may cancel: what they agree on, by files in a folder of their own.
+"""Refreshes that another process starts, watches and may cancel, through the files of a folder.
 
-A scheduler writes what to do, starts the program `spark_joinery.jobs.batch` with the folder, and reads there how far it
-is. Both may be on different machines, as long as they share the folder. Needs neither Spark nor Airflow.
+A scheduler writes the requests, starts the program `spark_joinery.jobs.batch` with the folder, and reads its progress
+there. The two may be on different machines that share the folder. This package needs neither Spark nor Airflow.
 """
 
 from spark_joinery.batch.batch import Batch

@@ -1,4 +1,4 @@
-"""What a scheduler asks of one Spark application."""
+"""The work that a scheduler gives one Spark application."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Batch:
     """Artifacts that one Spark application refreshes, one after the other.
 
     Attributes:
-        requests: What to refresh; none to see only whether Spark and the store can be reached.
+        requests: Artifacts to refresh; an empty list only checks that Spark and the store can be reached.
         store: Folder or URI of the artifact store; None for the conf `spark.joinery.store`.
         schema: Schema in which distributions are registered.
-        full_refresh: Read everything, also where nothing or little is new.
-        confs: Settings for the session, beside those that Spark is started with.
-        orphan_after_s: The program ends itself when nobody has looked after it for so long, in seconds.
-        report: Write a report on these artifacts into the folder, "redacted" or with "values" of the sources.
+        full_refresh: Read everything, even if little or nothing is new.
+        confs: Settings for the session, in addition to the ones that Spark is started with.
+        orphan_after_s: The program ends itself if its scheduler has not looked after it for so many seconds.
+        report: Write a report into the folder: "redacted", or with "values" of the sources; None for no report.
     """
 
     requests: list[ArtifactRequest]
@@ -32,7 +32,7 @@ class Batch:
     report: Literal["redacted", "values"] | None = None
 
     def to_json(self) -> str:
-        """Write it down.
+        """Write the batch as text.
 
         Returns:
             JSON, which may hold secrets of `confs`.

@@ -1,4 +1,4 @@
-"""The files by which a scheduler and a batch talk to each other."""
+"""The files through which a scheduler and a batch talk to each other."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class BatchFolder:
 
     @property
     def log(self) -> Path:
-        """What Spark's driver prints."""
+        """The output of Spark's driver."""
         return self.path / "driver.log"
 
     @property
     def report(self) -> Path:
-        """The report on what was refreshed, if the batch asked for one."""
+        """The report on the refreshed artifacts, if the batch asked for one."""
         return self.path / "report.html"
 
     @property
@@ -71,16 +71,16 @@ class BatchFolder:
         return self.path / "spark.properties"
 
     def take_batch(self) -> Batch:
-        """Read what to do, once: the files may hold secrets, and the folder of a run that was cancelled may stay."""
+        """Read the batch and delete its files: they may hold secrets, and the folder of a cancelled run may stay."""
         file = self.path / "batch.json"
         batch = Batch.from_json(file.read_text(encoding="utf-8"))
         file.unlink()
-        # who started this program has read them
+        # spark-submit has read them when it started this program
         self.settings.unlink(missing_ok=True)
         return batch
 
     def requests(self) -> list[ArtifactRequest]:
-        """What the batch was asked to refresh, which stays when the batch is taken.
+        """Read the requests of the batch, which stay after the batch is taken.
 
         Returns:
             The requests, in the order of the results.
@@ -89,10 +89,10 @@ class BatchFolder:
         return [ArtifactRequest.from_dict(document) for document in documents]
 
     def progress(self) -> Progress:
-        """Read how far the batch is.
+        """Read the progress of the batch.
 
         Returns:
-            What it said last.
+            The progress that it wrote last.
 
         Raises:
             FileNotFoundError: If the folder is not there, or not on a disk that this machine sees.
@@ -100,10 +100,10 @@ class BatchFolder:
         return Progress.from_json((self.path / "progress.json").read_text(encoding="utf-8"))
 
     def write_progress(self, progress: Progress) -> None:
-        """Say how far the batch is; a reader sees the former state or this one, never half of it.
+        """Write the progress of the batch; a reader sees the former state or this one, never half of it.
 
         Args:
-            progress: How far it is.
+            progress: The progress.
         """
         self.write("progress.json", progress.to_json())
 
@@ -127,48 +127,48 @@ class BatchFolder:
         (self.path / "watched").touch()
 
     def looked_after_at(self) -> float:
-        """When somebody last did, by the clock of the folder's disk."""
+        """The time of the last `look_after`, by the clock of the folder's disk."""
         return (self.path / "watched").stat().st_mtime
 
     def send_heartbeat(self) -> None:
-        """Tell whoever waits that the batch is alive."""
+        """Show the scheduler that the batch is alive."""
         (self.path / "alive").touch()
 
     def last_heartbeat(self) -> float:
-        """When the batch last did, by the clock of the folder's disk; 0 if it never has."""
+        """The time of the last heartbeat, by the clock of the folder's disk; 0 before the first one."""
         try:
             return (self.path / "alive").stat().st_mtime
         except FileNotFoundError:
             return 0.0
 
     def cancel(self) -> None:
-        """Ask the batch to end at once; without its folder it does so anyway, a little later."""
+        """Ask the batch to end at once; a batch without its folder ends by itself, a little later."""
         with contextlib.suppress(FileNotFoundError):
             (self.path / "cancel").touch()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody asked for its end.
+        """Whether somebody has asked the batch to end.
 
         Raises:
-            OSError: If the disk does not say so.
+            OSError: If the disk cannot be read.
         """
         return _exists(self.path / "cancel")
 
     @property
     def is_gone(self) -> bool:
-        """Whether there is no folder: somebody has deleted it, or its disk is away for a moment.
+        """Whether the folder is missing: somebody has deleted it, or its disk is away for a moment.
 
         Raises:
-            OSError: If the disk does not say so.
+            OSError: If the disk cannot be read.
         """
         return not _exists(self.path)
 
     def log_tail(self, lines: int = 30) -> str:
-        """The end of what Spark's driver has printed.
+        """The end of the output of Spark's driver.
 
         Args:
-            lines: How many at most.
+            lines: The largest number of lines.
 
         Returns:
             The lines; "" if there are none.
@@ -180,12 +180,12 @@ class BatchFolder:
         return "\n".join(text.splitlines()[-lines:])
 
     def remove(self) -> None:
-        """Delete the folder with all that is in it; a batch that still runs ends then."""
+        """Delete the folder and all its files; a batch that still runs then ends."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 def _exists(path: Path) -> bool:
-    """Whether a path exists. Newer Pythons' `Path.exists` takes every refusal of a disk for a no."""
+    """Whether a path exists. `Path.exists` of newer Pythons returns False for any error of the disk."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""How far a batch is."""
+"""The progress of a batch."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ State = Literal["starting", "running", "done", "failed", "cancelled"]
 
 @dataclass(frozen=True)
 class Progress:
-    """What a running batch says about itself.
+    """The progress of a batch, as the batch reports it.
 
     Attributes:
-        state: "starting" until Spark is there; "done" when all artifacts were tried, whatever became of them; "failed"
-            if none could be; "cancelled" if somebody asked for its end, or nobody looked after it any more.
-        application_id: Of Spark, if known.
+        state: "starting" until Spark is there, then "running"; "done" when all artifacts were tried; "failed" if none
+            could be; "cancelled" by a user, or because its scheduler was gone.
+        application_id: Spark's id of the application, if known.
         ui: Address of Spark's UI while it runs, if it has one.
         spark: Version of Spark.
         extension: Whether the session has the Joinery extension.
@@ -40,11 +40,11 @@ class Progress:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more is to come."""
+        """Whether the batch has ended."""
         return self.state in ("done", "failed", "cancelled")
 
     def to_json(self) -> str:
-        """Write it down.
+        """Write the progress as text.
 
         Returns:
             JSON.

@@ -15,14 +15,14 @@ COMMANDS = {
     "explain": ("spark_joinery.cli.explain:explain", "Show what runs each join and window of a query, and why."),
     "list": ("spark_joinery.cli.list:list_command", "List the artifacts of a store."),
     "refresh": ("spark_joinery.cli.refresh:refresh", "Precompute what the dbt project declares in meta.joinery."),
-    "report": ("spark_joinery.cli.report:report", "Show skew, sizes and ages of what is precomputed, on one page."),
+    "report": ("spark_joinery.cli.report:report", "Show skew, sizes and ages of artifacts, on one page."),
     "show": ("spark_joinery.cli.show:show", "Show the artifacts of a relation, and whether they are valid now."),
     "vacuum": ("spark_joinery.cli.vacuum:vacuum", "Delete old versions and leftovers from a store."),
 }
 
 
 class SparkMissingError(click.ClickException):
-    """Nothing was done, for want of pyspark."""
+    """Nothing was done, because pyspark is not installed."""
 
     exit_code = 2
 

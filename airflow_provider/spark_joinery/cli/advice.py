@@ -1,4 +1,4 @@
-"""Settings that a session would be better without."""
+"""Advice on settings that cost a session time."""
 
 from __future__ import annotations
 

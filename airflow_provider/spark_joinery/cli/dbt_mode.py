@@ -1,4 +1,4 @@
-"""dbt tells the mode that a project's macros render in, and settings of the project's own session."""
+"""Ask dbt for the mode that a project's macros render in, and for settings of the project's own session."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def ask_dbt(project_dir: Path) -> DbtSession:
         The mode and the settings of the project's session.
 
     Raises:
-        JoineryError: There is no such project or no dbt, the versions do not fit each other, or dbt fails, as it
-            does where the mode is `extension` and the jar is not loaded.
+        JoineryError: There is no such project or no dbt, the versions do not fit each other, or dbt fails. It fails,
+            for example, if the mode is `extension` and the jar is not loaded.
 
     Example:
         >>> ask_dbt(Path("models_example")).mode

@@ -117,7 +117,7 @@ def check_session(confs: dict[str, str], store: str | None, *, with_advice: bool
     except Exception as error:
         detail = HOW_TO_INSTALL_SPARK if is_spark_missing(error) else one_line(error)
         return [
-            _check("jar", lambda: str(jar_path())),  # of the installed pyspark, as no session can be asked
+            _check("jar", lambda: str(jar_path())),  # for the installed pyspark, as there is no session to ask
             Check("jar loaded", "fail", f"no Spark session: {detail}"),
         ]
 
@@ -135,14 +135,14 @@ def check_jar(spark: SparkSession) -> Check:
 
 
 def check_project(project_dir: Path, confs: dict[str, str]) -> list[Check]:
-    """Check the session of a dbt project, which is another than the one that this command starts.
+    """Check the session of a dbt project, which is not the session that this command starts.
 
     Args:
         project_dir: Folder of `dbt_project.yml`.
         confs: Spark settings, in case the project's store needs Spark.
 
     Returns:
-        The mode that the macros render in and the reason for it, the project's store, and a setting that would pay;
+        The mode that the macros render in and the reason for it, the project's store, and a setting that costs time;
         or the fault that dbt reports.
     """
     folder = project_dir.resolve()

@@ -46,7 +46,7 @@ def explain(statement: str, confs: dict[str, str], as_json: bool) -> None:
         except ParseException as error:
             raise BadStatement(str(error).strip() + _template_hint(sql)) from error
         except PySparkException as error:
-            # an error of analysis, whose message the whole plan follows; or of a constant, which planning computes
+            # an error of analysis, with the whole plan after its message; or of a constant, which planning computes
             raise BadStatement(str(error).strip().partition(";\n")[0]) from error
     if as_json:
         show_json([asdict(operator) for operator in operators])
@@ -81,12 +81,12 @@ def _is_file(argument: str) -> bool:
     try:
         return Path(argument).is_file()
     except OSError:
-        return False  # longer than any name of a file, as statements are
+        return False  # a statement may be longer than any name of a file
 
 
 def _read(file: Path) -> str:
     try:
-        # some editors begin a file with a mark that is no SQL
+        # some editors begin a file with a byte order mark, which is no SQL
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidArgumentError(
@@ -123,9 +123,9 @@ def _with_units(reason: str) -> str:
 
 
 def _arguments(operator: Operator) -> str:
-    """Show keys, order and condition of a join, without the numbers of Spark's columns: they tell joins apart."""
+    """Show keys, order and condition, which tell joins apart, without the numbers of Spark's columns."""
     arguments = operator.detail.removeprefix(operator.operator).strip()
-    # with what a LAST JOIN breaks ties is no part of the query
+    # the hash that breaks the ties of a LAST JOIN is no part of the query
     return re.sub(r"#\d+L?", "", re.sub(r", xxhash64\([^()]*\) ASC NULLS FIRST", "", arguments))
 
 

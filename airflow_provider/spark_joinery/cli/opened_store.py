@@ -1,4 +1,4 @@
-"""The artifact store as a command opens it: without Spark where that is enough, as Spark takes seconds to start."""
+"""Open the artifact store for a command: without Spark if possible, as Spark takes seconds to start."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from spark_joinery.store import ArtifactStore
 
-# Schemes that pyarrow reaches with the credentials that are usual outside Spark, too.
+# Schemes that pyarrow reaches with the usual credentials of programs outside Spark.
 _BY_PYARROW = frozenset({"s3", "s3a", "s3n", "gs", "abfs", "abfss"})
-# Where it is set, a path without scheme may be one of hdfs:
+# If this is set, a path without a scheme may be on HDFS.
 _DEFAULT = "spark.hadoop.fs.defaultFS"
 
 
 class OpenedStore:
-    """A store, and Spark if something needs it: it takes longer to start than most commands to run."""
+    """A store, and Spark if something needs it: most commands run for less time than Spark takes to start."""
 
     def __init__(self, store: str | None, confs: dict[str, str], with_tables: bool, stack: ExitStack) -> None:
         """See `opened_store`."""
@@ -45,7 +45,7 @@ class OpenedStore:
                 store.filesystem.status(store.root)
                 return store
             except OSError:
-                # a bucket for which only Spark is configured; what is wrong with a local path is so for Spark, too
+                # only Spark may be configured for a bucket; a local path fails for Spark, too
                 if store.root.startswith("file:"):
                     raise
         return open_store(self.spark, root)
@@ -58,7 +58,7 @@ class OpenedStore:
         return self._spark
 
     def is_near(self, path: str) -> bool:
-        """Whether a path is reached without Spark as it would be with Spark."""
+        """Whether a path leads to the same files without Spark as it does with Spark."""
         named = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", path)
         if named is None:
             return not os.environ.get("HADOOP_CONF_DIR") and _DEFAULT not in self._confs
@@ -98,14 +98,14 @@ def opened_store(
 
 
 def require_folder(store: ArtifactStore) -> None:
-    """Tell a store that is not there from an empty one: its name may be mistyped.
+    """Raise an error if a store does not exist, rather than show it as empty: its name may be mistyped.
 
     Args:
         store: The store.
 
     Raises:
         JoineryError: If its root is no folder.
-        OSError: If it cannot be asked for.
+        OSError: If the file system cannot say so.
     """
     status = store.filesystem.status(store.root)
     if status is None:
@@ -116,7 +116,7 @@ def require_folder(store: ArtifactStore) -> None:
 
 @contextmanager
 def _session(confs: dict[str, str], with_tables: bool) -> Iterator[SparkSession]:
-    """Start Spark, with a word to who waits for it."""
+    """Start Spark, and show on the terminal that it starts."""
     from rich.console import Console
 
     # on standard error, so that --json can be piped

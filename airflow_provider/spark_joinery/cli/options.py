@@ -22,10 +22,10 @@ def parse_confs(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
     """Turn repeated ``key=value`` options into a dict (a click callback).
 
     Args:
-        values: As typed by the user.
+        values: The texts that the user typed.
 
     Returns:
-        From key to value.
+        The settings: from key to value.
 
     Raises:
         click.BadParameter: A value has no key or no equals sign.
@@ -40,10 +40,10 @@ def parse_confs(_ctx: click.Context, _param: click.Parameter, values: tuple[str,
 
 
 def parse_names(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse names that are empty: a variable that is not set is no wish for everything (a click callback).
+    """Refuse empty names: a shell variable that is not set must not select everything (a click callback).
 
     Args:
-        values: As typed by the user.
+        values: The texts that the user typed.
 
     Returns:
         The names.
@@ -104,7 +104,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 class CannotStartError(click.ClickException):
-    """Nothing was done, in contrast to exit code 1: something was tried and failed."""
+    """Nothing was done; exit code 1 says that something was tried and failed."""
 
     exit_code = 2
 
@@ -116,7 +116,7 @@ def show_json(value: Any) -> None:
     """Print a result for programs.
 
     Args:
-        value: Made of what JSON has.
+        value: A value that JSON can hold.
     """
     click.echo(json.dumps(value, indent=2))
 
@@ -126,7 +126,7 @@ def cell(text: str, style: str = "") -> Text:
 
     Args:
         text: The name or message.
-        style: Of rich.
+        style: A style of rich.
     """
     from rich.text import Text
 

@@ -67,13 +67,13 @@ def refresh(
 ) -> None:
     """Precompute what the dbt project declares in meta.joinery: KIND, or all of it.
 
-    Reads what is new since the last time, which may be nothing. The exit code is 0 if nothing failed, 1 if something
+    A refresh reads only rows that are new since the last one. The exit code is 0 if nothing failed, 1 if something
     did, 2 if nothing could be started.
     """
     from spark_joinery.metadata import read_manifest, select
 
     if not dry_run:
-        # whoever lacks pyspark is to hear of that first, not after mending a manifest
+        # reports a missing pyspark before any error of the manifest
         import_module("spark_joinery.jobs")
     try:
         requests = select(read_manifest(manifest).requests, names, KINDS[kind])
@@ -93,11 +93,11 @@ def run(
     """Start Spark and refresh, with a progress bar on the terminal.
 
     Args:
-        requests: What to refresh.
+        requests: The artifacts to refresh.
         store: Root of the store; None for the conf.
         schema: Schema of the registered views.
         confs: Spark settings.
-        full_refresh: Read everything, also where nothing or little is new.
+        full_refresh: Read everything, even if little or nothing is new.
 
     Returns:
         One result per request.
@@ -159,7 +159,7 @@ def show_plan(requests: list[ArtifactRequest], schema: str, as_json: bool) -> No
     if as_json:
         show_json(rows)
         return
-    # of a narrow terminal the texts that may be long get what the others leave
+    # texts that may be long get the width that the other columns leave
     folded = (Column(name, overflow="fold") for name in ("columns", "view"))
     columns = (Column("kind", no_wrap=True), Column("relation", overflow="fold"), *folded)
     table = Table(*columns, title="would refresh", title_justify="left")
@@ -182,7 +182,7 @@ def _in_words(value: object) -> str:
 
 
 def show_results(results: list[RefreshResult], as_json: bool) -> None:
-    """Print what became of each request.
+    """Print the result of each request.
 
     Args:
         results: The results.
@@ -195,7 +195,7 @@ def show_results(results: list[RefreshResult], as_json: bool) -> None:
         show_json([asdict(result) for result in results])
         return
     colours = {"refreshed": "green", "unchanged": "green", "skipped": "yellow", "failed": "red"}
-    # of a narrow terminal the texts that may be long get what the others leave
+    # texts that may be long get the width that the other columns leave
     words = (Column(name, no_wrap=True) for name in ("kind", "status", "read"))
     numbers_of = (Column(name, justify="right", no_wrap=True) for name in ("rows", "keys", "hot", "s"))
     table = Table(Column("relation", overflow="fold"), *words, *numbers_of, Column("view or reason", overflow="fold"))

@@ -32,13 +32,13 @@ from spark_joinery.text import number
 def report(
     store: str | None, output: Path, names: tuple[str, ...], redact: bool, warehouse: Path | None, confs: dict[str, str]
 ) -> None:
-    """Show what is precomputed: skew, sizes and ages, on one HTML page.
+    """Show the artifacts of a store on one HTML page: skew, sizes and ages.
 
     The page needs nothing else, so it can be mailed. Unless its values are hidden by --redact, only its owner may read
-    the file. Whether filters and indexes are valid now is told if the session sees their sources: name the metastore by
-    --warehouse or --conf. The exit code is 2 if the page could not be made.
+    the file. The page says whether filters and indexes are valid now if the session sees their sources: name the
+    metastore by --warehouse or --conf. The exit code is 2 if the page could not be made.
     """
-    if not output.absolute().parent.is_dir():  # known now, rather than after all has been read
+    if not output.absolute().parent.is_dir():  # checked now, rather than after everything has been read
         raise CannotStartError(f"{output} cannot be written: there is no folder {output.absolute().parent}.")
     try:
         artifacts = run(store, output, names, redact, {**local_confs(warehouse), **confs})
@@ -80,13 +80,13 @@ def run(store: str | None, output: Path, names: tuple[str, ...], redacted: bool,
     from spark_joinery.store import StoreError, open_store
 
     require_matplotlib()
-    # what is wrong with one artifact is on the page; its stack trace is for `logging` users, not for the terminal
+    # a problem of one artifact is on the page; its stack trace is for `logging` users, not for the terminal
     logging.getLogger("spark_joinery").addHandler(logging.NullHandler())
     settings = QUIET
     with Console(stderr=True).status("reading the store"), tempfile.TemporaryDirectory(prefix="joinery-") as scratch:
         if not confs.keys() & {CONNECTION_URL, METASTORE_URIS}:
-            # nobody says where the tables are, and an embedded metastore that somebody else uses would be an obstacle;
-            # even an empty catalog makes a folder, which by default is in the working directory
+            # No metastore is named. The default, an embedded one, could be locked by another process. The catalog in
+            # memory makes a folder, too, which would be in the working directory.
             settings = settings | {CATALOG: "in-memory", "spark.sql.warehouse.dir": scratch}
         spark = build_session("joinery report", {**settings, **confs})
         try:

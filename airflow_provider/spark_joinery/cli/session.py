@@ -53,7 +53,7 @@ def spark_session(confs: Mapping[str, str]) -> Iterator[SparkSession]:
         defaults = {
             **QUIET,
             "spark.ui.showConsoleProgress": "false",
-            # or every run would leave a spark-warehouse folder wherever it is started
+            # else every run would leave a spark-warehouse folder in its working directory
             "spark.sql.warehouse.dir": scratch,
         }
         for key, value in {**defaults, **confs}.items():

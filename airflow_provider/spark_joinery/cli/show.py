@@ -105,7 +105,7 @@ def examine(opened: OpenedStore, artifacts: list[Artifact], no_source: bool) -> 
 
 
 def look(opened: OpenedStore, relation: str, version: ArtifactVersion) -> SourceNow | None:
-    """Look at a source, without Spark where it is a path whose files can be listed as well.
+    """Look at a source, without Spark if it is a path whose files can be listed without it.
 
     Args:
         opened: Starts Spark, if the relation is a table.
@@ -134,7 +134,7 @@ def print_details(details: ArtifactDetails) -> None:
     """Print all about one artifact for people.
 
     Args:
-        details: What is known about it.
+        details: The details of the artifact.
     """
     from rich.console import Console
     from rich.table import Column, Table

@@ -1,4 +1,4 @@
-"""`joinery vacuum`: delete from the artifact store what nobody needs any more."""
+"""`joinery vacuum`: delete old versions and leftovers from the artifact store."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def vacuum(
 ) -> None:
     """Delete old versions, leftovers of killed refreshes, temporary files and empty folders.
 
-    Never the version in use, nor one that queries planned a moment ago may still read. The exit code is 0 if all went
+    The version in use stays, and so does one that a query planned lately may still read. The exit code is 0 if all went
     well, 1 if something could not be deleted, 2 if nothing could be started.
     """
     from spark_joinery.store import vacuum as run
@@ -99,10 +99,10 @@ def declared_by(manifest: str) -> set[tuple[str, str, str]]:
 
 
 def freed(result: VacuumResult) -> int:
-    """Add up what was deleted.
+    """Add up the sizes of the deleted files.
 
     Args:
-        result: What became of the store.
+        result: The result of the vacuum.
 
     Returns:
         Bytes.
@@ -111,10 +111,10 @@ def freed(result: VacuumResult) -> int:
 
 
 def print_table(result: VacuumResult, root: str, dry_run: bool) -> None:
-    """Print what was deleted for people.
+    """Print for people which files were deleted.
 
     Args:
-        result: What became of the store.
+        result: The result of the vacuum.
         root: The store.
         dry_run: Whether nothing was deleted.
     """

@@ -1,4 +1,4 @@
-"""Checks of the arguments that all joins have. `caller` is the name of the join, with which every message begins."""
+"""Checks of the arguments that all joins have. Every message begins with `caller`, the name of the join."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_on(caller: str, on: object) -> Any:
 
 
 def key_names(frame: DataFrame, on: Any) -> Any:
-    """Take names of columns out of their backquotes, which Spark's USING takes for a part of the name."""
+    """Remove the backquotes of names of columns: Spark's USING takes them for a part of the name."""
     return [_without_quotes(frame, name) for name in on] if isinstance(on, list) else on
 
 
@@ -56,7 +56,7 @@ def _without_quotes(frame: DataFrame, name: str) -> str:
 
 
 def column_term(frame: DataFrame, term: Any) -> Any:
-    """Quote the name of a column that has a dot in it, which Spark takes for a field's; leave other terms alone."""
+    """Quote the name of a column with a dot, which Spark would take for a field; leave other terms alone."""
     # the names of columns may cost a round trip
     is_dotted = isinstance(term, str) and "." in term
     return quoted(term) if is_dotted and term in frame.columns else term

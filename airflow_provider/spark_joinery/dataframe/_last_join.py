@@ -35,10 +35,11 @@ def last_join(
 ) -> DataFrame:
     """Join each left row with the last of its matches on the right.
 
-    The result has exactly one row per left row, in the columns of a left join: of the right rows that pass the whole
-    condition the last one by `order_by`, or NULLs if none passes. Spark's sort order and its defaults decide what is
-    last, so ``ts`` means ascending with NULLs first, and under ``col("ts").desc()`` a NULL wins. Ties are broken by
-    further columns of `order_by`; where none are left, any one of the tied rows is taken.
+    The result has the columns of a left join, and exactly one row per left row. The right columns are those of the last
+    right row by `order_by` that passes the whole condition, or NULLs if none passes. Spark's sort order and its
+    defaults decide which row is last: ``ts`` means ascending with NULLs first, and under ``col("ts").desc()`` a NULL
+    wins.
+    Further columns of `order_by` break ties; any one of the rows that still tie is taken.
 
     Args:
         left: The rows to keep.
@@ -47,14 +48,14 @@ def last_join(
             boolean condition over both sides.
         order_by: Column names of `right`, or expressions over its columns such as ``col("ts").desc_nulls_last()``;
             the most significant first. Without it, any one match is taken.
-        as_of: A time, date or number of the left row, by column name or as an expression over columns of `left`:
-            matches lie at or before it by the first column of `order_by`; at or after it if that is descending.
-        tolerance: How far from `as_of` a match may lie at most; exactly as far still counts. A ``timedelta``, a text
-            such as ``"2 hours"``, or a Column with an interval, for dates, times and timestamps; a number for
-            numbers; 0 for all. The limit is what Spark makes of ``as_of - tolerance`` (under descending order
-            ``as_of + tolerance``). Needs `as_of`.
-        hint: ``"broadcast"``, ``"merge"`` or ``"shuffle_hash"``: the operator to use. By default Spark's statistics
-            decide. The result is the same.
+        as_of: A time, date or number of the left row, by column name or as an expression over columns of `left`.
+            Matches are at or before it by the first column of `order_by`; at or after it if that is descending.
+        tolerance: The largest distance of a match from `as_of`, inclusive. Dates, times and timestamps take a
+            ``timedelta``, a text such as ``"2 hours"``, or a Column with an interval; numbers take a number; all
+            take 0. Spark computes the limit as ``as_of - tolerance``, or ``as_of + tolerance`` under descending
+            order. Needs `as_of`.
+        hint: ``"broadcast"``, ``"merge"`` or ``"shuffle_hash"``: the operator to use. Without a hint, Spark's
+            statistics decide. The result is the same.
 
     Returns:
         The joined DataFrame.
@@ -82,8 +83,8 @@ def last_join(
     if hint is not None:
         check_choice(_CALLER, "hint", hint, _HINTS)
     check_jar(_CALLER, left.sparkSession)
-    # The extension's analyzer rules recognise a left join whose sides are filtered by markers. Spark itself does not
-    # know the functions: should the rules be missing, the query fails instead of returning every match.
+    # The extension's analyzer rules recognise a left join whose sides are filtered by marker functions. Spark itself
+    # does not know these functions: without the rules the query fails, instead of returning every match.
     functions = functions_of(left)
     if as_of is not None:
         distance = [] if tolerance is None else [_distance(functions, tolerance)]
@@ -146,7 +147,7 @@ def _check_tolerance(tolerance: object, as_of: object) -> None:
         )
     if isinstance(tolerance, (Column, str)):
         return
-    # not `< 0`, so that NaN is refused, too; a Decimal's refuses to be compared at all
+    # not `< 0`, so that NaN is refused, too; the NaN of Decimal raises an error when it is compared
     is_nan = isinstance(tolerance, Decimal) and tolerance.is_nan()
     zero = datetime.timedelta() if isinstance(tolerance, datetime.timedelta) else 0
     if is_nan or not tolerance >= zero:  # type: ignore[operator]

@@ -11,7 +11,7 @@ from spark_joinery.errors import InvalidArgumentError
 
 CALLER = "range_join"
 BOUNDS = ("[]", "[)", "(]", "()")
-# every spelling that DataFrame.join() takes, without underscores, and the one that is used here
+# from every spelling that DataFrame.join() takes, without underscores, to the one that is used here
 _TYPES = {
     "inner": "inner",
     "cross": "cross",
@@ -31,11 +31,11 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Range:
-    """What one side brings to the comparison, by name or as a Column.
+    """The point or interval that one side compares, by column name or as a Column.
 
     Attributes:
-        start: Where its interval starts, or the point.
-        end: Where it ends, or the same point.
+        start: The start of the interval, or the point.
+        end: The end of the interval, or the same point.
         is_point: Whether it is a point.
     """
 
@@ -90,7 +90,7 @@ def _is_term(value: object) -> bool:
 
 
 def read_how(how: object) -> str:
-    """Return the type of join by one of its spellings."""
+    """Return the type of join that a spelling means."""
     found = _TYPES.get(how.lower().replace("_", "")) if isinstance(how, str) else None
     if found is None:
         raise InvalidArgumentError(

@@ -30,8 +30,8 @@ def range_join(
     """Join the points of one side with the intervals of the other that hold them, or intervals that overlap.
 
     Each side gives a point or an interval, and at least one of them an interval. The result is that of
-    ``left.join(right, condition, how)`` with the comparisons written out: a NULL matches nothing, and an interval
-    whose end is before its start matches exactly where the comparisons are true.
+    ``left.join(right, condition, how)`` with the comparisons written out. A NULL matches nothing. An interval whose
+    end is before its start matches exactly if the comparisons are true.
 
     Args:
         left: One side.
@@ -42,16 +42,16 @@ def range_join(
         right_interval: The interval of a right row.
         bounds: Which ends belong to an interval: ``"[]"`` both, ``"[)"`` the start, ``"(]"`` the end, ``"()"``
             neither. Two intervals that only touch overlap under ``"[]"`` alone.
-        on: What has to hold besides: a column name or names that both sides have (as in USING, they must be equal
-            and appear once in the result), or any boolean condition over both sides.
+        on: A further condition: a column name or names that both sides have, or any boolean condition over both
+            sides. Columns given by name must be equal, and appear once in the result, as in USING.
         how: The type of join, as in ``DataFrame.join()``: ``"inner"``, ``"cross"``, ``"left"``, ``"right"``,
             ``"full"``, ``"semi"``, ``"anti"``, or another of their names there.
-        broadcast: ``"left"`` or ``"right"``: the side to index and broadcast. By default Spark's statistics decide.
+        broadcast: ``"left"`` or ``"right"``: the side to index and broadcast. Without it, Spark's statistics decide.
             The result is the same.
 
     Returns:
-        The joined DataFrame. Names given as `on` come first: in a right join the right side's values, in a full one
-        the left's, or the right's where a row has no left side.
+        The joined DataFrame. Columns given as names in `on` come first. They have the left side's values; a right
+        join has the right's, and a full join has the right's for rows without a left side.
 
     Raises:
         InvalidArgumentError: An argument has the wrong type or value, or lacks another that it needs.

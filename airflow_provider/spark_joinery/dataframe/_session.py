@@ -1,4 +1,4 @@
-"""What a join has to know about the session that its DataFrames belong to."""
+"""Checks of the session that the DataFrames of a join belong to."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The two sides of a range join, and its result with each key once.
 
-Columns that the caller names have to be told apart by side. As a rule that is ``frame["x"]``. Where both sides come
-from one DataFrame, as in a self join, a classic session takes the one side's column for the other's, or loses it: there
-the columns are copied under names of our own, which the result leaves out. To give each side an alias of ours would
-hide the caller's aliases, by which the result's columns are told apart.
+The condition has to say which side each of its columns is from. ``frame["x"]`` does so, unless both sides come from one
+DataFrame, as in a self join. A classic session then takes one side's column for the other's, or loses it. Such columns
+are copied under names of our own, which the result leaves out. An alias of our own for each side would hide the
+caller's aliases, which tell the columns of the result apart.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class Sides:
     """The two sides, ready to be joined.
 
     Args:
-        left: The left side as the caller has it.
+        left: The left side as the caller gave it.
         right: The right side.
-        ranges: What each side compares.
+        ranges: The point or interval of each side.
         names: Columns of both sides that have to be equal.
 
     Attributes:
         left: The left side with all columns that the condition names.
         right: The right side likewise.
-        ranges: What each side compares, as Columns.
-        keys: The columns that have to be equal, of both sides.
+        ranges: The point or interval of each side, as Columns.
+        keys: Pairs of columns that have to be equal, one of each side.
     """
 
     def __init__(self, left: DataFrame, right: DataFrame, ranges: tuple[Range, Range], names: Sequence[str]) -> None:
@@ -50,9 +50,9 @@ class Sides:
         self.keys = [(left_column(quoted(name)), right_column(quoted(name))) for name in names]
 
     def _prepare(self, frame: DataFrame, side: Range) -> tuple[DataFrame, Callable[[str], Any]]:
-        """Return a side to be joined, and what makes Columns of the names that the caller gave."""
+        """Return a side to be joined, and the function that makes Columns of the names that the caller gave."""
         if not self._by_copies:
-            # Connect knows a column's side by its DataFrame: this new one stands on one side only
+            # Connect finds the side of a column by its DataFrame, and this new DataFrame is on one side only
             own = frame.select("*")
             return own, own.__getitem__
         terms = [term for term in (side.start, side.end) if isinstance(term, str)] + [*map(quoted, self._names)]
@@ -87,8 +87,8 @@ class Sides:
         return right if how == "right" else left
 
     def _with_keys_of_one_side(self, joined: DataFrame, how: str) -> DataFrame:
-        """The keys stay columns of that side, so that callers can go on with `left["key"]`, as after Spark's USING."""
-        if how not in ("semi", "anti"):  # they have no columns of the right side
+        """Keep the keys as columns of one side, so that callers can still use `left["key"]`, as after Spark's USING."""
+        if how not in ("semi", "anti"):  # these have no columns of the right side
             joined = joined.drop(*(left if how == "right" else right for left, right in self.keys))
         names = "|".join(map(_literal, self._names))
         others = joined.colRegex(rf"`(?s)(?!(?:{names})\z).*`")
@@ -96,7 +96,7 @@ class Sides:
 
 
 def _literal(name: str) -> str:
-    r"""The regular expression of Java that only this name matches: a name may have all signs, also ``\E``."""
+    r"""The Java regular expression that only this name matches; a name may have any characters, even ``\E``."""
     return "\\Q" + name.replace("\\E", "\\E\\\\E\\Q") + "\\E"
 
 
@@ -112,8 +112,8 @@ def _as_columns(side: Range, column: Callable[[str], Any]) -> Range:
 def _read_the_same(left: DataFrame, right: DataFrame) -> bool:
     """Whether a classic session may take a column of one side for that of the other.
 
-    Where a relation stands on both sides, Spark gives the right one's columns new identities, by which
-    ``right["x"]`` does not know them.
+    Spark gives the right side's columns new ids if a relation is on both sides, and ``right["x"]`` does not know
+    these.
     """
     if is_connect(left):
         return False

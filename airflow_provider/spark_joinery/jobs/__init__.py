@@ -1,4 +1,4 @@
-"""PySpark jobs that precompute what the jar and the macros read: they run wherever Spark runs, without the jar too."""
+"""PySpark jobs that precompute artifacts for the jar and the macros. The jobs themselves do not need the jar."""
 
 from spark_joinery.jobs.builders.built import ColumnMissingError, ColumnUnusableError
 from spark_joinery.jobs.metastore import MetastoreLockedError, ensure_metastore_free

@@ -3,7 +3,7 @@
     spark-submit batch.py FOLDER
     python -m spark_joinery.jobs.batch FOLDER
 
-See `spark_joinery.batch` for the folder. `joinery refresh` is the same for people.
+See `spark_joinery.batch` for the folder. `joinery refresh` does the same for people.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from spark_joinery.store import ArtifactStore, StoreError, open_store
 
 log = logging.getLogger(__name__)
 
-# of Joinery's own errors before the first artifact; the others are those of a wrong set-up
+# Joinery's own errors before the first artifact that a retry may solve; all others mean a wrong set-up
 _MAY_PASS = (MetastoreLockedError, SparkNotStartedError, StoreError)
 _POLL_S = 0.5
 _HEARTBEAT_S = 2.0
-# a network disk that is mounted anew has no folder for a moment; one that was deleted stays away
+# looks until a missing folder counts as deleted: it is also missing for a moment while a network disk is mounted again
 _LOOKS_UNTIL_GONE = 5
 CANCELLED = 143
 
 
 class _Watch(threading.Thread):
-    """Shows that the program is alive, and ends it when it is cancelled or nobody waits for it any more."""
+    """Shows that the program is alive, and ends it when it is cancelled or no scheduler waits for it any more."""
 
     def __init__(self, folder: BatchFolder, orphan_after_s: float, end: Callable[[str], None]) -> None:
         super().__init__(name="joinery-watch", daemon=True)
@@ -53,13 +53,13 @@ class _Watch(threading.Thread):
         seen, seen_at, heartbeat_at, looks_in_vain = -1.0, time.monotonic(), 0.0, 0
         while True:
             now = time.monotonic()
-            # a network disk may refuse anything for a while, which must not end this thread; who waits is not seen then
+            # a network disk may refuse access for a while: that must not end this thread, which then sees no scheduler
             with contextlib.suppress(OSError):
                 looks_in_vain = looks_in_vain + 1 if self._folder.is_gone else 0
                 if self._folder.is_cancelled or looks_in_vain >= _LOOKS_UNTIL_GONE:
                     self._end("it was cancelled")
             with contextlib.suppress(OSError):
-                # the time of a change, not of the file: clocks of two machines differ
+                # the time at which this process saw a change, as the clocks of two machines differ
                 if (latest := self._folder.looked_after_at()) != seen:
                     seen, seen_at = latest, now
             if now - seen_at > self._orphan_after_s:
@@ -96,7 +96,7 @@ class _Run:
                 store=store.root,
             )
         except Exception as error:
-            # Spark and py4j raise whatever clusters and file systems make them: the scheduler wants all of it as a text
+            # Spark and py4j raise many kinds of errors, from clusters and file systems: the scheduler gets their text
             log.exception("The batch could not be started")
             passes = not isinstance(error, JoineryError) or isinstance(error, _MAY_PASS)
             self._say(state="failed", error=one_line(error), retryable=passes)
@@ -125,12 +125,12 @@ class _Run:
             page = page_of_run(spark, store, results, redacted=redacted)
             self._folder.write(self._folder.report.name, page)
         except Exception as error:
-            # the artifacts are there, whatever Spark, a plot or the disk makes of a page about them
+            # the artifacts are published already, so no error of the page may fail the batch
             log.warning("There is no report", exc_info=True)
             self._mention(report_error=one_line(error))
 
     def _mention(self, **changes: object) -> None:
-        """Say what is no reason to end if the folder cannot be written now: what is said next tells it, too."""
+        """Report changes, but go on if the folder cannot be written now. The next report contains them, too."""
         with contextlib.suppress(OSError):
             self._say(**changes)
 
@@ -140,15 +140,15 @@ class _Run:
             self._folder.write_progress(self._progress)
 
     def _cancelled(self, reason: str) -> None:
-        """End the program from the watching thread, whatever the main thread waits for."""
+        """End the program from the watching thread, even while the main thread waits for Spark."""
         try:
-            # the folder may be gone, which must not keep a server from hearing of it
+            # the folder may be gone, which must not keep the queries of a server from being interrupted
             self._mention(state="cancelled", error=reason)
             if self._spark is not None and not hasattr(self._spark, "_jsc"):
-                # of a server, which would go on with the query; a JVM of our own ends with this process
+                # a Spark Connect server would go on with its queries; a classic session's JVM ends with this process
                 self._spark.interruptAll()
         finally:
-            # the main thread is within a call into Spark, which an exception cannot end
+            # an exception cannot end the call into Spark that the main thread is in
             os._exit(CANCELLED)
 
 

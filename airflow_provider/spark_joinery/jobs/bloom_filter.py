@@ -3,7 +3,7 @@
     spark-submit --master yarn bloom_filter.py --manifest target/manifest.json --store s3a://warehouse/joinery
     python -m spark_joinery.jobs.bloom_filter --manifest target/manifest.json --store /data/joinery
 
-See `spark_joinery.jobs.program` for what it prints; the function behind it is `spark_joinery.jobs.refresh_artifact`.
+`spark_joinery.jobs.program` describes its output. The function behind it is `spark_joinery.jobs.refresh_artifact`.
 """
 
 from __future__ import annotations

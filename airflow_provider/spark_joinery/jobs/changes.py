@@ -1,4 +1,4 @@
-"""What happened to a source since an artifact was built from it."""
+"""Find out how a source has changed since an artifact was built from it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def changes_since(
         version: The version; None if there is none yet.
 
     Returns:
-        What has to be done.
+        Whether nothing changed, only rows were added, or a build from all rows is necessary.
     """
     if version is None:
         return Rebuild("nothing has been published yet")
@@ -96,7 +96,7 @@ def _since_files(source: Source, version: ArtifactVersion) -> Unchanged | Append
         return Unchanged()
     uris = source.uris()
     spelled = [uris[path] for path in sorted(new) if path in uris]
-    # Spark reads nothing at all for a file whose name it spells in another way, so make sure that it does not
+    # the filter below finds no rows of a file whose name Spark spells in another way, so check the spelling first
     if len(spelled) < len(new) or not source.spells(uris):
         return Rebuild("new files cannot be told from old ones by their names")
     return Appended(source.frame.where(file_metadata(source.frame, "file_path").isin(spelled)))

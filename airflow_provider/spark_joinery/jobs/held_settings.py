@@ -15,29 +15,29 @@ class _Held:
     """A setting of a session that jobs hold.
 
     Attributes:
-        former: What it was before the first of them; None if it was not set.
-        holders: How many hold it now.
+        former: The value before the first job held it; None if it was not set.
+        holders: Number of jobs that hold it now.
     """
 
     former: str | None
     holders: int = 0
 
 
-# By session and key. What nobody holds is not here, so that no session is remembered for longer than its jobs run.
+# Held settings by session and key. The last holder deletes its entry, so that no session is remembered after its jobs.
 _held: dict[tuple[str, str], _Held] = {}
 _lock = threading.Lock()
 
 
 @contextmanager
 def held_settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Give a session some settings until the last who holds them has left.
+    """Give a session some settings until the last job that holds them has left.
 
-    Of several that overlap, in threads or one within the other, only the first knows what the user had set, and only
-    when the last one leaves may the session have that back.
+    Jobs may overlap, in threads or one within another. Only the first one sees the user's values, and the session gets
+    them back when the last one leaves.
 
     Args:
         spark: A session, classic or Spark Connect.
-        values: Settings by key; whoever holds a key holds it with the same value.
+        values: Settings by key. All jobs that hold a key must hold it with the same value.
 
     Yields:
         Nothing: the session has the settings.
@@ -70,7 +70,7 @@ def _give_back(spark: SparkSession, session: str, key: str) -> None:
         held.holders -= 1
         if held.holders:
             return
-        # forgotten first: where Spark is gone, the rest fails
+        # deleted first, because the rest fails if Spark has ended
         del _held[session, key]
         if held.former is None:
             spark.conf.unset(key)

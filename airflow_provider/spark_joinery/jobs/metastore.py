@@ -80,7 +80,7 @@ def _holder(lock_file: Path) -> str | None:
         with lock_file.open("rb+") as file:
             if not sys.platform.startswith("linux"):
                 return None if _lock(file.fileno()) else "another process"
-            # F_GETLK asks without taking the lock, which might hit a JVM that is just starting, and names the holder
+            # F_GETLK names the holder without taking the lock, which might disturb a JVM that is just starting
             question = struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0)
             kind, _, _, _, pid = struct.unpack("hhqqi", fcntl.fcntl(file, fcntl.F_GETLK, question))
             return None if kind == fcntl.F_UNLCK else f"process {pid}{_command(pid)}"

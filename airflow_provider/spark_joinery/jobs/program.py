@@ -1,4 +1,4 @@
-"""What the jobs have in common as programs, for spark-submit and schedulers other than Airflow."""
+"""Run a job as a program, for spark-submit and schedulers other than Airflow."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Settings of Spark by which the same files are read as other values, or not at all.
+"""Settings of Spark that change how the same files are read: as other values, or not at all.
 
-`store/reading_settings.json` lists them, for the jar too: it uses no filter that was built by other ones.
+`store/reading_settings.json` lists them. The jar reads the list, too: it uses no bloom filter or range index that was
+built with other settings.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from spark_joinery.jobs.held_settings import held_settings
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# With them Spark passes over files that it cannot read, so that nobody could say which ones an artifact covers.
+# Options that let Spark skip files that it cannot read. It would then be unknown which files an artifact covers.
 SKIPPING = ("ignoreCorruptFiles", "ignoreMissingFiles")
 
 
 @functools.cache
 def listed_settings() -> list[dict[str, Any]]:
-    """The list: `key`, `default`, and what it concerns, as the jar's `ReadingSettings.Setting` says."""
+    """The listed settings. The jar's `ReadingSettings.Setting` describes their fields."""
     text = resources.files("spark_joinery.store").joinpath("reading_settings.json").read_text(encoding="utf-8")
     settings: list[dict[str, Any]] = json.loads(text)["settings"]
     return settings
 
 
 def reading_settings(spark: SparkSession) -> dict[str, str | None]:
-    """What the settings of the list are in a session, to be stored with what is built in it.
+    """The values of the listed settings in a session, to be stored with artifacts that are built in it.
 
     Args:
         spark: A session, classic or Spark Connect.
@@ -45,7 +46,7 @@ def reading_settings(spark: SparkSession) -> dict[str, str | None]:
 
 
 def changed_setting(version: Mapping[str, Any], now: Mapping[str, str | None]) -> str | None:
-    """Tell whether rows that are read now may differ from those that a version was built from.
+    """Find a setting that has changed, so that rows may now be read differently from when a version was built.
 
     Args:
         version: The version's description.
@@ -69,7 +70,7 @@ def changed_setting(version: Mapping[str, Any], now: Mapping[str, str | None]) -
     return None
 
 
-# Of a job, whatever its session has: nothing is passed over, and timestamps are stored to the microsecond.
+# Settings of every job, regardless of its session: no file is skipped, and timestamps are stored to the microsecond.
 _LOSSLESS = {
     **{f"spark.sql.files.{name}": "false" for name in SKIPPING},
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -79,15 +80,15 @@ _LOSSLESS = {
 def reads_whole_files(
     job: Callable[Concatenate[SparkSession, P], R],
 ) -> Callable[Concatenate[SparkSession, P], R]:
-    """Make a job, whose first argument is a session, read and store all or fail, whatever the session says.
+    """Make a job read and store everything or fail, regardless of the session's settings.
 
     It fails at files that it cannot read, and it stores timestamps to the microsecond.
 
     Args:
-        job: The job.
+        job: The job; its first argument is a session.
 
     Returns:
-        The same job. The session has its own settings back when it is done, and with it all others that run.
+        The same job. The session gets its own settings back when this job and all others that run in it are done.
     """
 
     @functools.wraps(job)
@@ -99,7 +100,7 @@ def reads_whole_files(
 
 
 def strict_reader(spark: SparkSession) -> DataFrameReader:
-    """Make a reader that fails at files that it cannot read, whatever the session says while the rows are read.
+    """Make a reader that fails at files that it cannot read, regardless of the session's settings.
 
     Args:
         spark: A session.
@@ -114,10 +115,10 @@ def strict_reader(spark: SparkSession) -> DataFrameReader:
 
 
 def skipping_option(options: str) -> str | None:
-    """Find an option of a table by which Spark passes over files that it cannot read.
+    """Find an option of a table that lets Spark skip files that it cannot read.
 
     Args:
-        options: As in a source's description: "header=true,ignorecorruptfiles=true".
+        options: Options as in a source's description: "header=true,ignorecorruptfiles=true".
 
     Returns:
         Its name; None if there is none.
@@ -138,8 +139,9 @@ def _value(spark: SparkSession, key: str) -> str | None:
 def _setting(spark: SparkSession, key: str) -> str | None:
     """A setting, or Spark's own default of it; None where Spark has no such setting.
 
-    Spark knows the settings that are modifiable. To ask it for another one without a default is an error, which a
-    server of Spark Connect logs with its stack trace. A default would hide that of a setting that Spark knows.
+    Spark knows the settings that are modifiable. They are read without a default, which would hide Spark's own. Other
+    settings are read with a default: without one, Spark raises an error, which a server of Spark Connect logs with its
+    stack trace.
     """
     value = spark.conf.get(key) if spark.conf.isModifiable(key) else spark.conf.get(key, None)
     return None if value is None else str(value)

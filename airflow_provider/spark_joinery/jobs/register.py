@@ -16,7 +16,7 @@ class RegisterError(JoineryError):
 
 
 class SchemaNameError(JoineryError):
-    """A text that cannot be the name of the schema of views."""
+    """The name of the schema for views is not a valid one."""
 
 
 def register(
@@ -31,7 +31,7 @@ def register(
         request: The request for a distribution.
         version: The version to show.
         schema: Schema of the view, created if missing.
-        create: False to tell the name only.
+        create: False to only return the name.
 
     Returns:
         The quoted name of the view.
@@ -56,8 +56,8 @@ def register(
 def is_registered(spark: SparkSession, request: ArtifactRequest, version: ArtifactVersion, schema: str) -> bool:
     """Whether the view of a distribution exists and shows a version.
 
-    It may show another one: specifications that differ in `quantiles` or `hot` only have one view, as have the stores
-    of a catalog; and a version may have been published whose view could not be created.
+    The view may show another version. Specifications that only differ in `quantiles` or `hot` share one view. The
+    stores of one catalog share it, too. A version may also have been published although its view could not be created.
 
     Args:
         spark: A session.
@@ -66,7 +66,7 @@ def is_registered(spark: SparkSession, request: ArtifactRequest, version: Artifa
         schema: Schema of the view.
 
     Returns:
-        Whether it does. Also false where the catalog does not tell, as to create the view once more does no harm.
+        Whether it does. False if the catalog does not tell, because creating the view once more does no harm.
     """
     name = view_name(request, schema)
     if not spark.catalog.tableExists(name):

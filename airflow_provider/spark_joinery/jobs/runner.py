@@ -1,4 +1,4 @@
-"""Refresh artifacts: see what changed, compute that, publish, register."""
+"""Refresh artifacts: find the changes, compute them, publish a version, register it."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class ViewError(JoineryError):
     """A bloom filter or range index was asked for on a view."""
 
 
-# the declaration is their cause, or a table that has to be altered: the next attempt would fail like the last one
+# errors of the declaration, or of a table that has to be altered: the next attempt would fail like the last one
 _DECLARED_WRONG = (ColumnMissingError, ColumnUnusableError, SchemaNameError, StoreNameError, ViewError)
 
 
 @dataclass(frozen=True)
 class RefreshResult:
-    """What became of one request.
+    """Result of one request.
 
     Attributes:
         relation: Identity of the relation.
@@ -69,8 +69,8 @@ class RefreshResult:
         version: Name of the version in use now.
         table: Name under which it is registered.
         retryable: Whether the same refresh may succeed later, if it failed; None if it did not.
-        was_damaged: Whether what was published before could not be used any more.
-        unused: Why no query uses the version that is there now, whatever the source looks like; None if queries may.
+        was_damaged: Whether the version published before was damaged.
+        unused: Why no query uses the current version, regardless of its source; None if queries may use it.
     """
 
     relation: str
@@ -102,8 +102,8 @@ def refresh(
 
     Args:
         spark: A session, classic or Spark Connect.
-        requests: What to refresh.
-        store: Where to.
+        requests: The artifacts to refresh.
+        store: The store to publish them in.
         schema: Schema of the registered tables; None to register none.
         full_refresh: Read everything, also where nothing or little is new.
         on_result: Called after each request.
@@ -120,7 +120,7 @@ def refresh(
         try:
             result = refresh_artifact(spark, request, store, schema=schema, full_refresh=full_refresh)
         except Exception as error:
-            # Spark and py4j raise whatever user data, views and file systems make them: each is this request's failure
+            # Spark and py4j raise many kinds of errors from user data, views and file systems: each fails this request
             log.warning("%s of %s failed", request.kind, request.relation, exc_info=True)
             seconds, retryable = time.monotonic() - started, not isinstance(error, _DECLARED_WRONG)
             result = RefreshResult(
@@ -140,27 +140,27 @@ def refresh_artifact(
     schema: str | None = DEFAULT_SCHEMA,
     full_refresh: bool = False,
 ) -> RefreshResult:
-    """Bring one artifact up to date: read what is new, publish a version in the store, register it.
+    """Bring one artifact up to date: read new rows, publish a version in the store, register it.
 
     Args:
         spark: A session, classic or Spark Connect.
-        request: What to compute.
-        store: Where to.
+        request: The artifact to compute.
+        store: The store to publish it in.
         schema: Schema in which distributions are registered as views, created if missing; None to register none.
         full_refresh: Read everything, also where nothing or little is new.
 
     Returns:
-        "refreshed"; "unchanged" if the current version covers the source as it is; "skipped" with a reason if the
-        relation does not exist yet, if no reader could ever tell whether the artifact is valid, or if partitions share
-        files of which a range index would hold the rows.
+        The result. Its status is "refreshed", "unchanged" or "skipped". It is "unchanged" if the current version covers
+        the source as it is. It is "skipped", with a reason, if the relation does not exist yet, or if no reader could
+        ever tell whether the artifact is valid. A range index is also skipped if partitions share files.
 
     Raises:
         ColumnMissingError: If the relation lacks a column of the specification.
         ColumnUnusableError: If a column's type or name does not allow the artifact.
-        ViewError: If the relation is a view, and the artifact no distribution.
+        ViewError: If the relation is a view, and the artifact is not a distribution.
         SourceError: If the relation cannot be read.
-        StoreNotReadableError: If what was published last cannot be read now, and is not proven to be damaged. It is no
-            reason to build it anew, unless `full_refresh` asks for that.
+        StoreNotReadableError: If the version published last cannot be read now, but may be undamaged. It is only built
+            again if `full_refresh` is set.
         StoreNotWritableError: If the store cannot be written. The former version stays in use.
         SchemaNameError: If `schema` cannot be the name of one.
         RegisterError: If the version is in the store, but the view cannot be created.
@@ -174,7 +174,7 @@ def refresh_artifact(
     request = request.in_catalog(spark.catalog.currentCatalog())
     outcome = RefreshResult(request.relation, request.kind, "skipped")
     if schema and request.kind == "distribution":
-        view_name(request, schema)  # told before all is read, rather than after
+        view_name(request, schema)  # raises for a wrong name before everything is read
     source = open_source(spark, request, store.filesystem)
     if source is None:
         return replace(outcome, reason=f"{request.sql_name} does not exist yet")
@@ -194,7 +194,7 @@ def refresh_artifact(
             f"What was published last cannot be read now, and may be whole ({published.reason}). Try again; if that "
             f"does not help, see to it that the files below {store.root} can be read, or ask for a full refresh."
         )
-    # an older version may be whole and cover the source, but readers come by way of what was published last
+    # an older version may be undamaged and cover the source, but readers start at the version published last
     base = None if published.damaged else published.version
     change: Appended | Rebuild | Unchanged
     if is_damaged:
@@ -212,7 +212,7 @@ def refresh_artifact(
         return replace(outcome, reason=reason)
     else:
         version, mode, why = _publish(source, request, store, base, change)
-        # whoever asked for all rows, or for the first time, knows why all were read
+        # a full refresh that was asked for, and a first build, need no reason for reading all rows
         is_expected = not is_damaged and (full_refresh or base is None)
         outcome = replace(outcome, status="refreshed", mode=mode, reason=None if is_expected else why)
     table = None
@@ -234,7 +234,7 @@ def refresh_artifact(
 
 
 def _is_spelled(version: ArtifactVersion, source: Source, request: ArtifactRequest) -> bool:
-    """Whether a version names its columns as the source does. One of an older release names them as declared."""
+    """Whether a version names its columns as the source does. A version of an older release has the declared names."""
     held = version.description.get("spec") or {}
     return columns_of(held) == columns_of(spelled(source.frame, request.spec, source.name).model_dump(mode="json"))
 
@@ -273,11 +273,11 @@ def _publish(
 
 
 def _abandon(store: ArtifactStore, pending: PendingVersion) -> None:
-    """Delete what was begun. A failure to do so is not raised: it would hide the one before, which is its cause."""
+    """Delete a version that was begun. A failure is not raised, because it would hide the error of the build."""
     try:
         store.abandon(pending)
     except Exception as error:
-        # whatever stopped the build may stop this; `joinery vacuum` removes what is left
+        # the cause that stopped the build may stop this, too; `joinery vacuum` removes the rest
         log.warning("%s is left behind: %s", pending.path, one_line(error))
 
 
@@ -310,7 +310,7 @@ def _finish(
     base: ArtifactVersion | None,
     started: float,
 ) -> ArtifactVersion:
-    """Publish what was built."""
+    """Publish a version that was built."""
     details: dict[str, Any] = {
         **{name: value for name, value in asdict(built).items() if name != "details" and value is not None},
         **built.details,

@@ -81,10 +81,10 @@ def build_session(app_name: str, confs: Mapping[str, str], *, metastore_timeout_
     Example:
         >>> spark = build_session("nightly", {"spark.master": "local[2]", "spark.sql.warehouse.dir": "/data/warehouse"})
     """
-    # what spark-submit was given must neither be overruled by a default nor be unknown to the check of the lock
+    # settings given to spark-submit must win over the defaults, and the check of the lock must know them
     submitted = {key: value for key in (CATALOG, CONNECTION_URL, METASTORE_URIS) if (value := inherited(key))}
     settings = {**_DEFAULTS, **submitted, **confs}
-    # a session of this process may be the holder of the lock, and is reused
+    # a session that already runs in this process is reused, and may be the holder of the lock
     if SparkContext._active_spark_context is None:
         ensure_metastore_of(settings, metastore_timeout_s)
     builder = SparkSession.builder.appName(app_name)

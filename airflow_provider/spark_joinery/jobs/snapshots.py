@@ -70,7 +70,7 @@ def appended(spark: SparkSession, name: str, since: str, until: Snapshot) -> Dat
 
 
 def file_metadata(frame: DataFrame, name: str) -> Column:
-    """What Spark knows of the file that a row lies in.
+    """A field of Spark's metadata about the file that a row lies in.
 
     Args:
         frame: The rows of a table or path.
@@ -110,17 +110,17 @@ def _appended_to_iceberg(spark: SparkSession, name: str, since: str, until: Snap
     if not _have_one_schema(spark, name, since, str(until.version)):
         return None
     read = spark.read.format("iceberg").option("start-snapshot-id", since).option("end-snapshot-id", str(until.version))
-    # which Iceberg takes apart as SQL would
+    # Iceberg parses the name as SQL would
     return read.load(name)
 
 
 def _have_one_schema(spark: SparkSession, name: str, *snapshots: str) -> bool:
-    """Whether Iceberg wrote snapshots of a table in the same columns, which are others where only their ids differ.
+    """Whether Iceberg wrote snapshots of a table with the same schema. Columns with other ids are other columns.
 
-    A column that is dropped and added anew has the name and type that it had, and is NULL in rows of old.
+    A column that was dropped and added again has its former name and type, but is NULL in old rows.
     """
     entries = spark.sql(f"SELECT latest_snapshot_id, latest_schema_id FROM {name}.metadata_log_entries").collect()
-    # the log is kept short: of a snapshot that it does not know nothing is certain
+    # the log is kept short: a snapshot that is missing in it may have any schema
     schemas = {str(row["latest_snapshot_id"]): row["latest_schema_id"] for row in entries}
     found = {schemas.get(snapshot) for snapshot in snapshots}
     return len(found) == 1 and None not in found

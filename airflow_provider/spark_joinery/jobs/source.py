@@ -1,4 +1,4 @@
-"""A relation as the jobs read it: what it is made of, and what its state is called."""
+"""A relation as the jobs read it, with the state that an artifact of it is compared with later."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class SourceDescription(TypedDict):
     Attributes:
         provider: "parquet", "csv", "delta", ...
         options: "header=true,sep=;": sorted.
-        schema: Name and type, as Spark's `simpleString`, of each column; and what it is in files that lack it, if not
-            NULL.
+        schema: Name and type, as Spark's `simpleString`, of each column. A third entry is its value in files that lack
+            it, if that is not NULL.
         partition_columns: Columns whose values stand in the catalog, not in the files; none for a path.
     """
 
@@ -48,13 +48,13 @@ class Source:
 
     Attributes:
         request: Names the relation.
-        frame: Its rows; those of `snapshot`, if `is_pinned`, whatever is committed later.
+        frame: Its rows. If `is_pinned`, they stay those of `snapshot`, even after later commits.
         description: How Spark reads it; None for a view.
         snapshot: The version of a Delta or Iceberg table.
         is_pinned: Whether the frame reads the snapshot by its version.
         listing: Files before Spark looked them up to read them; empty for an Iceberg table.
-        filesystem: Where they lie.
-        settings: Of Spark, by which it is read.
+        filesystem: File system of these files.
+        settings: Settings of Spark that change how it is read.
         left_out: Canonical paths of files that the frame passes over.
     """
 
@@ -74,10 +74,10 @@ class Source:
         return self.request.sql_name
 
     def fingerprint(self, *, is_increment: bool) -> Fingerprint:
-        """Tell what an artifact covers that has just been built from the frame.
+        """Describe the state of the source that an artifact, just built from the frame, covers.
 
         Args:
-            is_increment: Whether the build read no files but some of the listing.
+            is_increment: Whether the build read only files of the listing.
 
         Returns:
             The fingerprint.
@@ -97,13 +97,13 @@ class Source:
         return fingerprint(self.listing, after, is_increment=is_increment, left_out=self.left_out)
 
     def without_late_files(self) -> Source:
-        """Leave out the files that have come since the listing, or were away then: the next refresh finds them new.
+        """Leave out files that the listing did not find. The next refresh finds them as new files.
 
-        They would be read without being covered, and nothing would ever be proven of a source that is written all the
-        time.
+        Otherwise they would be read but not covered, and no artifact of a source that is written all the time could
+        ever be proven valid.
 
         Returns:
-            The source to build from; this one if there are no such files, or if they cannot be told by their names.
+            The source to build from. It is this one if no files are left out, or if names do not identify the files.
         """
         listed = {file.path for file in self.listing.files}
         if not listed or self.snapshot or not self.is_verifiable:
@@ -116,10 +116,10 @@ class Source:
         return replace(self, frame=self.frame.where(~is_late), left_out=frozenset(late))
 
     def shares_files(self) -> bool:
-        """Whether partitions have files in common, whose rows Spark reads once for each of them.
+        """Whether partitions share files. Spark reads the rows of a shared file once for each partition.
 
-        The catalog tells it of one partition at a time. No columns are read of the files, and nothing at all where each
-        partition has the folder that is named after it.
+        The catalog only shows the folder of one partition at a time, so a query finds out. It reads no columns of the
+        files. No query is needed if each partition has the folder that is named after it.
         """
         if self.description is None or self.snapshot or not self.description["partition_columns"]:
             return False
@@ -130,9 +130,9 @@ class Source:
         return not files.agg(F.countDistinct(partition).alias("partitions")).where("partitions > 1").isEmpty()
 
     def _has_folders_of_partitions_only(self) -> bool:
-        """Whether the files lie in one folder for each partition, where Spark puts it, and nowhere else.
+        """Whether all files lie in the folders where Spark puts partitions, one folder for each partition.
 
-        Their number alone would not do: Spark lists what lies below a partition's folder, too, and does not read it.
+        The number of folders proves nothing: Spark also lists folders below a partition's, and does not read them.
         """
         assert self.description is not None
         try:
@@ -145,15 +145,15 @@ class Source:
         return in_one_place and {"/".join(names) for _, *names in folders} == {row[0] for row in rows}
 
     def _sharing(self) -> str | None:
-        """Why an index that has just been built may hold rows of files that partitions share."""
+        """The reason why a new index may hold rows of files that partitions share; None if it does not."""
         try:
             return "partitions of the table share files" if self.shares_files() else None
         except Exception as error:
-            # Spark and py4j raise whatever a table that is being changed makes them, and the index is built
+            # a table that is being changed may raise any error; the index is built already, and must not fail
             return f"whether partitions of the table share files could not be seen: {one_line(error)}"
 
     def _has_moved(self) -> bool:
-        """Whether a table of snapshots may be another by now than it was when the source was opened."""
+        """Whether a table with snapshots may have changed since the source was opened."""
         spark = self.frame.sparkSession
         description = describe(spark, self.request, _rows(spark, self.request))
         return (_snapshot(spark, self.name, description), description) != (self.snapshot, self.description)
@@ -193,8 +193,8 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
     """
     name = request.sql_name
     try:
-        # Spark reads a file as far as it went when Spark looked it up. Listed before that, and again after the build, a
-        # file that has changed in between is seen to differ.
+        # Spark reads a file up to the length that it had when Spark looked it up. Files are listed before that, and
+        # again after the build, so that a change in between shows.
         listing = list_settled(_rows(spark, request), filesystem)
         frame = _rows(spark, request)
         description = None if is_view(spark, request) else describe(spark, request, frame)
@@ -211,7 +211,7 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
             "you need it."
         )
     if description and description["provider"] in FILE_PROVIDERS and not is_path(request):
-        # not before it is known that the table has no such option, as Spark refuses a table that has another value
+        # only after the check above: Spark refuses the reader's options for a table with other values of them
         frame = strict_reader(spark).table(name)
     snapshot = _snapshot(spark, name, description)
     is_pinned = False
@@ -225,7 +225,7 @@ def _rows(spark: SparkSession, request: ArtifactRequest) -> DataFrame:
     if is_path(request):
         is_of_files = split_name(request.sql_name)[0].lower() in FILE_PROVIDERS
         return (strict_reader(spark) if is_of_files else spark.read).table(request.sql_name)
-    # a session that has read the table before would go on with the files it found then
+    # refreshed, as a session that has read the table before would use the files that it found then
     if spark.catalog.tableExists(request.sql_name):
         spark.catalog.refreshTable(request.sql_name)
     return spark.table(request.sql_name)
@@ -234,7 +234,7 @@ def _rows(spark: SparkSession, request: ArtifactRequest) -> DataFrame:
 def _rows_of_snapshot(
     spark: SparkSession, request: ArtifactRequest, description: SourceDescription, snapshot: Snapshot
 ) -> tuple[DataFrame, bool]:
-    """The rows of a table's snapshot, in the table's columns; and whether they stay those, whatever is committed."""
+    """The rows of a table's snapshot, in the table's columns; and whether they stay the same after later commits."""
     if snapshot.version is not None:
         frame = spark.sql(f"SELECT * FROM {request.sql_name} VERSION AS OF {snapshot.version}")
         # Iceberg reads a snapshot in the columns that it was written with. ALTER TABLE makes no snapshot, and may have
@@ -270,9 +270,9 @@ def describe(spark: SparkSession, request: ArtifactRequest, frame: DataFrame) ->
 
 
 def _columns(frame: DataFrame) -> list[list[str]]:
-    """The schema of a description."""
+    """The schema as a description has it."""
     return [
-        # ALTER TABLE ... ADD COLUMNS (k INT DEFAULT 1) leaves its value here, and the files as they are
+        # ALTER TABLE ... ADD COLUMNS (k INT DEFAULT 1) stores the value here, and leaves the files as they are
         [field.name, field.dataType.simpleString(), *filter(None, [field.metadata.get("EXISTS_DEFAULT")])]
         for field in frame.schema
     ]

@@ -1,4 +1,4 @@
-"""A source as it is now, to tell whether an artifact that was built from it still says something about it."""
+"""Look at a source as it is now, to find out whether artifacts that were built from it are still valid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spark_joinery.metadata import ArtifactRequest, quote_name
 from spark_joinery.metadata.models import BloomFilterSpec
 from spark_joinery.store import ArtifactVersion, FileSystem, SourceNow, path_of
 
-# A request needs a specification, and looking at a source needs none.
+# A request needs a specification, but opening a source does not use it.
 _ANY = BloomFilterSpec(keys=["any"])
 
 

@@ -1,6 +1,6 @@
-"""What to precompute: `meta.joinery` in a dbt project, read from its manifest.
+"""The artifacts that a dbt project declares under `meta.joinery`, read from its manifest.
 
-Works without Spark, dbt and Airflow installed.
+This package needs neither Spark nor dbt nor Airflow.
 """
 
 from spark_joinery.metadata.identity import (

@@ -35,7 +35,7 @@ def split_name(name: str) -> tuple[str, ...]:
     """Take a Spark table name apart.
 
     Args:
-        name: As in SQL, parts with odd characters in backticks: "raw.`a.b`".
+        name: The name as in SQL. Parts with odd characters are in backticks: "raw.`a.b`".
 
     Returns:
         The parts without quotes.
@@ -64,7 +64,7 @@ def quote_name(*parts: str) -> str:
     """Write a table name as SQL, every part that needs it in backticks.
 
     Args:
-        parts: Catalog, schema, table: those that there are.
+        parts: Catalog, schema and table; the first ones may be missing.
 
     Returns:
         A name that `spark.table` and SQL accept.
@@ -79,8 +79,8 @@ def quote_name(*parts: str) -> str:
 def relation_identity(catalog: str | None, schema: str, name: str) -> str:
     """The one spelling of a table's name.
 
-    Spark's session catalog does not tell upper from lower case, so its names are lower-cased; other catalogs may, so
-    theirs stay as they are.
+    Spark's session catalog ignores case, so its names are lower-cased. Other catalogs may not, so their names stay as
+    they are.
 
     Args:
         catalog: Catalog name, unquoted; None for the session catalog.
@@ -112,7 +112,7 @@ def path_identity(path: str) -> str:
         "scheme:/path" or "scheme://authority/path", scheme and authority in lower case.
 
     Raises:
-        RelationNameError: If it is relative: what it means would depend on who reads it.
+        RelationNameError: If it is relative: its meaning would depend on the working directory of its reader.
 
     Example:
         >>> path_identity("file:///data//flights/")
@@ -173,8 +173,8 @@ def distribution_table_name(parts: tuple[str, ...], partition_by: list[str], ord
     The dbt macros compute the same in Jinja, so it uses only what Jinja has: lower, replace, slice, md5.
 
     Args:
-        parts: Unquoted parts of the relation's name: schema and table, before them the catalog unless it is the
-            session catalog; for a path the URI alone.
+        parts: Unquoted parts of the relation's name: catalog, schema and table, without the session catalog; for a
+            path, the URI alone.
         partition_by: Key columns, unquoted.
         order_by: Order column, unquoted.
 

@@ -1,4 +1,4 @@
-"""Read what to precompute from dbt's `manifest.json`.
+"""Read the declared artifacts from dbt's `manifest.json`.
 
 The file is read as plain JSON, not through dbt's classes: the scheduler that reads it often has no dbt installed.
 """
@@ -45,7 +45,7 @@ class ManifestNotFoundError(ManifestError):
 
 
 class ManifestNotReadableError(ManifestError):
-    """The file system refused, which may pass."""
+    """The file system refused; a later try may succeed."""
 
 
 class ManifestFormatError(ManifestError):
@@ -60,7 +60,7 @@ class MetaError(ManifestError):
     """Declarations under `meta.joinery` that cannot be used.
 
     Attributes:
-        problems: One line each: node, key, what was expected.
+        problems: One line per problem: the node, the key and the expected value.
     """
 
     def __init__(self, path: object, problems: list[str]) -> None:
@@ -74,12 +74,12 @@ class MetaError(ManifestError):
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a dbt project wants to have precomputed.
+    """The artifacts that a dbt project declares.
 
     Attributes:
         path: The file it was read from.
         project_name: Name of the dbt project.
-        requests: Sorted by unique_id; those of one node in the order of its declaration.
+        requests: Sorted by unique_id; within one node by kind, then in the order of the declarations.
     """
 
     path: TextFile
@@ -136,7 +136,7 @@ _PARSE_AGAIN = f"Write it anew: run `dbt parse` with {DBT_VERSIONS} in the dbt p
 
 
 def _load(path: TextFile) -> dict[str, Any]:
-    """Read the file as far as being a manifest of the right version."""
+    """Read the file, and check that it is a manifest of the right version."""
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -148,7 +148,7 @@ def _load(path: TextFile) -> dict[str, Any]:
         raise ManifestNotFoundError(f"{path}: a directory, expected the file manifest.json in it.") from None
     except UnicodeDecodeError as error:
         raise ManifestFormatError(f"{path}: not JSON ({error}). {_PARSE_AGAIN}") from error
-    except Exception as error:  # libraries of object stores have errors of their own, also for a moment's fault
+    except Exception as error:  # libraries of object stores have errors of their own, also for faults that pass
         raise ManifestNotReadableError(f"{path}: cannot be read: {refusal(error).rstrip('.')}.") from error
     try:
         document = json.loads(text)
@@ -174,14 +174,14 @@ def _load(path: TextFile) -> dict[str, Any]:
 
 
 def _where_from(path: object) -> str:
-    """Name the folder of a relative path, as nobody knows the working directory of a scheduler's processes."""
+    """Name the folder of a relative path: users do not see the working directory of a scheduler's processes."""
     if not isinstance(path, Path) or path.is_absolute():
         return ""
     return f" The path is relative, and was looked for below {Path.cwd()}: give an absolute one."
 
 
 def _declaration(node: dict[str, Any]) -> Any:
-    """The value of `meta.joinery`; dbt 1.11 puts meta under config, and a copy beside it for older readers."""
+    """The value of `meta.joinery`; dbt 1.11 puts meta under config, with a copy in the node for older readers."""
     for holder in (node.get("config"), node):
         meta = holder.get("meta") if isinstance(holder, dict) else None
         if isinstance(meta, dict) and "joinery" in meta:
@@ -231,7 +231,7 @@ def _requests(unique_id: str, node: dict[str, Any], declared: Any) -> list[Artif
 
 
 def _sql_name(node: dict[str, Any]) -> str:
-    """The name as dbt writes it into SQL, which is what Spark resolves."""
+    """The name that dbt writes into SQL, and that Spark resolves."""
     name = node.get("relation_name")
     if not isinstance(name, str):
         raise RelationNameError("missing, so the node has no table")

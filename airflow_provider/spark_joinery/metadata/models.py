@@ -1,4 +1,4 @@
-"""What a dbt node may declare under `meta.joinery`.
+"""Models of the declarations that a dbt node may have under `meta.joinery`.
 
 These models are the only definition: the JSON Schema in `meta.joinery.v1.json` is generated from them. They are
 strict (`"8"` is not a number), because a declaration that is silently coerced would show up only as a slow night.
@@ -135,7 +135,7 @@ class JoineryMeta(_Strict):
     def _one_table_per_distribution(self) -> Self:
         seen: set[tuple[str, ...]] = set()
         for spec in self.distributions:
-            # the names that go into artifact_table_name(): two of a kind would replace each other every night
+            # artifact_table_name() uses these names: two equal ones would replace each other's table every night
             identity = tuple(name.lower() for name in (*spec.partition_by, spec.order_by))
             if identity in seen:
                 raise ValueError(f"two distributions by {spec.partition_by} ordered by '{spec.order_by}'")

@@ -32,25 +32,25 @@ _EXPECTED = {
 
 
 def describe(error: ValidationError) -> list[str]:
-    """Say what is wrong with a declaration.
+    """List the problems of a declaration.
 
     Args:
         error: From validating the value of `meta.joinery`.
 
     Returns:
-        One line per problem: "meta.joinery.<key>: <what is wrong, what was expected>".
+        One line per problem: "meta.joinery.<key>: <the problem, and the expected value>".
     """
     return [f"{_key(e['loc'])}: {problem(e)}" for e in error.errors()]
 
 
 def problem(e: ErrorDetails) -> str:
-    """Say what is wrong with one value, without naming its place.
+    """Describe the problem of one value, without its place.
 
     Args:
         e: One of the errors of a `ValidationError`.
 
     Returns:
-        What is wrong, and what was expected.
+        The problem, and the expected value.
 
     Example:
         >>> try:

@@ -1,4 +1,4 @@
-"""One artifact to refresh: what to compute, and from which relation."""
+"""One artifact to refresh: its relation and its specification."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class ArtifactRequest:
     Attributes:
         relation: Identity of the relation, see `relation_identity`.
         sql_name: Quoted name for `spark.table` and SQL.
-        spec: What to compute.
-        resource_type: What the relation is in dbt; a relation unknown to dbt is a source.
+        spec: The specification of the artifact.
+        resource_type: The type of the relation in dbt; "source" if dbt does not know it.
         unique_id: The node's id in the manifest, or "" without one.
-        model_version: "2" of a model that has versions in dbt, whose id ends in ".v2" then; else "".
+        model_version: "2" if the model has versions in dbt and its id ends in ".v2"; "" without versions.
     """
 
     relation: str
@@ -57,10 +57,10 @@ class ArtifactRequest:
         """Ask for an artifact of a table by its name.
 
         Args:
-            table: Name as in SQL, `[catalog.]schema.table`, or SQL on files ("parquet.`/data/flights`"); without schema
-                it is Spark's `default`.
-            spec: What to compute.
-            resource_type: What the table is in dbt.
+            table: Name as in SQL, `[catalog.]schema.table`, or SQL on files ("parquet.`/data/flights`"); without a
+                schema it is in Spark's `default`.
+            spec: The specification of the artifact.
+            resource_type: The type of the table in dbt.
             unique_id: The node's id in the manifest.
             model_version: The model's version in the manifest, if it has any.
 
@@ -86,22 +86,22 @@ class ArtifactRequest:
         catalog = parts[0] if len(parts) == 3 else None
         schema = parts[-2] if len(parts) > 1 else "default"
         name = parts[-1]
-        # a catalog is written out only if the user did, as `parquet.` and older metastores take two parts only
+        # the catalog is only written out if the user did so: `parquet.` and older metastores take two parts
         sql_parts = parts if len(parts) > 1 else (schema, name)
         relation, sql_name = relation_identity(catalog, schema, name), quote_name(*sql_parts)
         return cls(relation, sql_name, spec, resource_type, unique_id, model_version)
 
     def in_catalog(self, current: str) -> ArtifactRequest:
-        """Name the relation as the session does that reads it.
+        """Name the relation as the session that reads it does.
 
-        A name without a catalog is of the session's current one, which a manifest does not tell: dbt names Iceberg's
-        tables so, where Iceberg's catalog is Spark's default.
+        A name without a catalog belongs to the session's current catalog, which is not in a manifest. dbt writes such
+        names for Iceberg's tables if Iceberg's catalog is Spark's default.
 
         Args:
             current: The session's current catalog.
 
         Returns:
-            The request; itself if its name says where the relation is.
+            The request; unchanged if its name has a catalog or is a path, or if the catalog is the session catalog.
 
         Example:
             >>> ArtifactRequest.of_table("lake.Flights", spec).in_catalog("ice").relation
@@ -113,10 +113,10 @@ class ArtifactRequest:
         return replace(self, relation=relation_identity(current, *parts))
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the request as JSON can hold it.
+        """Write the request as a dictionary that JSON can hold.
 
         Returns:
-            What `from_dict` reads.
+            The dictionary, which `from_dict` reads.
         """
         return {
             "table": self.sql_name,
@@ -138,7 +138,7 @@ class ArtifactRequest:
             An equal request.
 
         Raises:
-            pydantic.ValidationError: If the specification is none.
+            pydantic.ValidationError: If the specification is not valid.
 
         Example:
             >>> ArtifactRequest.from_dict(request.to_dict()) == request

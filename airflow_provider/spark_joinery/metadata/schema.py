@@ -1,4 +1,4 @@
-"""The JSON Schema of `meta.joinery`, for editors and other languages. Write it anew after a change of the models:
+"""The JSON Schema of `meta.joinery`, for editors and other languages. Write it again after a change of the models:
 
 python -m spark_joinery.metadata.schema
 """
@@ -29,7 +29,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _tidy(node: Any) -> Any:
-    """Leave out what helps no reader: titles, Python examples, and null as another spelling of an absent key."""
+    """Leave out titles, Python examples, and null as another spelling of an absent key: they help no reader."""
     if isinstance(node, list):
         return [_tidy(item) for item in node]
     if not isinstance(node, dict):

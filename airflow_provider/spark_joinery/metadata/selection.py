@@ -25,16 +25,16 @@ def select(
 
     Args:
         requests: All requests.
-        names: dbt unique ids, relation identities, or plain names ("flights"), which are those of all versions of
-            a model ("orders", one of them is "orders.v2"); a string may hold several; none keeps all.
+        names: dbt unique ids, relation identities, or plain names ("flights"). The name of a model selects all its
+            versions ("orders"), or one of them ("orders.v2"). A string may hold several; an empty list keeps all.
         kinds: Kinds of artifact; none keeps all.
 
     Returns:
-        The requests whose relation is named, in their order; none if there are only others of these kinds.
+        The requests of the named relations, in their order; empty if none of them is of these kinds.
 
     Raises:
-        UnknownNameError: If a name fits no request, or the strings hold no name at all: a variable that is not set is
-            no wish for everything.
+        UnknownNameError: If a name fits no request, or the strings hold no name at all: a variable that is not set
+            must not select everything.
 
     Example:
         >>> select(manifest.requests, ["flights", "source.shop.raw.orders"])
@@ -62,8 +62,8 @@ def _names(request: ArtifactRequest) -> set[str]:
 
 
 def _names_in_dbt(request: ArtifactRequest) -> set[str]:
-    """The names of a node: all versions of a model have the model's, and one each with their version behind it."""
-    # the name of a model may end as a version does: only the manifest tells
+    """The names of a node. Each version of a model has the model's name, and that name with its version appended."""
+    # the version comes from the manifest, as the name of a model may end like a version
     version = f".v{request.model_version}" if request.model_version else ""
     if not (model := _MODEL.fullmatch(request.unique_id.removesuffix(version))):
         return {request.unique_id.rpartition(".")[2]}

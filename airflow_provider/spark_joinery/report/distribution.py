@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def read_distribution(spark: SparkSession, path: str, description: Mapping[str, Any]) -> Distribution:
-    """Read the heaviest keys, and the most rows that one part of any key has.
+    """Read the heaviest keys, and the largest number of rows that one part of any key has.
 
-    A part between two of the `q - 1` boundaries of a key holds a `q`-th of its rows. Where fewer boundaries are stored,
-    as equal ones are one, the part that ends there holds so many more. Rows without an order value are all in one part.
+    A part between two of the `q - 1` boundaries of a key holds a `q`-th of its rows. Equal boundaries are stored once:
+    the part that ends there also holds the rows of the missing ones. Rows without an order value are all in one part.
 
     Args:
         spark: A session.
@@ -40,7 +40,7 @@ def read_distribution(spark: SparkSession, path: str, description: Mapping[str, 
     array = table.schema["quantiles"].dataType
     assert isinstance(array, ArrayType)
 
-    # the first format of the store had no such column
+    # the store's first format has no such column
     nulls = F.col("null_count") if "null_count" in table.columns[len(names) :] else F.lit(0)
     of_parts = (F.lit(parts) - F.size("quantiles")) / F.lit(parts)
     largest = F.ceil(nulls + (F.col("row_count") - nulls) * of_parts)
@@ -65,7 +65,7 @@ def read_distribution(spark: SparkSession, path: str, description: Mapping[str, 
 
 
 def _heaviest(figures: DataFrame, key_columns: int) -> tuple[HeavyKey, ...]:
-    """Collect the heaviest keys; among equals the order is that of their texts, so that reports can be compared."""
+    """Collect the heaviest keys; equally heavy ones are sorted by their texts, so that reports can be compared."""
     from pyspark.sql import functions as F
 
     keys = [f"key{i}" for i in range(key_columns)]
@@ -83,7 +83,7 @@ def _heaviest(figures: DataFrame, key_columns: int) -> tuple[HeavyKey, ...]:
 
 
 def _text(value: Column, data_type: DataType) -> Column:
-    """A value as text; bytes are shown as digits, as they need not be text."""
+    """A value as text; bytes are shown as hex digits, as they need not be text."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import BinaryType
 

@@ -1,4 +1,4 @@
-"""What a report says, before it is a page."""
+"""The content of a report, before it is a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from spark_joinery.store import Coverage, Validity
 
-# From a kind of artifact to what people call it.
+# From a kind of artifact to its name for people.
 KINDS = {"distribution": "Skew distribution", "bloom_filter": "Bloom filter", "range_index": "Range index"}
 
 # How many keys of a distribution are shown.
@@ -31,7 +31,7 @@ class HeavyKey:
         rows: Rows of the key.
         is_hot: Whether windows over it are split.
         boundaries: Inner boundaries between the parts, as text, ascending; none unless hot.
-        largest_part: Most rows of one part, about: all of them unless hot.
+        largest_part: About the most rows of one part; all rows of the key unless it is hot.
     """
 
     values: tuple[str | None, ...]
@@ -43,16 +43,16 @@ class HeavyKey:
 
 @dataclass(frozen=True)
 class Distribution:
-    """What is in the data of a distribution.
+    """The figures of a distribution.
 
     Attributes:
         key_columns: Names of the key columns.
         order_by: Name of the order column.
         order_type: Its type, as Spark writes it ("timestamp").
-        parts: Parts that a hot key is asked to be split into.
+        parts: Number of parts that a hot key should be split into.
         rows: Rows of the relation.
         heaviest: The heaviest keys, at most `HEAVIEST`, heaviest first.
-        largest_part: Most rows of one part of any key, about.
+        largest_part: About the most rows of one part of any key.
     """
 
     key_columns: tuple[str, ...]
@@ -65,7 +65,7 @@ class Distribution:
 
     @property
     def step(self) -> int:
-        """Of how many boundaries one is shown: nobody would read a thousand for each key."""
+        """The step between shown boundaries, as a thousand for each key would be too many to read."""
         return math.ceil(self.parts / MOST_BOUNDARIES)
 
     @property
@@ -79,7 +79,7 @@ class Distribution:
         return self.share(self.largest_part)
 
     def share(self, rows: int) -> float:
-        """Share of all rows, 0 to 1, that so many rows are."""
+        """A number of rows as a share of all rows, 0 to 1."""
         return rows / self.rows if self.rows else 0.0
 
 
@@ -92,10 +92,10 @@ class ReportedArtifact:
         relation: Identity of the relation.
         spec_hash: Hash of the specification.
         description: The content of `version.json`; empty without a version.
-        problem: What is wrong with it: damaged, unreadable; None if all is well.
-        validity: Whether it is used as the source is now; None without a version.
-        coverage: Files of the source now that it covers; None if that is not known.
-        distribution: Of a distribution: its data, if that can be read.
+        problem: The reason why it is damaged or cannot be read; None if all is well.
+        validity: Whether queries can use it while the source is as it is now; None without a version.
+        coverage: The files of the source, as it is now, that it covers; None if not known.
+        distribution: The figures of a distribution, if they can be read.
     """
 
     kind: str
@@ -109,13 +109,13 @@ class ReportedArtifact:
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """What was asked for."""
+        """The specification; empty without a version."""
         spec = self.description.get("spec")
         return spec if isinstance(spec, dict) else {}
 
     @property
     def state(self) -> Literal["damaged", "not valid", "valid", "whole"]:
-        """In a word, how it is; "whole" says that nothing is known about its source."""
+        """The state in a word; "whole" means that nothing is known about the source."""
         if self.problem:
             return "damaged"
         if self.validity is None or self.validity.usable is None:
@@ -139,14 +139,14 @@ class ReportedArtifact:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run made of one artifact.
+    """The result of a run for one artifact.
 
     Attributes:
         kind: Kind of artifact.
         relation: Identity of the relation.
-        state: In a word: "refreshed", "unchanged", "skipped", "failed"; "damaged" if it was, and has been built anew;
-            "never used" if it is there, but no query can use it.
-        reason: Why it is so.
+        state: The result in a word. It is "damaged" if the artifact was damaged and has been refreshed, and "never
+            used" if no query can use it.
+        reason: The reason for the state.
     """
 
     kind: str
@@ -157,7 +157,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Report:
-    """What the page shows.
+    """The content of the page.
 
     Attributes:
         store: Root of the store.
@@ -165,7 +165,7 @@ class Report:
         generated_at: When the store was read, in UTC.
         time_zone: Time zone in which timestamps of the source are shown.
         redacted: Whether key and quantile values are hidden.
-        run: What the run made of each artifact that the report is about; empty without one.
+        run: The results of the run that the report is about, one per artifact; empty without a run.
     """
 
     store: str

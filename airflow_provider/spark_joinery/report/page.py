@@ -22,7 +22,7 @@ def render(report: Report) -> str:
     """Make the page.
 
     Args:
-        report: What to show; what is to be hidden must be gone from it, see `redact`.
+        report: The report to show, after `redact` if values must be hidden.
 
     Returns:
         HTML, the same for the same report.
@@ -65,8 +65,8 @@ def write(page: str, file: Path, *, private: bool) -> None:
 
     Args:
         page: HTML.
-        file: Where to.
-        private: Give it to its owner alone, as it holds values of the source; else to whom the umask lets.
+        file: The file to write.
+        private: Only the owner may read the file, as it holds values of the source; else the umask decides.
 
     Raises:
         OSError: If it cannot be written.
@@ -86,10 +86,10 @@ def write(page: str, file: Path, *, private: bool) -> None:
 
 
 def specification(artifact: ReportedArtifact) -> str:
-    """Say in one line what an artifact is made for.
+    """Describe the specification of an artifact in one line.
 
     Args:
-        artifact: Of any kind.
+        artifact: An artifact of any kind.
 
     Returns:
         Such as "carrier, ordered by departs_at"; the hash if its version cannot be read.
@@ -108,7 +108,7 @@ def specification(artifact: ReportedArtifact) -> str:
 
 
 def breakable(name: str) -> Markup:
-    """Let a long name go on in the next line behind its dots, slashes and dashes.
+    """Allow line breaks in a long name after its dots, slashes and dashes.
 
     Args:
         name: Any text.
@@ -124,5 +124,5 @@ def _names(columns: list[str]) -> str:
 
 
 def _drawing(svg: str | None) -> Markup | None:
-    """Let a drawing into the page as it is: ElementTree has escaped its texts."""
+    """Put a drawing into the page unescaped: ElementTree has escaped its texts."""
     return None if svg is None else Markup(svg)

@@ -53,7 +53,7 @@ class MatplotlibMissingError(JoineryError):
 
 
 def require_matplotlib() -> None:
-    """Fail early, and with advice, where matplotlib is not installed.
+    """Fail early, and with advice, if matplotlib is not installed.
 
     Raises:
         MatplotlibMissingError: If it cannot be imported.
@@ -70,8 +70,8 @@ def shares(distribution: Distribution, name: str) -> str:
     """Draw the share of all rows that each of the heaviest keys has, and that its largest part has.
 
     Args:
-        distribution: With at least one key.
-        name: Prefix of the ids in the drawing, of which the page has only one each.
+        distribution: A distribution with at least one key.
+        name: Prefix of the ids in the drawing, which must be unique on the page.
 
     Returns:
         An SVG element.
@@ -100,7 +100,7 @@ def boundaries(distribution: Distribution, name: str) -> str | None:
     """Draw where the parts of the hot keys begin and end, on the scale of the order column.
 
     Args:
-        distribution: Any.
+        distribution: Any distribution.
         name: Prefix of the ids in the drawing.
 
     Returns:
@@ -131,7 +131,7 @@ def boundaries(distribution: Distribution, name: str) -> str | None:
 
 
 def _places(values: tuple[str, ...], order_type: str) -> list[Any]:
-    """Where values lie on a scale; those that have no place, such as NaN, are left out."""
+    """Places of values on a scale; values that have no place, such as NaN, are left out."""
     try:
         if _NUMBERS.fullmatch(order_type):
             return [number for number in map(float, values) if abs(number) < 1e300]
@@ -177,7 +177,7 @@ def _svg(draw: Any, rows: int, name: str, title: str, description: str) -> str:
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
-        # it measures texts with a font of its own, which lacks many scripts; the browser's fonts have them
+        # matplotlib measures texts with its own font, which lacks many scripts; the browser's fonts have them
         warnings.simplefilter("ignore", UserWarning)
         figure = Figure(figsize=(_WIDTH, 0.6 + 0.22 * rows), layout="constrained")
         draw(figure.subplots())

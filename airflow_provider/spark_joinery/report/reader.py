@@ -33,13 +33,13 @@ class NotInStoreError(JoineryError):
 
 
 def read_report(spark: SparkSession, store: ArtifactStore, names: Collection[str] = ()) -> Report:
-    """Read what the store holds, what is in its distributions, and how their sources are now.
+    """Read the artifacts of a store, the figures of its distributions, and the sources as they are now.
 
     An artifact that is damaged or cannot be read is part of the report, with the reason. A source that the session does
     not see is no error either.
 
     Args:
-        spark: A session, best one whose catalog has the sources.
+        spark: A session, preferably one whose catalog has the sources.
         store: The store.
         names: Relations to report on, by any of their names; none means all.
 
@@ -71,7 +71,7 @@ def read_report(spark: SparkSession, store: ArtifactStore, names: Collection[str
             found.append(_read(spark, sources, artifact, lookup.version))
         elif lookup.damaged:
             found.append(artifact)
-        # else its first refresh has not come to its end
+        # else its first refresh has not ended yet
     now = datetime.now(timezone.utc)
     return Report(store.root, tuple(found), now, str(spark.conf.get("spark.sql.session.timeZone")))
 
@@ -79,8 +79,8 @@ def read_report(spark: SparkSession, store: ArtifactStore, names: Collection[str
 def _read(
     spark: SparkSession, sources: Sources, artifact: ReportedArtifact, version: ArtifactVersion
 ) -> ReportedArtifact:
-    """Add all that a version says."""
-    # what an older release did not know is None
+    """Add the content of a version."""
+    # None stands for a value that an older release did not know
     known = {name: value for name, value in version.description.items() if value is not None}
     missing = [name for name in _REQUIRED[artifact.kind] if name not in known]
     if missing:
@@ -93,11 +93,11 @@ def _read(
 def _with_data(
     spark: SparkSession, artifact: ReportedArtifact, path: str, description: Mapping[str, Any]
 ) -> ReportedArtifact:
-    """Add what is in the files of a distribution."""
+    """Add the figures in the files of a distribution."""
     try:
         return replace(artifact, distribution=read_distribution(spark, path, description))
     except Exception as error:
-        # whatever Spark makes of files that somebody else wrote: the others are still worth a report
+        # Spark raises many kinds of errors for damaged files; the other artifacts are still worth a report
         log.warning("%s cannot be read", path, exc_info=True)
         return replace(artifact, problem=f"its data cannot be read ({_condition(error)})")
 

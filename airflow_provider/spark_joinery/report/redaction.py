@@ -10,24 +10,24 @@ from spark_joinery.report.model import Distribution, HeavyKey, Outcome, Report, 
 
 HIDDEN = "…"
 
-# Without backslashes and comments, whose meaning depends on settings, a literal ends at the next quote of its kind.
+# A literal ends at the next quote of its kind if there are no backslashes or comments: their meaning is a setting's.
 _TOKEN = re.compile(
     r"""(?P<hidden>'[^']*'|"[^"]*"|(?<![\w`])\.?\d[\w.]*)
       | (?P<shown>`[^`]*`|[^\W\d]\w*|\s+|[^\w\s'"`])""",
     re.VERBOSE,
 )
 _UNSURE = re.compile(r"\\|--|/\*|\$\$")
-# how Spark begins an error's message, whose rest may quote rows and conditions
+# the beginning of an error's message in Spark; the rest may quote rows and conditions
 _SPARK_CONDITION = re.compile(r"\[[A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*\] ")
 
 
 def redact(report: Report) -> Report:
-    """Hide the values of keys and quantiles, of conditions, of partitions in paths, and what errors quote.
+    """Hide the values of keys and quantiles, and the values in conditions, in paths of partitions and in errors.
 
     Counts, shares, sizes, times, and the names of relations and columns stay.
 
     Args:
-        report: As read from the store.
+        report: A report with its values.
 
     Returns:
         A report that holds none of the source's values.
@@ -78,7 +78,7 @@ def _outcome(outcome: Outcome) -> Outcome:
 
 
 def _error(message: str) -> str:
-    """Leave of an error what Spark calls it: nobody can tell which words of a message are values."""
+    """Keep only Spark's name of an error: any word of its message may be a value."""
     named = _SPARK_CONDITION.match(message)
     return f"{named[0] if named else ''}{HIDDEN} (the task's log has the message)"
 
@@ -105,7 +105,7 @@ def _distribution(distribution: Distribution) -> Distribution:
 
 
 def _key(key: HeavyKey, name: str, parts: int) -> HeavyKey:
-    # equal boundaries are one, so which of the positions these are is not known, and not told
+    # equal boundaries are stored once: if some are missing, the positions of the others are not known
     whole = len(key.boundaries) == parts - 1
     positions = tuple(f"{i}/{parts}" if whole else f"boundary {i}" for i in range(1, len(key.boundaries) + 1))
     return replace(key, values=(name,), boundaries=positions)

@@ -1,4 +1,4 @@
-"""The page about one run: what became of its artifacts, and how these are now."""
+"""The page about one run: its results, and its artifacts as they are now."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page_of_run(spark: SparkSession, store: ArtifactStore, results: Sequence[Ref
     Args:
         spark: The session of the run.
         store: The store.
-        results: What became of each artifact.
+        results: The result of each artifact.
         redacted: Hide the source's values.
 
     Returns:
@@ -51,10 +51,10 @@ def page_of_run(spark: SparkSession, store: ArtifactStore, results: Sequence[Ref
 
 
 def outcome_of(result: RefreshResult) -> Outcome:
-    """Put into a word what became of an artifact, what is wrong first.
+    """Put the result of an artifact into a word; a problem comes first.
 
     Args:
-        result: Of the refresh.
+        result: The result of the refresh.
 
     Returns:
         The word, and why it is so.

@@ -10,7 +10,7 @@ def visible(text: str, longest: int = 80) -> str:
     """Show a text so that it can neither hide nor disturb anything.
 
     Control characters, marks that turn the direction of writing, and odd spaces become `\\x07` or `\\u202e`, as in
-    Python; XML has no way to write most of them, and a reader no way to see them.
+    Python; XML cannot hold most of them, and a reader cannot see them.
 
     Args:
         text: Any text.

@@ -1,4 +1,4 @@
-"""The artifact store: what was precomputed, in immutable versions, on any file system."""
+"""The artifact store: immutable versions of precomputed artifacts, on any file system."""
 
 from spark_joinery.store.artifact_store import ArtifactStore, open_store
 from spark_joinery.store.catalog import Artifact, is_named, list_artifacts, may_be

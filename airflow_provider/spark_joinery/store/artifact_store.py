@@ -1,4 +1,4 @@
-"""The artifact store: immutable versions, one of which is current."""
+"""The artifact store: each artifact has immutable versions, and one of them is current."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Of the signs of Hadoop's patterns for paths those that do not stand for themselves, too, as * and ? do.
+# Characters of Hadoop's path patterns that do not match themselves. `*` and `?` match themselves, so they are allowed.
 _PATTERN = re.compile(r"[\[\]{}\\]")
 
 
@@ -43,7 +43,7 @@ class ArtifactStore:
     Attributes:
         root: Folder or URI; created with mode 0700 by the first refresh.
         filesystem: How to reach it, see `open_store`.
-        limits: What each publication leaves of earlier ones.
+        limits: Which earlier versions each publication keeps.
 
     Raises:
         StoreError: If the root's name is one that Spark would take for a pattern.
@@ -86,7 +86,7 @@ class ArtifactStore:
         return lookup
 
     def begin(self, kind: str, relation: str, spec_hash: str, mode: int = 0o700) -> PendingVersion:
-        """Make room for a new version, and find out early whether the store can be written.
+        """Create the folder of a new version, and find out early whether the store can be written.
 
         Args:
             kind: Kind of artifact.
@@ -112,19 +112,19 @@ class ArtifactStore:
     def publish(
         self, pending: PendingVersion, fingerprint: Fingerprint, details: Mapping[str, Any] | None = None
     ) -> ArtifactVersion:
-        """Make a version the current one; whoever publishes last wins. Then remove what is no longer needed.
+        """Make a version the current one, and remove files that are no longer needed. The last publisher wins.
 
         Args:
             pending: The version; its data must be complete.
-            fingerprint: What the source looked like.
+            fingerprint: State of the source that the version was built from.
             details: Further entries for `version.json`.
 
         Returns:
             The published version.
 
         Raises:
-            StoreError: If the data is not there, as Spark has written it on another machine; or if readers
-                would not read all of it.
+            StoreError: If the data is missing, for example because Spark wrote it on another machine; or if readers
+                would not accept the files or their description.
             StoreNotWritableError: If the process may not write there. The former version stays current.
         """
         with self._writing():
@@ -160,7 +160,7 @@ class ArtifactStore:
                     f"{pending.path} cannot be published: its description, which lists every file of the source, has "
                     f"{len(content):,} bytes, and readers take {LARGEST:,} at most. Compact the files of the source."
                 )
-            # version.json is what makes a version complete, so it comes last
+            # a version is complete once it has its version.json, so that file is written last
             self.filesystem.replace(f"{pending.path}/{layout.MANIFEST}", content, f"{pending.path}/_{layout.MANIFEST}")
             pointer = {
                 "format_version": CURRENT_FORMAT_VERSION,
@@ -183,11 +183,11 @@ class ArtifactStore:
             self.filesystem.delete(pending.path)
 
     def _clean(self, published: PendingVersion) -> None:
-        """Remove what a new version makes superfluous. As that is published, a failure is only worth a warning."""
+        """Remove what a new version makes superfluous. The version is published already, so a failure only warns."""
         try:
             current = self.filesystem.status(f"{published.folder}/{layout.CURRENT}")
             if current is None:
-                # somebody has just given the artifact up, and without a time everything would look old
+                # another process has just removed the artifact; without the time of this file everything would look old
                 return
             # just written, so it tells the time of the store's own clock
             now_ms = current.modified_ms
@@ -220,9 +220,9 @@ def open_store(spark: SparkSession, root: str | None = None) -> ArtifactStore:
         The store. Nothing is created before the first refresh.
 
     Raises:
-        StoreError: If there are no file systems of its scheme, or Spark would take its name for a pattern; over Connect
-            also if it is out of reach.
-        JoineryError: If no root is given at all; over Connect also if pyarrow is missing.
+        StoreError: If no file system has its scheme, or Spark would take its name for a pattern. Over Connect also if
+            it cannot be reached.
+        JoineryError: If no root is given at all. Over Connect also if pyarrow is missing.
 
     Example:
         >>> open_store(spark, "/data/joinery").root

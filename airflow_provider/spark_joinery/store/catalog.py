@@ -1,4 +1,4 @@
-"""What a store holds."""
+"""The artifacts that a store holds, and the names by which users ask for them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from spark_joinery.store.artifact_store import ArtifactStore
 from spark_joinery.store.lookup import complete_versions
 from spark_joinery.store.verify import DamagedError, read_version
 
-# Other folders of the root are none of ours, or those of a newer release.
+# Folders of the root that hold artifacts. Other folders are not Joinery's, or belong to a newer release.
 KINDS: tuple[str, ...] = get_args(Kind)
-# Identities of paths begin with a scheme; those of tables have such a part in backticks.
+# Identities of paths begin with a scheme. Identities of tables never do: they have such a part in backticks.
 _PATH = re.compile(r"[a-z][a-z0-9+.-]*:/")
 
 
@@ -30,7 +30,7 @@ class Artifact:
         kind: Kind of artifact.
         relation: Identity of the relation.
         spec_hash: Hash of the specification.
-        folder: Where its versions lie.
+        folder: Folder of the artifact, with its versions.
     """
 
     kind: str
@@ -48,7 +48,7 @@ def list_artifacts(store: ArtifactStore, kinds: Collection[str] = KINDS, names: 
         names: Only these relations, see `is_named`; none means all.
 
     Returns:
-        The artifacts, also those of which no version can be used; by relation, kind and specification.
+        The artifacts, sorted by relation, kind and specification. Artifacts without a usable version are included.
 
     Raises:
         OSError: If the store cannot be read.
@@ -63,8 +63,8 @@ def is_named(relation: str, name: str) -> bool:
 
     Args:
         relation: Identity of the relation.
-        name: `table`, `schema.table`, `catalog.schema.table`, or the table's own name without backticks, whatever is in
-            it; or a path or URI, also as in SQL: "parquet.`/data/flights`".
+        name: `table`, `schema.table` or `catalog.schema.table`. The table's own name needs no backticks, even with odd
+            characters. For a path: the path or URI, also as in SQL: "parquet.`/data/flights`".
 
     Example:
         >>> is_named("spark_catalog.raw.flights", "Flights")
@@ -86,7 +86,7 @@ def is_named(relation: str, name: str) -> bool:
 
 
 def _path_named(name: str) -> str | None:
-    """The identity of a path as a user writes it, alone or after its format; None if it is none."""
+    """The identity of a path that a user writes alone or after its format; None if the name is no path."""
     with suppress(RelationNameError):
         match split_name(name):
             case (file_format, path) if file_format.lower() in FILE_FORMATS:
@@ -100,8 +100,8 @@ def may_be(declared: str, relation: str) -> bool:
     """Whether a declaration may be that of this relation.
 
     Args:
-        declared: Identity of a relation, from a manifest: of Spark's own catalog also where none is named, although the
-            session that refreshes may have another one for that.
+        declared: Identity of a relation, from a manifest. It has Spark's own catalog if the manifest names none,
+            although the session that refreshes may have another default catalog.
         relation: Identity of a relation, from the store.
 
     Example:
@@ -128,7 +128,7 @@ def _of_kind(store: ArtifactStore, kind: str) -> Iterator[Artifact]:
 
 
 def _relation_within(store: ArtifactStore, folder: str) -> str | None:
-    """Ask a version: the name of the folder of a long name does not tell."""
+    """Read the identity of a relation from a version. Folders of long names are shortened, and do not show it."""
     for name in complete_versions(store.filesystem, folder):
         try:
             return str(read_version(store.filesystem, folder, name, verify="length").description["relation"])

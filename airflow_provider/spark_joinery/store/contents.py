@@ -1,4 +1,4 @@
-"""Which files a version consists of, by its kind."""
+"""The files that a version consists of, by its kind."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _DATA_OF_OTHERS = f"data/{_NAME}"
 
 
 def problem_of(description: Mapping[str, Any]) -> str | None:
-    """Find out whether the files that a description lists are such as a reader of its kind would read, all of them.
+    """Check that a reader of the kind would read every file that a description lists.
 
-    A reader that passed over a file would take a part of the artifact for all of it.
+    A reader that skips a file would take a part of the artifact for the whole.
 
     Args:
         description: The content of a `version.json`.
 
     Returns:
-        What is wrong, in a few words; None if nothing is.
+        The problem, in a few words; None if there is none.
 
     Raises:
         KeyError: If the description lacks a field.
@@ -50,7 +50,7 @@ def problem_of(description: Mapping[str, Any]) -> str | None:
 
 
 def is_proven(description: Mapping[str, Any]) -> bool:
-    """Whether a reader can prove that it has all of an artifact that would give wrong answers without some of it.
+    """Whether a reader can prove that an artifact is complete, if an incomplete one would give wrong answers.
 
     Args:
         description: The content of a `version.json`.

@@ -1,4 +1,4 @@
-"""What can go wrong with a store that its user has to mend."""
+"""Errors of the artifact store that its user has to fix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from spark_joinery.errors import JoineryError
 
 
 class StoreError(JoineryError):
-    """The artifact store cannot be used. The message names the path and how to mend it."""
+    """The artifact store cannot be used. The message says why, and how to fix it."""
 
 
 class StoreNotWritableError(StoreError):
@@ -15,7 +15,7 @@ class StoreNotWritableError(StoreError):
 
 
 class StoreNotReadableError(StoreError):
-    """What was published may be whole, but the file system does not give it out now."""
+    """The version published last cannot be read now, but may be undamaged."""
 
 
 class SparkGoneError(StoreError):

@@ -1,4 +1,4 @@
-"""What a source looked like when an artifact was built from it."""
+"""The state of a source when an artifact was built from it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class SourceFile(TypedDict):
 
 
 class Fingerprint(TypedDict):
-    """What an artifact was built from.
+    """The state of the source that an artifact was built from. `type` says how it is known.
 
-    `type` is "files": the artifact covers `files`, and `uncovered` further ones that it may have read a half of;
-    "snapshot": it holds the rows of one version of a Delta or Iceberg table, `table_id` and `version`;
-    or "none", with the reason why nothing is known.
+    - "files": the artifact covers `files`. It may have read a part of `uncovered` more files.
+    - "snapshot": the artifact holds the rows of one version of a Delta or Iceberg table, `table_id` and `version`.
+    - "none": nothing is known, and `reason` says why.
     """
 
     type: str
@@ -60,7 +60,7 @@ class Listing:
 
     @property
     def paths(self) -> set[str]:
-        """Of all files that the relation may be read from."""
+        """Paths of all files that the relation may be read from, absent ones too."""
         return {file.path for file in self.files} | self.absent
 
 
@@ -95,7 +95,7 @@ def list_source(frame: DataFrame, filesystem: FileSystem) -> Listing:
 def list_settled(frame: DataFrame, filesystem: FileSystem, settle_ms: int = SETTLE_MS) -> Listing:
     """List the files that a DataFrame reads, once they are old enough for `fingerprint` to cover them.
 
-    A table that has just been written is waited for, at most `settle_ms`; one that goes on changing is not.
+    Waits once, for at most `settle_ms`, if files have just been written. Files written while it waits stay too young.
 
     Args:
         frame: The relation.
@@ -123,17 +123,17 @@ def fingerprint(
     is_increment: bool = False,
     left_out: Set[str] = frozenset(),
 ) -> Fingerprint:
-    """Tell which files an artifact covers for sure.
+    """Find the files that an artifact covers for sure.
 
-    A file counts if it was the same before and after the build, and was not written just before the first listing: a
-    second change within the clock's resolution could not be seen.
+    A file counts if it was the same before and after the build, and was not written just before the first listing.
+    A second change of a file within the clock's resolution could not be seen.
 
     Args:
         before: Listing before the source was read.
         after: Listing after it was read.
         settle_ms: How old a file must be, in milliseconds.
-        is_increment: Whether the build read no files but some of the first listing. Otherwise it may have read all that
-            the relation named at any time.
+        is_increment: Whether the build read only files of the first listing. Otherwise it may have read any file that
+            the relation had in the meantime.
         left_out: Canonical paths of files that the build did not read, and that the first listing did not find.
 
     Returns:
@@ -152,15 +152,15 @@ def fingerprint(
 
 
 def permissions_of(source: Listing, store_root: str) -> int:
-    """Folder permissions for a copy of a source that open it to nobody who could not read the source.
+    """Folder permissions for a copy of a source: only users who can read the source may read the copy.
 
-    There is nothing between the owner alone and everybody: a group may read the copy only if all may, as the copy's
-    group need not be the source's. What another file system says of its files counts for nothing: "everybody" is
-    somebody else there, and object stores, which have no permissions, make some up.
+    The copy is open to its owner alone or to everybody. A group cannot be let in alone, as the copy's group need not be
+    the source's. Permissions on another file system are ignored: "everybody" means other users there, and object stores
+    have no permissions and make some up.
 
     Args:
         source: The files; with none, nothing is known about who may read them.
-        store_root: Where the copy will lie, qualified.
+        store_root: Root of the store that will hold the copy, qualified.
 
     Returns:
         0o755 if everybody can read all files and enter the folders above them, else 0o700.
@@ -175,10 +175,10 @@ def permissions_of(source: Listing, store_root: str) -> int:
 def path_of_uri(uri: str) -> str:
     """Turn a URI as Spark writes it in `inputFiles`, with %20 for a space, into the path that Hadoop prints.
 
-    In Python, as asking the JVM takes milliseconds for each of what may be many files.
+    It is computed in Python: a call into the JVM takes milliseconds, and there may be many files.
 
     Args:
-        uri: With a scheme, absolute.
+        uri: An absolute URI with a scheme.
 
     Returns:
         The path, with a space for %20.

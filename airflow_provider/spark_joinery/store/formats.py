@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-# of version.json
+# format of version.json
 FORMAT_VERSION = 2
 
-# of _current.json, which has changed less often
+# format of _current.json, which has changed less often
 CURRENT_FORMAT_VERSION = 1
 
 Description = dict[str, Any]
@@ -24,7 +24,7 @@ def _from_1(description: Description) -> Description:
     }
 
 
-# From a format version to the function that makes the next one out of it.
+# Functions that upgrade a description to the next format, by the format version that they start from.
 _UPGRADES: dict[int, Callable[[Description], Description]] = {1: _from_1}
 
 FORMAT_VERSIONS = frozenset({*_UPGRADES, FORMAT_VERSION})
@@ -38,7 +38,7 @@ def upgrade(description: Description) -> Description:
         description: The content, of any format version in `FORMAT_VERSIONS`.
 
     Returns:
-        What the same version would say today; what was not known then is None.
+        The same description in the newest format. Fields that the older format did not have are None.
 
     Example:
         >>> upgrade({"format_version": 1, "rows": 4})["built_from"] is None

@@ -1,9 +1,9 @@
-"""Where an artifact lies below the store's root, and the names that may stand there.
+"""Folders and names of files of an artifact below the store's root.
 
 <root>/<kind>/<relation folder>/<specification hash>/
     _current.json                 the version in use
     versions/<version>/data/      Parquet, never changed
-    versions/<version>/state/     Parquet too: what the next refresh merges with; not every kind needs it
+    versions/<version>/state/     Parquet too, for kinds that merge it with new rows at the next refresh
     versions/<version>/version.json
 """
 
@@ -33,10 +33,10 @@ _BEGUN = "%Y%m%dT%H%M%S%f"
 def relation_folder(relation: str) -> str:
     """Name the folder of a relation; different relations never share one, and none lies outside the store.
 
-    Characters other than a-z, 0-9, `_` and `.`, and a `.` or `_` in front (hidden files to Hadoop), become `~` and two
-    hex digits for each UTF-8 byte. Capitals too, as some file systems do not tell them from small letters. `%` would
-    be the usual sign, but Spark and Hadoop disagree on who decodes it. A name that gets longer than file systems allow
-    ends in a hash instead.
+    The characters a-z, 0-9, `_` and `.` stay. All others become `~` and two hex digits for each UTF-8 byte. A `.` or
+    `_` in front is encoded, too, because Hadoop hides such files. Capitals are encoded because some file systems do not
+    tell them from small letters. `%` would be the usual sign, but Spark and Hadoop disagree on who decodes it. A name
+    that is too long for file systems ends in a hash instead.
 
     Args:
         relation: Identity, see `spark_joinery.metadata.relation_identity`.
@@ -73,7 +73,7 @@ def relation_of(folder: str) -> str | None:
         folder: Name made by `relation_folder`.
 
     Returns:
-        The relation's identity; None if the name was shortened, or is none of ours.
+        The relation's identity; None if the name was shortened, or `relation_folder` did not make it.
 
     Example:
         >>> relation_of("file~3a~2fdata~2f..")
@@ -109,12 +109,12 @@ def artifact_folder(kind: str, relation: str, spec_hash: str) -> str:
 
 
 def new_version_name() -> str:
-    """Name a version: sorts by time, and two writers never choose the same one."""
+    """Name a version. Names sort by time, and two writers never choose the same one."""
     return f"{datetime.now(timezone.utc):{_BEGUN}}Z-{uuid.uuid4().hex[:8]}"
 
 
 def begun_ms(version: str) -> int:
-    """When a version was begun, by the clock of the machine that wrote it.
+    """The time at which a version was begun, by the clock of the machine that wrote it.
 
     Args:
         version: Its name.

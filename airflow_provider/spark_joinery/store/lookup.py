@@ -12,9 +12,9 @@ from spark_joinery.store.formats import CURRENT_FORMAT_VERSIONS
 from spark_joinery.store.verify import DamagedError, UnreadableError, Verify, read_json, read_version
 from spark_joinery.store.version import Lookup
 
-# Two hundred bytes are usual, and no release writes so many. The jar has the same limit.
+# Maximum bytes of a pointer. Two hundred are usual, and no release writes more than this. The jar has the same limit.
 LARGEST_POINTER = 64 << 10
-# A pointer with so many names of versions takes half of that.
+# Maximum names of earlier versions in a pointer. They take half of its bytes.
 _MOST_EARLIER = 1000
 
 
@@ -36,7 +36,7 @@ def find_current(filesystem: FileSystem, folder: str, verify: Verify = "checksum
     """Find the version to use.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         folder: Folder of the artifact.
         verify: How carefully to look at its files, see `read_version`.
 
@@ -74,7 +74,7 @@ def read_pointer(filesystem: FileSystem, folder: str) -> Pointer:
     """Read `_current.json`.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         folder: Folder of the artifact.
 
     Returns:
@@ -96,12 +96,12 @@ def earlier_versions(filesystem: FileSystem, folder: str) -> list[str]:
     """List the versions that a new pointer has to name as earlier ones.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         folder: Folder of the artifact.
 
     Returns:
-        Names of versions that are, or were, current and still there, the last one first. None of them if
-        `_current.json` cannot be read: that only makes versions stay longer.
+        Names of versions that still exist and are, or were, current, the last one first. Empty if `_current.json`
+        cannot be read, which only makes versions stay longer.
     """
     try:
         pointer = read_pointer(filesystem, folder)
@@ -116,12 +116,12 @@ def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:
     """List the versions that have been written to their end.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         folder: Folder of the artifact.
 
     Returns:
-        From the name of a version to the time of its `version.json`, in milliseconds since 1970. Those into which this
-        process may not look are among them, as they may well be complete.
+        From the name of a version to the time of its `version.json`, in milliseconds since 1970. Versions that this
+        process may not read are included, as they may be complete.
     """
     found = {}
     for version in filesystem.list(f"{folder}/{layout.VERSIONS}"):
@@ -137,8 +137,9 @@ def complete_versions(filesystem: FileSystem, folder: str) -> dict[str, int]:
 def newest_first(names: Iterable[str], published: str | None) -> list[str]:
     """Order versions by age.
 
-    Names begin with the time of the machine that wrote them. One that is later than the version published last comes
-    from a clock that was wrong, or lost against it: it goes to the end, so that it does not hide newer ones.
+    Names begin with the time of the machine that wrote them. A name that is later than the version published last has
+    the time of a wrong clock, or another writer published after it. Such names go to the end, so that they do not hide
+    newer versions.
 
     Args:
         names: Names of versions.

@@ -1,4 +1,4 @@
-"""Find and remove what nobody needs any more of one artifact."""
+"""Find and remove the versions and files that an artifact no longer needs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Reason = Literal["replaced", "abandoned", "damaged", "temporary", "undeclared", 
 
 @dataclass(frozen=True)
 class Limits:
-    """What stays.
+    """How many versions stay, and for how long.
 
     Attributes:
-        keep: Complete versions of an artifact, the current one among them; at least 1.
-        grace_s: A version stays for so many seconds after it was replaced, as queries planned before still read it.
-        abandoned_after_s: An incomplete version in which nothing changed for so many seconds belongs to no refresh that
-            still runs.
+        keep: Complete versions of an artifact that stay, the current one included; at least 1.
+        grace_s: Seconds that a version stays after it was replaced, because queries planned before still read it.
+        abandoned_after_s: Seconds without a change after which an incomplete version counts as abandoned: no refresh
+            that still runs writes it.
     """
 
     keep: int = 3
@@ -53,24 +53,24 @@ class Removal:
 def superfluous(
     filesystem: FileSystem, folder: str, now_ms: int, limits: Limits, whole: str | None = None
 ) -> Iterator[Removal]:
-    """Find what is no longer needed of an artifact.
+    """Find the versions and files that an artifact no longer needs.
 
-    Never the version that is in use, even if it is not the one that was published last, and nothing of a format that a
-    newer release wrote.
+    The version in use is never among them, even if another one was published last. Complete versions in a format of a
+    newer release stay, too.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         folder: Folder of the artifact.
         now_ms: The time, by the clock that stamps the store's files.
-        limits: What stays.
-        whole: A version that is known to be undamaged; without it damaged versions are looked for, too.
+        limits: Which versions stay.
+        whole: Name of a version that is known to be undamaged. If None, damaged versions are found, too.
 
     Yields:
-        What to remove.
+        The files and folders to remove.
 
     Raises:
-        UnreadableError: If the file system does not tell now which version is in use.
-        OSError: If it does not tell what there is.
+        UnreadableError: If it cannot be read now which version is in use.
+        OSError: If the folders of the artifact cannot be listed.
     """
     pointer = filesystem.status(f"{folder}/{layout.CURRENT}")
     try:
@@ -78,16 +78,16 @@ def superfluous(
     except UnknownFormatError:
         return
     except UnreadableError:
-        # it may well name a version, which would look like one that was replaced
+        # it may well name a version, which would then look replaced
         raise
     except DamagedError:
         said = None
     complete = complete_versions(filesystem, folder)
     for version in _own_versions(filesystem, folder):
         times = [complete[version.name]] if version.name in complete else changes(filesystem, version)
-        # in an object store a version is nothing before its first file; a wrong clock costs it nothing there
+        # a version in an object store has no time before its first file; a wrong clock in its name then costs nothing
         times = times or [layout.begun_ms(version.name) or now_ms]
-        # a version that never became current is one that nobody reads
+        # no query reads an incomplete version, or any version of an artifact without a pointer
         dead = version.name not in complete or pointer is None
         if dead and not any(is_near(time, now_ms, limits.abandoned_after_s) for time in times):
             yield _removal(filesystem, version, "abandoned")
@@ -99,7 +99,7 @@ def superfluous(
 
 
 def _own_versions(filesystem: FileSystem, folder: str) -> list[FileStatus]:
-    """List the versions that may be deleted; a link leads to what somebody else put there."""
+    """List the versions that may be deleted. Links are left out, as their targets may belong to somebody else."""
     versions = f"{folder}/{layout.VERSIONS}"
     if filesystem.is_link(versions):
         return []
@@ -118,11 +118,11 @@ def _replaced(
 ) -> Iterator[Removal]:
     """Find complete versions to remove."""
     published = pointer.version if pointer else None
-    # a refresh that was killed before it wrote the pointer has left a complete version that replaced none
+    # a refresh that was killed before it wrote the pointer leaves a complete version that replaced none
     replacing = {pointer.version, *pointer.earlier} & complete.keys() if pointer else set()
 
     def is_old(name: str) -> bool:
-        """Replaced by the next version; or, whatever the clock said when it was written, by the current one."""
+        """Whether the version was replaced `grace_s` ago, by the next version or at the latest by the current one."""
         later = [complete[other] for other in replacing if complete[other] > complete[name]]
         replaced_ms = min([*later, pointed_ms])
         return now_ms - replaced_ms >= limits.grace_s * 1000 and not is_near(complete[name], now_ms, limits.grace_s)
@@ -137,7 +137,7 @@ def _replaced(
         if in_use is None:
             spare = []
         elif in_use.name in usable:
-            # what is newer than it, and is not damaged, could not be read just now: it may be in use in a moment
+            # newer versions that are not damaged could not be read just now, and may be in use in a moment
             spare = [name for name in spare if usable.index(name) > usable.index(in_use.name)]
     spare = [name for name in spare if _problem(filesystem, folder, name) is not UnknownFormatError]
     for version in _own_versions(filesystem, folder):
@@ -148,14 +148,14 @@ def _replaced(
 
 
 def remove(filesystem: FileSystem, removals: Iterable[Removal]) -> dict[str, str]:
-    """Delete what was found.
+    """Delete files and folders.
 
     Args:
-        filesystem: Where the store lies.
-        removals: What to delete; a folder that is to be empty stays if it is not.
+        filesystem: File system of the store.
+        removals: The files and folders to delete. A folder with the reason "empty" stays if it is not empty any more.
 
     Returns:
-        From the path of what could not be deleted to the reason.
+        From the path of a file or folder that could not be deleted to the reason.
     """
     failed = {}
     for removal in removals:
@@ -164,7 +164,7 @@ def remove(filesystem: FileSystem, removals: Iterable[Removal]) -> dict[str, str
                 filesystem.delete_empty(removal.path)
                 continue
             if removal.reason in ("replaced", "damaged", "undeclared"):
-                # first what makes it count: a deletion cut short leaves an incomplete version, not a damaged one
+                # the marker goes first: a deletion cut short then leaves an incomplete version, not a damaged one
                 marker = layout.CURRENT if removal.reason == "undeclared" else layout.MANIFEST
                 filesystem.delete(f"{removal.path}/{marker}")
             filesystem.delete(removal.path)
@@ -175,35 +175,37 @@ def remove(filesystem: FileSystem, removals: Iterable[Removal]) -> dict[str, str
 
 
 def is_temporary(status: FileStatus) -> bool:
-    """Whether a file is one that a writer renames or deletes as soon as it is complete.
+    """Whether a file is temporary: its writer renames or deletes it as soon as it is complete.
 
     Args:
-        status: A file beside `_current.json`, or in the store's root.
+        status: A file in the folder of `_current.json`, or in the store's root.
     """
     is_ours = status.name.startswith("_") and status.name.endswith(".json") and status.name != layout.CURRENT
     return is_ours and not status.is_folder
 
 
 def is_near(time_ms: int, now_ms: int, seconds: float) -> bool:
-    """Whether two times lie close together; one in the future comes from a clock that was set back since.
+    """Whether two times lie close together. The first may be the later one, from a clock that was set back since.
 
     Args:
         time_ms: A time.
         now_ms: Another one, in milliseconds like the first.
-        seconds: What counts as close.
+        seconds: Times less than this apart are close.
     """
     return abs(now_ms - time_ms) < seconds * 1000
 
 
 def changes(filesystem: FileSystem, folder: FileStatus) -> list[int]:
-    """When a folder and all below it changed, links not followed; a running Spark job has files in `data/_temporary`.
+    """List the times at which a folder and everything below it changed; links are not followed.
+
+    Hidden files count, as a running Spark job writes to `data/_temporary`.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         folder: A folder.
 
     Returns:
-        Milliseconds since 1970, in no order; none of folders whose time says nothing, such as those of object stores.
+        Milliseconds since 1970, in no order. Folders whose time says nothing, as in object stores, are left out.
     """
     own = [folder.modified_ms] if folder.tells_time else []
     if not folder.is_folder or filesystem.is_link(folder.path):
@@ -215,11 +217,11 @@ def is_foreign(filesystem: FileSystem, folder: str) -> bool:
     """Whether a newer release has written to an artifact.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         folder: Folder of the artifact.
 
     Raises:
-        UnreadableError: If the file system does not tell now.
+        UnreadableError: If a file cannot be read now.
     """
 
     def is_unknown(read: Callable[[], object]) -> bool:
@@ -238,7 +240,7 @@ def is_foreign(filesystem: FileSystem, folder: str) -> bool:
 
 
 def _problem(filesystem: FileSystem, folder: str, name: str) -> type[DamagedError] | None:
-    """What is wrong with a version: it is damaged for sure, of a newer format, or cannot be read now; None if whole."""
+    """The problem of a version: it is damaged, in an unknown format, or cannot be read now. None if undamaged."""
     try:
         read_version(filesystem, folder, name, verify="length")
     except DamagedError as problem:
@@ -254,7 +256,7 @@ def size_of(filesystem: FileSystem, status: FileStatus) -> int:
     """Add up the lengths of all files, hidden ones too, but not of what links lead to.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         status: A file or folder.
 
     Returns:

@@ -1,7 +1,7 @@
-"""The checksum that a `version.json` holds of itself.
+"""The seal of a `version.json`: a checksum of itself.
 
-`_current.json` holds that of the version in use alone. Where it is lost or damaged, the seal tells which of the other
-versions is still what was written: a single digit that changed could make a filter drop rows.
+`_current.json` only has the checksum of the version published last. If `_current.json` is lost or damaged, the seal
+shows whether another version is unchanged. A single changed digit could make a filter drop rows.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import re
 
 FIELD = "own_sha256"
-# what stands there while the checksum is computed
+# content of the field while the checksum is computed
 BLANK = "0" * 64
 # a quotation mark inside a text is escaped, so that no text can look like the field
 _FIELD = re.compile(rf'"{FIELD}": "[0-9a-f]{{64}}"'.encode())
@@ -31,13 +31,13 @@ def sealed(content: bytes) -> bytes:
 
 
 def is_broken(content: bytes) -> bool:
-    """Whether a content is not what was sealed.
+    """Whether a content differs from the one that was sealed.
 
     Args:
-        content: What was read.
+        content: The bytes that were read.
 
     Returns:
-        False also for what an older release wrote without a seal.
+        True if it differs. False also for a content without a seal, from an older release.
 
     Example:
         >>> is_broken(sealed(b'{"own_sha256": "' + b"0" * 64 + b'", "blocks": 7}').replace(b"7", b"8"))

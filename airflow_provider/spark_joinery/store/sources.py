@@ -1,4 +1,4 @@
-"""Artifacts beside their sources as they are now."""
+"""Compare artifacts with their sources as they are now."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Look: TypeAlias = Callable[[str, ArtifactVersion], "SourceNow | None"]
 
 
 def path_of(relation: str, version: ArtifactVersion) -> str:
-    """The path of a source as it was declared, by which to reach it.
+    """The path of a source as it was declared, by which it can be reached.
 
-    Its identity has scheme and authority in lower case, and a cluster may be configured under another spelling.
+    The identity has scheme and authority in lower case, but a cluster may be configured with another spelling.
 
     Args:
         relation: Identity of the source, which is a path.
@@ -36,9 +36,9 @@ class Sources:
     """The sources of some artifacts, each looked at once.
 
     Args:
-        look: Returns a source as it is now, None if there is none, or raises whatever Spark, catalogs and file systems
-            raise. None looks at no source.
-        say: Makes an error fit a reason, in which it must not quote data where the reader hides it.
+        look: Function that returns a source as it is now, or None if it does not exist. It may raise any error of
+            Spark, catalogs and file systems. If `look` is None, no source is looked at.
+        say: Function that turns an error into a reason. It must not quote data if the reader hides data.
     """
 
     def __init__(self, look: Look | None, say: Callable[[Exception], str] = one_line) -> None:
@@ -69,12 +69,12 @@ class Sources:
         return validity_of(version, seen), coverage
 
     def _seen_now(self, relation: str, version: ArtifactVersion) -> SourceNow | str:
-        """The source, or why it is not seen."""
+        """The source, or the reason why it is not known."""
         if self._look is None:
             return "the source was not looked at"
         try:
             return self._look(relation, version) or f"{relation} does not exist"
         except Exception as error:
-            # whatever it was: the rest of what is told about the artifact is still worth having
+            # the other facts about the artifact are worth having even if its source cannot be read
             log.info("%s cannot be read", relation, exc_info=True)
             return f"the source cannot be read: {self._say(error)}"

@@ -27,14 +27,14 @@ class Summary:
         spec: The specification; None if no version can be read.
         version: Name of the version in use; None if there is none.
         format_version: The format in which that was written.
-        built_at: When, by the clock of who built it.
-        built_by: By whom.
+        built_at: Time of the build, by the clock of the machine that built it.
+        built_by: User, machine and release that built it.
         age_seconds: Time since it was written, by the clock of the store's files.
         bytes: Length of its files.
         rows: Rows of the relation.
         versions: Complete versions that are kept.
-        damaged: Whether what was published last cannot be used.
-        reason: Why it is not used, or why there is none.
+        damaged: Whether the version published last cannot be used.
+        reason: Why that version is not used, or why there is none.
     """
 
     relation: str
@@ -55,13 +55,13 @@ class Summary:
 
 @dataclass(frozen=True)
 class VersionSummary:
-    """One version of an artifact, whatever its state.
+    """One version of an artifact, in any state.
 
     Attributes:
         version: Its name.
         state: "in use", "kept", "incomplete", or why it cannot be used.
-        built_at: When, by the clock of who built it; None if it cannot be read.
-        built_by: By whom.
+        built_at: Time of the build, by the clock of the machine that built it; None if it cannot be read.
+        built_by: User, machine and release that built it.
         bytes: Length of its files.
         rows: Rows of the relation.
     """
@@ -94,7 +94,7 @@ def summarise(
     complete = complete_versions(store.filesystem, artifact.folder)
     version = lookup.version
     described = version.description if version else {}
-    # an artifact that a clock ahead of ours stamped is not younger than new
+    # not below 0, even if the clock of the store is ahead of ours
     age = max(0.0, time.time() - complete[version.name] / 1000) if version and version.name in complete else None
     summary = Summary(
         artifact.relation,
@@ -119,7 +119,7 @@ def history(filesystem: FileSystem, artifact: Artifact, in_use: str | None) -> l
     """Describe all versions of an artifact.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         artifact: The artifact.
         in_use: Name of the version in use.
 

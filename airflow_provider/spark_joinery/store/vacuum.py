@@ -1,4 +1,4 @@
-"""Remove from a whole store what nobody needs any more."""
+"""Remove everything that a store no longer needs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from spark_joinery.store.verify import UnreadableError
 
 @dataclass(frozen=True)
 class VacuumResult:
-    """What became of a store.
+    """Result of a vacuum.
 
     Attributes:
-        removals: What was to be deleted, in this order.
-        failed: From the path of what could not be looked into or deleted to the reason.
+        removals: The files and folders to delete, in this order.
+        failed: From the path of a file or folder that could not be read or deleted to the reason.
     """
 
     removals: list[Removal]
@@ -44,22 +44,22 @@ def vacuum(
     declared: Collection[tuple[str, str, str]] | None = None,
     dry_run: bool = False,
 ) -> VacuumResult:
-    """Delete what is superfluous by the store's limits.
+    """Delete everything that is superfluous by the store's limits.
 
-    Symbolic links below the root are left alone, with all that they lead to: it need not belong to the store.
+    Symbolic links below the root and their targets are left alone: a target need not belong to the store.
 
-    Ages are by the clock of the store's file system, which stamps the files, so that a machine whose own clock is wrong
-    deletes nothing too early.
+    Ages are measured by the clock of the store's file system, which stamps the files. A machine whose own clock is
+    wrong deletes nothing too early.
 
     Args:
         store: The store; its `limits` say what stays.
         names: Only these relations, see `is_named`; none means all.
-        declared: Kind, relation and specification hash of all artifacts that are still wanted: others are deleted as a
-            whole, if nothing in them changed for `abandoned_after_s`. None keeps all.
-        dry_run: Only find out.
+        declared: Kind, relation and specification hash of all artifacts that are still wanted. Others are deleted as a
+            whole, if nothing in them changed for `abandoned_after_s`. None keeps all artifacts.
+        dry_run: Only find the files and folders, delete nothing.
 
     Returns:
-        What was deleted, or would be.
+        The files and folders that were deleted, or would be.
 
     Raises:
         OSError: If the store cannot be read, or nothing can be written to it.
@@ -69,7 +69,7 @@ def vacuum(
         []
     """
     filesystem, limits = store.filesystem, store.limits
-    # a dry run needs no right to write, and does without
+    # a dry run must not need the right to write, so it takes this machine's clock
     now_ms = int(time.time() * 1000) if dry_run else clock_of(store)
     found: dict[str, Removal] = {}
     failed: dict[str, str] = {}
@@ -87,7 +87,7 @@ def vacuum(
                 else _undeclared(filesystem, artifact, now_ms, limits)
             )
         except (OSError, UnreadableError) as error:
-            # one artifact out of reach is no reason to leave the others as they are
+            # an artifact that cannot be read must not keep the others from being cleaned
             failed[artifact.folder] = str(error)
             continue
         found.update((removal.path, removal) for removal in removals)
@@ -123,13 +123,13 @@ def clock_of(store: ArtifactStore) -> int:
 
 
 def _is_linked(store: ArtifactStore, artifact: Artifact) -> bool:
-    """Whether the way from the root to an artifact leads over a link."""
+    """Whether the folder of an artifact, or one between it and the root, is a link."""
     parts = artifact.folder.removeprefix(f"{store.root}/").split("/")
     return any(store.filesystem.is_link("/".join([store.root, *parts[: n + 1]])) for n in range(len(parts)))
 
 
 def _undeclared(filesystem: FileSystem, artifact: Artifact, now_ms: int, limits: Limits) -> list[Removal]:
-    """Give up an artifact, unless it has just been refreshed, or by a newer release: then somebody else declares it."""
+    """Remove an artifact, unless it changed recently or a newer release wrote to it: it may be in use elsewhere."""
     status = filesystem.status(artifact.folder)
     if status is None or is_foreign(filesystem, artifact.folder):
         return []
@@ -142,7 +142,7 @@ def _undeclared(filesystem: FileSystem, artifact: Artifact, now_ms: int, limits:
 def _sweep(
     filesystem: FileSystem, folder: FileStatus, found: dict[str, Removal], now_ms: int, limits: Limits, depth: int
 ) -> bool:
-    """Find folders that are empty, or will be; down to `versions/`, whose content is not ours to sweep."""
+    """Find folders that are empty, or will be after the removals. Folders in `versions/` are not searched."""
     is_empty = True
     for below in filesystem.list(folder.path):
         if below.path not in found and not (
@@ -152,7 +152,7 @@ def _sweep(
             and _sweep(filesystem, below, found, now_ms, limits, depth - 1)
         ):
             is_empty = False
-    # a young one may be that of a refresh that is just about to fill it; one without an age costs nothing
+    # a refresh may be about to fill a young folder; a folder without a time, in an object store, costs nothing
     if is_empty and folder.tells_time and not is_near(folder.modified_ms, now_ms, limits.grace_s):
         found[folder.path] = Removal(folder.path, "empty")
     return folder.path in found

@@ -1,4 +1,4 @@
-"""Whether an artifact still says something about its source, as far as can be told without a query."""
+"""Check whether an artifact is still valid for its source, as far as that is known without a query."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from spark_joinery.store.contents import is_proven
 from spark_joinery.store.fingerprint import Fingerprint, Listing
 from spark_joinery.store.version import ArtifactVersion
 
-# Of a range index: the source's bytes, in files that are new, at least so many times; the jar has the same.
+# A range index needs a source with at least this many times the bytes of its new files. The jar has the same limit.
 _LEAST_STORED = 4
-# Of a bloom filter: the same.
+# The same for a bloom filter, with the bytes of new and changed files.
 _LEAST_FILTERED = 2
 
 
 @dataclass(frozen=True)
 class SourceNow:
-    """A source as it is now; what is not known is None.
+    """A source as it is now. Unknown attributes are None.
 
     Attributes:
         listing: Its files.
         snapshot: Identity and version of a Delta Lake or Iceberg table, as in a fingerprint.
-        description: What `source` of a `version.json` would say: provider, options, schema, partition columns.
+        description: The entry `source` of a new `version.json`: provider, options, schema, partition columns.
     """
 
     listing: Listing | None = None
@@ -33,7 +33,7 @@ class SourceNow:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Files of the source, compared with those that an artifact covers.
+    """Number of files that an artifact covers, compared with the files of its source now.
 
     Attributes:
         covered: Files that the source has now and the artifact covers, with the same length and time.
@@ -63,7 +63,7 @@ def coverage_of(fingerprint: Fingerprint, listing: Listing) -> Coverage:
     """Compare what an artifact covers with the files of its source.
 
     Args:
-        fingerprint: Of type "files".
+        fingerprint: A fingerprint of type "files".
         listing: The source's files now.
 
     Returns:
@@ -79,15 +79,15 @@ def validity_of(version: ArtifactVersion, now: SourceNow | None) -> Validity:
 
     Args:
         version: The version.
-        now: The source; None if nobody has looked at it.
+        now: The source; None if it was not looked at.
 
     Returns:
-        The answer, which a query's own columns, types, predicates, other side and settings may still turn into a no.
+        The answer. A yes still depends on the query's own columns, types, predicates, other side and settings.
     """
     kind = version.description["kind"]
     fingerprint = version.fingerprint
     if kind == "distribution" and fingerprint["type"] == "none":
-        # a query on a view is one on its tables by the time the jar looks for distributions
+        # Spark has replaced a view by its tables before the jar looks for distributions
         return Validity(
             True, "dbt's skew_window uses it where it works without the jar, which uses only those of tables with files"
         )
@@ -113,7 +113,7 @@ def validity_of(version: ArtifactVersion, now: SourceNow | None) -> Validity:
 
 
 def _validity_of_keys(fingerprint: Fingerprint, listing: Listing, coverage: Coverage) -> Validity:
-    """Of a bloom filter: queries read the keys of other files, and those of files that are gone do no harm."""
+    """Validity of a bloom filter. Queries read the keys of files that it lacks; keys of deleted files do no harm."""
     covered = {(file["path"], file["length"], file["modified_ms"]) for file in fingerprint["files"]}
     other = [file.length for file in listing.files if (file.path, file.length, file.modified_ms) not in covered]
     changed = f"{len(other)} of {coverage.total} files are new or changed"
@@ -125,7 +125,7 @@ def _validity_of_keys(fingerprint: Fingerprint, listing: Listing, coverage: Cove
 
 
 def _validity_of_rows(fingerprint: Fingerprint, listing: Listing, coverage: Coverage) -> Validity:
-    """Of a range index, which gives out rows: those of files that are gone, or were still changing, are none."""
+    """Validity of a range index. It must hold no rows of deleted files, or of files that were changing."""
     if coverage.gone:
         return Validity(False, f"{coverage.gone} files it was built from are gone or changed")
     if fingerprint.get("uncovered"):
@@ -140,7 +140,7 @@ def _validity_of_rows(fingerprint: Fingerprint, listing: Listing, coverage: Cove
 
 
 def _never(version: ArtifactVersion) -> str | None:
-    """Why a version is not used, whatever the source looks like."""
+    """The reason why a version is never used, regardless of its source; None if there is none."""
     if not is_proven(version.description):
         return "it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew"
     if version.description["kind"] == "range_index" and "columns" not in version.description:
@@ -156,7 +156,7 @@ def _never(version: ArtifactVersion) -> str | None:
 
 
 def _difference(built_from: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str | None:
-    """Name the first thing in which a source is read in another way than it was."""
+    """Name the first change in how a source is read; None if there is none."""
     if built_from is None:
         return "it does not say how the source was read"
     changed = [name for name in ("provider", "options", "schema") if built_from.get(name) != now.get(name)]

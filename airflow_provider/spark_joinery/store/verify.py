@@ -1,4 +1,4 @@
-"""Read a version from the store and check that it is what was written."""
+"""Read a version from the store and check that it is complete and unchanged."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class DamagedError(Exception):
 
 
 class UnknownFormatError(DamagedError):
-    """It is no damage: another release of spark-joinery understands it."""
+    """A version in a format that only another release of spark-joinery reads. It is not damaged."""
 
 
 class UnreadableError(DamagedError):
-    """The file system refused, which may pass."""
+    """The file system refused to read a version, which may be temporary."""
 
 
 def read_version(
@@ -36,7 +36,7 @@ def read_version(
     """Read a version and check every file of it.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         folder: Folder of the artifact.
         name: Name of the version.
         sha256: Checksum of its `version.json`, if known.
@@ -81,12 +81,12 @@ def read_json(
     """Read one of the store's own files.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         path: The file.
-        what: What to call it in reasons.
+        what: Name of the file in reasons.
         known: Format versions that this release reads.
         sha256: Its checksum, if known.
-        most: Bytes that it may have.
+        most: Maximum length, in bytes.
 
     Returns:
         The JSON object in it.
@@ -127,7 +127,7 @@ def files_of(filesystem: FileSystem, path: str) -> Iterator[FileStatus]:
     """Yield the files that make up a version, apart from its `version.json`.
 
     Args:
-        filesystem: Where the store lies.
+        filesystem: File system of the store.
         path: Folder of the version.
     """
     for part in (layout.DATA, layout.STATE):
@@ -135,20 +135,20 @@ def files_of(filesystem: FileSystem, path: str) -> Iterator[FileStatus]:
 
 
 def _check_names(description: Description, folder: str, name: str) -> None:
-    """See to it that the version was written for the place where it lies: a copied folder is of another relation."""
+    """Check that the version was written for its folder. A copied folder belongs to another artifact."""
     artifact = layout.artifact_folder(description["kind"], description["relation"], description["spec_hash"])
     if not folder.endswith(f"/{artifact}") or description["version"] != name:
         raise DamagedError(f"version {name}: {layout.MANIFEST} is that of {artifact}, version {description['version']}")
 
 
 def _check_lengths(filesystem: FileSystem, path: str, what: str, expected: dict[str, int]) -> None:
-    """Compare all files with their entries in `version.json`: a listing costs little, however many they are."""
+    """Compare all files with their entries in `version.json`. A listing is cheap, even for many files."""
     found = {file.path[len(path) + 1 :]: file.length for file in files_of(filesystem, path)}
     for file, length in expected.items():
         if file not in found:
             raise DamagedError(f"{what}: {file} is missing")
         if found[file] != length:
             raise DamagedError(f"{what}: {file} has {found[file]} bytes instead of {length}")
-    # whoever reads the folder would read it too
+    # a reader of the folder would read an added file, too
     if added := sorted(found.keys() - expected.keys()):
         raise DamagedError(f"{what}: {added[0]} does not belong to it")

@@ -17,7 +17,7 @@ class ArtifactVersion:
     Attributes:
         name: Name of the version; later ones sort later.
         path: Its folder.
-        description: The content of `version.json`, as the newest format has it: what an older one did not know is None.
+        description: The content of `version.json` in the newest format. Fields that an older format lacks are None.
         format_version: The format in which it was written.
     """
 
@@ -43,7 +43,7 @@ class ArtifactVersion:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """What the source looked like."""
+        """State of the source that the version was built from."""
         return cast("Fingerprint", self.description["fingerprint"])
 
 
@@ -54,8 +54,8 @@ class Lookup:
     Attributes:
         version: The version to use, or None if there is no valid one.
         reason: Why it is not the one that was published last, or why there is none; None if all is well.
-        damaged: Whether what was published last cannot be used as it is.
-        may_pass: Whether that is for want of an answer of the file system, which may come later: it may well be whole.
+        damaged: Whether the version published last cannot be used.
+        may_pass: Whether the file system could not read that version now. It may be undamaged, and readable later.
     """
 
     version: ArtifactVersion | None
@@ -66,7 +66,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class PendingVersion:
-    """A version being written. Nobody sees it before `ArtifactStore.publish`.
+    """A version being written. Readers do not see it before `ArtifactStore.publish`.
 
     Attributes:
         kind: Kind of artifact.

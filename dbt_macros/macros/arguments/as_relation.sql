@@ -1,4 +1,5 @@
-{# A relation argument with text of `ref(...).render()` as the Relation that it names. Text without a dot names a CTE, and stays. #}
+{# A relation argument. The text of `ref(...).render()` becomes the Relation that it names. Text without a dot names a CTE, and stays
+   text. #}
 {% macro as_relation(value) %}
   {%- set parts = joinery.name_parts(value) if value is string else [] -%}
   {%- if parts | length < 2 -%}{{ return(value) }}{%- endif -%}
@@ -12,7 +13,7 @@
   {{ return(api.Relation.create(schema=schema | join('.'), identifier=parts[-1])) }}
 {% endmacro %}
 
-{# The parts of a name such as raw.`a.b` without their backticks; none of text that is no name. #}
+{# The parts of a name such as raw.`a.b` without their backticks; an empty list if the text is no name. #}
 {% macro name_parts(text) %}
   {%- set part = '(?:`(?:[^`]|``)+`|[^`.\\s]+)' -%}
   {%- set names = [] -%}

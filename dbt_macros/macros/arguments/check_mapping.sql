@@ -1,5 +1,5 @@
-{# Fails unless the value is a mapping with all required keys and no keys but those and the optional ones. An unknown key is named first: it
-   may be a required one, misspelled. #}
+{# Fails unless the value is a mapping that has all required keys, and no others but the optional ones. An unknown key is named first, as
+   it may be a misspelled required one. #}
 {% macro check_mapping(macro, argument, value, required, optional) %}
   {%- if value is not mapping -%}
     {%- do joinery.fail(macro, argument, "must have the keys " ~ required | join(", ") ~ ", but is " ~ joinery.shown(value)) -%}

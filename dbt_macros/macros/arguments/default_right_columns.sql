@@ -1,4 +1,4 @@
-{# Names of the columns of `right` but those joined on under the same name; none while parsing. #}
+{# Names of the columns of `right`, without the keys that both sides call alike; empty while parsing. #}
 {% macro default_right_columns(macro, keys, left, right, prefix) %}
   {%- if not execute -%}{{ return([]) }}{%- endif -%}
   {%- set joined = [] -%}

@@ -1,4 +1,4 @@
-{# Every error of the package: names the macro and the argument. #}
+{# Raises an error that names the macro and the argument. #}
 {% macro fail(macro, argument, problem) %}
   {%- do exceptions.raise_compiler_error("joinery." ~ macro ~ ": argument `" ~ argument ~ "` " ~ problem) -%}
 {% endmacro %}

@@ -1,5 +1,5 @@
-{# `columns` as a list of {column, alias}; by default all of a right Relation but those joined on under the same name. Columns without
-   an alias of their own get the prefix. #}
+{# `columns` as a list of {column, alias}. The default is all columns of a right Relation, without the keys that both sides call alike.
+   Columns without an alias of their own get the prefix. #}
 {% macro read_right_columns(macro, columns, keys, left, right, prefix=none) %}
   {%- set chosen = [] -%}
   {%- if prefix is not none -%}{%- do joinery.check_column(macro, 'prefix', prefix) -%}{%- endif -%}

@@ -1,5 +1,5 @@
-{# The SQL for a side of a join: a relation, with `where` those of its rows that satisfy it. The predicate may end in a comment, which the
-   line ends. #}
+{# The SQL for a side of a join: a relation, or with `where` the rows of it that satisfy the predicate. The predicate may end in a
+   comment, so a line break follows it. #}
 {% macro read_side(macro, argument, value, where) %}
   {%- set relation = joinery.read_relation(macro, argument, value) -%}
   {%- if where is none -%}

@@ -4,7 +4,7 @@
     left=left, right=right, on=on, keys_of=keys_of, where=where, how=how, columns=columns, unknown=kwargs)) }}
 {% endmacro %}
 
-{# The same join in both modes. The hint has the jar build a filter of a side's keys, or take one from the store. #}
+{# The same join in both modes. The hint makes the jar build a filter of a side's keys, or take one from the store. #}
 {% macro spark__bloom_filter_join(left, right, on, keys_of, where, how, columns, unknown) %}
   {%- do joinery.check_arguments('bloom_filter_join', {'left': left, 'right': right, 'on': on},
     ['keys_of', 'where', 'how', 'columns'], unknown) -%}

@@ -1,4 +1,4 @@
-{# The side whose keys filter the other, 'left' or 'right': one whose rows the join does not need to keep the other's. #}
+{# The side whose keys filter the other, 'left' or 'right'. The join must not return unmatched rows of the side that is filtered. #}
 {% macro read_keys_of(how, keys_of) %}
   {%- set sides = {'inner': ['right', 'left'], 'semi': ['right', 'left'], 'left': ['left'], 'right': ['right'], 'anti': ['left']} -%}
   {%- do joinery.check_choice('bloom_filter_join', 'how', how, sides.keys() | list) -%}

@@ -1,5 +1,5 @@
-{# Both sides of a join as [left, right], the side that is looked up read whole. The other one keeps dbt's filter by event time: the side
-   whose rows all come out, or of an inner join the left one, unless the right one alone is filtered. #}
+{# Both sides of a join as [left, right]. The side that is looked up is read whole. The other one keeps dbt's filter by event time: the
+   left side, or in a right join the right side. An inner join keeps the filter of the right side if the left side has none. #}
 {% macro batch_sides(macro, how, left, right) %}
   {%- if how == 'full' and (left.event_time_filter or right.event_time_filter) -%}
     {%- do joinery.fail(macro, 'how', "must not be full where dbt filters a side by event time (microbatch, --sample): which rows match "

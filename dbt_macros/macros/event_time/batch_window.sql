@@ -1,5 +1,5 @@
-{# A window with the rows alone that frames of a batch reach, where its order is that of event time: from the start of the batch less
-   the frame's reach to its end. Other windows read the whole relation. filter: dbt's, with field_name, start and end. #}
+{# A window over only the rows that frames of a batch reach: from the start of the batch, less PRECEDING, to its end, plus FOLLOWING. This
+   needs an order by the event time; other windows read the whole relation. filter: dbt's, with field_name, start and end. #}
 {% macro batch_window(window, types, filter) %}
   {%- set first, following = window.order[0], window.frame.following -%}
   {%- set type = joinery.type_of(types, first.column) -%}

@@ -1,5 +1,5 @@
-{# A relation without the filter by event time that dbt puts on it in a batch of microbatch and under `--sample`: rows are looked up in it
-   whose times are others than those of the batch. A CTE stays what it is. #}
+{# A relation without the filter by event time that dbt adds in microbatch and under `--sample`. A lookup also needs rows with times
+   outside the batch. A CTE is returned as it is. #}
 {% macro whole(macro, value) %}
   {%- if value is string or not value.event_time_filter -%}{{ return(value) }}{%- endif -%}
   {%- set table = value.replace(event_time_filter=none) -%}
@@ -7,7 +7,7 @@
   {{ return(table) }}
 {% endmacro %}
 
-{# Says something about the present model in the log, once per run: a microbatch model is rendered for each batch. #}
+{# Logs a text about the present model once per run, although a microbatch model is rendered for each batch. #}
 {% macro say_once(text) %}
   {%- set text = "joinery: " ~ (model.name ~ ": " if model is defined else "") ~ text -%}
   {%- set said = graph.setdefault('joinery_said', {}) -%}

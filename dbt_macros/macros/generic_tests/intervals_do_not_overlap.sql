@@ -1,10 +1,11 @@
-{# Intervals that overlap an earlier one of the same key, and those that end before they start. Arguments: see generic_tests.yml. #}
+{# Returns intervals that overlap an earlier one of the same key, and intervals that end before they start. Arguments: see
+   generic_tests.yml. #}
 {% test intervals_do_not_overlap(model, start=none, end=none, partition_by=[], bounds='[)') %}
   {{ return(adapter.dispatch('test_intervals_do_not_overlap', 'joinery')(model, start, end, partition_by, bounds, kwargs)) }}
 {% endtest %}
 
-{# In the order of their starts, an interval overlaps some earlier one if it starts before the last end so far: one sort, no join.
-   A NULL is an open end. Intervals that hold no point overlap nothing, so that they are left out of that order. #}
+{# Sorted by start, an interval overlaps an earlier one if it starts before the last end so far. This takes one sort and no join. A NULL
+   is an open end. Intervals that hold no point overlap nothing, and are left out of the sort. #}
 {% macro spark__test_intervals_do_not_overlap(model, start, end, partition_by, bounds, unknown) %}
   {%- set name = 'intervals_do_not_overlap' -%}
   {%- do joinery.check_arguments(name, {'start': start, 'end': end}, ['partition_by', 'bounds'], unknown) -%}

@@ -1,4 +1,4 @@
-{# Keys that have too large a share of all rows. Arguments: see generic_tests.yml. #}
+{# Returns keys that have too large a share of all rows. Arguments: see generic_tests.yml. #}
 {% test skew_below(model, column_name=none, partition_by=none, max_share=none, min_rows=0) %}
   {{ return(adapter.dispatch('test_skew_below', 'joinery')(model, column_name, partition_by, max_share, min_rows, kwargs)) }}
 {% endtest %}

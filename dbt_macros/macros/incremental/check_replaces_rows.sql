@@ -1,4 +1,5 @@
-{# Fails where an incremental model would keep the rows that `lookback` computes again beside their former ones, or lose all others. #}
+{# Fails unless the model's `incremental_strategy` replaces just the rows that `lookback` computes again. Otherwise these rows would be in
+   the model twice, or all other rows would be lost. #}
 {% macro check_replaces_rows(macro) %}
   {%- if not execute or model is not defined or model.config.materialized != 'incremental' -%}{{ return('') }}{%- endif -%}
   {%- set strategy = config.get('incremental_strategy') or 'append' -%}

@@ -1,5 +1,5 @@
-{# The left side of a last_join: with `lookback` and in an incremental run only its rows from the watermark on. The time of a row is
-   the left column of the first `as_of`. #}
+{# The left side of a last_join. An incremental run with `lookback` takes only its rows from the watermark on. The time of a row is the
+   left column of the first `as_of`. #}
 {% macro new_left_rows(left, lookback, joins) %}
   {%- if lookback is none -%}{{ return(left) }}{%- endif -%}
   {%- set timed = joins | selectattr('as_of') | list -%}

@@ -1,4 +1,5 @@
-{# `lookback` as {reach, whole}: SQL of how far before the newest row to begin again, and the unit that is computed as a whole, or none. #}
+{# `lookback` as {reach, whole}. reach is SQL: how far before the newest row to begin. whole is the unit that is computed as a whole, or
+   none. #}
 {% macro read_lookback(macro, lookback) %}
   {%- if lookback is not mapping -%}{%- set lookback = {'reach': lookback} -%}{%- endif -%}
   {%- do joinery.check_mapping(macro, 'lookback', lookback, ['reach'], ['whole']) -%}

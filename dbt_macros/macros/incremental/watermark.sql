@@ -1,6 +1,7 @@
-{# The time from which an incremental run computes rows, as a SQL literal, so that Spark reads no files of older rows; none in a full
-   run, and where the model has no time yet. In a unit test `this` is the name of a CTE, or none where the test gives no rows of it: the
-   time is a subquery. further_back: SQL such as ' - interval 2 hours'; what is computed as a whole begins before it. #}
+{# The time from which an incremental run computes rows; none in a full run, or if the model has no time yet. It is a SQL literal, so that
+   Spark need not read the files of older rows. A unit test gives `this` as the name of a CTE, and the time is a subquery; without an
+   `input: this` the macro fails. further_back: SQL such as ' - interval 2 hours', also subtracted before the time is truncated to the
+   whole unit. #}
 {% macro watermark(macro, lookback, column, further_back='') %}
   {%- set back = joinery.read_lookback(macro, lookback) -%}
   {%- if model is defined and config.get('incremental_strategy') == 'microbatch' -%}

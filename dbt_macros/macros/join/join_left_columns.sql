@@ -1,5 +1,5 @@
-{# All left columns as SQL. Rows without a left side have their keys from the right, as under USING, where both sides call them
-   alike: those keys then stand first. #}
+{# All left columns as SQL. Keys that both sides call alike stand first in right and full joins. A row without a left side has the right
+   value in them, as under USING. #}
 {% macro join_left_columns(join, left) %}
   {%- set keys, merged = [], [] -%}
   {%- for key in join.on if join.how in ['right', 'full'] and joinery.same_name(key.left, key.right) -%}

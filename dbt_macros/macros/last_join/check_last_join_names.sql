@@ -1,5 +1,5 @@
-{# Fails where two columns of the right sides come out under one name, or one hides a left column that a later right side is joined
-   by: portable SQL joins one after the other, and could not tell the two apart. #}
+{# Fails if two right columns come out under one name, or if a right column hides a left column by which a later right side is joined.
+   Portable SQL joins one side after the other, and could not tell the two columns apart. #}
 {% macro check_last_join_names(joins) %}
   {%- set names = [] -%}
   {%- for join in joins -%}

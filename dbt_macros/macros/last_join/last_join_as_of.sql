@@ -1,8 +1,8 @@
-{# Portable point-in-time form: all sides in one stream, sorted by key and time; each left row takes the row of each right side last
-   seen. Right rows travel as structs, so that a right row full of NULLs still counts as one (ignore nulls skips only the others).
-   At equal times right rows come first, or last where `strict`; NULL keys and times of the right side never match and stay out.
-   If the row last seen is beyond `tolerance`, every earlier one is, too. Times that the comparison rounds are ordered as written.
-   A comparison that may disorder times (may_disorder) also keeps, as __joinery_top, the row whose time as written is the last so far. #}
+{# Portable point-in-time form: one stream of all sides, sorted by key and time. Each left row takes the row of each right side that was
+   seen last. Right rows travel as structs: `ignore nulls` skips a NULL struct, but not a right row full of NULLs. At equal times right
+   rows come before left rows, or after them under `strict`. Right rows with a NULL key or time never match, and are left out. If the row
+   seen last is beyond `tolerance`, all earlier ones are, too. Times that the comparison rounds are ordered as written. If the comparison
+   may disorder times (may_disorder), __joinery_top is the row whose time as written is the last so far. #}
 {% macro last_join_as_of(left, joins) %}
   {%- set pairs = joins[0].on + [joins[0].as_of] -%}
   {%- set disorders = joinery.may_disorder(joins[0]) -%}
@@ -52,7 +52,7 @@ from (
 where __joinery_left is not null
 {%- endmacro %}
 
-{# The window over the stream: keys, then time, then which side, then what breaks ties. #}
+{# The window over the stream: partitioned by the keys, ordered by time, by side, and by the terms that break ties. #}
 {% macro order_of_stream(pairs, terms) -%}
     {%- if pairs | length > 1 %}
     partition by {% for key in pairs[:-1] %}__joinery_k{{ loop.index }}{{ ', ' if not loop.last }}{% endfor %}
@@ -62,8 +62,8 @@ where __joinery_left is not null
     rows between unbounded preceding and current row
 {%- endmacro %}
 
-{# The order terms that break ties of time among the rows of one right side, each with a name for its column in the stream. The first is
-   the time as written, unless the comparison takes it as it is. #}
+{# The order terms that break ties of time among the rows of one right side, each with a name for its column in the stream. The first term
+   is the time as written, unless the comparison uses it unchanged. #}
 {% macro order_terms_of_stream(join) %}
   {%- set type = joinery.type_of(join.right_types, join.as_of.right) -%}
   {%- set terms = [] -%}
@@ -73,8 +73,8 @@ where __joinery_left is not null
   {{ return(terms) }}
 {% endmacro %}
 
-{# A column of the row to take, unless that row is too old. The row with the last time as written may be beyond `tolerance`, and the row
-   last seen within it: then the row last seen is taken. #}
+{# A column of the row to take, or NULL if that row is too old. The row with the last time as written may be beyond `tolerance` while the
+   row seen last is within it: then the row seen last is taken. #}
 {% macro taken_from_stream(join, column) %}
   {%- set rows = (['__joinery_top'] if joinery.may_disorder(join) else []) + ['__joinery_right' ~ join.suffix] -%}
   {%- if join.as_of.tolerance is none -%}{{ return(rows[0] ~ '.' ~ column) }}{%- endif -%}

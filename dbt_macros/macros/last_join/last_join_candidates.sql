@@ -1,4 +1,5 @@
-{# FROM and WHERE of last_join_ranked: the right rows, with as_of once for each distinct left key and times they fit. #}
+{# FROM and WHERE of last_join_ranked: the right rows. Under `as_of`, a right row comes once for each distinct left key and times that it
+   matches. #}
 {% macro last_join_candidates(left, join, pairs) -%}
   {%- if join.as_of -%}
     from (

@@ -1,4 +1,4 @@
-{# The ON condition: equal keys; the right time not after the left one, nor further back than tolerance; a right row that still
+{# The ON condition: equal keys; a right time that is not after the left one, nor further back than the tolerance; a right row that still
    holds, and that was known. #}
 {% macro last_join_condition(join, left_alias, right_alias) %}
   {%- set conditions = [] -%}

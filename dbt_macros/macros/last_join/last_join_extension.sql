@@ -1,5 +1,4 @@
-{# LAST JOIN for the jar, one after the other. The left alias is part of it: `x LAST JOIN y` without one runs as an inner join on
-   stock Spark. #}
+{# A chain of LAST JOINs for the jar. The left side has an alias because stock Spark runs `x LAST JOIN y` without one as an inner join. #}
 {% macro last_join_extension(left, joins) -%}
 select
   l.*

@@ -1,4 +1,4 @@
-{# Plain Spark SQL: right sides that share keys and time of the left side in one pass over it, and one pass after the other. #}
+{# Plain Spark SQL in passes, one after the other. One pass joins right sides that share the keys and the time of the left side. #}
 {% macro last_join_portable(left, joins) %}
   {%- set passes = joinery.last_join_passes(joins) -%}
   {%- set sources = [left] + joinery.numbered('__joinery_', passes) -%}
@@ -15,7 +15,7 @@
   {{ return('select * from (\n  ' ~ ('with ' ~ ctes | join(',\n') ~ '\n' ~ rendered[-1] | trim) | indent(2) ~ '\n)') }}
 {% endmacro %}
 
-{# Consecutive right sides as a list of lists, those that one sorted stream serves together. #}
+{# The right sides as a list of passes. A pass is a list of one right side, or of consecutive ones that share a sorted stream. #}
 {% macro last_join_passes(joins) %}
   {%- set passes = [] -%}
   {%- for join in joins -%}
@@ -28,8 +28,9 @@
   {{ return(passes) }}
 {% endmacro %}
 
-{# Whether the last right row before each left row, in the order of time, is the answer: not where the order is another, nor where that
-   row may have ended, or not been known, and an earlier one counts. CHAR of two lengths makes no stream: SQL pads it in comparisons only. #}
+{# True if the last right row before a left row, in the order of time, is always the answer. Another order makes it false, and so do
+   `valid_to` and `known_at`: the last row may have ended, or not been known, and an earlier one counts. CHAR columns of two lengths make
+   no stream, as SQL pads them in comparisons only. #}
 {% macro is_stream(join) %}
   {%- if join.as_of -%}
     {%- set types = [joinery.type_of(join.left_types, join.as_of.left), joinery.type_of(join.right_types, join.as_of.right)] -%}
@@ -39,8 +40,8 @@
     and joinery.same_name(join.order[0].column, join.as_of.right) else false) }}
 {% endmacro %}
 
-{# Whether two right sides are joined by the same left columns, of the very types that these have: a union widens its columns to one
-   type, by which keys of a third type may become equal that are not. #}
+{# True if two right sides are joined by the same left columns, and all columns compared have the same type on both sides. Otherwise the
+   union of the stream would widen its columns to a third type, in which keys that differ may become equal. #}
 {% macro share_stream(one, other) %}
   {%- if not joinery.is_stream(one) or not joinery.is_stream(other) -%}{{ return(false) }}{%- endif -%}
   {%- set columns = [] -%}

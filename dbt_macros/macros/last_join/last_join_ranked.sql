@@ -1,5 +1,5 @@
-{# Portable form for everything else: first one right row for each key (with as_of: for each key and left times), then a
-   LEFT JOIN, which therefore cannot multiply rows. #}
+{# Portable form for all other joins. A subquery keeps one right row for each key, or with as_of for each key and left times. The LEFT
+   JOIN with that subquery therefore cannot multiply rows. #}
 {% macro last_join_ranked(left, join) %}
   {%- set pairs = join.on + ([join.as_of] if join.as_of else []) + ([join.known_at] if join.known_at else []) -%}
   {%- set key_sql = [] -%}

@@ -1,5 +1,6 @@
-{# True where the comparison of `as_of` may put right times in another order than they are written in. Local times compared as instants
-   do so where a clock change leaves out an hour. dbt does not know the types of a CTE, so its times may be local ones. #}
+{# True if the comparison of `as_of` may put right times in another order than the one they are written in. Local times that are compared
+   as instants change their order if a clock change leaves out an hour. The times of a CTE may be local ones, as dbt does not know its
+   types. #}
 {% macro may_disorder(join) %}
   {%- set left_type = joinery.type_of(join.left_types, join.as_of.left) -%}
   {%- set right_type = joinery.type_of(join.right_types, join.as_of.right) -%}

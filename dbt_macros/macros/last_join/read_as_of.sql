@@ -1,4 +1,4 @@
-{# `as_of` as {left, right, strict, tolerance}, its right column from `valid_from` where that is given; none where there is none. #}
+{# `as_of` as {left, right, strict, tolerance}; none if it is not given. If `valid_from` is given, it is the right column. #}
 {% macro read_as_of(macro, as_of, valid_from) %}
   {%- if as_of is none and valid_from is none -%}{{ return(none) }}{%- endif -%}
   {%- if as_of is none -%}

@@ -10,7 +10,7 @@
   {%- set valid_to = joinery.read_valid_to(macro, given.valid_to, as_of) -%}
   {%- set known_at = joinery.read_known_at(macro, given.known_at, as_of) -%}
   {%- set order = joinery.read_order(macro, given.order_by or []) -%}
-  {# "as of" means the latest, and of its versions the one known last, unless the user orders otherwise #}
+  {# "as of" means the latest row, and among its versions the one known last, unless the user orders otherwise #}
   {%- for time in [as_of, known_at] if time and not given.order_by -%}
     {%- do order.append({'column': time.right, 'direction': 'asc', 'nulls': 'first'}) -%}
   {%- endfor -%}

@@ -1,5 +1,5 @@
-{# Each right side with its arguments, checked: a list of mappings as read_last_join returns them. What a right side does not say
-   itself it takes from the call. #}
+{# Each right side with its arguments, checked: a list of mappings as read_last_join returns them. Arguments that a right side does not
+   have come from the call. #}
 {% macro read_last_joins(left, rights, defaults, are_several) %}
   {%- do joinery.read_relation('last_join', 'left', left) -%}
   {%- if not rights -%}{%- do joinery.fail('last_join', 'right', "is empty; name at least one relation") -%}{%- endif -%}

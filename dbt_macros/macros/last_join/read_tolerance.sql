@@ -1,4 +1,5 @@
-{# `tolerance` of as_of as SQL to follow a time, ' - 3' or ' - interval 2 hour'; none where there is none. 0 is '', which any type takes. #}
+{# `tolerance` of as_of as SQL that follows a time, such as ' - 3' or ' - interval 2 hour'; none if it is not given. A 0 becomes '', which
+   fits any type. #}
 {% macro read_tolerance(macro, value) %}
   {%- if value is none -%}{{ return(none) }}{%- endif -%}
   {%- set is_amount = value is number and value is not boolean and value >= 0 -%}
@@ -10,7 +11,7 @@
   {{ return('' if is_amount and value == 0 else ' - ' ~ sql) }}
 {% endmacro %}
 
-{# Fails where a number of unknown unit is to be taken from a timestamp; dbt does not know the types of a CTE. #}
+{# Fails if a number without a unit would be subtracted from a timestamp. A CTE passes, as dbt does not know its types. #}
 {% macro check_tolerance(macro, as_of, left, left_types) %}
   {%- if not as_of or not as_of.tolerance or 'interval' in as_of.tolerance -%}{{ return('') }}{%- endif -%}
   {%- if 'timestamp' in (joinery.type_of(left_types or joinery.column_types(left), as_of.left) or '') -%}

@@ -1,4 +1,4 @@
-{# `valid_to`, a right column, as {left, right}: the time of `as_of` has to be before it; none where there is none. #}
+{# `valid_to`, a right column, as {left, right}; none if it is not given. The time of `as_of` has to be before it. #}
 {% macro read_valid_to(macro, valid_to, as_of) %}
   {%- if valid_to is none -%}{{ return(none) }}{%- endif -%}
   {%- do joinery.check_column(macro, 'valid_to', valid_to) -%}
@@ -8,7 +8,8 @@
   {{ return({'left': as_of.left, 'right': valid_to}) }}
 {% endmacro %}
 
-{# `known_at` as {left, right}: a right row counts if it was known by then, which is the time of `as_of` where none is named. #}
+{# `known_at` as {left, right}; none if it is not given. A right row counts if it was known by the left time, which by default is that of
+   `as_of`. #}
 {% macro read_known_at(macro, known_at, as_of) %}
   {%- if known_at is none -%}{{ return(none) }}{%- endif -%}
   {%- if not as_of -%}

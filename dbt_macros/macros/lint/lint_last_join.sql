@@ -1,5 +1,5 @@
-{# For on-run-start, and for `dbt run-operation joinery.lint_last_join`: warns of each node whose own SQL has a LAST JOIN without an
-   alias of its left side, which stock Spark would run as an inner join under the alias `last`. #}
+{# For on-run-start, and for `dbt run-operation joinery.lint_last_join`: warns of each node whose own SQL has a LAST JOIN without an alias
+   of its left side. Stock Spark would run it as an inner join under the alias `last`. #}
 {% macro lint_last_join() %}
   {%- if not execute -%}{{ return('') }}{%- endif -%}
   {%- for node in graph.nodes.values() if node.raw_code is string and joinery.has_unaliased_last_join(node.raw_code) -%}
@@ -8,8 +8,9 @@
   {%- endfor -%}
 {% endmacro %}
 
-{# Whether SQL, with Jinja or without, says FROM, JOIN or a comma, then a table, a table function or a subquery, and LAST JOIN. Comments
-   and strings do not count, nor does IS DISTINCT FROM. Parentheses go from the innermost on, once nothing is found in them. #}
+{# True if SQL, with Jinja or without, has FROM, JOIN or a comma, then a table, a table function or a subquery, and then LAST JOIN.
+   Comments, strings and IS DISTINCT FROM do not count. If the loop finds nothing, it replaces the innermost parentheses and searches
+   again. #}
 {% macro has_unaliased_last_join(sql) %}
   {%- if 'last' not in sql | lower -%}{{ return(false) }}{%- endif -%}
   {%- set string = '\'(?:[^\'\\\\]|\\\\.)*\'|"(?:[^"\\\\]|\\\\.)*"' -%}

@@ -1,4 +1,5 @@
-{# The mode that a wish comes to in this session, said in the log with the reason; fails where `extension` lacks its jar. #}
+{# The mode of this session for a value of var('joinery_mode'). It is logged with the reason. The macro fails if `extension` is wanted and
+   the jar is not loaded. #}
 {% macro chosen_mode(wanted) %}
   {%- set loaded = wanted != 'portable' and joinery.jar_is_loaded() -%}
   {%- set jar_misfit = joinery.jar_misfit() if wanted != 'portable' and not loaded else none -%}

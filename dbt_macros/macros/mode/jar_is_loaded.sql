@@ -1,4 +1,4 @@
-{# Whether the session has the jar. SHOW FUNCTIONS LIKE lists nothing, without an error, where it has not: Jinja could not catch a
+{# True if the session has the jar. Without the jar, SHOW FUNCTIONS LIKE lists nothing and raises no error; Jinja could not catch a
    failing query. #}
 {% macro jar_is_loaded() %}
   {%- set functions = run_query("show functions like 'joinery_version'") -%}

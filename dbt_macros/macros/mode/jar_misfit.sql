@@ -1,4 +1,4 @@
-{# What a jar that is built for another Spark says in this session, with the right one; none without such a jar. #}
+{# The message of a jar that is built for another Spark, which names the right one; none without such a jar. #}
 {% macro jar_misfit() %}
   {%- set functions = run_query("show functions like 'joinery_misfit'") -%}
   {%- set is_there = functions is not none and functions.rows | length > 0 -%}

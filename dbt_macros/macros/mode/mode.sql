@@ -1,4 +1,4 @@
-{# 'extension' or 'portable' for this run, from var('joinery_mode'); portable while parsing, when nothing can be asked. #}
+{# 'extension' or 'portable' for this run, from var('joinery_mode'); portable while parsing, when no query can run. #}
 {% macro mode() %}
   {%- set wanted = joinery.setting('joinery_mode') -%}
   {%- if wanted not in ['auto', 'extension', 'portable'] -%}

@@ -1,4 +1,4 @@
-{# True on Spark's adapters and those that inherit from them, such as Databricks'. A project may have targets of other adapters. #}
+{# True on Spark's adapters and on adapters derived from them, such as Databricks'. A project may have targets of other adapters. #}
 {% macro runs_here() %}
   {{ return(adapter.dispatch('joinery_runs_here', 'joinery')()) }}
 {% endmacro %}
@@ -11,7 +11,7 @@
   {{ return(false) }}
 {% endmacro %}
 
-{# Fails for a macro that is run on another adapter than Spark's. Nothing fails while dbt parses, which it does for every target. #}
+{# Fails if a macro runs on another adapter than Spark's. It does not fail while dbt parses, which happens for every target. #}
 {% macro needs_spark(macro, positional, named) %}
   {%- if execute -%}
     {%- do exceptions.raise_compiler_error("joinery." ~ macro ~ " writes SQL for Spark, but the adapter of this target is " ~ adapter.type()

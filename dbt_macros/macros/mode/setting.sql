@@ -1,5 +1,5 @@
-{# A var of the package with its default. dbt shows a model only the vars of its own project, so that those set under the package's
-   name (`vars: {joinery: {...}}`) have to be looked up there: otherwise only the hook would see them. #}
+{# A var of the package, or its default. dbt shows a model only the vars of its own project. The macro therefore also looks for vars under
+   the package's name (`vars: {joinery: {...}}`), which otherwise only the hook would see. #}
 {% macro setting(name) %}
   {%- set defaults = {'joinery_mode': 'auto', 'joinery_schema': 'joinery', 'joinery_min_part_rows': 10000, 'joinery_checks': true} -%}
   {%- set of_package = var('joinery', {}) -%}

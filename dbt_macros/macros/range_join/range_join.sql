@@ -6,7 +6,7 @@
     bounds=bounds, on=on, where=where, how=how, columns=columns, unknown=kwargs)) }}
 {% endmacro %}
 
-{# The same join in both modes. The hint asks the jar for a range join where it would leave the query to Spark. #}
+{# The same join in both modes. The hint asks the jar for a range join even if it would leave the query to Spark. #}
 {% macro spark__range_join(left, right, left_point, left_interval, right_point, right_interval, bounds, on, where, how, columns, unknown) %}
   {%- do joinery.check_arguments('range_join', {'left': left, 'right': right},
     ['left_point', 'left_interval', 'right_point', 'right_interval', 'bounds', 'on', 'where', 'how', 'columns'], unknown) -%}

@@ -1,4 +1,4 @@
-{# What each side compares, as {left, right} of {start, end, is_point}; at least one of them an interval. #}
+{# The point or interval of each side, as {left, right} of {start, end, is_point}. At least one is an interval. #}
 {% macro read_ranges(left_point, left_interval, right_point, right_interval) %}
   {%- set left = joinery.read_range('left', left_point, left_interval) -%}
   {%- if left.is_point and right_interval is none -%}

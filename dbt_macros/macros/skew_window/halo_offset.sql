@@ -1,5 +1,5 @@
-{# ' - 10' or ' + interval 2 hours': how far a halo goes. Calendar intervals reach a day further, because subtracting them does not
-   keep the order of timestamps (month ends, clock changes). #}
+{# ' - 10' or ' + interval 2 hours': how far a halo goes. Intervals of a day or more reach a day further, because subtracting calendar
+   intervals does not keep the order of timestamps (month ends, clock changes). #}
 {% macro halo_offset(bound, sign) %}
   {%- if bound == 0 -%}{{ return('') }}{%- endif -%}
   {%- set sql = ' ' ~ sign ~ ' ' ~ bound -%}

@@ -1,4 +1,4 @@
-{# What a window computed, without the halo: those rows are in the model already. #}
+{# The result of a window without the halo rows, which are in the model already. #}
 {% macro new_rows_of(sql, window, watermark) -%}
 select *
 from (

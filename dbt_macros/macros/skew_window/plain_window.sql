@@ -1,4 +1,5 @@
-{# The window as one would write it; for the jar with a hint, if there is one. An expression may end in a comment, which the line ends. #}
+{# The window as one would write it, with a hint for the jar if there is one. An expression may end in a comment, so a line break follows
+   it. #}
 {% macro plain_window(window, hint='') %}
 select{{ hint }}
   *

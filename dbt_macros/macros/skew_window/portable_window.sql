@@ -1,4 +1,5 @@
-{# The window in parts, or the plain one where it cannot be cut. Only here are types and distributions asked for: the jar needs neither. #}
+{# The window in parts, or the plain window if it cannot be cut. The jar needs neither types nor distributions, so they are looked up
+   here. #}
 {% macro portable_window(window, relation, distribution) %}
   {%- if 'unbounded' in [window.frame.preceding, window.frame.following] -%}
     {%- do joinery.log_decline(window, "an unbounded frame reaches every part of a key") -%}

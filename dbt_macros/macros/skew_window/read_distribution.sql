@@ -1,5 +1,5 @@
-{# The SQL name of the distribution table to cut by, or none to compute boundaries in the query.
-   Statistics may be missing, stale or foreign: that is said in the log, and never an error. #}
+{# The SQL name of the distribution table to cut by, or none to compute boundaries in the query. Missing, stale or foreign statistics are
+   named in the log, and are never an error. #}
 {% macro read_distribution(window, relation, distribution) %}
   {%- if distribution is none -%}{{ return(none) }}{%- endif -%}
   {%- if distribution == 'auto' -%}

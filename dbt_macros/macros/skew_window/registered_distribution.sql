@@ -1,5 +1,5 @@
-{# The distribution that the nightly job registered for this window in var('joinery_schema'), or none. Both SHOW statements return
-   nothing where there is nothing: Jinja could not catch an error. #}
+{# The distribution that the nightly job registered for this window in var('joinery_schema'), or none. Both SHOW statements return no rows
+   if nothing is there, and raise no error, which Jinja could not catch. #}
 {% macro registered_distribution(window, relation) %}
   {%- if not execute or relation is string or relation.is_cte -%}{{ return(none) }}{%- endif -%}
   {%- set schema = joinery.read_schema() -%}

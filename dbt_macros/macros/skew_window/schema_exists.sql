@@ -1,5 +1,5 @@
-{# Whether there is a schema {catalog, name}. LIKE takes a pattern, in which all but letters, digits and _ may mean something, and the
-   answer is quoted where a name needs it: so the pattern is wide, and the names are compared. #}
+{# True if the schema {catalog, name} exists. LIKE takes a pattern, in which characters other than letters, digits and _ may have a
+   meaning. SHOW SCHEMAS may quote the names that it returns. The pattern is therefore wide, and the names are compared afterwards. #}
 {% macro schema_exists(schema) %}
   {%- set pattern = modules.re.sub('\\W', '*', schema.name, 0, modules.re.ASCII) -%}
   {%- set found = run_query('show schemas' ~ (' in ' ~ schema.catalog if schema.catalog else '') ~ " like '" ~ pattern ~ "'") -%}

@@ -1,5 +1,5 @@
-{# Step 1: for each key worth splitting, q: inner boundaries between its parts. n parts receive up to n * (n - 1) / 2 * frame copies
-   under a ROWS frame, so n is chosen to keep them below a quarter of the key's rows. #}
+{# Step 1: for each key worth splitting, q, the inner boundaries between its parts. Under a ROWS frame, n parts receive up to n * (n - 1)
+   / 2 * frame copies. n keeps the copies below a quarter of the key's rows. #}
 {% macro split_boundaries(window, boundaries) %}
   {%- set frame_rows = [window.frame.preceding + window.frame.following, 1] | max if window.frame.type == 'rows' else none -%}
   {%- set min_rows = joinery.read_min_part_rows() -%}

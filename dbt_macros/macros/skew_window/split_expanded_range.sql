@@ -1,6 +1,6 @@
-{# Step 3 for RANGE: the boundaries alone say which parts have frames that may reach a row: part i holds values above q_i, so its
-   frames start above q_i - below. An offset that overflows (b - below > b, or NULL) counts as reached: a copy too many is
-   harmless, one too few is not. #}
+{# Step 3 for RANGE: the boundaries alone say which parts have frames that may reach a row. Part i holds values above q_i, so its frames
+   start above q_i - below. If an offset overflows (b - below > b, or NULL), the part counts as reached: one copy too many is harmless,
+   one too few is not. #}
 {% macro split_expanded_range(window, boundaries) %}
   {%- set value = joinery.quoted(window.order[0].column) -%}
   {%- set asc = window.order[0].direction == 'asc' -%}

@@ -1,6 +1,6 @@
-{# Step 3 for ROWS: the last rows of each part are copied to all later parts, as many as the frame reaches; of a part smaller than the
-   frame all of them. That needs no count of other parts, which would have to read the relation, and agree with it, once more.
-   `up` is towards higher order values: what PRECEDING needs under ASC, and FOLLOWING under DESC. #}
+{# Step 3 for ROWS: the last rows of each part are copied to all later parts, as many as the frame reaches. A part smaller than the frame
+   is copied whole. Rows of other parts need not be counted; that count would read the relation once more, and would have to agree with
+   it. The number of rows to copy towards higher order values is `up`: PRECEDING under ASC, FOLLOWING under DESC. #}
 {% macro split_expanded_rows(window, boundaries) %}
   {%- set asc = window.order[0].direction == 'asc' -%}
   {%- set up = window.frame.preceding if asc else window.frame.following -%}

@@ -1,4 +1,4 @@
-{# Quantiles computed in the query, where no nightly job has left any. #}
+{# Quantiles computed in the query, if the nightly job has stored none. #}
 {% macro split_inline_quantiles(window) %}
   {%- set shares = [] -%}
   {%- for i in range(1, window.parts) -%}{%- do shares.append(i / window.parts) -%}{%- endfor -%}

@@ -1,4 +1,4 @@
-{# Quantiles from the distribution table. first(), because a foreign table may hold a key twice, which must not double rows. #}
+{# Quantiles from the distribution table. A foreign table may hold a key twice; first() keeps it from doubling rows. #}
 {% macro split_stored_quantiles(window, boundaries) -%}
 select {{ joinery.split_keys(window) }}first(row_count) as row_count, first(quantiles) as quantiles
             from {{ boundaries }}

@@ -1,6 +1,6 @@
-{# Step 2: every row with its part (the number of boundaries strictly below its order value, so that ties stay together) and the
-   first and last part its key has. NULL order values are a part of their own at their end of the order. Types are compared
-   because a cast could put boundaries out of order, or match one row with two keys: other types mean no boundaries. #}
+{# Step 2: every row with its part, and the first and last part of its key. The part is the number of boundaries strictly below the row's
+   order value, so that ties stay together. NULL order values are a part of their own at their end of the order. Boundaries and keys of
+   other types are ignored: a cast could put boundaries out of order, or match one row with two keys. #}
 {% macro split_tagged(window, boundaries) %}
   {%- set value = joinery.column('t', window.order[0].column) -%}
   {%- set nulls_low = (window.order[0].direction == 'asc') == (window.order[0].nulls == 'first') -%}

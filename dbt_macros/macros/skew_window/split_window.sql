@@ -1,8 +1,8 @@
-{# The five steps for a skewed window: boundaries for each hot key (split_boundaries), PART_ID by broadcast join (split_tagged),
-   halo rows copied to the parts whose frames need them as EXPANDED_ROW (split_expanded_*), the window by keys and PART_ID, and
-   the copies dropped. A row's part is decided once, in one pass, and what a part needs is counted in the rows themselves:
-   boundaries that are stale, foreign or different on each evaluation change the balance, never a result. An expression may end in a
-   comment, which the line ends. #}
+{# A skewed window in five steps: (1) boundaries for each hot key (split_boundaries); (2) PART_ID by broadcast join (split_tagged); (3)
+   halo rows, copied as EXPANDED_ROW to the parts whose frames need them (split_expanded_*); (4) the window by keys and PART_ID; (5) the
+   copies dropped. One pass decides the part of each row, and counts the copies in the rows themselves. Boundaries that are stale, foreign
+   or different on each evaluation therefore change the balance, never a result. An expression may end in a comment, so a line break
+   follows it. #}
 {% macro split_window(window, boundaries) %}
   {%- set hidden = ['__joinery_q', '__joinery_part', '__joinery_first', '__joinery_last', '__joinery_part_id', '__joinery_expanded_row']
     + (['__joinery_up', '__joinery_down'] if window.frame.type == 'rows' else []) -%}

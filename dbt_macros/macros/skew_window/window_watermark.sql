@@ -1,5 +1,5 @@
-{# The time from which an incremental run computes a window, or none. Frames that look ahead begin to change before the first new row,
-   by as much as they do. #}
+{# The time from which an incremental run computes a window, or none. A frame that looks ahead changes before the first new row, so the
+   time is earlier by its FOLLOWING. #}
 {% macro window_watermark(window, lookback) %}
   {%- if lookback is none -%}{{ return(none) }}{%- endif -%}
   {%- if window.order[0].direction == 'desc' -%}

@@ -1,5 +1,5 @@
-{# The rows of a window from the watermark on, and before it those that their frames reach: under ROWS the last of each key, under RANGE
-   those within the offset. #}
+{# The rows of a window from the watermark on, and the older rows that their frames reach: under ROWS the last rows of each key, under
+   RANGE the rows within the offset. #}
 {% macro with_halo(window, watermark) %}
   {%- set time = window.order[0].column -%}
   {%- set reach = window.frame.preceding -%}

@@ -1,5 +1,5 @@
-{# All columns of a side but some. They are written out where they are known, as `* except` came with Spark 4.0.
-   `prefix` is the alias of the side with a dot. #}
+{# All columns of a side except the hidden ones. They are listed if they are known, as `* except` came with Spark 4.0. `prefix` is the
+   alias of the side with a dot. #}
 {% macro columns_except(known, hidden, prefix='') %}
   {%- set shown = [] -%}
   {%- for name in known if not joinery.has_name(hidden, name) -%}{%- do shown.append(prefix ~ joinery.quoted(name)) -%}{%- endfor -%}

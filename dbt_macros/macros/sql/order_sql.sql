@@ -1,4 +1,4 @@
-{# ORDER BY terms as SQL, NULLS spelled out; reversed turns the order round exactly. columns: SQL for each term's column. #}
+{# ORDER BY terms as SQL, with explicit NULLS. `reversed` gives the exact opposite order. columns: SQL for each term's column. #}
 {% macro order_sql(terms, columns, reversed=false) %}
   {%- set flip = {'asc': 'desc', 'desc': 'asc', 'first': 'last', 'last': 'first'} -%}
   {%- set parts = [] -%}

@@ -1,17 +1,17 @@
-{# True where two names are one column to the session, which is asked only where they differ in nothing but case. #}
+{# True if two names are the same column to the session. A query asks the session only if they differ in nothing but case. #}
 {% macro same_name(one, other) %}
   {%- if one == other or one | lower != other | lower -%}{{ return(one == other) }}{%- endif -%}
   {{ return(not joinery.is_case_sensitive()) }}
 {% endmacro %}
 
-{# True where a list of names has one that is the same. #}
+{# True if a list of names has one that is the same column. #}
 {% macro has_name(names, name) %}
   {%- for other in names if joinery.same_name(other, name) -%}{{ return(true) }}{%- endfor -%}
   {{ return(false) }}
 {% endmacro %}
 
-{# spark.sql.caseSensitive of the session, asked once per run; false while parsing, when nothing can be asked. By a query and not by SET, as
-   not every warehouse shows its settings: `A` is the column where it cannot be the lambda's `a`. #}
+{# spark.sql.caseSensitive of the session, asked once per run; false while parsing, when no query can run. A query asks, and not SET, as
+   not every warehouse shows its settings. If case matters, `A` is the column, as it cannot be the lambda's `a`. #}
 {% macro is_case_sensitive() %}
   {%- if not execute -%}{{ return(false) }}{%- endif -%}
   {%- set known = graph.get('joinery_case', {}) -%}

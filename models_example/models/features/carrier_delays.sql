@@ -1,5 +1,5 @@
-{# How the carrier has been doing, as of each flight: its last 10,000 flights, this one included.
-   Over the source itself: the nightly refresh has computed where to cut its large carriers (`distribution='auto'`). #}
+{# Delays of the carrier as of each flight: over its last 10,000 flights, this one included. The window reads the source itself, as the
+   nightly refresh has computed where to cut the source's large carriers (`distribution='auto'`). #}
 {{ joinery.skew_window(
     relation=source('flights', 'flights'),
     partition_by=['carrier'],

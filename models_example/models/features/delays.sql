@@ -1,4 +1,4 @@
-{# Each flight that left late, with the time that its passengers waited: from when it was due to when it left. #}
+{# Each flight that left late, with the interval in which its passengers waited: from the scheduled departure to the real one. #}
 select
     flight_id,
     carrier,

@@ -1,6 +1,6 @@
-{# What was known about each flight when it was due to leave, for a model that predicts delays: the weather, and how its plane's flight before
-   had gone. The problem it shows: features from several tables, each as of the same moment. A join on the latest rows would know the future,
-   and one join after the other would multiply rows. Incremental: a run computes the month of its newest flights anew. #}
+{# Features known when each flight was due to leave, for a model that predicts delays: the weather, and how late its plane's flight before
+   was. The problem it shows: features from several tables, each as of the same moment. A join on the latest rows would know the future,
+   and one join after the other would multiply rows. Incremental: a run computes the month of its newest flights again. #}
 {{ config(
     materialized='incremental',
     incremental_strategy='insert_overwrite',
@@ -31,7 +31,7 @@ with features as (
     ) }}
 )
 
-{# the flight before may have left after this one was due: nobody knew by how much it would be late #}
+{# the flight before may have left after this one was due: its delay was not known then #}
 select
     * except (previous_left_at, previous_departure_delay),
     if(previous_left_at <= departs_at, previous_left_at, null) as previous_left_at,

@@ -1,6 +1,6 @@
 {# How much of a late arrival did the next flight inherit? The flights of one manufacturer's planes, nine of 3,322, each with the flight that its
-   plane made next. The problem it shows: a selective join of two facts. Both have a row for each flight, so that neither is broadcast, and
-   Spark shuffles all of the second only to drop nearly all of it. A filter of the few flights drops those rows where they are read. #}
+   plane made next. The problem it shows: a selective join of two facts. Both have a row for each flight, so neither is broadcast, and
+   Spark shuffles all rows of the second only to drop nearly all of them. A filter of the few flights drops these rows in the scan. #}
 with earlier as (
     select
         flights.flight_id,

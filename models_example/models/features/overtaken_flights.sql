@@ -1,5 +1,5 @@
 {# Would another flight have been the better choice? A late flight is overtaken by one to the same destination that is due
-   to leave while it waits, and leaves before it. A window cannot count these: how far it would reach differs from flight
+   to leave while it waits, and leaves before it. A window cannot count these flights: its reach would differ from flight
    to flight, and a flight that is due in that time may itself leave later. #}
 with due_while_waiting as (
     {{ joinery.range_join(

@@ -1,5 +1,5 @@
-{# How punctual each airline was in each month, and how much of its delay its planes had brought with them. The problem it shows: none, any more.
-   A mart is ordinary SQL over features that are right, one row for each flight. #}
+{# Punctuality of each airline in each month, also for flights whose plane had left late before. It shows no problem: a mart is
+   ordinary SQL over features that are right, one row for each flight. #}
 select
     airlines.name as airline,
     features.departure_month,

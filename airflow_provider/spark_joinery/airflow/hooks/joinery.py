@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 DEFAULT_SCHEMA = "joinery"
 
-# a task looks after its process four times a second, a trigger may be away while its triggerer is replaced
+# a task looks after its process four times a second; a trigger may be away while its triggerer is replaced
 _ORPHAN_AFTER_S = 60.0
 _ORPHAN_AFTER_DEFERRED_S = 900.0
-# Spark itself gives up after a minute where nobody answers at a master's address
+# Spark itself gives up after a minute if no master answers
 _TEST_LIMIT_S = 90.0
 
 
@@ -41,8 +41,8 @@ class JoineryHook(BaseHook):
     Interact with Spark and Joinery's artifact store.
 
     Refreshes run in a process of their own, on the Spark that :attr:`target` describes. For other uses the hook is a
-    context manager: at its end the Spark session that it started is stopped, and with it the JVM, so that the next
-    task, or dbt, finds an embedded metastore unlocked.
+    context manager. At its end it stops the Spark session and the JVM that it started. The next task, or dbt, then
+    finds an embedded metastore unlocked.
 
     :param joinery_conn_id: connection of type ``joinery``
     :param store: directory of the artifact store, in place of the connection's
@@ -103,9 +103,9 @@ class JoineryHook(BaseHook):
     @property
     def target(self) -> SparkTarget:
         """
-        Where refreshes run.
+        The Spark that refreshes run on.
 
-        :return: made of the fields of the connection, over those of the Spark connection
+        :return: made of the connection's fields; the Spark connection fills in the ones that are empty
         :raises AirflowFailException: if a field cannot be used
         """
         spark = self.spark_connection or SparkConnection(master=DEFAULT_MASTER)
@@ -122,9 +122,9 @@ class JoineryHook(BaseHook):
     @property
     def run_dir(self) -> str | None:
         """
-        Directory in which workers, drivers and triggerer find the runs of each other.
+        Directory in which workers, drivers and triggerers find each other's runs.
 
-        :return: ``run_dir`` in extra; None without it, where only the worker's own processes have to
+        :return: ``run_dir`` in extra; None without it: a run can then only be found on its worker
         :raises AirflowFailException: if it is a relative path
         """
         return self._absolute("run_dir")
@@ -132,7 +132,7 @@ class JoineryHook(BaseHook):
     @property
     def pages(self) -> Pages | None:
         """
-        Where tasks leave their report and, if values may be seen there, the driver's log.
+        The place where tasks leave their report and, if it may show values, the driver's log.
 
         :return: ``report_dir``, ``report_url`` and ``report_values`` in extra; None without the first
         """
@@ -177,7 +177,7 @@ class JoineryHook(BaseHook):
         if isinstance(conf, str):  # forms of older Airflow versions hand objects over as text
             try:
                 conf = json.loads(conf)
-                mask_secret(conf)  # Airflow does so with objects only
+                mask_secret(conf)  # Airflow masks secrets only in objects
             except ValueError as error:
                 raise AirflowFailException(
                     f"connection '{self.joinery_conn_id}': \"conf\" is not JSON: {error}"
@@ -201,7 +201,7 @@ class JoineryHook(BaseHook):
         """
         Everything the connection says about Spark, as confs.
 
-        :return: the fields, and over them the field "Spark configuration"
+        :return: all fields; "Spark configuration" wins over the other ones
         :raises AirflowFailException: if a field cannot be used
         """
         fields = {"spark.remote" if self.master.startswith(CONNECT_SCHEME) else "spark.master": self.master}
@@ -215,9 +215,9 @@ class JoineryHook(BaseHook):
         """
         Start a process that refreshes artifacts.
 
-        :param requests: what to refresh; none to see only whether Spark and the store can be reached
-        :param full_refresh: read everything, also where nothing or little is new
-        :param stays: whether it goes on when this process has ended, while a trigger waits for it
+        :param requests: the artifacts to refresh; an empty list only checks that Spark and the store can be reached
+        :param full_refresh: read everything, even if little or nothing is new
+        :param stays: whether it goes on after this process has ended, while a trigger waits for it
         :return: the running application
         :raises spark_joinery.jobs.MetastoreLockedError: within 10 s, if another process holds the Derby metastore
         :raises AirflowException: within 10 s, if a standalone master or a Connect server does not answer
@@ -290,14 +290,14 @@ class JoineryHook(BaseHook):
         """
         Start Spark and open the store; the button "Test" of the connection form.
 
-        In a process of its own, unless this hook has a session already: the API server that asks must neither keep a
-        JVM nor the settings of its session.
+        Spark runs in a process of its own, unless this hook already has a session. The API server, which calls this,
+        must keep neither a JVM nor the settings of its session.
 
-        :return: whether it works, and what was found
+        :return: whether it works, and the versions found or the error
         """
         try:
             found = self._found_in_session() if self._spark else self._found_by_process()
-        except Exception as error:  # whatever it is, the form wants it as a text
+        except Exception as error:  # the form shows any error as a text
             return False, without_credentials(str(error))
         loaded = "loaded" if found.extension else "not loaded (the jobs do not need it; `joinery doctor` says why)"
         text = f"Spark {found.spark}, store {found.store}, Joinery extension {loaded}"
@@ -327,7 +327,7 @@ class JoineryHook(BaseHook):
 
     def _absolute(self, field: str, *, or_uri: bool = False) -> str | None:
         """
-        A directory of the connection, the same one wherever its processes were started.
+        A directory of the connection; it must not depend on the directory in which a process starts.
 
         :param field: key in extra
         :param or_uri: whether it may be on another file system
@@ -348,9 +348,9 @@ def _existing(conn_id: str, remedy: str) -> Connection:
     Find a connection.
 
     :param conn_id: its id
-    :param remedy: what else can be done than adding it
+    :param remedy: what the user can do instead of adding it
     :return: the connection
-    :raises AirflowFailException: if there is none, which no retry mends
+    :raises AirflowFailException: if there is none; a retry cannot help
     """
     try:
         return JoineryHook.get_connection(conn_id)
@@ -362,7 +362,7 @@ def _existing(conn_id: str, remedy: str) -> Connection:
 
 def _ensure_metastore_free(confs: Mapping[str, str]) -> None:
     """
-    Find out that an embedded metastore is in use before a JVM is started, which would take seconds to say so.
+    Fail at once if another process uses the embedded metastore: a JVM would take seconds to say so.
 
     :param confs: of the session to come
     :raises spark_joinery.jobs.MetastoreLockedError: if another process keeps it open
@@ -370,5 +370,5 @@ def _ensure_metastore_free(confs: Mapping[str, str]) -> None:
     try:
         from spark_joinery.jobs.session import ensure_metastore_of
     except ModuleNotFoundError:
-        return  # a worker without pyspark runs another installation of Spark, which finds out by itself
+        return  # without pyspark, the worker runs another installation of Spark, which checks this itself
     ensure_metastore_of(confs)

@@ -7,7 +7,7 @@ def jvm_runs() -> bool:
     """
     Look for a JVM in this process.
 
-    :return: whether pyspark has started one, for whomever
+    :return: whether pyspark has started one, for this hook or for other code
     """
     from pyspark import SparkContext
 
@@ -18,8 +18,8 @@ def end_jvm() -> None:
     """
     End the JVM of this process.
 
-    ``SparkSession.stop`` leaves it running, and with it the lock of the embedded metastore; pyspark has no public way.
-    Its launcher ends, and stops the application, when its standard input does.
+    ``SparkSession.stop`` leaves the JVM running, and so the embedded metastore locked. pyspark has no public way to end
+    it. The JVM's launcher ends, and stops the application, when its standard input is closed.
     """
     from pyspark import SparkContext
 

@@ -17,7 +17,7 @@ _TYPES = ("spark", "spark_connect")
 @dataclass(frozen=True)
 class SparkConnection:
     """
-    What a connection of type ``spark`` or ``spark_connect`` says.
+    The settings in a connection of type ``spark`` or ``spark_connect``.
 
     :param master: master or address of the Connect server
     :param deploy_mode: "client" or "cluster", if it says so
@@ -36,7 +36,7 @@ class SparkConnection:
         Read a connection as the official provider does.
 
         :param connection: the connection
-        :return: what it says
+        :return: its settings
         :raises AirflowFailException: if it is of another type or has no host
         """
         if connection.conn_type not in _TYPES:
@@ -67,7 +67,7 @@ def _remote(host: str, connection: Connection) -> str:
     fields = {"user_id": connection.login, "token": connection.password}
     if is_set(connection.extra_dejson.get("use_ssl")):
         fields["use_ssl"] = "true"
-    # Spark takes the address apart at "=" and ";", which a token may hold, and decodes what is left
+    # a token may hold "=" and ";": Spark splits the address there first, and then decodes the pieces
     parameters = ";".join(f"{key}={quote(value, safe='')}" for key, value in fields.items() if value)
     return f"{address}/;{parameters}" if parameters else address
 
@@ -76,7 +76,7 @@ def is_set(flag: object) -> bool:
     """
     Whether a flag in a connection's extra is set.
 
-    :param flag: true or false; as text, where the connection is written as a URI, in the words that people have for it
-    :return: False also without the flag
+    :param flag: true or false, or a text such as "yes" if the connection is written as a URI
+    :return: False if the flag is absent
     """
     return str(flag).strip().lower() in ("true", "t", "1", "yes", "y", "on")

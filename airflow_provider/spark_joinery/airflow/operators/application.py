@@ -1,4 +1,4 @@
-"""What all operators that refresh artifacts share: start Spark, wait or defer, make a result of it."""
+"""The base of all operators that refresh artifacts: start Spark, wait or defer, and return a result."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 Trouble = Literal["damaged", "skipped", "never used"]
 
-# a deferred task cannot show Spark's UI later, and a cluster may let Spark wait for long
+# a task waits so long for Spark before it defers, to show Spark's UI; a cluster may queue Spark for longer
 _SPARK_S = 30.0
-# Airflow's time-out of a deferred task does not end its Spark, so the trigger's comes first
+# Airflow's time-out of a deferred task would leave Spark running, so the trigger's time-out comes first
 _AFTER_TRIGGER = timedelta(minutes=1)
 
 
@@ -49,16 +49,16 @@ class ApplicationOperator(BaseOperator):
     Refresh artifacts in one Spark application; the base of all operators that do.
 
     Spark runs where the connection says: embedded, on a cluster by ``spark-submit``, or on a Spark Connect server. It
-    ends with the task, also if that is killed. A retry is safe: what was refreshed before is left as it is.
+    ends with the task, even if the task is killed. A retry is safe: artifacts that are up to date stay as they are.
 
-    :param full_refresh: build from the whole relation, also where reading what is new would do; so does a run whose
-        parameter ``full_refresh`` is true
+    :param full_refresh: build from the whole relation, even if reading the new rows would do; the parameter
+        ``full_refresh`` of the run has the same effect
     :param joinery_conn_id: connection of type ``joinery`` with Spark master and artifact store
     :param store: directory of the artifact store, in place of the connection's (templated)
     :param schema: schema in which distributions are registered, in place of the connection's (templated)
     :param deferrable: free the worker's slot while Spark works; needs ``run_dir`` in the connection
-    :param fail_on: fail the task when an artifact was found "damaged" (it is built anew), was "skipped", or is
-        "never used", as no query can use it; default: the log and the report say so
+    :param fail_on: fail the task when an artifact was found "damaged" (the refresh repairs it), was "skipped", or is
+        "never used" (no query can use it); default: only the log and the report say so
     """
 
     template_fields: Sequence[str] = ("store", "schema")
@@ -94,16 +94,16 @@ class ApplicationOperator(BaseOperator):
     @abstractmethod
     def requests(self) -> list[ArtifactRequest]:
         """
-        What to refresh.
+        The artifacts to refresh.
 
-        :return: the requests, templates filled in where they are already rendered
+        :return: the requests; templates in them are rendered once the task runs
         :raises AirflowException: if an argument cannot be used; the message names it
         """
 
     @abstractmethod
     def outcome(self, results: list[dict[str, Any]], context: Context) -> Any:
         """
-        Make the task's result of those of the artifacts.
+        Make the task's result from the results of its artifacts.
 
         :param results: the fields of a :class:`spark_joinery.jobs.RefreshResult` for each artifact
         :param context: of the task instance
@@ -125,7 +125,7 @@ class ApplicationOperator(BaseOperator):
         self._outcomes.clear()
         requests = self.requests()
         if not requests:
-            # no Spark is needed to find nothing
+            # Spark is not needed if there is nothing to refresh
             return self.outcome([], context)
         hook = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema)
         stays = self.deferrable and hook.run_dir is not None
@@ -146,7 +146,7 @@ class ApplicationOperator(BaseOperator):
                 progress = application.wait(lambda started: self._show_ui(started, context), self._log_result)
         except BaseException as error:  # a time-out of Airflow's is no Exception
             application.cancel()
-            if not isinstance(error, AirflowException):  # whose message has it
+            if not isinstance(error, AirflowException):  # its message has the log already
                 self.log.error("The end of Spark's log:\n%s", _log_of(application.folder))
             self._close(application.folder, context)
             raise
@@ -162,7 +162,7 @@ class ApplicationOperator(BaseOperator):
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
         """
-        Go on where the trigger has found that the batch has ended.
+        Finish the task after the trigger has found that the batch has ended.
 
         :param context: of the task instance
         :param event: of :class:`~spark_joinery.airflow.triggers.refresh.RefreshTrigger`
@@ -178,7 +178,7 @@ class ApplicationOperator(BaseOperator):
         try:
             progress = folder.progress()
         except OSError as error:
-            # the worker that goes on need not be the one that began
+            # this may be another worker than the one that started the task
             raise AirflowException(
                 f"{folder.path} cannot be read by this worker ({refusal(error)}): {SHARED}"
             ) from error
@@ -192,9 +192,9 @@ class ApplicationOperator(BaseOperator):
             self._application.cancel()
 
     def _ended(self, progress: Progress, folder: BatchFolder, context: Context) -> Any:
-        """Make the task's result, and delete the batch's folder: of what failed, its log is in the task's."""
+        """Make the task's result, and delete the batch's folder; a failed task logs the end of the driver's log."""
         try:
-            # those of the start: the manifest may be another one by now, as dbt writes it whenever it runs
+            # the requests of the start: dbt may have written another manifest since
             self._outcomes[:] = zip(folder.requests(), progress.results, strict=False)
             count(progress.results, self.dag_id, self.task_id)
             if progress.report_error:
@@ -216,27 +216,27 @@ class ApplicationOperator(BaseOperator):
             self._close(folder, context)
 
     def _close(self, folder: BatchFolder, context: Context) -> None:
-        """Keep what people may read of a batch that has ended, and delete its folder."""
+        """Keep the pages of a batch that has ended, and delete its folder."""
         try:
             self._keep_pages(folder, context)
         finally:
             folder.remove()
 
     def _show_ui(self, progress: Progress, context: Context) -> None:
-        """Let the link lead to Spark's UI as long as that is there."""
+        """Let the link lead to Spark's UI while Spark runs."""
         if progress.ui:
             self._link({SparkUILink().name: progress.ui}, context)
 
     def _keep_pages(self, folder: BatchFolder, context: Context) -> None:
-        """Let the links lead to the report and the driver's log, which the folder takes along otherwise."""
-        # Spark has ended, and its port may be another application's next
+        """Copy the report and the driver's log out of the folder, and let the links lead to the copies."""
+        # Spark has ended, and another application may get its port
         self._link({SparkUILink().name: ""}, context)
         if "ti" not in context:
             return
         try:
             pages = JoineryHook(self.joinery_conn_id, store=self.store, schema=self.schema).pages
         except AirflowException as error:
-            # somebody has changed the connection meanwhile, which must not hide what became of the refresh
+            # the connection has changed meanwhile, which must not hide the result of the refresh
             self.log.warning("There are no links: %s", error)
             return
         if pages:
@@ -250,7 +250,7 @@ class ApplicationOperator(BaseOperator):
                     context["ti"].xcom_push(key=link.xcom_key, value=addresses[link.name])
 
     def _checked_outcome(self, results: list[dict[str, Any]], context: Context) -> Any:
-        """Make the task's result, and fail if an artifact is in a state that somebody has to look at."""
+        """Make the task's result, and fail if an artifact is in a state that `fail_on` names."""
         found = [(result, trouble) for result in results for trouble in troubles(result) if trouble in self.fail_on]
         if not found:
             return self.outcome(results, context)
@@ -259,15 +259,15 @@ class ApplicationOperator(BaseOperator):
         try:
             self.outcome(results, context)
         except AirflowSkipException:
-            pass  # what was skipped is what somebody wants to look at
+            pass  # `fail_on` wins over the skip
         except AirflowException as error:
-            # others have failed, for which a retry may be worth it
+            # other artifacts have failed, and a retry may help them
             raise type(error)(f"{error}\n{text}") from None
         raise AirflowFailException(text)
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage[Any, Any]:
         """
-        Tell OpenLineage what was read and written; its provider asks when the task has ended, well or not.
+        Name inputs and outputs for OpenLineage; its provider asks after the task has ended, also if it failed.
 
         :param task_instance: which instance of the task
         :return: relations with their rows, and artifacts with their entries
@@ -283,7 +283,7 @@ class ApplicationOperator(BaseOperator):
         return OperatorLineage(inputs=inputs_of(done, hook.spark_confs()), outputs=outputs_of(done, hook.store))
 
     def _describe_events(self, context: Context) -> None:
-        """Say in the events of the outlets what became of each artifact."""
+        """Put the result of each artifact into the event of its outlet."""
         events = context.get("outlet_events")
         outlets = {outlet.name: outlet for outlet in self.outlets if isinstance(outlet, Asset)}
         if events is None or not outlets:
@@ -318,10 +318,10 @@ def summary(result: dict[str, Any]) -> str:
 
 def troubles(result: Mapping[str, Any]) -> list[Trouble]:
     """
-    Say what is wrong with an artifact, though its refresh did not fail.
+    Find the reasons to look at an artifact whose refresh did not fail.
 
     :param result: the fields of a :class:`spark_joinery.jobs.RefreshResult`
-    :return: what ``fail_on`` may ask for
+    :return: values that ``fail_on`` may name
     """
     found: dict[Trouble, bool] = {
         "damaged": result["was_damaged"],

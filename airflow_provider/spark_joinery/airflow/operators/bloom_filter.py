@@ -17,7 +17,8 @@ class BloomFilterOperator(RefreshOperator):
         :func:`spark_joinery.airflow.dags.joinery_refresh_dag` creates these tasks from a dbt manifest.
 
     :param keys: join key columns, all in one filter (templated)
-    :param where: Spark SQL predicate: only these rows enter the filter; queries that have it use the filter (templated)
+    :param where: Spark SQL predicate: only its rows enter the filter, and queries that have it use the filter
+        (templated)
     :param fpp: probability of a false positive, between 0 and 1
     :param kwargs: ``relation`` and the other arguments of
         :class:`~spark_joinery.airflow.operators.refresh.RefreshOperator`
@@ -44,9 +45,9 @@ class BloomFilterOperator(RefreshOperator):
 
     def spec(self) -> BloomFilterSpec:
         """
-        What to compute.
+        Make the specification of the artifact.
 
         :return: the specification, from the operator's arguments
-        :raises pydantic.ValidationError: if they do not make one
+        :raises pydantic.ValidationError: if the arguments do not make one
         """
         return BloomFilterSpec.model_validate({"keys": as_list(self.keys), "where": self.where, "fpp": self.fpp})

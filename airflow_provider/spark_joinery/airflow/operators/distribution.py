@@ -49,10 +49,10 @@ class SkewDistributionOperator(RefreshOperator):
 
     def spec(self) -> DistributionSpec:
         """
-        What to compute.
+        Make the specification of the artifact.
 
         :return: the specification, from the operator's arguments
-        :raises pydantic.ValidationError: if they do not make one
+        :raises pydantic.ValidationError: if the arguments do not make one
         """
         limits = {"min_rows": self.hot_min_rows, "min_share": self.hot_min_share}
         return DistributionSpec.model_validate(

@@ -1,4 +1,4 @@
-"""Refresh of all, or some, of what a dbt project declares."""
+"""Refresh of the artifacts that a dbt project declares, or of some of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 class JoineryRefreshOperator(ApplicationOperator):
     """
-    Refresh what a dbt manifest declares under ``meta.joinery``, or a selection of it, in one Spark application.
+    Refresh the artifacts that a dbt manifest declares under ``meta.joinery``, or some, in one Spark application.
 
-    The manifest is read when the task runs. One artifact that fails does not stop the others: the task fails when all
-    were tried, and its retry finds those that succeeded up to date. Relations that do not exist yet are passed over.
+    The manifest is read when the task runs. An artifact that fails does not stop the others: the task fails after all
+    were tried. A retry finds the successful ones up to date. Relations that do not exist yet are skipped.
 
     .. seealso::
         :func:`spark_joinery.airflow.dags.joinery_refresh_dag` creates these tasks around ``dbt build``.
@@ -32,7 +32,7 @@ class JoineryRefreshOperator(ApplicationOperator):
     :param manifest: path or URI of dbt's ``manifest.json`` (templated)
     :param select: dbt unique ids, relation identities or plain names; default: all relations (templated)
     :param kinds: kinds of artifact; default: all
-    :param stage: "before_models" for sources only, "after_models" for what dbt builds only; default: both
+    :param stage: "before_models" for sources only, "after_models" for relations that dbt builds; default: both
     :param kwargs: the arguments of :class:`~spark_joinery.airflow.operators.application.ApplicationOperator`
     :raises AirflowFailException: while the DAG is parsed, if ``kinds`` or ``stage`` cannot be used
     """
@@ -61,7 +61,7 @@ class JoineryRefreshOperator(ApplicationOperator):
 
     def requests(self) -> list[ArtifactRequest]:
         """
-        What to refresh.
+        The artifacts to refresh.
 
         :return: the requests of the manifest as it is now
         :raises AirflowException: if the manifest cannot be read now
@@ -73,7 +73,7 @@ class JoineryRefreshOperator(ApplicationOperator):
         return requests
 
     def _name_what_is_gone(self, requests: list[ArtifactRequest]) -> None:
-        """Say which outlets of a task of the nightly DAG are not refreshed, though there will be events of them."""
+        """Warn of outlets that the manifest no longer declares: they get events, but are not refreshed."""
         outlets = {outlet.name for outlet in self.outlets if isinstance(outlet, Asset) and outlet.group == SCHEME}
         if gone := outlets - {artifact_asset(request).name for request in requests}:
             self.log.warning(
@@ -90,7 +90,7 @@ class JoineryRefreshOperator(ApplicationOperator):
         :param context: of the task instance
         :return: the fields of :class:`spark_joinery.jobs.RefreshResult` for each artifact
         :raises AirflowSkipException: if none of the relations exists yet
-        :raises AirflowFailException: if artifacts failed, and trying again can help with none of them
+        :raises AirflowFailException: if artifacts failed, and a retry can help none of them
         :raises AirflowException: if artifacts failed
         """
         failed = [result for result in results if result["status"] == "failed"]

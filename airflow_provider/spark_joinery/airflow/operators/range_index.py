@@ -16,8 +16,8 @@ class RangeIndexOperator(RefreshOperator):
     .. seealso::
         :func:`spark_joinery.airflow.dags.joinery_refresh_dag` creates these tasks from a dbt manifest.
 
-    :param start: lower bound of the interval; with ``end`` (templated)
-    :param end: upper bound of the interval; with ``start`` (templated)
+    :param start: lower bound of the interval, together with ``end`` (templated)
+    :param end: upper bound of the interval, together with ``start`` (templated)
     :param point: column of points, in place of ``start`` and ``end`` (templated)
     :param columns: further columns that queries read from the index (templated)
     :param kwargs: ``relation`` and the other arguments of
@@ -46,10 +46,10 @@ class RangeIndexOperator(RefreshOperator):
 
     def spec(self) -> RangeIndexSpec:
         """
-        What to compute.
+        Make the specification of the artifact.
 
         :return: the specification, from the operator's arguments
-        :raises pydantic.ValidationError: if they do not make one
+        :raises pydantic.ValidationError: if the arguments do not make one
         """
         return RangeIndexSpec.model_validate(
             {"start": self.start, "end": self.end, "point": self.point, "columns": as_list(self.columns)}

@@ -1,4 +1,4 @@
-"""What the operators of all kinds of artifact share."""
+"""The base of the operators that refresh one artifact."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 class RefreshOperator(ApplicationOperator):
     """
-    Refresh one artifact of one relation; the base of an operator for each kind.
+    Refresh one artifact of one relation; each kind of artifact has a subclass.
 
-    An artifact whose source did not change is left as it is, and the task succeeds; a relation that does not exist yet
-    skips the task.
+    If the source did not change, the artifact stays as it is, and the task succeeds. If the relation does not exist
+    yet, the task is skipped.
 
     :param relation: name of the table as in SQL, ``[catalog.]schema.table`` (templated)
     :param kwargs: the arguments of :class:`~spark_joinery.airflow.operators.application.ApplicationOperator`
@@ -39,17 +39,17 @@ class RefreshOperator(ApplicationOperator):
     @abstractmethod
     def spec(self) -> Spec:
         """
-        What to compute.
+        Make the specification of the artifact.
 
         :return: the specification, from the operator's arguments
-        :raises pydantic.ValidationError: if they do not make one
+        :raises pydantic.ValidationError: if the arguments do not make one
         """
 
     def request(self) -> ArtifactRequest:
         """
-        What the job is asked to do.
+        Make the request to the job.
 
-        :return: the request, templates filled in where they are already rendered
+        :return: the request; templates in it are rendered once the task runs
         :raises AirflowFailException: if an argument cannot be used; the message names it
         """
         if not isinstance(self.relation, str):
@@ -63,7 +63,7 @@ class RefreshOperator(ApplicationOperator):
 
     def check_arguments(self) -> None:
         """
-        Refuse what cannot be used while the DAG is parsed; values known only to a run are left to it.
+        Refuse unusable arguments while the DAG is parsed; the run checks the values that only it knows.
 
         Called at the end of each operator's ``__init__``.
 
@@ -80,7 +80,7 @@ class RefreshOperator(ApplicationOperator):
 
     def requests(self) -> list[ArtifactRequest]:
         """
-        What to refresh.
+        The artifact to refresh.
 
         :return: the one request
         :raises AirflowFailException: if an argument cannot be used; the message names it
@@ -111,11 +111,10 @@ class RefreshOperator(ApplicationOperator):
 
 def as_list(value: Sequence[str]) -> list[str]:
     """
-    Take column names as a DAG file may write them.
+    Make a list of the column names that a DAG file gives.
 
-    :param value: a list, a tuple, or what a mapped task returned, which is neither; a text is no sequence of columns,
-        and is left for the specification to refuse
-    :return: a list
+    :param value: a list, a tuple, or the result of a mapped task, which is neither
+    :return: a list; a text is returned as it is, so that the specification refuses it
     """
     is_listing = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
     return list(value) if is_listing else value  # type: ignore[return-value]
@@ -126,7 +125,7 @@ def _problems(error: ValidationError, skip_late: bool = False) -> list[str]:
     Name the arguments that do not make a specification.
 
     :param error: from the specification
-    :param skip_late: leave out those that a template may still mend
+    :param skip_late: leave out arguments whose values only a run knows
     :return: one text per problem
     """
     found = []

@@ -25,8 +25,8 @@ class ArtifactFreshnessSensor(BaseSensorOperator):
     """
     Wait until artifacts that a dbt manifest declares are in the store, undamaged, usable and young enough.
 
-    The store is read without Spark: where pyarrow reaches it with the worker's own credentials. Whether files of the
-    source are new since is not looked at, as only Spark can tell.
+    The sensor reads the store with pyarrow and the worker's own credentials, without Spark. It does not check whether
+    the source has new files since, as only Spark can tell.
 
     :param manifest: path or URI of dbt's ``manifest.json`` (templated)
     :param select: dbt unique ids, relation identities or plain names; default: all relations (templated)
@@ -88,7 +88,7 @@ class ArtifactFreshnessSensor(BaseSensorOperator):
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> None:
         """
-        Go on where the trigger has ended.
+        Finish the task after the trigger has ended.
 
         :param context: of the task instance
         :param event: of :class:`~spark_joinery.airflow.triggers.freshness.FreshnessTrigger`
@@ -117,7 +117,7 @@ class ArtifactFreshnessSensor(BaseSensorOperator):
 
     def keys(self) -> list[ArtifactKey]:
         """
-        What to wait for.
+        The artifacts to wait for.
 
         :return: the places of the selected artifacts
         :raises AirflowException: if the manifest cannot be read now

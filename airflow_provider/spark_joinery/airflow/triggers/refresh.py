@@ -19,7 +19,7 @@ class RefreshTrigger(BaseTrigger):
     """
     Wait until a batch has ended, and end it if its task is killed, or its time is over.
 
-    Airflow's own time-out of a deferred task tells neither the trigger nor the operator.
+    Airflow's own time-out of a deferred task notifies neither the trigger nor the operator.
 
     :param folder: of the batch, in a directory that the triggerer shares with the driver
     :param poll_interval: seconds between looks
@@ -56,7 +56,7 @@ class RefreshTrigger(BaseTrigger):
         """
         Look until the batch has ended.
 
-        :return: one event: ``folder``, and ``problem``, a text if the batch is lost or was ended, as its time was over
+        :return: one event: ``folder``, and ``problem``: None, or a text if the batch is lost or ran out of time
         """
         folder = BatchFolder(Path(self.folder))
         heartbeat, seen_at = -1.0, time.monotonic()
@@ -69,7 +69,7 @@ class RefreshTrigger(BaseTrigger):
             if has_ended:
                 yield self._event(None)
                 return
-            # the time of a change, not of the file: clocks of two machines differ
+            # measured by this process's clock, not by the file's time: clocks of two machines differ
             if latest != heartbeat:
                 heartbeat, seen_at = latest, time.monotonic()
             elif time.monotonic() - seen_at > self.lost_after:
@@ -81,7 +81,7 @@ class RefreshTrigger(BaseTrigger):
             await asyncio.sleep(self.poll_interval)
 
     async def on_kill(self) -> None:
-        """End the batch: somebody has marked its task as failed or successful, or cleared it."""
+        """End the batch, as a user has marked its task as failed or successful, or cleared it."""
         self.log.info("The task was ended by a user, and its batch with it")
         await asyncio.to_thread(BatchFolder(Path(self.folder)).cancel)
 
@@ -96,14 +96,14 @@ SHARED = "'run_dir' of the Joinery connection has to be a directory that workers
 
 
 def _look(folder: BatchFolder) -> tuple[float, bool]:
-    """When the batch has last shown that it is alive, and whether it has ended."""
+    """The time of the last heartbeat, and whether the batch has ended."""
     folder.look_after()
     return folder.last_heartbeat(), folder.progress().has_ended
 
 
 def _end(folder: BatchFolder) -> str:
-    """Ask a batch whose time is over to end, and see that it does, so that a retry does not run beside it."""
-    # where the disk refuses, the operator tries once more
+    """Cancel a batch whose time is over, and wait for its end, so that a retry does not run at the same time."""
+    # if the disk refuses, the operator tries once more
     with contextlib.suppress(OSError):
         folder.cancel()
         given_up_at = time.monotonic() + _CANCEL_S

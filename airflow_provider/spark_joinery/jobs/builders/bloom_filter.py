@@ -6,8 +6,8 @@ Filters, 2007; Parquet's filters have the same shape). All bits come straight fr
 
     block = ((hash >>> 40) * blocks) >>> 24        bit of word j = (hash >>> 5j) & 31
 
-A block is a `bit_or` over its keys, and so is the union of two filters: what grows with the data spills, and nothing
-but Parquet is ever written or read.
+A block is the `bit_or` of its keys, and the union of two filters is the `bit_or` of their blocks. Spark can spill
+everything that grows with the data, and only Parquet is written or read.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from spark_joinery.store import ArtifactVersion, PendingVersion
 
 WORDS = ("w0", "w1", "w2", "w3")
 _MAX_BLOCKS = 1 << 24
-# 16 KB cost nothing to keep and to send, and of few keys they let hardly any other through, whatever was asked for.
+# The minimum, 16 KB, costs nothing to keep and to send. Filters with few keys then have hardly any false positives.
 _MIN_BLOCKS = 512
-# Room for tomorrow's keys: a filter that holds more than it was sized for lets more through.
+# Room for tomorrow's keys: a filter with more keys than it was sized for has more false positives.
 _GROWTH = 1.25
-# A filter that grew is as good as asked for until it lets so many times more through.
+# A filter that grew is built again once it has more than this many times the false positives that were asked for.
 _MAX_FPP_DRIFT = 1.5
 
 
@@ -47,19 +47,19 @@ def build_bloom_filter(
     Args:
         frame: The relation; with `base`, its new rows.
         spec: Keys, predicate and false-positive probability.
-        relation: What to call the relation in errors.
-        target: Where to write.
+        relation: Name of the relation in errors.
+        target: The version to write.
         base: A version to add the rows to.
 
     Returns:
-        Counts, and the fields of a reader: `blocks`, `hash`, `key_types`, `capacity`, `expected_fpp`; and
-        `filled_blocks` and `set_bits`, by which it proves that it has all of the filter.
+        Counts, and the fields that a reader needs: `blocks`, `hash`, `key_types`, `capacity`, `expected_fpp`. A reader
+        proves with `filled_blocks` and `set_bits` that it has the whole filter.
 
     Raises:
         ColumnMissingError: If the relation lacks a column.
         ColumnUnusableError: If a key cannot be hashed, or the predicate is not one.
         DriftError: If `base` would hold too many keys, or has lost some.
-        LostRowsError: If not all that was written can be read.
+        LostRowsError: If some of the written rows cannot be read.
 
     Example:
         >>> build_bloom_filter(spark.table("raw.planes"), BloomFilterSpec(keys=["tailnum"]), "raw.planes", pending).keys
@@ -79,7 +79,7 @@ def build_bloom_filter(
     for key in keys:
         not_null = not_null & column(key).isNotNull()
     before = base.description if base else None
-    # NULL where no key takes part, which the sketch leaves out
+    # NULL for rows with a NULL in the key, or outside the predicate; the sketch leaves them out
     h = F.when(not_null, F.xxhash64(*hashed))
     if spec.where:
         h = F.when(_predicate(frame, spec.where, relation), h)
@@ -135,9 +135,10 @@ def build_bloom_filter(
 
 
 def expected_fpp(keys_per_block: float) -> float:
-    """How likely a key that is not in a filter passes it.
+    """The probability that a key that is not in a filter passes it.
 
-    The keys of a block follow Poisson's distribution; with i of them, each of the eight bits is set with 1 - (31/32)^i.
+    The keys of a block follow Poisson's distribution. Each of the eight bits is set by i keys with the probability
+    1 - (31/32)^i.
 
     Args:
         keys_per_block: Average number of keys in a block.
@@ -160,7 +161,7 @@ def expected_fpp(keys_per_block: float) -> float:
 
 
 def keys_per_block(fpp: float) -> float:
-    """The largest average number of keys in a block that keeps a filter's promise.
+    """The largest average number of keys in a block with which a filter keeps its false-positive probability.
 
     Args:
         fpp: False-positive probability.
@@ -204,11 +205,11 @@ def _predicate(frame: DataFrame, where: str, relation: str) -> Column:
 
 
 def _problem_with_rows_alone(frame: DataFrame, where: str) -> str | None:
-    """Why a predicate that Spark accepts is none of a row's own values, or not the one that is meant; None if it is.
+    """The reason why an accepted predicate reads more than the row, or is incomplete; None if there is none.
 
-    Spark's analyzer is asked, over Spark Connect too: it allows no name in parentheses, and no subquery in a lambda.
+    Asks Spark's analyzer, also over Spark Connect. It allows no alias in parentheses, and no subquery in a lambda.
     """
-    # on a line of its own, as the predicate may end in a comment
+    # with the parenthesis on a line of its own, as the predicate may end in a comment
     try:
         frame.where(f"({where}\n)").schema  # noqa: B018
     except ParseException:
@@ -216,7 +217,7 @@ def _problem_with_rows_alone(frame: DataFrame, where: str) -> str | None:
     try:
         frame.where(f"exists(array(1), __joinery_row -> ({where}\n))").schema  # noqa: B018
     except AnalysisException as error:
-        # what else a lambda may not hold, such as a function in Python, does no harm here
+        # other things that a lambda may not hold, such as a Python function, do no harm here
         if error.getCondition() == "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.HIGHER_ORDER_FUNCTION":
             return "asks another relation, by a subquery, which may change while this one stays"
     return None

@@ -1,4 +1,4 @@
-"""What the builders of all kinds have in common."""
+"""Errors, results and column names that the builders of all kinds share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from spark_joinery.errors import JoineryError
 from spark_joinery.metadata import Spec
 
-# Of the specifications of all kinds, what names columns.
+# Fields that name columns, in the specifications of all kinds.
 _NAMES_COLUMNS = ("partition_by", "order_by", "keys", "start", "end", "point", "columns")
 
 
@@ -25,7 +25,7 @@ class ColumnUnusableError(JoineryError):
 
 
 class DriftError(Exception):
-    """The former version has become a bad start: all rows must be read. The message is the reason."""
+    """Rows cannot be added to the former version: all rows must be read. The message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Built:
 
 
 def resolve(frame: DataFrame, wanted: list[str], relation: str) -> list[str]:
-    """Find columns as the session does, with or without regard to case.
+    """Find columns by name, case-sensitive or not, as the session is.
 
     Args:
         frame: The relation.
         wanted: Names of columns.
-        relation: What to call the relation in errors.
+        relation: Name of the relation in errors.
 
     Returns:
         The relation's own spelling of each.
@@ -70,15 +70,15 @@ def resolve(frame: DataFrame, wanted: list[str], relation: str) -> list[str]:
 
 
 def spelled(frame: DataFrame, spec: Spec, relation: str) -> Spec:
-    """Write a specification with the names that the relation has for its columns.
+    """Spell the columns of a specification as the relation does.
 
     Args:
         frame: The relation.
         spec: The specification, as declared.
-        relation: What to call the relation in errors.
+        relation: Name of the relation in errors.
 
     Returns:
-        The specification as a version holds it: the jar compares its names with those of the source, letter by letter.
+        The specification to store with a version. The jar compares its names with the source's letter by letter.
 
     Raises:
         ColumnMissingError: If the relation lacks a column.
@@ -99,5 +99,5 @@ def columns_of(spec: Mapping[str, Any]) -> dict[str, str | list[str]]:
 
 
 def column(name: str) -> Column:
-    """A column by its name, whatever characters are in it."""
+    """A column by its name, which may have any characters."""
     return F.col("`" + name.replace("`", "``") + "`")

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 _LG_K = 14
 # 1.04 / sqrt(2^14)
 RELATIVE_ERROR = 0.0082
-# Under this name `version.json` holds the sketch, at most 22 kB of base64.
+# The field of `version.json` that holds the sketch, at most 22 kB of base64.
 FIELD = "distinct_sketch"
 
 

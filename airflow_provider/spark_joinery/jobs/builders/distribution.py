@@ -33,20 +33,24 @@ def build_distribution(
 ) -> Built:
     """Write a distribution.
 
-    One row per key, of all keys where there are up to 10,000 of them, else of those that have at least a quarter of a
-    hot key's rows: the keys with their own names and types, `row_count BIGINT` and `is_hot BOOLEAN`, both exact,
-    `quantiles`, an array of the order column's type, NULL unless hot, `null_count BIGINT`, the rows with a NULL order
-    value, and `rank_error DOUBLE`, by how much the rank of a quantile is off at most, as a share of the key's rows.
+    The table has one row per key. It has all keys if there are up to 10,000 of them, or if the quantiles are exact.
+    Otherwise it leaves out keys with less than about a quarter of a hot key's rows. Its columns are:
 
-    Numbers, dates and timestamps have quantiles from sketches, with an error; other types, and keys that are hot by the
-    thousand, have exact ones, which take a sort.
+    - the keys, with their own names and types
+    - `row_count BIGINT` and `is_hot BOOLEAN`, both exact
+    - `quantiles`, an array of the order column's type; NULL unless the key is hot
+    - `null_count BIGINT`, the number of rows with a NULL order value
+    - `rank_error DOUBLE`, the maximum error of a quantile's rank, as a share of the key's rows
+
+    Since Spark 4.1, quantiles of numbers, dates and timestamps come from sketches and have an error. Quantiles of other
+    types, or of thousands of hot keys, are exact, which takes a sort.
 
     Args:
         frame: The relation; with `base`, its new rows.
-        spec: What to compute.
-        relation: What to call the relation in errors.
-        target: Where to write.
-        filesystem: Where `target` lies.
+        spec: The distribution to compute.
+        relation: Name of the relation in errors.
+        target: The version to write.
+        filesystem: File system of `target`.
         base: A version to add the rows to.
 
     Returns:
@@ -80,7 +84,7 @@ def build_distribution(
     if base:
         raise DriftError(_EXACT)
     with exact_distribution(source, keys, spec) as distribution:
-        # all at once: renamed one after another, a key that is called key0 would meet the one that still is
+        # renamed all at once: one after another, a key column named key0 would clash with the alias key0
         renamed = (F.col(name).alias(named.get(name, name)) for name in distribution.table.columns)
         distribution.table.select(*renamed).write.parquet(target.data_path)
     return Built(
@@ -109,7 +113,7 @@ def _check_names(keys: list[str], relation: str) -> None:
 
 
 def _check_types(source: DataFrame, names: list[str], relation: str) -> None:
-    """Ask Spark's analyzer, which knows for sure what can be grouped and ordered."""
+    """Ask Spark's analyzer, which knows which types can be grouped and ordered."""
     for field, name in zip(source.schema.fields, names, strict=True):
         use = "ordered" if field.name == "value" else "grouped"
         try:

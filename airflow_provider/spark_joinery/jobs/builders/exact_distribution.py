@@ -1,7 +1,7 @@
-"""A skew distribution without any error: for what no sketch can hold, such as strings, or hot keys by the thousand.
+"""A skew distribution without any error, for data that sketches cannot hold: strings, or thousands of hot keys.
 
-Two passes over the key and order columns, the second one sorts. What grows with the data stays in Spark, which spills
-it; the driver only sees a few totals.
+It takes two passes over the key and order columns; the second one sorts. Data that grows with the relation stays in
+Spark, which can spill it. The driver only sees a few totals.
 """
 
 from __future__ import annotations
@@ -48,14 +48,15 @@ class Distribution:
 def exact_distribution(source: DataFrame, keys: list[str], spec: DistributionSpec) -> Iterator[Distribution]:
     """Compute a distribution.
 
-    The boundaries of a key with N values that are not NULL are, for i = 1 ... quantiles - 1, the smallest value that at
-    least i/quantiles of the N do not exceed, as in SQL's `percentile_disc`. Equal boundaries collapse into one, so
-    there may be fewer. Order and equality are Spark's: NaN is the greatest number.
+    The boundaries of a key are those of SQL's `percentile_disc`. Let N be the number of its values that are not NULL.
+    For each i = 1 ... quantiles - 1, the boundary is the smallest value that at least i/quantiles of the N do not
+    exceed. Equal boundaries collapse into one, so there may be fewer. Order and equality are Spark's: NaN is the
+    greatest number.
 
     Args:
         source: The keys, and the order column as `value`.
         keys: Names of the key columns.
-        spec: What to compute.
+        spec: The distribution to compute.
 
     Yields:
         The distribution, valid inside the `with` block, as it reads cached intermediate results.
@@ -83,7 +84,7 @@ def exact_distribution(source: DataFrame, keys: list[str], spec: DistributionSpe
             ranged = _ranged_values(source, small, keys).persist()
             quantiles = ranged
             joined = _join(counts, _boundaries(ranged, keys, spec.quantiles), keys, "left")
-            # a hot key all of whose order values are NULL has no boundaries: one part
+            # a hot key whose order values are all NULL has no boundaries, and is one part
             boundaries = F.when(is_hot, F.coalesce("quantiles", F.array().cast(array)))
         else:
             joined, boundaries = counts, F.lit(None).cast(array)
@@ -136,7 +137,7 @@ def _boundaries(ranged: DataFrame, keys: list[str], parts: int) -> DataFrame:
 
 
 def _boundaries_up_to(rank: Column, parts: int) -> Column:
-    """How many of the ranks ceil(i * total / parts), 0 < i < parts, are at most `rank`."""
+    """The number of ranks ceil(i * total / parts), 0 < i < parts, that are at most `rank`."""
     return F.least(F.call_function("div", rank * parts, F.col("total")), F.lit(parts - 1))
 
 

@@ -1,4 +1,4 @@
-"""Keys brought to a form in which equal ones hash alike."""
+"""Bring keys to a form in which equal keys hash alike."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_hashable(data_type: DataType) -> bool:
         data_type: Type of a key.
 
     Returns:
-        False for nested types, and for strings whose collation takes different ones for equal.
+        False for nested types, and for strings with a collation, which may make different strings equal.
     """
     collated = isinstance(data_type, StringType) and "collate" in data_type.simpleString().lower()
     return not collated and not data_type.simpleString().startswith(_UNHASHABLE)

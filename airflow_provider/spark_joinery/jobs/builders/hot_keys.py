@@ -1,4 +1,4 @@
-"""Which keys are hot."""
+"""Decide which keys are hot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hot_from(rows: int, hot: HotKeys | None) -> int:
 
     Args:
         rows: Rows of the relation.
-        hot: The limits, all of which a hot key passes; by default `DEFAULT_MIN_ROWS` and `DEFAULT_MIN_SHARE`.
+        hot: The limits, by default `DEFAULT_MIN_ROWS` and `DEFAULT_MIN_SHARE`. A hot key reaches all of them.
 
     Returns:
         A number of rows.

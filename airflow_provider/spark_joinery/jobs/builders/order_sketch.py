@@ -89,7 +89,7 @@ class OrderSketch:
 
     @property
     def rank_error(self) -> float:
-        """By how much the rank of a boundary is off at most, as a share of the key's rows; with 99 % confidence.
+        """The maximum error of a boundary's rank, as a share of the key's rows, with 99 % confidence.
 
         The constants are those of `KllHelper.getNormalizedRankError` in Apache DataSketches.
         """
@@ -104,7 +104,7 @@ class OrderSketch:
         return F.call_function(f"kll_sketch_get_n_{self.number}", sketch)
 
     def merge(self, one: Column, other: Column) -> Column:
-        """Combine two sketches, either of which may be NULL."""
+        """Combine two sketches. One or both may be NULL."""
         both = F.call_function(f"kll_sketch_merge_{self.number}", one, other)
         return F.when(one.isNotNull() & other.isNotNull(), both).otherwise(F.coalesce(one, other))
 

@@ -11,13 +11,13 @@ from spark_joinery.jobs.reading import strict_reader
 
 
 class LostRowsError(JoineryError):
-    """What was written is not what can be read."""
+    """The rows that were written are not the rows that can be read."""
 
 
 def read_whole(spark: SparkSession, *paths: str) -> DataFrame:
     """Read Parquet files of the store, all of them or none.
 
-    Sessions may tell Spark to pass over files that are missing or damaged; here that would be taken for the whole.
+    A session may tell Spark to skip missing or damaged files. The rest would then be taken for the whole.
 
     Args:
         spark: A session.
@@ -30,7 +30,7 @@ def read_whole(spark: SparkSession, *paths: str) -> DataFrame:
 
 
 def write_counted(frame: DataFrame, path: str, totals: Mapping[str, Column]) -> dict[str, int]:
-    """Write rows, count them on their way, and see to it that the files hold them all.
+    """Write rows, count them on their way, and check that the files hold all of them.
 
     Args:
         frame: The rows.

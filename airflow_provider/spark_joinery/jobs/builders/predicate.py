@@ -1,4 +1,4 @@
-"""Whether a `where` means tomorrow what it means today, as far as its text tells."""
+"""Find parts of a `where` that mean something else tomorrow, as far as its text shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-# As Spark's grammar has them; a comment may contain comments.
+# Tokens of Spark's grammar. A comment may contain comments.
 _TOKEN = re.compile(
     r"""
     (?P<space> \s+ | --[^\r\n]*)
@@ -20,10 +20,11 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _TYPED = frozenset({"date", "time", "timestamp", "timestamp_ltz", "timestamp_ntz"})
-# What begins in another way might be a word, by escapes or by several literals in a row.
+# Literals that stay fixed: they begin with a digit or sign, or are 'epoch'. Others may spell a word such as 'now', with
+# escapes or with several literals in a row.
 _FIXED = re.compile(r"""(?is)[r]?['"]\s*(?:[0-9+-]|epoch\s*['"]$)""")
 _SPECIAL_DAY = re.compile(r"""(?is)[r]?['"]\s*(?:now|today|tomorrow|yesterday)\b""")
-# Functions that Spark calls without parentheses, too, where there is no column of the name.
+# Functions that Spark also calls without parentheses, unless a column has the name.
 _BARE = frozenset(
     {
         "current_catalog", "current_database", "current_date", "current_schema", "current_time", "current_timestamp",
@@ -37,7 +38,7 @@ _CHANGING = _BARE | frozenset(
         "reflect", "shuffle", "spark_partition_id", "try_reflect", "uniform", "uuid", "version",
     }
 )  # fmt: skip
-# Their argument may be left out, and is the present then.
+# Functions that return the present time if their argument is left out.
 _CHANGING_ALONE = frozenset({"unix_timestamp"})
 
 
@@ -46,7 +47,7 @@ class Token(NamedTuple):
 
     Attributes:
         kind: "string", "name", "quoted" or "other".
-        text: As it is written.
+        text: The token as it is written.
     """
 
     kind: str
@@ -54,7 +55,7 @@ class Token(NamedTuple):
 
     @property
     def name(self) -> str | None:
-        """A name without its quotes, in lower case; None for what is no name."""
+        """The name without its quotes, in lower case; None if the token is no name."""
         if self.kind == "quoted":
             return self.text[1:-1].replace("``", "`").lower()
         return self.text.lower() if self.kind == "name" else None
@@ -88,7 +89,7 @@ def tokens(sql: str) -> list[Token]:
 
 
 def changes_by_its_text(where: str) -> str | None:
-    """Find a day or time that is another one tomorrow, or a variable that is put into the text.
+    """Find a day or time that may be another one tomorrow, or a variable that Spark replaces in the text.
 
     The jar has the same rule (`WhereText.changes`); `tests/golden/where_text.json` keeps both in step.
 
@@ -96,7 +97,7 @@ def changes_by_its_text(where: str) -> str | None:
         where: A predicate of Spark SQL.
 
     Returns:
-        The part of it; None if there is none.
+        That part of the predicate; None if there is none.
 
     Example:
         >>> changes_by_its_text("d < date 'today'")
@@ -113,14 +114,14 @@ def changes_by_its_text(where: str) -> str | None:
 
 
 def changes_by_itself(where: str, columns: Mapping[str, str]) -> str | None:
-    """Find what in a predicate gives another answer whenever it is asked.
+    """Find a part of a predicate that may give another answer each time.
 
     Args:
         where: A predicate of Spark SQL.
         columns: The relation's columns, with their types as Spark's `simpleString`.
 
     Returns:
-        The part of it; None if there is none.
+        That part of the predicate; None if there is none.
 
     Example:
         >>> changes_by_itself("current_flag = 'Y' AND now() > ts", {"current_flag": "string", "ts": "timestamp"})
@@ -141,7 +142,7 @@ def changes_by_itself(where: str, columns: Mapping[str, str]) -> str | None:
 
 
 def _special_day(words: Collection[Token], columns: Mapping[str, str]) -> str | None:
-    """A string such as 'today', where something in the predicate is a day or time that it may be compared with."""
+    """Find a string such as 'today', if the predicate has a day or time that it may be compared with."""
     special = next((word.text for word in words if word.kind == "string" and _SPECIAL_DAY.match(word.text)), None)
     names = {word.name for word in words if word.name}
     is_temporal = any(columns.get(name, "").startswith(("date", "timestamp")) for name in names) or any(
@@ -151,7 +152,7 @@ def _special_day(words: Collection[Token], columns: Mapping[str, str]) -> str | 
 
 
 def _end_of_comment(sql: str, start: int) -> int:
-    """Where a bracketed comment ends, with those in it; the end of the text if it is never closed."""
+    """The end of a bracketed comment, which may contain others; the end of the text if it is never closed."""
     depth, at = 1, start + 2
     while depth and at < len(sql):
         if sql.startswith("/*", at):

@@ -1,8 +1,8 @@
 """The range index of a relation: intervals or points in their order, in sorted runs.
 
-A run is a list of Parquet files that are sorted in themselves and among each other, so a reader merges the runs and has
-nothing to sort. NULL bounds come first; they match nothing, but an outer join needs their rows. New rows become a run
-of their own; too many runs, or a large new one, call for a new build.
+A run is a list of Parquet files. Each file is sorted, and so is their list. A reader merges the runs and has nothing
+to sort. NULL bounds come first: they match nothing, but an outer join needs their rows. New rows become a run of their
+own. Too many runs, or a large new run, make a new build necessary.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def build_range_index(
     Args:
         frame: The relation; with `base`, its new rows.
         spec: Bounds or point, and further columns.
-        relation: What to call the relation in errors.
-        target: Where to write.
-        filesystem: Where `base` and `target` lie.
+        relation: Name of the relation in errors.
+        target: The version to write.
+        filesystem: File system of `base` and `target`.
         base: A version to add the rows to, as a run of their own.
 
     Returns:
-        Counts, and the fields of a reader: `columns`, `sorted_by`, `runs`.
+        Counts, and the fields that a reader needs: `columns`, `sorted_by`, `runs`.
 
     Raises:
         ColumnMissingError: If the relation lacks a column.
         ColumnUnusableError: If the bounds differ in type, or cannot be ordered.
-        DriftError: If `base` has many runs already, is small beside the new rows, or has lost some of its own.
-        LostRowsError: If not all that was written can be read.
+        DriftError: If `base` has too many runs, other columns or lost rows, or is small compared with the new rows.
+        LostRowsError: If some of the written rows cannot be read.
 
     Example:
         >>> spec = RangeIndexSpec(start="starts_at", end="ends_at", columns=["storm_id"])

@@ -1,13 +1,14 @@
-"""A skew distribution in two passes that shuffle next to nothing, and that later rows can be added to.
+"""A skew distribution in two passes that shuffle next to nothing. Later rows can be added to it.
 
-1. Frequent-items and HLL sketches of the keys' hashes (Apache DataSketches, in Spark since 4.1): how many keys there
-   are, and which may be hot. The frequent-items sketch overlooks no key of more than twice its error; the counts that
-   follow are exact.
-2. Exact counts of every key, where they are few, else of those that may be hot; and a KLL sketch of the order column
-   for the latter.
+1. The first pass makes frequent-items and HLL sketches of the keys' hashes (Apache DataSketches, in Spark since 4.1).
+   They estimate how many keys there are, and which may be hot. The frequent-items sketch overlooks no key with more
+   rows than twice its error.
+2. The second pass counts exactly: every key if there are few, otherwise only keys that may be hot. It also makes a KLL
+   sketch of the order column for each key that may be hot.
 
-Kept as state: the counts and sketches, each a row of Parquet. The table is a function of the state, so that state + new
-rows gives the table of the whole, or a `DriftError` where a key has become hot whose earlier rows nobody looked at.
+The counts and sketches are stored as the state, one row of Parquet per key. The table is a function of the state, so
+the state and new rows together give the table of all rows. If a key has become hot and its earlier rows were not
+sketched, the build raises a `DriftError`.
 """
 
 from __future__ import annotations
@@ -29,36 +30,36 @@ from spark_joinery.jobs.held_settings import held_settings
 from spark_joinery.metadata import DistributionSpec
 from spark_joinery.store import ArtifactVersion, PendingVersion
 
-# Up to so many keys all are counted; beyond, those alone that may be hot.
+# Up to this many keys, all are counted; beyond, only keys that may be hot.
 _ALL_KEYS = 10_000
-# Up to so many keys have a sketch of their own, which bounds the memory of a task.
+# A version sketches at most twice this many keys, which bounds the memory of a task. New rows add at most this many.
 _SKETCHED_KEYS = 1_000
-# Three quarters of a hash map of 2^14, which is what the error of the frequent-items sketch depends on.
+# Items that the frequent-items sketch tracks: three quarters of its hash map of 2^14, on which its error depends.
 _TRACKED = 12_288
 _FREQUENT_ITEMS_ERROR = 3.5 / (1 << 14)
-# Keys with a share of this of what makes a key hot are watched, too: they may be hot tomorrow.
+# Keys with at least this share of a hot key's rows are watched, too: they may be hot tomorrow.
 _WATCHED = 0.25
 _STATE = ("h", "row_count", "null_count", "sketch")
-# Spark sorts all rows once a task meets 128 keys, its limit for sketches and the like.
+# Raises the number of keys in a task, 128 by default, beyond which Spark sorts all rows to aggregate sketches.
 _MANY_GROUPS = {"spark.sql.objectHashAggregate.sortBased.fallbackThreshold": str(2 * _ALL_KEYS)}
 
 
 class TooManyHotKeysError(Exception):
-    """More keys may be hot than there is room for sketches."""
+    """Sketches cannot be used: too many keys may be hot, or the order column holds NaN."""
 
 
 @dataclass(frozen=True)
 class _Totals:
-    """What the first pass finds.
+    """Results of the first pass.
 
     Attributes:
         rows: Rows.
-        keys: Distinct keys, those of the base included, estimated.
-        distinct: The sketch of these.
+        keys: Estimated number of distinct keys, including those of the base.
+        distinct: The HLL sketch of these keys.
         null_keys: Rows with a NULL in the key.
         order_nulls: Rows with a NULL order value.
         nans: Rows with a NaN order value.
-        frequent: From hash to estimated rows; complete from `frequent_from` rows on.
+        frequent: From the hash of a key to its estimated rows. It has all keys with at least `frequent_from` rows.
         frequent_from: Twice the error of the estimates.
     """
 
@@ -85,17 +86,17 @@ def sketched_distribution(
     Args:
         source: The keys, and the order column as `value`; with `base`, its new rows.
         names: From the names of the key columns to their names in the table.
-        spec: What to compute.
-        sketch: For the type of the order column.
-        target: Where to write.
+        spec: The distribution to compute.
+        sketch: The sketch for the type of the order column.
+        target: The version to write.
         base: A version to add the rows to.
 
     Returns:
         Counts, and their errors.
 
     Raises:
-        TooManyHotKeysError: If there would be more sketches than fit, or NaN among the values, which KLL leaves out.
-        DriftError: If `base` does not know enough of a key.
+        TooManyHotKeysError: If too many keys may be hot, or the order column holds NaN, which KLL leaves out.
+        DriftError: If `base` does not know enough about a key.
     """
     spark, keys = source.sparkSession, list(names)
     with held_settings(spark, _MANY_GROUPS):
@@ -165,10 +166,10 @@ def _first_pass(source: DataFrame, keys: list[str], base: ArtifactVersion | None
 
 
 def _missing_below(merged: DataFrame, before: dict[str, int], totals: _Totals, watched: list[int], hot: int) -> int:
-    """From how many rows on no key is missing, once rows are added to a state in which small keys are missing.
+    """The number of rows from which on no key is missing, after rows were added to a state without small keys.
 
-    A key that was missing had fewer rows than `before` says, and has as many new ones as counted, as estimated where
-    there was no room to count it, or as overlooked.
+    A missing key had fewer rows than `before["missing_below"]`. Its new rows were counted, or estimated if there was no
+    room to count them, or overlooked if there are at most `totals.frequent_from` of them.
     """
     counted = set(watched)
     uncounted = max((rows for key, rows in totals.frequent.items() if key not in counted), default=0)
@@ -189,7 +190,7 @@ def _watched_before(spark: SparkSession, base: ArtifactVersion) -> list[int]:
 def _second_pass(
     source: DataFrame, keys: list[str], sketch: OrderSketch, watched: list[int], counts_all: bool
 ) -> DataFrame:
-    """Count keys exactly, and sketch the order column of those that are watched."""
+    """Count keys exactly, and sketch the order column of watched keys."""
     hashed = source.withColumn("h", _hash(source, keys))
     is_watched = F.col("h").isin(watched) if watched else F.lit(False)
     if not counts_all:
@@ -197,7 +198,7 @@ def _second_pass(
     counts = (F.count(F.lit(1)).alias("row_count"), F.count(F.when(F.col("value").isNull(), 1)).alias("null_count"))
     if not watched:
         return hashed.groupBy(*keys, "h").agg(*counts).withColumn("sketch", F.lit(None).cast("binary"))
-    # two keys of one hash are watched both, which does no harm
+    # two keys with the same hash are both watched, which does no harm
     value = F.when(is_watched, F.col("value"))
     counted = hashed.groupBy(*keys, "h").agg(*counts, sketch.aggregate(value).alias("all"))
     return counted.withColumn("sketch", F.when(is_watched, F.col("all"))).drop("all")
@@ -216,7 +217,7 @@ def _merged(before: DataFrame, new: DataFrame, keys: list[str], sketch: OrderSke
     )
     merged = added.withColumn("sketch", sketch.merge(F.col("one"), F.col("other")))
     seen = F.coalesce(sketch.size(F.col("sketch")), F.lit(0)) + F.col("null_count")
-    # a sketch that has not seen all values of its key is none
+    # a sketch that has not seen all values of its key is dropped
     whole = F.when(seen == F.col("row_count"), F.col("sketch"))
     return merged.select(*keys, "h", "row_count", "null_count", whole.alias("sketch"), "is_newcomer")
 

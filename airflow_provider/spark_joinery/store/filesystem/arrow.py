@@ -17,10 +17,10 @@ _ARROW_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 
 
 class ArrowFileSystem(LocalFileSystem):
-    """Local files by Python; by `pyarrow.fs` also `s3:` (or `s3a:`), `gs:`, and `abfs:` and `hdfs:` but for publishing.
+    """Local files by Python; `s3:`, `s3a:` and `gs:` by `pyarrow.fs`; `abfs:` and `hdfs:` too, but not to publish.
 
-    Settings and credentials are pyarrow's own (environment variables, profiles), not those of Spark. Permission bits
-    are those of local files; elsewhere they read as 0700, and are not set.
+    Settings and credentials are pyarrow's own (environment variables, profiles), not those of Spark. Only local files
+    have permission bits; elsewhere they read as 0700, and are not set.
 
     Example:
         >>> ArrowFileSystem().qualify("s3a://bucket//joinery/")
@@ -28,11 +28,11 @@ class ArrowFileSystem(LocalFileSystem):
     """
 
     def __init__(self, opened: Mapping[str, Any] | None = None) -> None:
-        """Remember file systems that are open. pyarrow is loaded for the first path that is not local.
+        """Keep file systems that are open already. pyarrow is loaded for the first path that is not local.
 
         Args:
-            opened: File systems that need settings of their own, from "scheme://authority" to a `pyarrow.fs.FileSystem`
-                in which that is the root; pyarrow opens all others as it sees fit.
+            opened: File systems that need their own settings: from "scheme://authority" to a `pyarrow.fs.FileSystem`
+                whose root is that place. pyarrow opens all others with its defaults.
         """
         self._opened = {split_path(place)[:2]: (file_system, "") for place, file_system in (opened or {}).items()}
 
@@ -124,7 +124,7 @@ class ArrowFileSystem(LocalFileSystem):
             super()._write(path, content)
             return
         file_system, at = self._at(path)
-        # by default the stream would compress what is named .gz
+        # by default the stream would compress files named .gz
         with _python_errors(), file_system.open_output_stream(at, compression=None) as stream:
             stream.write(content)
 
@@ -169,7 +169,7 @@ def _cannot_replace(scheme: str) -> OSError:
 
 @contextmanager
 def _python_errors() -> Iterator[None]:
-    """Raise the errors that are Arrow's own as `OSError`, as which it raises most of them anyway."""
+    """Raise Arrow's own exceptions as `OSError`. Arrow raises most errors of file systems as `OSError` itself."""
     from pyarrow import ArrowException
 
     try:

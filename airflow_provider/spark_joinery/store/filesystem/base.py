@@ -1,4 +1,4 @@
-"""What the store asks of a file system."""
+"""The interface between the store and a file system."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# Here a file appears as a whole when it is closed, while a rename is a copy and a delete.
+# File systems in which a file appears as a whole when it is closed. A rename there is a copy and a delete.
 OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "oss", "cosn", "obs"})
 
-# Bytes of a description. It takes twenty times as many in a reader's memory, and 16 MiB list some 70,000 files of a
-# source. The jar has the same limit (`StoreLayout`); tests/golden/store_limits.json keeps both in step.
+# Maximum bytes of a description. It takes twenty times as many in a reader's memory, and 16 MiB list some 70,000 files
+# of a source. The jar has the same limit (`StoreLayout`); tests/golden/store_limits.json keeps both in step.
 LARGEST = 16 << 20
 
 
 class TooLargeError(OSError):
-    """A file has more bytes than any of its kind."""
+    """A file has more bytes than its reader accepts."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class FileStatus:
 
     @property
     def tells_time(self) -> bool:
-        """Whether `modified_ms` is when it changed: object stores have no folders, and say now, or 1970."""
+        """Whether `modified_ms` is the time of the last change. Folders of object stores report now, or 1970."""
         return self.modified_ms > 0 and not (self.is_folder and self.path.partition(":")[0] in OBJECT_STORES)
 
 
 class FileSystem(ABC):
-    """All file systems that one client can reach, told apart by the scheme of a path.
+    """All file systems that one client can reach. The scheme of a path selects one.
 
     Paths are not URIs: a space is a space, and a path without scheme is qualified first. Every method raises `OSError`
     if the file system refuses or cannot be reached.
@@ -79,7 +79,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def make_folder(self, folder: str, mode: int) -> None:
-        """Create a folder and its parents, all with `mode` whatever the umask; those that exist stay as they are."""
+        """Create a folder and its parents with `mode`, regardless of the umask. Existing folders stay as they are."""
 
     @abstractmethod
     def read(self, path: str, most: int = LARGEST) -> bytes:
@@ -87,7 +87,7 @@ class FileSystem(ABC):
 
         Args:
             path: The file.
-            most: Bytes that are read at most, so that a file that is not ours does not fill the memory.
+            most: Maximum bytes to read, so that a foreign file does not fill the memory.
 
         Returns:
             Its content.
@@ -106,7 +106,7 @@ class FileSystem(ABC):
         Args:
             path: The file.
             content: All of it.
-            temporary: A file beside it to write first, named so that no other writer uses it.
+            temporary: A file in the same folder to write first, with a name that no other writer uses.
         """
         if self._scheme(path) in OBJECT_STORES:
             self._write(path, content)
@@ -115,16 +115,16 @@ class FileSystem(ABC):
         self._rename_over(temporary, path)
 
     def touch(self, path: str) -> None:
-        """Write an empty file, for the time that the file system stamps it with; one that is there is emptied."""
+        """Write an empty file, to read the time that the file system gives it. An existing file is emptied."""
         self._write(path, b"")
 
     def is_link(self, path: str) -> bool:
-        """Whether a path is that of a symbolic link; only local files have them."""
+        """Whether a path is a symbolic link; only local file systems have links."""
         return path.startswith("file:") and Path(path.removeprefix("file:")).is_symlink()
 
     @abstractmethod
     def copy(self, source: str, target: str) -> None:
-        """Copy a file of any size; makes the folders above the target. A file there is replaced, not in one step."""
+        """Copy a file of any size; creates the folders above the target. A file there is replaced, not in one step."""
 
     @abstractmethod
     def delete(self, path: str) -> None:
@@ -132,7 +132,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def delete_empty(self, folder: str) -> bool:
-        """Delete a folder that holds nothing, and say whether that was so; false if there is none."""
+        """Delete a folder if it is empty, and return whether it was deleted."""
 
     @abstractmethod
     def _scheme(self, path: str) -> str:
@@ -144,11 +144,11 @@ class FileSystem(ABC):
 
     @abstractmethod
     def _rename_over(self, source: str, target: str) -> None:
-        """Rename a file; one that has the name already is replaced in the same step."""
+        """Rename a file. A file that already has the name is replaced in the same step."""
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether Spark reads no file or folder of a name: `_k=1` is a partition."""
+    """Whether Spark ignores files and folders of a name. `_k=1` is not hidden: it is a partition."""
     is_marked = name.startswith("_") and "=" not in name
     return is_marked or name.startswith(".") or name.endswith("._COPYING_")
 
@@ -160,7 +160,7 @@ def local_mode(path: str) -> int | None:
         path: Its path, without a scheme.
 
     Returns:
-        As in `chmod`; None if there is no such file; 0 if nobody may know.
+        Bits as in `chmod`; None if there is no such file; 0 if they cannot be read.
     """
     try:
         return Path(path).stat().st_mode & 0o7777
@@ -171,11 +171,11 @@ def local_mode(path: str) -> int | None:
 
 
 def no_larger(content: bytes, most: int) -> bytes:
-    """Pass a content on, unless it is longer than it may be.
+    """Return a content, unless it is longer than allowed.
 
     Args:
-        content: What was read.
-        most: Bytes that it may have.
+        content: The bytes that were read.
+        most: Maximum length, in bytes.
 
     Returns:
         The content.

@@ -1,6 +1,6 @@
 """Every file system that Hadoop knows, through the JVM of a classic Spark session.
 
-Local paths take the same way through the JVM as `hdfs:` or `s3a:`, so what is tested locally is what runs.
+Local paths go through the JVM, too, like `hdfs:` or `s3a:`, so that local tests run nearly the same code.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 _MISSING = ("java.io.FileNotFoundException", "org.apache.hadoop.fs.ParentNotDirectoryException")
-# By the first of them Java also tells that a local file that is there cannot be opened.
+# Java also raises FileNotFoundException for a local file that exists but cannot be opened. Its text then ends in:
 _REFUSED = ("(Permission denied)", "(Too many open files)", "(Too many open files in system)", "(Input/output error)")
 
 
 def _python_errors(method: _Method) -> _Method:
     """Raise Java's exceptions as `OSError`, in one line: their own text carries a stack trace.
 
-    A JVM that is gone is no trouble with files, and has an error of its own.
+    A JVM that has ended raises `SparkGoneError` instead.
     """
 
     @wraps(method)
@@ -139,12 +139,12 @@ class HadoopFileSystem(FileSystem):
     def delete(self, path: str) -> None:
         file_system, at = self._at(path)
         file_system.delete(at, True)
-        # local file systems answer a failure with false, as they do if there was nothing
+        # delete() of local file systems returns false for a failure, but also if there was nothing to delete
         if file_system.exists(at):
             raise OSError(f"cannot delete {path}")
 
     def delete_empty(self, folder: str) -> bool:
-        # asked first, as some file systems raise where others answer false, and delete files as well
+        # checked first, as delete() also deletes files, and some file systems raise where others return false
         status = self.status(folder)
         return status is not None and status.is_folder and not self.list(folder) and self._delete_folder(folder)
 
@@ -163,7 +163,7 @@ class HadoopFileSystem(FileSystem):
         file_system, at = self._at(folder)
         asked = (_file_status(status) for status in file_system.listStatus(at))
         found = [status for status in asked if status]
-        # asked for a file, Hadoop lists the file
+        # Hadoop lists a file as a folder with itself in it
         return [] if [status.path for status in found] == [self.qualify(folder)] else found
 
     @_python_errors
@@ -199,7 +199,7 @@ class HadoopFileSystem(FileSystem):
         at = self._fs.Path(path)
         file_system = at.getFileSystem(self._configuration)
         if file_system.getUri().getScheme() == "file":
-            # without the layer that keeps .crc files, which cannot be replaced together with theirs in one step
+            # the raw file system keeps no .crc files: a file and its .crc file cannot be replaced in one step
             file_system = self._fs.FileSystem.getLocal(self._configuration).getRawFileSystem()
         return file_system, at
 

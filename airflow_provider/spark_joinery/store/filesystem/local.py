@@ -57,7 +57,7 @@ class LocalFileSystem(FileSystem):
             missing.pop()
         for each in reversed(missing):
             with suppress(FileExistsError):
-                # never more open, not even for a moment; but the umask may take away what the owner wants to grant
+                # mkdir has the mode, so that the folder is never more open; chmod restores bits that the umask took
                 each.mkdir(mode)
                 each.chmod(mode)
 
@@ -78,7 +78,7 @@ class LocalFileSystem(FileSystem):
 
     def delete(self, path: str) -> None:
         local = _local(path)
-        # once more where somebody else deletes the same files
+        # repeated, as another process may delete the same files
         while os.path.lexists(local):
             with suppress(FileNotFoundError):
                 if local.is_dir() and not local.is_symlink():
@@ -93,7 +93,7 @@ class LocalFileSystem(FileSystem):
         try:
             _local(folder).rmdir()
         except OSError:
-            # somebody began to use it this very moment, which is what rmdir looks for
+            # rmdir refuses if another process has just put a file there
             if self.list(folder):
                 return False
             raise
@@ -113,7 +113,7 @@ def split_path(path: str) -> tuple[str, str, str]:
     """Take a path apart.
 
     Args:
-        path: With a scheme or without.
+        path: The path, with or without a scheme.
 
     Returns:
         Scheme ("file" if there is none), authority and the rest.

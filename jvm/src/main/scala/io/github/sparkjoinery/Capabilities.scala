@@ -89,7 +89,7 @@ object Capabilities {
   private val plans = new Capability("rules for shuffles and EXPLAIN")
 
   def inject(extensions: SparkSessionExtensions): Unit = {
-    JoineryConf.register() // or SET would accept any value until the first query
+    JoineryConf.register() // else SET would accept any value until the first query
     extensions.injectFunction(JoineryVersion.function)
     InnermostParser.inject(extensions, new JoineryParser)
 

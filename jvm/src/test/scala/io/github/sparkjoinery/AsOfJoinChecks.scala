@@ -2,7 +2,7 @@ package io.github.sparkjoinery
 
 import org.apache.spark.SPARK_VERSION
 
-/** What the suites about ASOF JOIN share. */
+/** Checks that the suites about ASOF JOIN share. */
 trait AsOfJoinChecks extends LastJoinChecks {
 
   protected val Operators = LastJoinForms

@@ -23,7 +23,7 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
 
   protected def sql(text: String): DataFrame = spark.sql(text)
 
-  /** Sets configurations while `body` runs, then puts back what was there. */
+  /** Sets configurations while `body` runs, and restores the former values. */
   protected def withConf[T](settings: (String, String)*)(body: => T): T = {
     val set = spark.conf.getAll // getOption has defaults, too
     val before = settings.map { case (key, _) => key -> set.get(key) }
@@ -35,7 +35,10 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
       }
   }
 
-  /** As an application in which Kryo has to know each class before it starts; what was made before stays as it is. */
+  /**
+   * Runs `body` as in an application that uses Kryo and has to register each class. Existing serializers stay as they
+   * are.
+   */
   protected def withKryoRegistration[T](body: => T): T = {
     val conf = SparkEnv.get.conf
     conf.set("spark.serializer", "org.apache.spark.serializer.KryoSerializer").set(
@@ -45,11 +48,11 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
     finally conf.remove("spark.serializer").remove("spark.kryo.registrationRequired")
   }
 
-  /** Where nothing has to be compiled, queries over few rows take a fraction of the time. */
+  /** Queries over few rows take a fraction of the time if nothing has to be compiled. */
   protected val Interpreted: Seq[(String, String)] =
     Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
 
-  /** Few stages and few tasks: most of the time of a query over few rows is what each of them takes. */
+  /** Few stages and few tasks. A query over few rows spends most of its time on starting them. */
   protected val Plain: Seq[(String, String)] = Seq(
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.shuffle.partitions" -> "1",
@@ -57,7 +60,7 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
     "spark.sql.planChangeValidation" -> "false"
   )
 
-  /** Without Joinery's reading of statements, nor its operators of plain joins: what stock Spark does. */
+  /** Runs `body` as stock Spark does: Joinery neither parses its statements nor plans its plain joins. */
   protected def onStockSpark[T](body: => T): T =
     withConf(
       "spark.joinery.lastJoin.enabled" -> "false",
@@ -68,13 +71,15 @@ trait JoinerySession extends AnyFunSuite with BeforeAndAfterAll {
   protected def views(queries: (String, String)*): Unit =
     queries.foreach { case (name, query) => sql(query).createOrReplaceTempView(name) }
 
-  /** The same of few rows, computed once: generated code of queries over them then has no more than what is tested. */
+  /**
+   * Makes temporary views of few rows, computed once. Queries over them generate code for the tested operators only.
+   */
   protected def computedViews(queries: (String, String)*): Unit =
     withConf(Interpreted: _*)(queries.foreach { case (name, query) =>
       sql(query).localCheckpoint().createOrReplaceTempView(name)
     })
 
-  /** Drops tables and views of the catalog when `body` is through. */
+  /** Drops tables and views of the catalog after `body`. */
   protected def withTables[T](names: String*)(body: => T): T =
     try body
     finally names.foreach { name =>
@@ -97,7 +102,7 @@ object JoinerySession {
   private val links = new StageLinks
 
   /**
-   * Remembers which classes there are not: the compiler of generated code asks for many, and each time all jars of the
+   * Remembers missing classes. The compiler of generated code asks for many of them, and each time all jars of the
    * class path would be searched.
    */
   private class RememberingLoader(parent: ClassLoader) extends ClassLoader(parent) {
@@ -119,15 +124,16 @@ object JoinerySession {
     .config("spark.sql.shuffle.partitions", "3")
     .config("spark.sql.warehouse.dir", Files.createTempDirectory("warehouse").toString)
     .config("spark.sql.session.timeZone", "UTC")
-    // After each optimizer rule: every plan resolved, every attribute id unique.
+    // Checks after each optimizer rule that the plan is resolved and every attribute id is unique.
     .config("spark.sql.planChangeValidation", "true")
     // A generated class that does not compile fails the query instead of being replaced by interpretation.
     .config("spark.sql.codegen.fallback", "false")
-    // Or the compiler of generated code asks the driver, by remote calls, for a class of each name that it comes across.
+    // Otherwise the compiler of generated code asks the driver, by remote calls, for a class of each name that it
+    // meets.
     .config("spark.sql.artifact.isolation.enabled", "false")
-    // Of the classes compiled for a query, many are those of a query before, but not of the last hundred classes.
+    // Queries need many classes that were compiled for an earlier query, but not among the last hundred classes.
     .config("spark.sql.codegen.cache.maxEntries", "4000")
-    // Nobody watches these queries run: the events of their ends are enough, and the short form of their plans.
+    // No UI shows these queries. Events at their ends and the short form of their plans are enough.
     .config("spark.ui.liveUpdate.period", "-1")
     .config("spark.sql.ui.explainMode", "simple")
     .config("spark.hadoop.fs.file.impl", classOf[LocalFiles].getName)

@@ -12,8 +12,8 @@ import io.github.sparkjoinery.execution.CodegenBoundaryExec
 import io.github.sparkjoinery.planning.explain.PlanReport
 
 /**
- * What each test of an operator asserts: the answer, and who gave it. The answer alone would pass if Joinery quietly
- * left every query to Spark; the operator alone, if it gave wrong rows.
+ * Assertions about the answer to a query, and about the operator that gave it. The answer alone would pass if Joinery
+ * quietly left every query to Spark. The operator alone would pass if it returned wrong rows.
  */
 trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
 
@@ -21,7 +21,7 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
   protected val LastJoinForms: Seq[(String, String)] =
     Seq("BROADCAST" -> "BroadcastLastJoin", "SHUFFLE_HASH" -> "ShuffledHashLastJoin", "MERGE" -> "SortMergeLastJoin")
 
-  /** For queries that only give the answer to compare with: it does not depend on how Spark comes to it. */
+  /** Runs queries that only give the answer to compare with. It does not depend on how Spark computes it. */
   protected def asOracle[T](body: => T): T =
     withConf(Plain ++ Interpreted :+ ("spark.joinery.rangeJoin.enabled" -> "false"): _*)(body)
 
@@ -41,7 +41,9 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
     checkSerializable(actual)
   }
 
-  /** A plan that has run goes into tasks whole where an operator above, without generated code, refers to itself. */
+  /**
+   * A plan that has run can be serialized. Tasks get all of it if an operator without generated code refers to itself.
+   */
   protected def checkSerializable(query: DataFrame): Unit =
     new JavaSerializer(new SparkConf).newInstance().serialize(plan(query))
 
@@ -51,7 +53,7 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
   /** A join or window of the query has this reason, or a longer one that contains it. */
   protected def checkDecision(query: String, reason: String): Unit = checkReason(query, plan(sql(query)), reason)
 
-  /** The same, of a plan that there is already. */
+  /** A join or window of this plan has this reason, or a longer one that contains it. */
   protected def checkReason(query: String, plan: SparkPlan, reason: String): Unit = {
     val report = PlanReport.readFrom(plan)
     assert(report.exists(_.reason.contains(reason)), report.mkString(s"$query\n", "\n", ""))
@@ -80,7 +82,7 @@ trait LastJoinChecks extends JoinerySession with AdaptiveSparkPlanHelper {
   protected def plan(query: DataFrame): SparkPlan =
     stripAQEPlan(query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan)
 
-  /** Names of all operators of a plan, subqueries included; without what marks, or separates, generated code. */
+  /** Names of all operators of a plan, subqueries included, except the nodes that mark or separate generated code. */
   protected def operators(query: DataFrame): Seq[String] =
     collectWithSubqueries(plan(query)) {
       case node

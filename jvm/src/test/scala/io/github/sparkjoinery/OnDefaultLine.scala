@@ -3,7 +3,7 @@ package io.github.sparkjoinery
 import org.scalatest.Tag
 
 /**
- * Marks tests of what does not depend on Spark's version, in suites that otherwise do. `make test` runs them on the
- * default line of Spark alone; where all suites run on another line, as in `make soak`, they do, too.
+ * Marks tests that do not depend on Spark's version, in suites whose other tests do. `make test` runs them only on the
+ * default line of Spark. They run on another line if all suites run there, as in `make soak`.
  */
 object OnDefaultLine extends Tag("io.github.sparkjoinery.OnDefaultLine")

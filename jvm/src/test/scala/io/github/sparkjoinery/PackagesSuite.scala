@@ -10,8 +10,8 @@ import com.tngtech.archunit.library.dependencies.{SliceAssignment, SliceIdentifi
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Holds the packages to the layout that docs/architecture.md describes: nothing points back up, and nothing in a
- * circle.
+ * Checks that the packages have the layout of docs/architecture.md: no layer uses a higher one, and there are no
+ * cycles.
  */
 class PackagesSuite extends AnyFunSuite {
   import PackagesSuite._
@@ -51,12 +51,12 @@ private object PackagesSuite {
 
   private val Capabilities = ours("lastjoin", "rangejoin", "window", "filters")
 
-  /** From below; a package stands for all in it. */
+  /** The layers from the lowest to the highest. A package includes the packages below it. */
   private val Layers = Seq(
     Seq(
       "org.apache.spark.sql.joinery",
       "org.apache.spark.sql.execution.joinery"
-    ), // access to what is private in Spark, and the settings
+    ), // access to private members of Spark, and the settings
     ours("expressions"),
     ours("planning", "artifacts"),
     ours("execution"),
@@ -65,7 +65,7 @@ private object PackagesSuite {
     ours("guard")
   )
 
-  /** These packages alone, not what is in them. */
+  /** These packages alone, without the packages below them. */
   private val Entry = Seq(Root)
 
   private val classes: JavaClasses =

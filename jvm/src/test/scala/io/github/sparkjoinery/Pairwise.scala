@@ -10,9 +10,9 @@ import io.github.sparkjoinery.Pairwise._
  * many columns that have one of each of `own`.
  *
  * @param allowed
- *   whether some values may meet; every two that may must fit into some query
+ *   whether some values may meet. Every two that may meet must fit into some query.
  * @param apart
- *   names of dimensions that have nothing to do with each other, so that not every two of their values have to meet
+ *   names of unrelated dimensions, whose values need not all meet
  */
 class Pairwise(
     common: Seq[Dimension],
@@ -22,7 +22,10 @@ class Pairwise(
     apart: Set[Set[String]] = Set.empty) {
   private val random = new Random(seed)
 
-  /** Greedy: each query, and each column of it, starts from a pair not seen yet and takes what adds most new pairs. */
+  /**
+   * Greedy: each query, and each of its columns, starts from a pair not seen yet, then adds the values with most new
+   * pairs.
+   */
   def queries(columns: Int): Seq[(Case, Seq[Case])] = {
     val open = openPairs
     val found = mutable.ArrayBuffer.empty[(Case, Seq[Case])]
@@ -93,10 +96,10 @@ object Pairwise {
   type Dimension = (String, Seq[String])
   private type Pair = Seq[(String, String)]
 
-  /** Whether `make soak` runs, for which everything meets. */
+  /** True under `make soak`, which combines all values. */
   val isSoak: Boolean = sys.env.get("JOINERY_SOAK").contains("true")
 
-  /** Few cases in which every two values of some dimensions meet; in `make soak` all that there are. */
+  /** Few cases in which every two values of some dimensions meet, or all cases under `make soak`. */
   def cases(dimensions: Dimension*): Seq[Case] =
     if (isSoak) dimensions.foldLeft(Seq[Case](Map.empty)) { case (found, (name, values)) =>
       for (one <- found; value <- values) yield one + (name -> value)

@@ -13,16 +13,16 @@ import org.apache.spark.sql.util.QueryExecutionListener
 import io.github.sparkjoinery.lastjoin.logical.LastRowPerKey
 
 /**
- * Looks at all queries of all suites. Adaptive execution puts a finished stage in the place of the logical node that it
- * is linked to, which then has as many rows as the stage. So the stage has to compute that node; or the node has no
- * more rows than go through the stage, as an aggregate or a window has. A stage that is linked to a join above it makes
- * Spark take the rows of one side for the join's, and drop a LIMIT.
+ * Checks the stages of all queries of all suites. Adaptive execution puts a finished stage in the place of the logical
+ * node that it is linked to. Spark then counts the stage's rows as those of the node. The stage must therefore compute
+ * that node, or the node must have no more rows than the stage, as an aggregate or a window. If a stage is linked to a
+ * join above it, Spark takes the rows of one side for the join's, and drops a LIMIT.
  */
 class StageLinks extends QueryExecutionListener with AdaptiveSparkPlanHelper {
 
   private val wrong = new ConcurrentLinkedQueue[String]
 
-  /** What was found since this was asked last. */
+  /** The wrong links found since the last call. */
   def found(): Seq[String] = Iterator.continually(wrong.poll()).takeWhile(_ != null).toVector
 
   override def onSuccess(name: String, query: QueryExecution, nanoseconds: Long): Unit =
@@ -34,10 +34,10 @@ class StageLinks extends QueryExecutionListener with AdaptiveSparkPlanHelper {
 
   override def onFailure(name: String, query: QueryExecution, error: Exception): Unit = ()
 
-  /** Then the stage that it reuses is looked at. */
+  /** True if the stage reuses another stage, which is checked itself. */
   private def isReused(stage: ExchangeQueryStageExec): Boolean = stage.plan.isInstanceOf[ReusedExchangeExec]
 
-  /** What a stage stands for, after it was put there. */
+  /** The logical node that a finished stage has replaced. */
   @tailrec private def beneath(link: LogicalPlan): LogicalPlan = link match {
     case stage: LogicalQueryStage => beneath(stage.logicalPlan)
     case _ => link

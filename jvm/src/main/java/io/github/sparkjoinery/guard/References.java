@@ -47,7 +47,7 @@ final class References {
     return missing;
   }
 
-  /** True if a class, or a class or interface above it, has a member. A class that is missing has a line of its own. */
+  /** True if a class, or a class or interface above it, has a member, or if the class is missing: it has its own line. */
   private boolean has(String owner, String member) {
     ClassFile file = file(owner);
     return file == null || file.members.contains(member) || isInherited(file, member);

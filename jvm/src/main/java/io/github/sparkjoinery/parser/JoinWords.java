@@ -17,7 +17,7 @@ public final class JoinWords {
   public static final Set<String> BEFORE_OPERAND = setOf(
       "PLUS", "MINUS", "ASTERISK", "SLASH", "PERCENT", "DIV", "TILDE", "CONCAT_PIPE",
       "PIPE", "AMPERSAND", "HAT", "EQ", "NSEQ", "NEQ", "NEQJ", "LT", "LTE", "GT", "GTE",
-      "SHIFT_LEFT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED", "BANG", "FROM", // FROM is of IS DISTINCT FROM
+      "SHIFT_LEFT", "SHIFT_RIGHT", "SHIFT_RIGHT_UNSIGNED", "BANG", "FROM", // FROM as in IS DISTINCT FROM
       "AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE");
 
   // After these tokens, LAST is a name (`FROM last JOIN r`, `db.last JOIN r`, `t AS last JOIN r`, `:last JOIN r`, `ON v

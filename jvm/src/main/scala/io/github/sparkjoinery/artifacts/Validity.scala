@@ -123,7 +123,7 @@ object Validity {
     s"listing the files of ${source.identity}, anew for each query$last"
   }
 
-  /** Writes the options as text, without those that cannot change the rows. */
+  /** Writes the options as text, without options that cannot change the rows. */
   def optionsText(options: Map[String, String]): String = options.toSeq
     .map { case (key, value) => (key.toLowerCase(Locale.ROOT), value) }
     .filterNot { case (key, _) => key == "path" || key == "serialization.format" }

@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * True if a filter may contain a key; false if it surely does not, or if the key is NULL; true if the key throws,
- * because the query may drop the row before it evaluates the key. It is used only where rows with other keys have no
- * effect. Any answer is therefore right if it is true for all keys of the filter. If the filter drops too few rows, the
- * answer becomes true for all. It is never NULL, which a Filter would treat as false.
+ * True if a filter may contain a key; false if it surely does not, or if the key is NULL. The answer is also true if
+ * the key throws, because the query may drop the row before it evaluates the key. The expression is only used where
+ * rows with other keys have no effect. Any answer is therefore right if it is true for all keys of the filter. If the
+ * filter drops too few rows, the answer becomes true for all. It is never NULL, which a Filter would treat as false.
  *
  * @param hash
  *   `xxhash64` of the key; NULL if a column of the key is NULL

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
 import io.github.sparkjoinery.Answers
 
-/** Stores that are damaged or foreign: no query fails by them, and none is answered otherwise. */
+/** Damaged and foreign stores. They make no query fail, and change no answer. */
 class ArtifactStoreSuite extends StoreOfOneFilter {
 
   test("a whole store; a new version takes the place of the old one in the same session") {
@@ -273,7 +273,7 @@ class ArtifactStoreSuite extends StoreOfOneFilter {
     checkFilters(query, 0)
   }
 
-  /** By other bytes, whose checksum is right. */
+  /** Replaces the data of a version by other bytes, with the right checksum. */
   private def replaceData(bytes: Array[Byte]): Unit = {
     val version = build()
     val file = dataOf(version)

@@ -29,12 +29,12 @@ trait StoredArtifacts extends LastJoinChecks {
     SpecificationHash.of(mapper.createObjectNode().put("kind", kind).set[ObjectNode]("spec", spec))
 
   /**
-   * What is said of a version, but for its data.
+   * The description of a version, without its data.
    *
    * @param rows
-   *   what the relation reads as
+   *   the relation as Spark reads it
    * @param folder
-   *   with its files, all of which the version covers
+   *   contains the relation's files. The version covers all of them.
    */
   protected def description(
       version: JavaPath,

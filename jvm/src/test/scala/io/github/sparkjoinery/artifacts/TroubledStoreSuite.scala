@@ -15,7 +15,7 @@ import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.planning.explain.PlanReport
 
 /**
- * Stores that are slow, forbidden or absent: no query waits for them or fails by them, and what is wrong is said once.
+ * Slow, forbidden and absent stores. No query waits for them or fails because of them, and each problem is logged once.
  */
 class TroubledStoreSuite extends StoreOfOneFilter {
 
@@ -29,7 +29,7 @@ class TroubledStoreSuite extends StoreOfOneFilter {
     (plan.contains("joinery_might_contain"), (System.nanoTime() - start) / 1000000)
   }
 
-  /** Until what was begun is done. */
+  /** Waits until the filter is loaded and a query uses it. */
   private def awaitFilter(): Unit = {
     TroubledFileSystem.delayMs.set(0)
     val deadline = System.nanoTime() + 20L * 1000 * 1000 * 1000
@@ -104,7 +104,7 @@ class TroubledStoreSuite extends StoreOfOneFilter {
     build()
     for (name <- Seq("bloom_filter", "_current.json", "version.json", ".parquet")) withTrouble() {
       TroubledFileSystem.forbidden = Some(name)
-      if (name != "version.json" && name != ".parquet") assert(!planned()._1) // those may be known already
+      if (name != "version.json" && name != ".parquet") assert(!planned()._1) // they may be known already
       assert(Answers.rows(sql(query)).length == 240)
     }
     withTrouble() {
@@ -124,9 +124,9 @@ class TroubledStoreSuite extends StoreOfOneFilter {
     }
   }
 
-  // what is said
+  // warnings and reasons
 
-  /** What is logged as a warning while a query is planned twice. */
+  /** The warnings that are logged while a query is planned twice. */
   private def warnings(root: String): Seq[String] = {
     val lines = scala.collection.mutable.ArrayBuffer.empty[String]
     val appender = new AbstractAppender("store", null, null, true, Property.EMPTY_ARRAY) {

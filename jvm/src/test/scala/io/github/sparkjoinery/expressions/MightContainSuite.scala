@@ -10,10 +10,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.github.sparkjoinery.{JoinerySession, OnDefaultLine}
 
-/** The test of one key, against a second, simple-minded implementation of the filter. */
+/** Compares the test of one key with a second, simpler implementation of the filter. */
 class MightContainSuite extends JoinerySession {
 
-  /** The bits of a filter as the specification has them: of each hash, block, word and place of eight bits. */
+  /** The word and place of each of the eight bits that a hash sets, as the specification has them. */
   private def bits(hash: Long, blocks: Int): Set[(Int, Int)] = {
     val block = BigInt(hash >>> 40) * blocks >> 24
     (0 until 8).map { j =>
@@ -93,7 +93,7 @@ class MightContainSuite extends JoinerySession {
     }
     (0 until FilterTester.Window).foreach(_ => assert(!passes(absent)))
     (0 until FilterTester.Window).foreach(_ => assert(passes(present)))
-    (0 until FilterTester.FirstPause).foreach(_ => assert(passes(absent))) // begins anew
+    (0 until FilterTester.FirstPause).foreach(_ => assert(passes(absent))) // the pauses start again
     assert(!passes(absent))
     val useful = filter.newTester()
     (0 until 10 * FilterTester.Window).foreach { i =>

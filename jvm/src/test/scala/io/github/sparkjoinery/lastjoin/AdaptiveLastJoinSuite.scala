@@ -14,14 +14,14 @@ import org.apache.spark.sql.{DataFrame, Row}
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
 /**
- * Adaptive execution re-plans queries with our operators. It gives up silently where it meets a broadcast below an
- * operator that it does not know, so the proof is twofold: it did not log that it gave up, and a stock sort-merge join
- * beside ours became a broadcast join while the query ran.
+ * Adaptive execution re-plans queries with our operators. It gives up if it meets a broadcast below an operator that it
+ * does not know. Tests therefore check two things. It did not log that it gave up, and a stock sort-merge join of the
+ * query became a broadcast join while the query ran.
  */
 class AdaptiveLastJoinSuite extends LastJoinChecks {
 
   override protected def beforeAll(): Unit = {
-    // What is small is known at run time only: `big` before its filter.
+    // The result of the filter on `big` is known to be small only at run time.
     sql("CREATE TABLE facts USING parquet AS SELECT id, int(id % 50) AS k, int(id % 50) AS j, int(id) AS ts FROM range(0, 2000, 1, 2)")
     sql("CREATE TABLE big USING parquet AS SELECT int(id % 50) AS k, int(id) AS ts, repeat('x', 100) AS pad FROM range(0, 20000, 1, 2)")
     views(
@@ -43,7 +43,7 @@ class AdaptiveLastJoinSuite extends LastJoinChecks {
     "spark.sql.shuffle.partitions" -> "4"
   )
 
-  /** What adaptive execution logs while `body` runs. */
+  /** The log of adaptive execution while `body` runs. */
   private def adaptiveLog(body: => Unit): Seq[String] = {
     val lines = mutable.ArrayBuffer.empty[String]
     val appender = new AbstractAppender("adaptive", null, null, true, Property.EMPTY_ARRAY) {

@@ -12,7 +12,7 @@ import io.github.sparkjoinery.lastjoin.exec.LastJoinExec
 import io.github.sparkjoinery.{Answers, AsOfJoinChecks}
 
 /**
- * What ASOF JOIN means, for both operators, over generated data. The oracle keeps all nearest matches of an ordinary
+ * The meaning of ASOF JOIN, by both operators, over generated data. The oracle keeps all nearest matches of an ordinary
  * join.
  */
 class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
@@ -102,8 +102,8 @@ class AsOfJoinSuite extends AsOfJoinChecks with ScalaCheckPropertyChecks {
       view("r", right)
       check(query)
       if (sparkHasAsOfJoin) {
-        // Spark's operator against ours, as far as the row is certain: not where the left value is infinite, as Spark takes the
-        // distance between equal infinities, which is NaN, for the greatest of all
+        // Spark's operator gives the same rows as ours, if only one row is right. Infinite left values are left out:
+        // Spark takes the distance between equal infinities, which is NaN, for the greatest of all.
         val finite = left.indices.filterNot(id => left(id).o.exists(_.isInfinite)).toSet
         val certain = asOracle(Answers.rowsById(sql(query.candidates))).filter { case (id, rows) =>
           rows.size == 1 && finite(id.asInstanceOf[Int])

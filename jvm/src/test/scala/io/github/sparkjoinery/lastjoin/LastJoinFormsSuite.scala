@@ -5,8 +5,8 @@ import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodege
 import io.github.sparkjoinery.{Answers, LastJoinChecks, LastJoinQuery, OrderTerm}
 
 /**
- * Each form, in generated code and without, over what each form treats in a way of its own: times and keys that are a
- * long, or are none.
+ * Each form, with and without generated code, over types that forms treat differently: times and keys that are a long,
+ * or are not.
  */
 class LastJoinFormsSuite extends LastJoinChecks {
 
@@ -21,7 +21,7 @@ class LastJoinFormsSuite extends LastJoinChecks {
   private val Strings = "'', 'a', 'B', 'ä', 'aa', '\uD83D\uDE00'"
   private val Timestamps = (0 to 5).map(hour => s"TIMESTAMP'2024-03-31 0$hour:30:00'").mkString(", ")
 
-  /** Six values, each again and again, and NULL. */
+  /** Rows with six values, each of them often, and NULL. */
   private def side(rows: Int, seed: Int, keys: String, times: String): String =
     s"""SELECT int(id) AS id, try_element_at(array($keys), int(pmod(hash(id, $seed), 7)) + 1) AS k,
        |try_element_at(array($times), int(pmod(hash(id, $seed + 1), 7)) + 1) AS o, int(id % 3) AS v FROM range(0, $rows, 1, 2)""".stripMargin
@@ -49,7 +49,7 @@ class LastJoinFormsSuite extends LastJoinChecks {
       }
   }
 
-  /** What is between a stage of generated code and its inputs. */
+  /** The operators inside the stages of generated code. */
   private def inGeneratedCode(plan: SparkPlan): Seq[SparkPlan] = {
     def fused(node: SparkPlan): Seq[SparkPlan] = node match {
       case _: InputAdapter => Nil

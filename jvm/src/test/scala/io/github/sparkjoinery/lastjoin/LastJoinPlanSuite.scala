@@ -9,7 +9,7 @@ import org.apache.spark.sql.joinery.DataFrame
 import io.github.sparkjoinery.lastjoin.logical.LastJoin
 import io.github.sparkjoinery.{Answers, LastJoinChecks, OnDefaultLine, SinceSpark40}
 
-/** What becomes of a LAST JOIN between the parser and its operator, without adaptive execution. */
+/** The plans of a LAST JOIN from the parser to its operator, without adaptive execution. */
 class LastJoinPlanSuite extends LastJoinChecks {
 
   override protected def beforeAll(): Unit = {
@@ -195,7 +195,7 @@ class LastJoinPlanSuite extends LastJoinChecks {
 
   test("filters above: on left columns below the join, on right columns where they are") {
     val plan = optimized(s"SELECT f.id, w.v $asOf WHERE f.id > 10 AND w.v > 5 AND f.ts + w.ts > 0 AND rand() >= 0")
-    // that f.k, f.ts, w.k and w.ts are not NULL is inferred
+    // Spark infers that f.k, f.ts, w.k and w.ts are not NULL
     assert(filters(lastJoin(plan)) == (Seq("id", "ts", "k"), Seq("k", "ts")))
     assert(plan.collectFirst { case Filter(condition, _: LastJoin) => condition.references.map(_.name).toSet }
       .contains(Set("v", "ts")))

@@ -34,7 +34,7 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
 
   private type Data = (Int, Option[Int], Option[Int], Int)
 
-  /** Of the present views. */
+  /** The rows of the present views, by name. */
   private val known = mutable.Map.empty[String, Seq[Data]]
   private def rows(view: String): Seq[Data] = known.getOrElseUpdate(
     view,
@@ -46,7 +46,9 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
         row.getInt(3)))
   )
 
-  /** Of each left row the id of its match: the first that passes, of all right rows of its key, the last row first. */
+  /**
+   * The id of each left row's match. It tries the right rows of its key from the last to the first, until one passes.
+   */
   private def oracle(descending: Boolean, passes: (Data, Data) => Boolean): Seq[String] = {
     def order(time: Option[Int]): Int = time.map(t => if (descending) -t else t).getOrElse(Int.MinValue)
     val byKey = rows("r").filter(_._2.isDefined).groupBy(_._2).map { case (key, found) =>
@@ -75,7 +77,7 @@ class SkewSplitSuite extends LastJoinChecks with SkewedPartitions {
     assert(both.size == 2 && joins(query).forall(_.isSplit), plan(query))
     assert(both.map(_.metrics("splitParts").value).forall(_ >= 2), plan(query))
     assert(reads(query).map(_.partitionSpecs.length).forall(_ > 5), "no more tasks than partitions")
-    // what is carried over is read besides
+    // carried rows are read in addition
     val (left, right) = (both.head, both(1))
     assert(left.metrics("numOutputRows").value == rows("l").length && left.metrics("carriedRows").value == 0)
     assert(right.metrics("carriedRows").value > 0)

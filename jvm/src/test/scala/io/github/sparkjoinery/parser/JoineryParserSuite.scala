@@ -9,12 +9,12 @@ import org.apache.spark.sql.execution.SparkSqlParser
 
 import io.github.sparkjoinery.JoinerySession
 
-/** Statements without LAST JOIN are none of Joinery's business. */
+/** Joinery leaves statements without LAST JOIN to the next parser. */
 class JoineryParserSuite extends JoinerySession {
 
   private val calls = mutable.ArrayBuffer.empty[(String, String)]
 
-  /** Spark's parser, with a record of what it is asked. */
+  /** Spark's parser, which records its calls. */
   private val recording: ParserInterface = {
     val spark = new SparkSqlParser
     val forward: java.lang.reflect.InvocationHandler = (_, method, arguments) => {
@@ -27,7 +27,7 @@ class JoineryParserSuite extends JoinerySession {
   }
   private val parser = new JoineryParser(recording)
 
-  /** What the delegate is asked while `body` runs. */
+  /** The calls of the delegate while `body` runs. */
   private def recorded(body: => Any): Seq[(String, String)] = {
     calls.clear()
     body

@@ -187,7 +187,7 @@ class LastJoinParserSuite extends LastJoinChecks {
     "SELECT l.id, r.v FROM l LEFT JOIN LATERAL (SELECT * FROM r WHERE l.k = r.k ORDER BY r.ts DESC, r.v DESC LIMIT 1) r"
   )
 
-  // What is no LAST JOIN reads as it does without Joinery.
+  // Texts without a LAST JOIN parse as they do without Joinery.
   for (text <- Seq(
       "SELECT 'l LAST JOIN r ON x', \"LAST JOIN\" FROM l",
       "SELECT * FROM l -- LAST JOIN r ON true",

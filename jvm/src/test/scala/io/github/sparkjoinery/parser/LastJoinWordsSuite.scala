@@ -8,9 +8,9 @@ import io.github.sparkjoinery.lastjoin.logical.{AsOfRight, LastJoinRight}
 import io.github.sparkjoinery.{Answers, LastJoinChecks, SinceSpark40}
 
 /**
- * LAST JOIN and ASOF JOIN are words of Spark's lexer: whatever that takes for white space may stand between them,
- * whatever it takes for a letter makes them, and variables are replaced before it reads them. A word that is missed is
- * an alias, and the join an inner one.
+ * Joinery finds the words of LAST JOIN and ASOF JOIN as Spark's lexer does. Every white space of the lexer may separate
+ * them. Letters that it reads as others spell them, too, and variables are replaced before it reads them. If a word is
+ * missed, it becomes an alias, and the join an inner one.
  */
 class LastJoinWordsSuite extends LastJoinChecks {
 
@@ -24,7 +24,7 @@ class LastJoinWordsSuite extends LastJoinChecks {
   private def lastJoin(last: String, join: String, between: String): String =
     s"SELECT id, ts FROM l $last$between$join r ORDER BY ts USING (k)"
 
-  /** The words with something between them in a join that Spark reads without Joinery, too: an inner one. */
+  /** A join with these words that Spark parses without Joinery, too, as an inner join. */
   private def ambiguous(words: String): String = s"SELECT count(*) FROM l $words r USING (k)"
 
   private def asOfJoin(words: String): String = s"SELECT count(*) FROM l LEFT $words r MATCH_CONDITION (l.id >= r.ts)"

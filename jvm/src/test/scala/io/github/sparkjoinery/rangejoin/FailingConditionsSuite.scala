@@ -33,7 +33,7 @@ class FailingConditionsSuite extends EventsAndSpans {
       checkRangeJoin(
         s"SELECT /*+ ${chosen("hint")} */ * FROM VALUES $side AS a(x) JOIN VALUES $side AS b(x) ON ${chosen("condition")}")
     }
-    // Too large, and the sides change their parts: what was a point of one term is an interval of two.
+    // The index may be too large. One side has an interval of two terms instead of a point.
     for {
       maxBroadcast <- Seq("1", "1GB")
       hint <- Seq("BROADCAST(a)", "BROADCAST(b)")
@@ -71,7 +71,7 @@ class FailingConditionsSuite extends EventsAndSpans {
       select <- Seq(
         "SELECT /*+ RANGE_JOIN(b) */ a.x FROM a LEFT SEMI JOIN b ON",
         "SELECT /*+ RANGE_JOIN(b) */ a.x FROM a LEFT ANTI JOIN b ON")
-      // in whichever order Spark looks at the rows of the key, the first is a match
+      // the first row is a match in each order in which Spark may read the rows of the key
       others <- Seq("(1, 5), (1, -2147483648), (1, 6)", "(1, 500), (1, -2147483648), (1, 600)")
     } withConf(conf :+ ("spark.joinery.rangeJoin.maxBroadcast" -> limit) :+ ("spark.sql.ansi.enabled" -> "true"): _*) {
       checkRangeJoin(
@@ -93,7 +93,7 @@ class FailingConditionsSuite extends EventsAndSpans {
           "SELECT @ a.x FROM a LEFT ANTI JOIN b ON #",
           "SELECT @ a.x FROM a WHERE a.x = 0 OR EXISTS (SELECT * FROM b WHERE #)"
         ),
-        // the first and the last of three partitions, in whichever order Spark looks at them, beside one of failing pairs
+        // rows of the first and the last of three partitions; the pairs of the one between fail
         "matches" -> Seq("(1, 5), (1, 6)", "(1, 500), (1, 600)", "(1, 500), (1, 5)")
       )
     } withConf(

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
 
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
-/** What tests of range joins assert: the answer of stock Spark, and the operator that gave it. */
+/** Assertions about range joins: the answer of stock Spark, and the operator that gave it. */
 trait RangeJoinChecks extends LastJoinChecks {
 
   protected val Broadcast = "BroadcastRangeJoin"
@@ -20,10 +20,10 @@ trait RangeJoinChecks extends LastJoinChecks {
   protected val Generated =
     Seq("spark.sql.codegen.wholeStage" -> "true", "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY")
 
-  /** Under which Spark's own join is faster than it is uncompiled. */
+  /** Settings that make Spark's own join faster, for suites in which it is slow without compiled code. */
   protected def oracleSettings: Seq[(String, String)] = Nil
 
-  /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
+  /** The plan before it runs. Adaptive execution drops sides that turn out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
     query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan match {
       case adaptive: AdaptiveSparkPlanExec => adaptive.initialPlan
@@ -40,7 +40,7 @@ trait RangeJoinChecks extends LastJoinChecks {
   }
 
   /**
-   * A query gives the rows of stock Spark by this operator. Where stock Spark raises an error, it raises the same class
+   * A query returns the rows of stock Spark by this operator. If stock Spark raises an error, it raises the same class
    * of error or answers.
    *
    * @return
@@ -50,10 +50,10 @@ trait RangeJoinChecks extends LastJoinChecks {
     checkedRangeJoin(text, operator)._2
 
   /**
-   * The same.
+   * As `checkRangeJoin`.
    *
    * @return
-   *   the query, too, so that who asks more of its plan need not plan it again
+   *   the query, so that tests of its plan need not plan it again, and the number of rows
    */
   protected def checkedRangeJoin(text: String, operator: String = Broadcast): (DataFrame, Int) = {
     val expected = asOracle(withConf(oracleSettings: _*)(outcome(sql(text))))

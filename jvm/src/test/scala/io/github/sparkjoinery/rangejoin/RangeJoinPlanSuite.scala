@@ -8,7 +8,7 @@ import io.github.sparkjoinery.planning.explain.Decision
 import io.github.sparkjoinery.rangejoin.exec.{BroadcastRangeJoinExec, PreservedSidePasses, ShuffledRangeJoinExec}
 import io.github.sparkjoinery.{Answers, OnDefaultLine, Pairwise, SinceSpark40}
 
-/** What is detected, what is indexed, what is left to Spark and why, and how the operator stands in a plan. */
+/** Detection of range joins, the indexed side, joins left to Spark and why, and the operator's place in a plan. */
 class RangeJoinPlanSuite extends EventsAndSpans {
 
   for ((what, condition) <- Seq(

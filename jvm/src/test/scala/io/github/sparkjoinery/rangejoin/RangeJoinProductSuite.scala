@@ -6,11 +6,11 @@ import io.github.sparkjoinery.Pairwise
 import io.github.sparkjoinery.Pairwise.Case
 
 /**
- * Every type of join by every kind of condition over every type, with every strictness of its bounds, every way to meet
- * NULL (in keys, and in what else the condition asks), and either side indexed: 68,040 queries, hours in all; only with
- * `JOINERY_SOAK=true`, which `make soak` sets. The other dimensions, the form among them, would multiply that by 800:
- * they are drawn for each query, and the data for each test. `JOINERY_SEED` repeats a run, `JOINERY_PRODUCT_SHARE` (0
- * to 1) is how much of the product to take.
+ * All combinations of join type, kind of condition, data type, strictness of bounds, keys, rest of the condition, and
+ * indexed side. These are 68,040 queries and take hours, so they run only with `JOINERY_SOAK=true`, which `make soak`
+ * sets. Keys and rest include all ways to meet NULL. The other dimensions, such as the form, would multiply the queries
+ * by 800. They are drawn for each query, and the data for each test. `JOINERY_SEED` repeats a run.
+ * `JOINERY_PRODUCT_SHARE` (0 to 1) is the share of the product to run.
  */
 class RangeJoinProductSuite extends RangeJoinQueryChecks {
 

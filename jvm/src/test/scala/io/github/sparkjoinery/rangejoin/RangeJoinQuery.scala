@@ -73,10 +73,13 @@ case class RangeJoinQuery(values: Case) {
     case _ => "5"
   }
 
-  /** Where there is no key, there is nothing to shuffle by. */
+  /** True if the join is shuffled by its keys. */
   def isShuffled: Boolean = of("key") != "none" && (isCut || Set("shuffled", "in parts")(of("form")))
 
-  /** Where there is no key and no small side, the part of the range is one, if two comparisons tell it. */
+  /**
+   * True if the join has no key and no small side: the part of the range is the key. One comparison alone defines no
+   * parts.
+   */
   private def isDistributed: Boolean =
     isCut && of("key") == "none" && !Set("less", "greater")(of("kind"))
 
@@ -102,7 +105,7 @@ case class RangeJoinQuery(values: Case) {
     }
   }
 
-  /** So large that the other side is indexed. */
+  /** Repeats a side until it is so large that the other side is indexed. */
   private def large(alias: String): String = Seq.fill(5)(s"SELECT * FROM ${right(alias)}").mkString(" UNION ALL ")
 
   private def left(alias: String): String = side(alias, if (of("rows") == "empty left") 0 else 200)
@@ -111,7 +114,7 @@ case class RangeJoinQuery(values: Case) {
   private def side(alias: String, rows: Int): String =
     s"(SELECT ${columns.mkString(", ")} FROM $alias${if (rows == 200) "" else s" WHERE id < $rows"}) $alias"
 
-  /** Those that a query asks for: analyzing all of every type takes longer than running it. */
+  /** The columns that the query needs. Analyzing the columns of every type takes longer than running the query. */
   private def columns: Seq[String] = Seq("id", "k", "g") ++ Seq("x", "s", "e").map(prefix => s"${prefix}_${of("type")}")
 
   def settings: Seq[(String, String)] = Seq(

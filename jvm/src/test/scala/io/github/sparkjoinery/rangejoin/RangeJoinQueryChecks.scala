@@ -4,10 +4,10 @@ import scala.util.Random
 
 import io.github.sparkjoinery.Pairwise.Case
 
-/** Asks any [[RangeJoinQuery]] over generated data, and compares the answer with that of Spark's own joins. */
+/** Runs any [[RangeJoinQuery]] over generated data, and compares the answer with that of Spark's own joins. */
 trait RangeJoinQueryChecks extends RangeJoinChecks {
 
-  /** Of what is drawn; printed, and taken from `JOINERY_SEED`. */
+  /** The seed of random draws, which tests print. `JOINERY_SEED` sets it. */
   protected val seed: Long = sys.env.get("JOINERY_SEED").map(_.toLong).getOrElse(Random.nextInt().toLong.abs)
 
   protected def load(seed: Long): Unit = for ((view, of) <- Seq("l" -> seed, "r" -> (seed + 1))) {

@@ -5,8 +5,8 @@ import java.nio.file.Files
 import org.apache.spark.sql.{DataFrame, Row}
 
 /**
- * Plans that run under other settings than they were made under, or than they ran under before: the bounds of RANGE
- * frames go by those of the run, as Spark's own do, whose tasks make them.
+ * Plans that run under other settings than they were made with, or ran with before. Bounds of RANGE frames go by the
+ * settings of the run, because tasks compute them, as in Spark.
  */
 class ChangedSettingsSuite extends SkewedWindowChecks {
   private val Zone = "spark.sql.session.timeZone"
@@ -20,7 +20,7 @@ class ChangedSettingsSuite extends SkewedWindowChecks {
 
   override def beforeAll(): Unit = {
     super.beforeAll()
-    // A clock is set back in New York on the second of these days.
+    // Clocks in New York are set back on the second of these days.
     val times = "timestamp'2020-10-31 00:00:00Z' + make_dt_interval(0, 0, 10 * id)"
     val few = Files.createTempDirectory("few").resolve("few").toString
     sql("SELECT id FROM range(0, 590, 1, 1)").write.parquet(few)
@@ -38,7 +38,7 @@ class ChangedSettingsSuite extends SkewedWindowChecks {
   private def query(from: String, frame: String, parts: Option[Int] = None): String =
     select(Seq(s"count(*) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN $frame)"), parts, from)
 
-  /** Without hundreds of rows in the message. */
+  /** Compares answers without hundreds of rows in the message. */
   private def checkSame(found: Any, expected: Any, text: String): Unit =
     if (found != expected) fail(s"another answer than expected: $text")
 
@@ -47,7 +47,7 @@ class ChangedSettingsSuite extends SkewedWindowChecks {
   private val Day = "INTERVAL '1' DAY PRECEDING AND CURRENT ROW"
   private val Late = "50 FOLLOWING AND 100 FOLLOWING" // beyond the greatest number
 
-  /** One plan runs under one value of a setting after the other, each time as Spark's. */
+  /** One plan runs under one value of a setting after the other, each time as Spark's plan does. */
   private def checkAgain(text: String, setting: String, values: String*): Unit = {
     def runs(): Seq[Outcome] = {
       val answer = withConf(setting -> values.head)(sql(text))

@@ -10,7 +10,7 @@ import io.github.sparkjoinery.planning.explain.PlanReport
 import io.github.sparkjoinery.window.exec.CopyRowsExec
 import io.github.sparkjoinery.window.logical.HotKey
 
-/** Windows over hot keys that are cut into parts, beside the answer of Spark's own operator over whole keys. */
+/** Compares windows over hot keys that are cut into parts with Spark's own operator over whole keys. */
 trait SkewedWindowChecks extends WindowChecks with SkewedPartitions {
 
   protected val Settings = FewPartitions ++ Interpreted :+ ("spark.sql.ansi.enabled" -> "false")

@@ -8,7 +8,9 @@ import org.apache.spark.sql.joinery.ScarceMemory
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.window.exec.CopyRowsExec
 
-/** Windows whose hot keys are cut into parts: where they are cut, what the plan shows of it, and what is not cut. */
+/**
+ * Plans of windows whose hot keys are cut into parts: the cuts, their place in the plan, and windows that are not cut.
+ */
 class SkewedWindowPlanSuite extends SkewedWindowChecks {
 
   test("a filter by the keys goes below a window with a hint, as below any") {
@@ -61,7 +63,7 @@ class SkewedWindowPlanSuite extends SkewedWindowChecks {
       assert(isSliding(answer))
       assert(plan(answer).toString.contains("4 parts by a sample"))
       val rows = collect(plan(answer)) { case rows: CopyRowsExec => rows.metrics("numCopies").value }
-      // 10 over each of 3 cuts or more, and no more than an eighth beside
+      // 10 copies over each of 3 cuts or more, and at most an eighth more
       assert(rows.length == 1 && rows.head >= 30 && rows.head <= 12 * 8, rows)
       checkDecision(select(moving, Some(4), "d"), "hot keys cut into 4 parts by a sample")
     }

@@ -11,8 +11,8 @@ import io.github.sparkjoinery.window.logical.program.{Bound, FunctionProgram, Wi
 import io.github.sparkjoinery.{Answers, Pairwise}
 
 /**
- * Sums, and bounds of frames, that their type cannot hold: the error, NULL or wrapped value that Spark's own operator
- * has, in the same rows. A sum of which only a part does not fit is no error here.
+ * Sums and bounds of frames that their type cannot hold. Joinery has the same error, NULL or wrapped value as Spark's
+ * own operator, in the same rows. A sum is no error if only a partial sum does not fit.
  */
 class SlidingWindowOverflowSuite extends WindowChecks {
 
@@ -62,7 +62,9 @@ class SlidingWindowOverflowSuite extends WindowChecks {
   private def over(function: String, frame: String): String =
     s"$function OVER (PARTITION BY k ORDER BY id ROWS BETWEEN $frame)"
 
-  /** Short ones, many of which can be added up from the left but not from the right, or the other way round. */
+  /**
+   * Makes short sequences. Many of them can be added up from the left but not from the right, or the other way round.
+   */
   private def loadSequences(values: Seq[String], seed: Int): Unit = {
     val random = new Random(seed)
     load(
@@ -76,7 +78,7 @@ class SlidingWindowOverflowSuite extends WindowChecks {
       loadSequences(values, seed = 3)
       withConf(Settings :+ "spark.sql.ansi.enabled" -> ansi: _*) {
         val left = Seq("bigint" -> "try_sum(v)", "interval" -> "try_sum(v)", "interval" -> "try_avg(v)").collect {
-          case (of, function) if name.startsWith(of) => function // NULL where only a part of the sum does not fit
+          case (of, function) if name.startsWith(of) => function // NULL if only a partial sum does not fit
         }
         val exact = Seq("try_sum(v)", "sum(v)") ++ (if (name == "bigint") Nil else Seq("try_avg(v)", "avg(v)"))
         val mayFail = ansi == "true" || name.startsWith("interval")
@@ -88,14 +90,16 @@ class SlidingWindowOverflowSuite extends WindowChecks {
 
   for ((name, values) <- Sums if name.startsWith("decimal")) test(s"sums of $name that fail") {
     loadSequences(values, seed = 5)
-    withConf(Settings ++ Interpreted :+ "spark.sql.ansi.enabled" -> "true": _*) { // the error of a sequence hides what becomes of others
+    withConf(Settings ++ Interpreted :+ "spark.sql.ansi.enabled" -> "true": _*) { // the error of a sequence hides the others
       for ((frame, i) <- Frames.zipWithIndex; k <- if (Pairwise.isSoak) 0 until 4 else Seq(i % 3, 3)) {
         checkWindow(s"SELECT id, ${over(if (k == 3) "avg(v)" else "sum(v)", frame)} AS f FROM t WHERE k = ${4 * i + k}")
       }
     }
   }
 
-  /** By type, numbers, SQL that makes a value or NULL of a number, and Spark's error for a sum that does not fit. */
+  /**
+   * For each type: numbers, SQL that makes a value or NULL of a number, and Spark's error for a sum that does not fit.
+   */
   private val Exact = Seq(
     (
       "bigint",
@@ -166,9 +170,9 @@ class SlidingWindowOverflowSuite extends WindowChecks {
     }
   }
 
-  // growing frames, which have more rows than what is kept for the moving ones beside them
+  // growing frames, which have more rows than the window keeps for its moving frames
 
-  /** By name, values of 9,000 rows and what is computed of them. */
+  /** Name, values of 9,000 rows, and aggregates over them. */
   private val Long9000 = Seq(
     (
       "sums near the ends of bigint",
@@ -230,7 +234,7 @@ class SlidingWindowOverflowSuite extends WindowChecks {
     assert(growing.length == 2 && growing.forall(_.isInstanceOf[FunctionProgram.Growing]))
   }
 
-  // an error shows when its row is asked for
+  // an error is raised when its row is read
 
   for (wholeStage <- Seq("true", "false")) test(s"an error in a row that nobody asks for, generated code $wholeStage") {
     sql("""SELECT int(id) AS id, 0 AS k, if(id IN (500, 501), 9223372036854775807L, id) AS v,

@@ -9,7 +9,7 @@ import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import io.github.sparkjoinery.window.exec.SlidingWindowExec
 import io.github.sparkjoinery.{Answers, SinceSpark40}
 
-/** What becomes of a window: who runs it and why, among which other operators, in generated code or not. */
+/** Plans of windows: the operator that runs them and why, the operators around it, and generated code. */
 class SlidingWindowPlanSuite extends WindowChecks {
 
   private val Rows = 300
@@ -210,7 +210,7 @@ class SlidingWindowPlanSuite extends WindowChecks {
     )
   }
 
-  // what is left to Spark, and why
+  // windows left to Spark, and why
 
   private def explained(query: String): String =
     withConf("spark.joinery.explain" -> "true")(sql(s"EXPLAIN $query").head().getString(0))

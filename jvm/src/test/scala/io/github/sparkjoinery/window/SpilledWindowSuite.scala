@@ -55,7 +55,7 @@ class SpilledWindowSuite extends WindowChecks {
         keys)} WINDOW w AS ($partition ORDER BY o, id)""".stripMargin.replace("(w ", s"($partition ORDER BY o, id ")
   }
 
-  /** Spark's answers to the same query are the same in all settings. */
+  /** Spark's answers by query. They are the same in all settings. */
   private val known = mutable.Map.empty[String, Seq[String]]
   private def stockRows(text: String): Seq[String] =
     known.getOrElseUpdate(text, onStockWindows(Answers.rows(sql(text))))
@@ -66,7 +66,8 @@ class SpilledWindowSuite extends WindowChecks {
   private def isCut(query: DataFrame): Boolean = plan(query).toString.contains("CopyRows")
 
   /**
-   * Others in the JVM may give memory back at the very moment, so until it was scarce; each time with the right answer.
+   * Runs the query until memory was scarce, and checks the answer each time. Others in the JVM may give memory back at
+   * that moment.
    */
   private def checkSpilled(text: String, answer: Seq[String]): Unit =
     assert(
@@ -89,7 +90,7 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
-  // one row or none, or some of a task's, fit into its share
+  // one row or none, or some of a task's rows, fit into its share
   for (cores <- Seq(100000000, 20000); wholeStage <- Seq("true", "false"); hint <- Seq("", "/*+ SKEW_WINDOW(4) */")) {
     test(s"a small share of memory, $cores cores, hint $hint, generated code $wholeStage") {
       withConf(
@@ -143,7 +144,7 @@ class SpilledWindowSuite extends WindowChecks {
     }
   }
 
-  // As where an executor has so many cores: a task has little more than its share.
+  // The number of cores of an executor in which a task has little memory beyond its share.
   private val Cores = 1000
   private def ofTask: Int = (Runtime.getRuntime.maxMemory * 0.5 / Cores).toInt
 
@@ -157,7 +158,7 @@ class SpilledWindowSuite extends WindowChecks {
         ROWS BETWEEN 30 PRECEDING AND CURRENT ROW) AS m$i FROM $from)"""
       }
       withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
-        // few rows fit, or those of one window, or of two
+        // few rows fit, or the rows of one window, or of two
         for ((rows, length) <- Seq(Rows -> 8, Rows -> 14, Rows -> 20, Rows / 10 -> 1000)) {
           val answer = stockRows(s"SELECT * FROM ${text("v", rows, length)}")
           val query = sql(s"SELECT * FROM ${text(s"modest(v, $ofTask)", rows, length)}")
@@ -326,13 +327,13 @@ class SpilledWindowSuite extends WindowChecks {
   }
 }
 
-/** What a task holds while it computes its result. */
+/** The most memory that a task holds while it computes its result. */
 private object HeldMemory {
   val most = new AtomicLong
   def look(): Unit = most.accumulateAndGet(ScarceMemory.acquired, math.max(_, _))
 }
 
-/** How many files the JVM has open. */
+/** The number of files that the JVM has open. */
 private object OpenFiles {
   val most = new AtomicLong
   def now: Long = ManagementFactory.getOperatingSystemMXBean match {

@@ -14,8 +14,8 @@ import io.github.sparkjoinery.window.runtime.kernels.{AggregateEvaluator, Kernel
 import io.github.sparkjoinery.window.runtime.rows.RowCursor
 
 /**
- * Frames that are added up in order because a value in them is extreme: once where many rows share a RANGE frame, and
- * only as long as a frame holds the value.
+ * Frames that are added up in order because they hold an extreme value. Rows that share a RANGE frame share one such
+ * sum. Frames without an extreme value are computed as usual.
  */
 class TiedFramesSuite extends WindowChecks {
 
@@ -91,7 +91,7 @@ class TiedFramesSuite extends WindowChecks {
   }
 
   test("large sums and averages over ties") {
-    // All on one day: added up anew for each row, that would be billions of additions.
+    // Many rows share a day. Adding up the frame of each row would take billions of additions.
     sql("""SELECT id, 0 AS k, int(id / 25000) AS day, 1700000000000000000 + id AS ns,
           |  if(id = 0, 5000000000000000000L, 0L) AS v, CAST(id AS DECIMAL(38, 0)) * 1000000000000000000000000000BD AS n,
           |  if(id = 0, 1.7e308D, 0D) AS x FROM range(0, 60000, 1, 4)""".stripMargin).createOrReplaceTempView("ties")
@@ -107,7 +107,7 @@ class TiedFramesSuite extends WindowChecks {
   }
 }
 
-/** Of another expression, whose evaluations are counted. */
+/** Returns the value of another expression, and counts its evaluations. */
 private case class CountedValue(child: Expression) extends UnaryExpression with CodegenFallback {
   override def dataType: DataType = child.dataType
   override def nullable: Boolean = child.nullable

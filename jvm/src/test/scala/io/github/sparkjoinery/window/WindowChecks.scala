@@ -10,7 +10,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import io.github.sparkjoinery.window.WindowDimensions._
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
-/** What tests of windows assert: the answer of stock Spark, and the operator that gave it. */
+/** Assertions about windows: the answer of stock Spark, and the operator that gave it. */
 trait WindowChecks extends LastJoinChecks {
 
   protected val Operator = "SlidingWindow"
@@ -19,12 +19,12 @@ trait WindowChecks extends LastJoinChecks {
     withConf(Plain :+ ("spark.joinery.slidingWindow.enabled" -> "false"): _*)(body)
 
   /**
-   * Spark's own operator adds up each frame anew: over many rows, or large frames, compiling its expressions takes less
-   * time than it saves.
+   * Compiles expressions. Spark's own operator adds up every frame from its first row, so this saves time over many
+   * rows or large frames.
    */
   protected val CompiledExpressions: (String, String) = "spark.sql.codegen.factoryMode" -> "CODEGEN_ONLY"
 
-  /** The plan before it runs: adaptive execution drops what turns out to have no rows. */
+  /** The plan before it runs. Adaptive execution drops inputs that turn out to have no rows. */
   protected def planned(query: DataFrame): SparkPlan =
     query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan match {
       case adaptive: AdaptiveSparkPlanExec => adaptive.initialPlan
@@ -50,11 +50,11 @@ trait WindowChecks extends LastJoinChecks {
   }
 
   /**
-   * A query, whose first column is unique, gives the rows that Spark's own operator gives, bit for bit, or the same
-   * class of error.
+   * A query, whose first column is unique, returns the rows of Spark's own operator, bit for bit, or the same class of
+   * error.
    *
    * @param stockSettings
-   *   under which Spark's own operator is faster
+   *   settings under which Spark's own operator is faster
    */
   protected def checkWindow(text: String, sliding: Boolean = true, stockSettings: Seq[(String, String)] = Nil): Unit = {
     checkWindowOf(text, sliding, stock(text, stockSettings))
@@ -69,7 +69,7 @@ trait WindowChecks extends LastJoinChecks {
     assert(isSliding(answer) == sliding, s"$text\n${planned(answer)}")
   }
 
-  /** The same for each of some columns; in one query where none of them fails. */
+  /** Checks several columns: in one query if none of them fails, in a query for each otherwise. */
   protected def checkWindows(columns: Seq[String], from: String, sliding: Boolean = true): Unit = {
     def query(list: Seq[String]) =
       s"SELECT id, ${list.zipWithIndex.map { case (column, i) => s"$column AS c$i" }.mkString(",\n  ")}\n$from"
@@ -96,7 +96,7 @@ trait WindowChecks extends LastJoinChecks {
     }
   }
 
-  /** What is wrong with the answer to a query, if anything. */
+  /** The differences of a query's answer and plan from the expected ones, if there are any. */
   protected def faults(query: WindowQuery): Option[String] = {
     val (expected, stock) = asOracle(onStockWindows(withConf(query.oracleSettings: _*) {
       val answer = sql(query.oracle)

@@ -1,12 +1,12 @@
 package io.github.sparkjoinery.window
 
 /**
- * Rows to put windows over: `id`; the keys `k`, `s`, `c`, `d` and `hot`; a filter `p`; `y`, which has ties; an input
- * `v_...` of every type; and of every order type a column `u_...` without ties and one `o_...` with ties.
+ * Rows to put windows over. The columns are `id`, the keys `k`, `s`, `c`, `d` and `hot`, a filter `p`, `y` with ties,
+ * and an input `v_...` of every type. Each order type has a column `u_...` without ties and a column `o_...` with ties.
  */
 object WindowData {
 
-  /** SQL values of each input type; among them what is equal, but not the same, and what sorts oddly. */
+  /** SQL values of each input type. Some are equal but not identical, and some sort oddly. */
   val Inputs: Seq[(String, String)] = Seq(
     "tinyint" -> "-128Y, -1Y, 0Y, 5Y, 127Y",
     "smallint" -> "-32768S, -1S, 0S, 5S, 32767S",

@@ -4,19 +4,19 @@ import org.apache.spark.SPARK_VERSION
 
 import io.github.sparkjoinery.Pairwise.{Case, Dimension}
 
-/** What a window can be made of, over the columns of [[WindowData]]. */
+/** The dimensions of window queries over the columns of [[WindowData]]. */
 object WindowDimensions {
 
-  /** Which differences to stock Spark are allowed. */
+  /** The differences from stock Spark that are allowed. */
   sealed trait Precision
 
   /** None, bit for bit. */
   case object Exact extends Precision
 
-  /** n * eps * sum|x| of what `terms` gives for the inputs. */
+  /** A difference of n * eps * sum|x|, where x are the values of `terms` for the inputs. */
   case class Rounding(terms: String => String) extends Precision
 
-  /** Of numbers that are known not to cancel out. */
+  /** A relative difference, for numbers that do not cancel out. */
   case object Relative extends Precision
 
   /** @param ordered whether the answer depends on the order of rows with the same place in ORDER BY */
@@ -99,7 +99,7 @@ object WindowDimensions {
   case class OrderType(name: String, column: String, near: String, far: String) {
     def hasOffsets: Boolean = near.nonEmpty
 
-    /** Frames by value over wider types than a long are left to Spark's operator. */
+    /** False for types wider than a long, whose frames by value are left to Spark's operator. */
     def isLong: Boolean = !Seq("decimal38", "months", "seconds", "string").contains(name)
   }
 
@@ -165,16 +165,16 @@ object WindowDimensions {
   /** The name of a frame, from which [[WindowQuery]] makes its SQL; `near` and `far` are of the order type. */
   val Frames: Seq[String] = Rows.map("ROWS " + _) ++ Values.map("RANGE " + _) ++ Peers.map("RANGE " + _) :+ "default"
 
-  /** Its rows do not all begin with the partition's first. */
+  /** True unless the frame of every row begins with the first row of the partition. */
   def moves(frame: String): Boolean = frame != "default" && !frame.contains(" UNBOUNDED PRECEDING")
 
-  /** Its bounds are values. */
+  /** True if the bounds of the frame are values. */
   def isByValue(frame: String): Boolean = frame.contains("near") || frame.contains("far")
 
   /** ORDER BY terms: one without ties, one with ties, ties resolved by a second one, two with ties. */
   val Terms: Seq[String] = Seq("unique", "tied", "tied, id", "tied, y")
 
-  /** What is the same for a whole query. */
+  /** Dimensions that have one value for a whole query. */
   val Common: Seq[Dimension] = Seq(
     "order" -> OrderTypes.map(_.name),
     "terms" -> Terms,
@@ -186,7 +186,7 @@ object WindowDimensions {
     "ansi" -> Seq("true", "false")
   )
 
-  /** What each of its columns has of its own. */
+  /** Dimensions that have a value for each column. */
   val Own: Seq[Dimension] = Seq(
     "frame" -> Frames,
     "function" -> Functions.map(_.name),
@@ -199,7 +199,7 @@ object WindowDimensions {
   val functions: Map[String, Function] = Functions.map(function => function.name -> function).toMap
   val orderTypes: Map[String, OrderType] = OrderTypes.map(order => order.name -> order).toMap
 
-  /** Whether values may meet: whether the SQL is valid, and has one answer. */
+  /** True if values may meet: the SQL is valid, and has one answer. */
   def allowed(values: Case): Boolean = {
     val terms = values.get("terms")
     val function = values.get("function").map(functions)

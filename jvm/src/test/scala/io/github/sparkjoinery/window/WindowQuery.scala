@@ -16,7 +16,10 @@ case class WindowQuery(common: Case, own: Seq[Case]) {
 
   def sql: String = select(columns.zipWithIndex.map { case (column, i) => s"${column.sql} AS c$i" })
 
-  /** The same columns with, of those that may be rounded, how many numbers are added up and how large they are. */
+  /**
+   * The query with two more columns for each that may be rounded: how many numbers are added up, and how large they
+   * are.
+   */
   def oracle: String = select(columns.zipWithIndex.flatMap { case (column, i) =>
     s"${column.sql} AS c$i" +: column.bounds.zip(Seq("n", "sum")).map { case (bound, name) => s"$bound AS ${name}_$i" }
   })
@@ -31,7 +34,7 @@ case class WindowQuery(common: Case, own: Seq[Case]) {
     "spark.sql.codegen.factoryMode" -> (if (common("generated") == "nothing") "NO_CODEGEN" else "CODEGEN_ONLY")
   )
 
-  /** Spark's own operator is faster at few rows if nothing has to be compiled, and at many if its expressions are. */
+  /** Settings that make Spark's operator faster: no compiled code for few rows, compiled expressions for many. */
   def oracleSettings: Seq[(String, String)] = settings ++ Seq(
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.shuffle.partitions" -> "1",
@@ -39,7 +42,7 @@ case class WindowQuery(common: Case, own: Seq[Case]) {
     "spark.sql.codegen.factoryMode" -> (if (common("data") == "many rows") "CODEGEN_ONLY" else "NO_CODEGEN")
   )
 
-  /** Whether Joinery's operator must run it. */
+  /** True if Joinery's operator must run the query. */
   def moves: Boolean = columns.exists(_.moves)
 
   private def select(list: Seq[String]): String = {
@@ -61,7 +64,7 @@ case class WindowColumn(common: Case, own: Case) {
   def moves: Boolean =
     WindowDimensions.moves(own("frame")) && (order.isLong || !isByValue(own("frame"))) && !isNullOnTheWay
 
-  /** Whether the result is NULL where a part of a sum does not fit: such functions are left to Spark. */
+  /** True if the result is NULL when a partial sum does not fit. Such functions are left to Spark. */
   private def isNullOnTheWay: Boolean = own("function") match {
     case "try_sum" => Seq("bigint", "months", "seconds").contains(own("type"))
     case "try_avg" => Seq("months", "seconds").contains(own("type"))

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans._
 
 import io.github.sparkjoinery.planning.plans.SingleJoin
 
-/** The sides whose columns in a row of a join are always those of a row of the side, and never NULLs that it adds. */
+/** The sides whose columns a join never replaces by NULLs: each row of the result has a row of such a side. */
 object EmittedSides {
 
   def hasLeft(joinType: JoinType): Boolean = joinType match {

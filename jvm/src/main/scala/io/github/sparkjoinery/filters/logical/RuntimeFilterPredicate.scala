@@ -37,7 +37,7 @@ object RuntimeFilterPredicate {
     (compared ++ contained).reduceOption[Expression](And(_, _))
   }
 
-  /** A bound; one that readers must not see is no plain literal. */
+  /** A bound. It is a plain literal only if readers of files may see it. */
   private def literal(value: Any, column: Attribute, side: LogicalPlan): Expression = {
     val bound = Literal(value, column.dataType)
     if (isTold(column, side) && isTellable(bound)) bound else KnownNotNull(bound)
@@ -45,7 +45,7 @@ object RuntimeFilterPredicate {
 
   /**
    * Whether the readers of a column may skip rows by a bound: Parquet's may. JSON's reader drops rows by the first of
-   * two values of a field, while Spark takes the second. ORC's fails where a file's column is of another type than the
+   * two values of a field, while Spark takes the second. ORC's fails if a file's column is of another type than the
    * table's. Parquet's reader cuts off the digits of a decimal that is narrower in a file.
    */
   private def isTold(column: Attribute, side: LogicalPlan): Boolean = KeyLineage.trace(column, side).forall { found =>

@@ -30,7 +30,7 @@ object RuntimeFilterStrategy extends SparkStrategy with PredicateHelper {
     case _ => Nil
   }
 
-  /** Says of large sides that no filter is built without adaptive execution. */
+  /** Records for joins with a large side that no filter is built without adaptive execution. */
   private def decline(plan: LogicalPlan): Unit = {
     val cost = new FilterCost
     plan.foreach {

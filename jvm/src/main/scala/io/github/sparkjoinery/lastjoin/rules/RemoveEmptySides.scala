@@ -10,13 +10,13 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastJoinTerms, LastRow
 import io.github.sparkjoinery.planning.terms.MayFail
 
 /**
- * Removes a LAST JOIN that has an empty side, as Spark's `PropagateEmptyRelation` removes a LEFT JOIN: without left
- * rows it is empty, without right rows it is the left side with NULLs. Keys that would raise an error are not computed;
- * other keys without right rows are left to the operators, which are as good.
+ * Removes a LAST JOIN that has an empty side, as Spark's `PropagateEmptyRelation` removes a LEFT JOIN. The join is
+ * empty without left rows, and it is the left side with NULLs without right rows. A join without right rows is only
+ * removed if its keys may raise an error, as they are then not computed. The operators handle other keys as well.
  */
 object RemoveEmptySides extends Rule[LogicalPlan] {
 
-  /** In adaptive execution, where Spark's rule for Filter and Project above an empty relation has run by then. */
+  /** Also removes Filter and Project above an empty relation: adaptive execution runs Spark's rule for it earlier. */
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(LastJoin.Pattern)) {
       case RemoveEmptySides(rest) => rest

@@ -17,7 +17,7 @@ private[lastjoin] class PartRowIterator(
     carried: SQLMetric)
   extends Iterator[InternalRow] {
 
-  // The last earlier row of each key. Rows that find no memory are passed on, which is safe: they are only too many.
+  // The last earlier row of each key. Rows that find no memory are passed on, which is safe: more rows do no harm.
   private lazy val before = carry.map(terms => new TaskRowsBuilder(terms.copy(onlyLast = true)))
   private var next_ : InternalRow = _
   private var rest: Iterator[InternalRow] = _

@@ -2,5 +2,5 @@ package io.github.sparkjoinery.planning.explain
 
 import org.apache.spark.sql.execution.SparkPlan
 
-/** An operator of Joinery. It makes a plan one whose shuffles Joinery changes. */
+/** An operator of Joinery. Joinery changes the shuffles of a plan with such an operator. */
 trait JoineryOperator extends SparkPlan

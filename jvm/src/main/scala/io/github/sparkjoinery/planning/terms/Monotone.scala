@@ -11,8 +11,8 @@ import io.github.sparkjoinery.expressions.AddInterval
 
 /**
  * Tells if an expression rises or falls as the term rises. The answer holds for every value of the type. It is unknown
- * if a value may wrap around, or depends on local time in a zone whose clocks are set back. `date_add`, `date_sub` and
- * `datediff` wrap around in every mode, as do DATE + INTERVAL and similar forms, which Spark rewrites to them. An
+ * if a value may wrap around, or depends on local time in a zone whose clocks are set back. The functions `date_add`,
+ * `date_sub` and `datediff` wrap around in every mode. Spark rewrites DATE + INTERVAL and similar forms to them. An
  * expression that throws instead has a known answer.
  *
  * @param term

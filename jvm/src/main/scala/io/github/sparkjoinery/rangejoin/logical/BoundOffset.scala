@@ -15,7 +15,7 @@ private[rangejoin] sealed trait BoundOffset {
   def reversed: BoundOffset
 
   /**
-   * The largest distance of two terms whose difference cannot wrap around. Inequality further apart are candidates,
+   * The largest distance of two terms whose difference cannot wrap around. Terms further apart are candidates,
    * regardless of the bounds.
    */
   def reach: Option[Long]

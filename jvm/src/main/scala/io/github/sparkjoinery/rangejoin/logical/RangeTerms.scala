@@ -7,7 +7,7 @@ import io.github.sparkjoinery.execution.rows.RowGrouping
 
 /**
  * The condition of a range join, taken apart for an index on one of its sides. A pair of rows is a match if their keys
- * are equal, both bounds hold, and so does the residual condition.
+ * are equal, and both bounds and the residual condition hold.
  *
  * @param streamedKeys
  *   keys of the streamed side; equal, pair by pair, to `indexedKeys` on every match

@@ -12,7 +12,7 @@ import io.github.sparkjoinery.rangejoin.stored.{StoredRangeIndex, StoredSide}
 /** Looks for a range index in the artifact store that can replace a side of a join. */
 private[rangejoin] object StoredRangeSearch {
 
-  /** The range indexes of a side's relation: a usable index, or the reason why it is not, for each. */
+  /** The range indexes of a side's relation: each is a usable index, or the reason why it cannot be used. */
   def apply(
       join: Join,
       buildSide: BuildSide,

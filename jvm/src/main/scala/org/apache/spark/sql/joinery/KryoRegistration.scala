@@ -4,7 +4,7 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.internal.config.Kryo.KRYO_REGISTRATION_REQUIRED
 import org.apache.spark.internal.config.SERIALIZER
 
-/** Checks if Kryo's settings allow to serialize objects of Joinery's classes, which are not registered. */
+/** Checks if Kryo's settings allow objects of Joinery's classes, which are not registered. */
 object KryoRegistration {
 
   /**

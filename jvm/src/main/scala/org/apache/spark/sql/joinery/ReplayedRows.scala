@@ -77,8 +77,8 @@ class ReplayedRows(numFields: Int, limits: SpillLimits, memory: BuildMemory) {
   }
 
   /**
-   * Spills blocks of at least this many bytes, as far as there are any. It spills no less than half of them, since who
-   * asks once asks again.
+   * Spills blocks of at least this many bytes, as far as there are any. It spills no less than half of them, since an
+   * operator that asks once usually asks again.
    */
   private def give(bytes: Long): Long = if (lock.isHeldByCurrentThread || !lock.tryLock()) 0
   else

@@ -7,6 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 object SumEvalMode {
   def read(sum: Sum): EvalMode.Value = sum.evalContext.evalMode
 
-  /** The sum that is NULL where it overflows. */
+  /** The sum that is NULL if it overflows. */
   def orNull(sum: Sum): Sum = sum.copy(evalContext = sum.evalContext.copy(evalMode = EvalMode.TRY))
 }

@@ -11,7 +11,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import io.github.sparkjoinery.lastjoin.logical.LastJoinTerms
 
-/** Right rows that are filed by key, where memory is refused at any moment. */
+/** Right rows grouped by key, with memory refused at any moment. */
 class GroupedRowsBuilderSuite extends AnyFunSuite {
 
   /** Columns: a key, a time, a number of the row, a text of any length. */
@@ -53,7 +53,7 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
     def add(row: Row): Boolean = builder.add(toUnsafe(new GenericInternalRow(
       Array[Any](keyOf(row.key, keyType), row.time, row.id, UTF8String.fromString("x" * row.length)))))
 
-    /** What is found of a key: ids, in order. */
+    /** The ids of a key's rows, in order. */
     def found(relation: GroupedRows): Int => Seq[Long] = {
       val reader = relation.reader(joinTerms.timeOrder(columns).orNull)
       val toKey = UnsafeProjection.create(Array(keyType))
@@ -69,7 +69,7 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
   for (keyType <- Seq(LongType, StringType); lastOfKey <- Seq(true, false)) {
     val what = s"${keyType.sql} keys, ${if (lastOfKey) "the last row of each" else "all rows"}"
 
-    // At every size: each refusal comes at another moment, in the growth of another part.
+    // Each limit refuses memory at another moment, while another part grows.
     for (keys <- Seq(3000, 40)) test(s"what is refused leaves the rest as it was: $what, of $keys keys") {
       for (limit <- 0L until 240000L by 13000L) {
         val memory = new WatchedMemory(limit)
@@ -110,6 +110,6 @@ class GroupedRowsBuilderSuite extends AnyFunSuite {
     }
   }
 
-  /** What each of these objects takes without rows. */
+  /** The bytes that each of these objects takes without rows. */
   private val Constant = 8L << 10
 }

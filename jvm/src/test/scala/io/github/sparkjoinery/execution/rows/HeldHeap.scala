@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.{BaseOrdering, Expression, Unsa
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.joinery.BuildMemory
 
-/** The bytes on the heap that an object holds: all that it leads to, but for what Spark has given it to work with. */
+/** Counts the bytes on the heap of all objects that an object refers to, except objects that Spark has passed to it. */
 object HeldHeap {
 
   def of(root: AnyRef): Long = {
@@ -71,12 +71,12 @@ object HeldHeap {
   )
 }
 
-/** Grants what it is asked for, up to a limit, and looks at the heap that is held at every change. */
+/** Grants memory up to a limit, and compares the held heap with it at every change. */
 final class WatchedMemory(limit: Long = Long.MaxValue) extends BuildMemory {
   private var sum = 0L
   private var watched: AnyRef = _
 
-  /** By how much what was held exceeded, at most, what was acquired. */
+  /** The most bytes that were held beyond the acquired ones. */
   var excess = Long.MinValue
   var refusals = 0
 

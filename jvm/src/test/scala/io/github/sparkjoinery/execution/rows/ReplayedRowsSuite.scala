@@ -10,7 +10,7 @@ import org.apache.spark.{SparkEnv, TaskContext}
 
 import io.github.sparkjoinery.JoinerySession
 
-/** Rows that are read again and again, from any row on, while others in the task want their memory. */
+/** Rows that are read repeatedly, from any row on, while other consumers in the task want their memory. */
 class ReplayedRowsSuite extends JoinerySession {
   import ReplayedRowsSuite._
 
@@ -43,7 +43,7 @@ class ReplayedRowsSuite extends JoinerySession {
 private object ReplayedRowsSuite {
   case class Seen(wrong: Seq[Int], excess: Long, leftAtEnd: Long, spilled: Boolean, files: Int)
 
-  /** The block that is being filled, one that is read from disk, and what lists the blocks. */
+  /** Bytes of the block that is being filled, of one that is read from disk, and of the list of blocks. */
   val FreeOfCharge: Long = 3 * (64L << 10)
 
   def run(count: Int, limits: SpillLimits, wanted: Long): Seen = {
@@ -60,15 +60,15 @@ private object ReplayedRowsSuite {
     Seen(wrong, passes.excess, memory.acquired, spilled, files)
   }
 
-  /** Passes over as many rows, from some row on, while others want memory now and then. */
+  /** Adds rows, and reads them from random rows on, while other consumers want memory now and then. */
   private final class Passes(rows: ReplayedRows, count: Int, disturb: () => Unit, acquired: () => Long) {
     private val random = new Random(count)
     private val toUnsafe = UnsafeProjection.create(Array[DataType](LongType, StringType))
 
-    /** By how much what was held exceeded, at most, what was acquired. */
+    /** The most bytes that were held beyond the acquired ones. */
     var excess = 0L
 
-    /** From which rows on others were read than were added, of rows numbered from `first` on. */
+    /** The places from which other rows are read than were added. Rows are numbered from `first` on. */
     def wrong(first: Int): Seq[Int] = {
       rows.clear()
       (first until first + count).foreach(id => rows.add(toUnsafe(row(id))))

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.LeafExecNode
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 
-/** What another extension may put in the place of Spark's operator: it reads the same, under a name of its own. */
+/** An operator of another extension that replaces Spark's shuffle read. It reads the same rows, under another name. */
 case class ForeignReadExec(read: AQEShuffleReadExec) extends LeafExecNode {
   override def output: Seq[Attribute] = read.output
   override protected def doExecute(): RDD[InternalRow] = read.execute()

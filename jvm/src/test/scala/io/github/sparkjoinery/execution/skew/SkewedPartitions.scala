@@ -3,7 +3,7 @@ package io.github.sparkjoinery.execution.skew
 /** Settings under which adaptive execution finds partitions of a few KB skewed. */
 trait SkewedPartitions {
 
-  /** Of a shuffle, none of them coalesced with others. */
+  /** A shuffle has five partitions, and none is coalesced with others. */
   protected val FewPartitions: Seq[(String, String)] = Seq(
     "spark.sql.adaptive.enabled" -> "true",
     "spark.sql.shuffle.partitions" -> "5",
@@ -16,7 +16,7 @@ trait SkewedPartitions {
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1.5"
   )
 
-  /** For joins, whose sides are both shuffled. */
+  /** Settings for joins whose sides are both shuffled. */
   protected val SkewedJoins: Seq[(String, String)] = FewPartitions ++ SmallParts ++ Seq(
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",

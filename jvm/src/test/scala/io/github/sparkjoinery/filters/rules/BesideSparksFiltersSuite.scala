@@ -2,7 +2,7 @@ package io.github.sparkjoinery.filters.rules
 
 import org.apache.spark.sql.execution.FilterExec
 
-/** Filters that a query builds, and those that Spark's own rule puts beside them. */
+/** Filters that a query builds, next to the filters of Spark's own rule. */
 class BesideSparksFiltersSuite extends BuiltFilters {
 
   private val Forced = Seq(
@@ -11,7 +11,7 @@ class BesideSparksFiltersSuite extends BuiltFilters {
     "spark.sql.optimizer.runtime.bloomFilter.enabled" -> "true"
   )
 
-  /** How many of Spark's there are in the plan that ran. */
+  /** The number of Spark's filters in the plan that ran. */
   private def theirs(query: String, settings: (String, String)*): Int = withConf(Shuffled ++ Forced ++ settings: _*) {
     val answer = sql(query)
     answer.collect()
@@ -31,7 +31,7 @@ class BesideSparksFiltersSuite extends BuiltFilters {
   }
 
   test("Spark's filter of the same column, but of another table, stays") {
-    // Ours takes no predicate for selective that hardly any row fails; Spark's does.
+    // Spark takes a predicate for selective although nearly all rows pass it; Joinery does not.
     val query =
       "SELECT f.id FROM fact f JOIN second t ON f.k = t.k2 JOIN small s ON f.k = s.k WHERE s.class = 3 AND t.w <> 5"
     assert(theirs(query, Off) >= 1)

@@ -13,14 +13,14 @@ import io.github.sparkjoinery.filters.exec.AwaitKeysExec
 import io.github.sparkjoinery.planning.explain.PlanReport
 import io.github.sparkjoinery.{Answers, JoinerySession}
 
-/** Tables of which one is small, and the check of a query against its answer without filters. */
+/** Tables, one of them small, and the check of a query against its answer without filters. */
 trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
 
   /** Nothing is broadcast, and no side is too small to be filtered. */
   protected val Shuffled: Seq[(String, String)] =
     Seq("spark.sql.autoBroadcastJoinThreshold" -> "-1", "spark.joinery.runtimeFilter.applicationSideMinSize" -> "0")
 
-  /** A join of which one side turns out to have no rows stays in the plan. */
+  /** A join stays in the plan if one side turns out to have no rows. */
   protected val Whole: (String, String) =
     "spark.sql.adaptive.optimizer.excludedRules" -> "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
 
@@ -44,13 +44,13 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
     super.afterAll()
   }
 
-  /** Makes a view of a table's rows of which no filter can be built before they are shuffled. */
+  /** Makes a view of a table's rows, from which no filter can be built before they are shuffled. */
   protected def hide(table: String): Unit = {
     val rows = spark.table(table)
     spark.createDataFrame(rows.rdd, rows.schema).createOrReplaceTempView(s"hidden_$table")
   }
 
-  /** The answer without filters, however Spark comes to it. */
+  /** The answer without filters, computed in the cheapest way. */
   protected def unfiltered(query: String): Seq[String] =
     withConf(Plain ++ Interpreted :+ Off: _*)(Answers.rows(sql(query)))
 
@@ -74,12 +74,12 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
   protected def plan(answer: DataFrame): SparkPlan =
     answer.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution.executedPlan
 
-  /** How many tests there are in the plan that ran, of rows that are not shuffled yet. */
+  /** The number of tests of rows not yet shuffled, in the plan that ran. */
   protected def testsIn(answer: DataFrame): Int = collect(plan(answer)) {
     case filter: FilterExec if !isShuffled(filter.child) => testsOf(filter)
   }.sum
 
-  /** How many there are of rows that have just been shuffled. */
+  /** The number of tests of rows that have just been shuffled, in the plan that ran. */
   protected def testsAfterShuffle(answer: DataFrame): Int = collect(plan(answer)) {
     case filter: FilterExec if isShuffled(filter.child) => testsOf(filter)
   }.sum
@@ -93,7 +93,7 @@ trait BuiltFilters extends JoinerySession with AdaptiveSparkPlanHelper {
     case _ => false
   }
 
-  /** The numbers of keys of the filters in a plan that ran, and what they are keys of. */
+  /** The number of keys of each filter in the plan that ran, and the source of the keys. */
   protected def keysIn(answer: DataFrame): Seq[(Long, String)] = collect(plan(answer)) { case filter: FilterExec =>
     "joinery_might_contain\\(.*?, (\\d+) keys of ([^()]*)\\)".r.findAllMatchIn(filter.condition.toString)
       .map(found => (found.group(1).toLong, found.group(2))).toSeq

@@ -5,7 +5,10 @@ import java.util.concurrent.ThreadLocalRandom
 import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.storage.StorageLevel
 
-/** Filters of what is cached: the query computes what the cache has lost, for want of room or with an executor. */
+/**
+ * Filters built from cached sides. The query computes cached rows again if the cache loses them, and drawn keys may
+ * differ.
+ */
 class CachedSidesSuite extends BuiltFilters {
 
   private val Query = "SELECT /*+ RUNTIME_FILTER(c) */ f.id FROM fact f JOIN cached c ON f.k = c.k"

@@ -14,7 +14,7 @@ class FilterFallbackSuite extends BuiltFilters {
 
   private def activeJobs: Set[String] = spark.sparkContext.statusTracker.getActiveJobIds().map(_.toString).toSet
 
-  /** That a job has been cancelled may be told a moment later. */
+  /** Asserts that no job is active. The cancellation of a job may be reported a moment later. */
   private def checkNoJobLeft(): Unit = {
     val deadline = System.nanoTime() + 3000000000L
     while (activeJobs.nonEmpty && System.nanoTime() < deadline) Thread.sleep(50)
@@ -93,7 +93,7 @@ class FilterFallbackSuite extends BuiltFilters {
 
   for ((query, settings, expected) <- Seq(
       ("SELECT f.id FROM fact f JOIN small s ON f.k = s.k", Nil, "no predicate makes its keys few"),
-      // a dimension has every key of the facts that it is joined with, so that it says nothing of other facts
+      // a dimension has every key of the facts that it is joined with, so it drops none of other facts
       (
         """SELECT f.n, t.w FROM (SELECT /*+ BROADCAST(r) */ f.k, count(*) AS n FROM fact f
            JOIN (SELECT int(id) AS k FROM range(20)) r ON f.k = r.k GROUP BY f.k) f JOIN second t ON t.k = f.k""",

@@ -7,7 +7,7 @@ import org.apache.spark.sql.functions.udf
 
 import io.github.sparkjoinery.{Answers, OnDefaultLine}
 
-/** Rows that have been shuffled are filtered by keys that nobody could tell to be few. */
+/** Filters on shuffled rows, by keys that were not known to be few before the shuffle. */
 class FilterShuffledRowsSuite extends BuiltFilters {
 
   override protected def beforeAll(): Unit = {
@@ -17,13 +17,13 @@ class FilterShuffledRowsSuite extends BuiltFilters {
 
   private def few(columns: String = "*"): String = s"(SELECT $columns FROM hidden_small WHERE b % 20 = 3)"
 
-  /** Filters between a shuffle and what sorts or looks up its rows. */
+  /** Filters directly above a shuffle, which sorts and joins read. */
   private def afterShuffle(answer: DataFrame): Seq[FilterExec] = collect(plan(answer)) {
     case filter @ FilterExec(condition, below)
         if condition.toString.contains("joinery_might_contain") && isShuffled(below) => filter
   }
 
-  /** The answer is that without filters, and rows are dropped after the shuffle, or none at all. */
+  /** The answer is the one without filters, and as many tests as given drop rows after the shuffle, none before it. */
   private def check(query: String, filters: Int, settings: (String, String)*): DataFrame = {
     val answer = checkBuilt(query, 0, settings: _*)
     assert(testsAfterShuffle(answer) == filters, answer.queryExecution)

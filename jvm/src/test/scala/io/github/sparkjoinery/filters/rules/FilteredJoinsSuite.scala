@@ -4,12 +4,13 @@ import io.github.sparkjoinery.Pairwise.Case
 import io.github.sparkjoinery.{Answers, Pairwise}
 
 /**
- * Joins of every kind by keys of every type, at every place, with filters and without: every two values of these
- * dimensions meet, in `make soak` all, some 36,000 queries.
+ * Joins of every kind by keys of every type, at every place, with filters and without. Every two values of these
+ * dimensions meet. Under `make soak` all values meet, in some 36,000 queries.
  */
 class FilteredJoinsSuite extends BuiltFilters {
 
-  // By the name of a type: a value for the number n; where a table may have it otherwise, what the other has.
+  // Types by name, with SQL that makes a value of the number n. Braces are replaced by equal values that differ by
+  // table.
   private val Types: Seq[(String, String)] = Seq(
     "tinyint" -> "tinyint(n % 100)",
     "smallint" -> "smallint(n - 32768)",
@@ -27,7 +28,7 @@ class FilteredJoinsSuite extends BuiltFilters {
     "binary" -> "unhex(hex(n))",
     "boolean" -> "n % 3 = 0"
   )
-  // By a type's name its column in both tables.
+  // The column of each type, by name, in both tables.
   private val columns: Map[String, String] = Types.zipWithIndex.map { case ((name, _), i) => name -> s"k$i" }.toMap
 
   private val Joins =
@@ -73,7 +74,7 @@ class FilteredJoinsSuite extends BuiltFilters {
     s"SELECT $shown FROM ($left) l ${one("join")} ($right) r $order ON ${keys.map(k => s"l.$k = r.$k").mkString(" AND ")}"
   }
 
-  /** Whether rows of the side with many rows may be dropped, and one of its keys can be hashed. */
+  /** True if rows of the side with many rows may be dropped, and one of its keys can be hashed. */
   private def isFiltered(one: Case): Boolean = {
     val dropped = one("join") match {
       case "JOIN" | "LEFT SEMI JOIN" => true

@@ -4,7 +4,7 @@ import java.nio.file.Files
 
 import io.github.sparkjoinery.Answers
 
-/** Smallest and largest values of keys, and the readers of files that are told of them. */
+/** Smallest and largest values of keys, and the readers of files that get them. */
 class KeyBoundsSuite extends BuiltFilters {
 
   test("a file that has no microseconds, where a reader takes them off what it is told") {

@@ -12,7 +12,7 @@ import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.artifacts.RelationIdentity
 import io.github.sparkjoinery.filters.runtime.KeyHashes
 
-/** Files that have come since a filter was built are read by the query, and their keys added. */
+/** A query reads the files that are newer than a stored filter, and adds their keys. */
 class AddedKeysSuite extends StoredFilters {
 
   private val Query = "SELECT f.id, p.k FROM fact f JOIN dim p ON f.k = p.k"
@@ -28,7 +28,7 @@ class AddedKeysSuite extends StoredFilters {
     super.afterAll()
   }
 
-  /** Keys from 0 to 200, of which every one is there, and a filter of them. */
+  /** Makes the table `dim` with all keys from 0 on, below 200, and a filter of them. */
   private def withDim[T](
       create: String =
         "CREATE TABLE dim USING parquet AS SELECT /*+ COALESCE(1) */ id AS k, id % 3 AS v FROM range(200)",
@@ -43,7 +43,7 @@ class AddedKeysSuite extends StoredFilters {
   private def append(from: Int, to: Int): Unit =
     sql(s"INSERT INTO dim SELECT /*+ COALESCE(1) */ id AS k, id % 3 AS v FROM range($from, $to)")
 
-  /** The subqueries that read added keys, of a query that is answered as without filters, by one test. */
+  /** The subqueries that read added keys. The query must have one test, and the answer without filters. */
   private def added(query: String, settings: (String, String)*): Seq[ScalarSubquery] = {
     val expected = withConf((Shuffled :+ ("spark.joinery.store" -> "")) ++ settings: _*)(Answers.rows(sql(query)))
     withStore(Built +: settings: _*) {
@@ -126,7 +126,7 @@ class AddedKeysSuite extends StoredFilters {
     withDim(create, partitionColumns = Seq("v")) {
       sql("INSERT INTO dim PARTITION (v = 9) SELECT /*+ COALESCE(1) */ id AS k FROM range(1000, 1040)")
       assert(keysOf(added(Query)) == Seq(40))
-      assert(added(s"$Query WHERE p.v <> 9").isEmpty) // the query does not read what has come
+      assert(added(s"$Query WHERE p.v <> 9").isEmpty) // the query does not read the new partition
     }
     val folder = JavaFiles.createTempDirectory("path").resolve("data").toString
     sql("SELECT /*+ COALESCE(1) */ id AS k FROM range(200)").write.parquet(folder)

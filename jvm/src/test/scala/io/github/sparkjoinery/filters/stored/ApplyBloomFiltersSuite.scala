@@ -358,7 +358,7 @@ class ApplyBloomFiltersSuite extends StoredFilters {
     }
   }
 
-  // beside filters that the query builds
+  // next to filters that the query builds
 
   test("a filter without where, and a predicate of the query: the query builds another one beside it") {
     def both(predicate: String): (Int, Int) = {

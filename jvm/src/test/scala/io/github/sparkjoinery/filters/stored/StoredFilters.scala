@@ -15,7 +15,7 @@ import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.artifacts.{ReadingSettings, StoredArtifacts}
 
 /**
- * Stores as the jobs write them, made by plain Spark SQL; and the check of a query against its answer without the
+ * Stores as the jobs write them, made by plain Spark SQL, and the check of a query against its answer without the
  * store.
  */
 trait StoredFilters extends StoredArtifacts {
@@ -37,7 +37,7 @@ trait StoredFilters extends StoredArtifacts {
    * @param relation
    *   a table of the session catalog, or the URI of a path
    * @param rows
-   *   what the relation reads as
+   *   the relation as Spark reads it
    * @param change
    *   alters `version.json` before its checksum is taken
    * @return
@@ -78,7 +78,7 @@ trait StoredFilters extends StoredArtifacts {
     version
   }
 
-  /** What a filter's data is, computed once for the same files and specification. */
+  /** The data of a filter, computed once for the same files and specification. */
   private def contentsOf(
       rows: DataFrame,
       folder: String,
@@ -114,7 +114,7 @@ trait StoredFilters extends StoredArtifacts {
 
   private val known = mutable.Map.empty[Any, FilterContents]
 
-  /** Of a table of the session catalog. */
+  /** Writes a version of a bloom filter of a table in the session catalog. */
   protected def buildTableFilter(
       table: String,
       keys: Seq[String],
@@ -150,7 +150,7 @@ trait StoredFilters extends StoredArtifacts {
     }
   }
 
-  /** How many there are in the optimized plan and, as all of them run, in the physical one. */
+  /** The number of filters in the optimized plan. The physical plan must have as many, because all of them run. */
   protected def filtersIn(query: DataFrame): Int = {
     val execution = query.asInstanceOf[org.apache.spark.sql.joinery.DataFrame].queryExecution
     def count(text: String) = "joinery_might_contain\\(".r.findAllIn(text).size

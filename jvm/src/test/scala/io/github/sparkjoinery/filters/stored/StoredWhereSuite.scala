@@ -2,7 +2,7 @@ package io.github.sparkjoinery.filters.stored
 
 import com.fasterxml.jackson.databind.node.ObjectNode
 
-/** What the `where` of a stored filter must not mean: one thing when the filter was built, and another in a query. */
+/** The `where` of a stored filter must not change its meaning between the build of the filter and a query. */
 class StoredWhereSuite extends StoredFilters {
 
   override protected def beforeAll(): Unit = {
@@ -17,7 +17,7 @@ class StoredWhereSuite extends StoredFilters {
     super.afterAll()
   }
 
-  /** A filter of the days that were past on a day in the past, as the text meant it then. */
+  /** Builds a filter as if three days ago: its rows are those for which `where` held then. */
   private def buildThen(where: String): Unit = {
     buildTableFilter("days", Seq("k"), Some("d < date_sub(current_date(), 3)")) { json =>
       json.withObject("/spec").put("where", where)

@@ -9,8 +9,8 @@ import org.apache.hadoop.fs.{FileStatus, LocalFileSystem, Path, RawLocalFileSyst
 import io.github.sparkjoinery.artifacts.{Files, RelationIdentity}
 
 /**
- * Sources that change after their filter was built: it is used as long as it holds all that is read, and answers stay
- * the same.
+ * Sources that change after their filter was built. It is used as long as it holds all keys that are read, and answers
+ * stay the same.
  */
 class ValiditySuite extends StoredFilters {
 
@@ -37,7 +37,7 @@ class ValiditySuite extends StoredFilters {
   private def filesOf(table: String): Seq[JavaPath] =
     filesBelow(locationOf(table)).map(file => JavaPath.of(new Path(file._1).toUri.getPath)).sorted
 
-  /** A file of other keys, beside the session's back. */
+  /** Writes a file with the rows of a query. Tests copy it into a table without the session's knowledge. */
   private def foreignFile(query: String): JavaPath = {
     val folder = JavaFiles.createTempDirectory("foreign").resolve("data")
     sql(query).coalesce(1).write.parquet(folder.toString)
@@ -75,7 +75,7 @@ class ValiditySuite extends StoredFilters {
           val answer = sql(query)
           assert(filtersIn(answer) == 1)
           sql("INSERT INTO dim SELECT 100 AS k, 0 AS v")
-          // As of when it was planned, and of a later query with the new row: never the row without its match.
+          // The planned query does not read the new row, a later one does: never the row without its match.
           assert(answer.where("k = 100 AND id IS NULL").count() == 0)
           val planned = answer.collect().filter(_.getLong(0) == 100)
           assert(planned.isEmpty, plan(answer))

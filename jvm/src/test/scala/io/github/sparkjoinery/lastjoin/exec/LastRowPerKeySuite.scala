@@ -7,7 +7,7 @@ import org.apache.spark.sql.joinery.ScarceMemory
 import io.github.sparkjoinery.lastjoin.Numbers
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
-/** The right side of a LAST JOIN on equalities only is reduced before it is sent anywhere. */
+/** The right side of a LAST JOIN on equalities only is reduced before it is shuffled or broadcast. */
 class LastRowPerKeySuite extends LastJoinChecks {
 
   private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.autoBroadcastJoinThreshold" -> "-1")
@@ -18,7 +18,7 @@ class LastRowPerKeySuite extends LastJoinChecks {
       "l" -> "SELECT int(id) AS id, if(id % 9 = 0, NULL, int(id % 40)) AS k, 'x' AS s FROM range(200)",
       "r" -> """SELECT int(id) AS id, if(id % 13 = 0, NULL, int(id % 30)) AS k, string(id % 30) AS s, if(id % 7 = 0, NULL, int(hash(id) % 50)) AS o
                |FROM range(0, 3000, 1, 3)""".stripMargin,
-      // beyond what is looked at before it is decided whether most keys are distinct
+      // keys repeat only after the rows that decide if most keys are distinct
       "distinct_at_first" -> "SELECT int(id) AS id, int(if(id < 65536, id, 0)) AS k, int(id) AS o FROM range(0, 80000, 1, 1)",
       "repeated" -> "SELECT int(id) AS id, int(id % 1000) AS k, int(id) AS o FROM range(0, 80000, 1, 1)"
     )
@@ -130,7 +130,7 @@ class LastRowPerKeySuite extends LastJoinChecks {
   test("where memory is short it begins anew, and keys come several times") {
     withConf(Settings: _*) {
       val expected = Answers.rows(sql(oracle("repeated")))
-      // again if others in the JVM gave memory back at that very moment
+      // repeated, because others in the JVM may give memory back at that moment
       val written = Iterator.continually {
         val joined = sql(query(right = "(SELECT scarce_rows(id) AS id, k, o FROM repeated)"))
         assert(Answers.rows(joined) == expected)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.parser.ParseException
 
 import io.github.sparkjoinery.AsOfJoinChecks
 
-/** Every error of an ASOF JOIN says what is wrong and points at the user's text. */
+/** Every error of an ASOF JOIN names the problem and points at the user's text. */
 class AsOfJoinErrorsSuite extends AsOfJoinChecks {
 
   override protected def beforeAll(): Unit = {

@@ -8,7 +8,7 @@ import io.github.sparkjoinery.{Answers, AsOf, LastJoinChecks}
 
 /**
  * ORDER BY and `as_of` over columns that a side has but does not show. Spark's filters find such columns, and project
- * them away again above; there the rules of LAST JOIN have to look below that projection.
+ * them away above. The rules of LAST JOIN have to look below that projection.
  */
 class HiddenColumnsSuite extends LastJoinChecks {
 
@@ -31,7 +31,7 @@ class HiddenColumnsSuite extends LastJoinChecks {
   private def r: DataFrame = spark.table("r")
   private val fileName = col("_metadata.file_name")
 
-  /** What the rows are if nothing is limited by time, if it is by `as_of`, and if it is by a tolerance of 0, too. */
+  /** The expected values without a limit in time, with `as_of`, and with `as_of` and a tolerance of 0. */
   private case class Found(last: Seq[Any], asOf: Seq[Any], within: Seq[Any])
 
   private val Lefts = Seq(1 -> 2, 2 -> 1, 2 -> 5)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
-/** Every error says what is wrong and points at the user's text. */
+/** Every error names the problem and points at the user's text. */
 class LastJoinErrorsSuite extends LastJoinChecks {
 
   override protected def beforeAll(): Unit = views(
@@ -55,7 +55,7 @@ class LastJoinErrorsSuite extends LastJoinChecks {
   error("SELECT 'LAST JOIN' FROM l l\n  LAST\u00A0JOIN r ORDER BY r.ts", "PARSE_SYNTAX_ERROR", "LAST", NeedsOn)
   error("SELECT * FROM l l LAST JOIN r ORDER BY r.ts ON l.k = r.k; SELECT", "PARSE_SYNTAX_ERROR", "SELECT")
 
-  // What is wrong with any join reads as it does with a LEFT JOIN; the words are of one length.
+  // Syntax errors of any join read as with a LEFT JOIN. LAST and LEFT have the same length, so places agree.
   for (from <- Seq(
       "l l LAST JOIN r ON",
       "l l LAST JOIN r ON l.k = r.k AND",

@@ -8,8 +8,8 @@ import io.github.sparkjoinery.lastjoin.logical.{LastJoin, LastRowPerKey}
 import io.github.sparkjoinery.{Answers, LastJoinChecks}
 
 /**
- * What Spark's optimizer moves below a LEFT JOIN moves below a LAST JOIN: both read the same of their tables. The
- * oracle is Spark's plan of the query with LEFT JOIN in the place of LAST JOIN.
+ * Spark's optimizer moves the same expressions below a LAST JOIN as below a LEFT JOIN: both read the same from their
+ * tables. The oracle is Spark's plan of the query with LEFT JOIN in the place of LAST JOIN.
  */
 class LikeLeftJoinSuite extends LastJoinChecks {
 
@@ -42,7 +42,7 @@ class LikeLeftJoinSuite extends LastJoinChecks {
     case join @ Join(_, _, LeftOuter, _, _) => (join.left, join.right)
   }.get
 
-  /** Of each table what is read: columns, partitions, and what Parquet is asked to leave out. */
+  /** The columns, partition filters and Parquet filters of each scan. */
   private def read(query: String): Seq[String] = collect(plan(sql(query))) { case scan: FileSourceScanExec =>
     def text(label: String) =
       label + scan.metadata(label).replaceAll("#\\d+L?", "").split("(?<=[\\[,]) ?|(?=\\])").sorted
@@ -204,7 +204,7 @@ class LikeLeftJoinSuite extends LastJoinChecks {
       def query(join: String, order: String, from: String) =
         s"SELECT /*+ $hint(s) */ f.id, s.v, s.day FROM facts f $join JOIN (SELECT * FROM states WHERE $from) s " +
           s"$order ON int(concat('x', f.id)) = s.k"
-      // only adaptive execution finds that no row has this v, and a side that is shuffled by its keys has them by then
+      // only adaptive execution finds that no row has this v, and a shuffle by keys has computed them by then
       val froms = "false" +: Seq("v < 0").filter(_ => adaptive == "true" && hint == "BROADCAST")
       withConf("spark.sql.adaptive.enabled" -> adaptive, "spark.sql.ansi.enabled" -> "true") {
         for (from <- froms) {

@@ -20,7 +20,7 @@ class SparkAsOfJoinSuite extends AsOfJoinChecks {
   private def left: DataFrame = spark.table("l")
   private def right: DataFrame = spark.table("r")
 
-  /** Values differ within a key, so that there is one answer. */
+  /** Each join has only one right answer, because values differ within a key. */
   private def check(name: String)(join: => DataFrame): Unit = test(name) {
     val joined = join
     val answer = Answers.rows(joined)

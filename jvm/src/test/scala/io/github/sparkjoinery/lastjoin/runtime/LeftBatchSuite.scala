@@ -16,7 +16,7 @@ class LeftBatchSuite extends LastJoinChecks {
 
   private val Settings = Seq("spark.sql.adaptive.enabled" -> "false", "spark.sql.shuffle.partitions" -> "1")
 
-  /** Each key of r has the times 0, 10, 20, ... 19990, so that what is found is a function of l.o. */
+  /** Each key of r has the times 0, 10, 20, ... 19990, so the match is a function of l.o. */
   private def check(left: String, keys: Int): Unit = for (generated <- Seq("true", "false")) {
     views("l" -> left, "r" -> s"SELECT id % $keys AS k, id DIV $keys * 10 AS o FROM range(${2000 * keys})")
     withConf(Settings :+ ("spark.sql.codegen.wholeStage" -> generated): _*) {

@@ -10,15 +10,13 @@ import org.apache.spark.unsafe.types.UTF8String
 import io.github.sparkjoinery.JoinerySession
 import io.github.sparkjoinery.execution.rows.RowGrouping
 
-/**
- * What a slice of the right side lets pass and carries over, where there is no memory for all that is to be carried.
- */
+/** The rows that a slice of the right side passes and carries over, if memory is too small for all carried rows. */
 class PartRowIteratorSuite extends JoinerySession {
   import PartRowIteratorSuite._
 
   for (longKeys <- Seq(true, false); left <- Seq(0L, 60000L, 300000L, 1500000L, 100000000L)) {
     test(s"${if (longKeys) "keys that are longs" else "keys of two columns"}, $left bytes left") {
-      // each key comes three times: with memory enough once
+      // each key comes three times, and passes once if memory is enough
       val passed = Iterator.fill(10)(rowsPassed(longKeys, left))
       if (left <= 300000) assert(passed.exists(_ > Keys), "memory was never scarce")
       else if (left == 100000000) assert(passed.next() == Keys)
@@ -27,8 +25,8 @@ class PartRowIteratorSuite extends JoinerySession {
   }
 
   /**
-   * How many rows pass, the last row of each key among them. Memory that a test needs scarce is taken again and again:
-   * others in the JVM (broadcasts that are cleaned up, for one) may give some back at that very moment.
+   * The number of rows that pass. The last row of each key must be among them. Tests with scarce memory call it
+   * repeatedly, because others in the JVM (such as broadcasts that are cleaned up) may give memory back at that moment.
    */
   private def rowsPassed(longKeys: Boolean, left: Long): Int = {
     val passed = spark.sparkContext.parallelize(Seq(0), 1).flatMap(_ => slice(longKeys, Keys, left)).collect()

@@ -36,8 +36,8 @@ class SpilledMergeSuite extends LastJoinChecks {
   }
 
   /**
-   * Runs the query until its right rows did find memory scarce, each time with the right answer: others in the JVM
-   * (broadcasts that are cleaned up, for one) may give memory back at that very moment.
+   * Runs the query until memory was too scarce for its right rows, and checks the answer each time. Others in the JVM
+   * (such as broadcasts that are cleaned up) may give memory back at that moment.
    */
   private def runSpilled(text: String)(checkAnswer: DataFrame => Unit): DataFrame =
     Iterator.fill(10) { val query = sql(text); checkAnswer(query); query }
@@ -89,7 +89,7 @@ class SpilledMergeSuite extends LastJoinChecks {
       }
     }
 
-  // the right rows cannot be told apart by hash, so that no tie-breaker is sorted by either
+  // maps have no hash, so no tie-breaker is added to the sort of the right rows
   for (wholeStage <- Seq("true", "false")) test(s"nothing to sort by on either side, generated code $wholeStage") {
     withConf(Settings :+ "spark.sql.codegen.wholeStage" -> wholeStage: _*) {
       def text(bytes: Option[Int]): String =

@@ -2,7 +2,7 @@ package io.github.sparkjoinery.planning.plans
 
 import io.github.sparkjoinery.LastJoinChecks
 
-/** Both sides of a join by parts have the same parts, whatever order the rows that these were cut by come in. */
+/** Both sides of a join by parts have the same parts, for any order of the rows that the cuts are computed from. */
 class PartsByQuantilesSuite extends LastJoinChecks {
 
   private val Catalog = "spark.sql.catalog.restless"
@@ -13,7 +13,7 @@ class PartsByQuantilesSuite extends LastJoinChecks {
     views(
       "times" -> "SELECT id AS t FROM range(0, 20000, 1, 2)",
       "restless" -> "SELECT t FROM restless.any.table",
-      // Both shuffles of the counts are the same, so that Spark changes the plan of the subquery once more to reuse one.
+      // Both shuffles of the counts are the same, so Spark changes the plan of the subquery once more to reuse one.
       "counts" -> "SELECT t, count(*) AS c FROM times GROUP BY t",
       "restless_and_more" -> ("SELECT t FROM restless.any.table UNION ALL " +
         "SELECT a.t FROM counts a JOIN counts b ON a.t = b.t WHERE a.c + b.c > 2")
@@ -33,7 +33,7 @@ class PartsByQuantilesSuite extends LastJoinChecks {
     "spark.sql.shuffle.partitions" -> "4"
   )
 
-  /** All 20000 rows find their own. */
+  /** Each of the 20000 rows finds its match. */
   private def check(query: String, operator: String): Unit = {
     val joined = sql(query)
     assert(joined.collect().head.toSeq == Seq(20000L, 20000L), plan(joined))

@@ -11,7 +11,10 @@ import org.apache.spark.sql.types.{Decimal, StructType}
 
 import io.github.sparkjoinery.JoinerySession
 
-/** What rises and falls with the ORDER BY term `t`. `u` is another column of its side, `x` one of the other side. */
+/**
+ * Expressions that rise or fall with the ORDER BY term `t`. `u` is another column of its side, `x` one of the other
+ * side.
+ */
 class MonotoneSuite extends JoinerySession {
 
   private val Up = Some(1)
@@ -60,7 +63,7 @@ class MonotoneSuite extends JoinerySession {
   private def literal(text: String): Any = sql(s"SELECT $text AS v").queryExecution.executedPlan.executeCollect().head
     .get(0, sql(s"SELECT $text AS v").schema.head.dataType)
 
-  /** What is said to rise or fall does so; values that the expression fails on are left out. */
+  /** An expression rises or falls as its direction says. Values that it fails on are left out. */
   private def checkValues(terms: Terms, of: String, direction: Int): Unit = {
     val order =
       RowOrdering.create(Seq(SortOrder(BoundReference(0, terms.expression.dataType, nullable = true), Ascending)), Nil)
@@ -200,7 +203,7 @@ class MonotoneSuite extends JoinerySession {
     Seq(Long.MinValue, Long.MinValue + 1, -Day - 1, -1L, 0L, 1L, Day, Long.MaxValue - 1, Long.MaxValue)
   private val ints = Seq(Int.MinValue, Int.MinValue + 1, -3, -1, 0, 1, 3, Int.MaxValue - 1, Int.MaxValue)
   private val dates = (ints ++ Seq(-106751992, -106751991, 15339, 15340, 106751991, 106751992)).sorted
-  // where clocks of New York and of Apia are set back, or forward by an hour or a whole day
+  // times at which clocks of New York or Apia are set back, or forward by an hour or a whole day
   private val clocksSet = Seq(1325239200000000L, 1325242800000000L, 1333281600000000L, 1710053999000000L,
     1710054000000000L, 1730610000000000L, 1730611800000000L, 1730613600000000L, 1730617200000000L)
   private val times = (longs ++ clocksSet :+ (Long.MinValue + Day)).sorted
@@ -286,7 +289,7 @@ class MonotoneSuite extends JoinerySession {
     ("interval year to month", ints, intervalArithmetic :+ "t + INTERVAL '1' YEAR")
   )
 
-  /** Beside each value of another column; values that the expression fails on are left out. */
+  /** The expression keeps its direction for each value of another column. Values that it fails on are left out. */
   private def checkEnds(of: String, values: Seq[Any], text: String): Unit = {
     val terms = resolve(of, text, of)
     terms.monotone.direction(terms.expression).foreach { direction =>

@@ -43,7 +43,7 @@ class RangeJoinInPartsSuite extends EventsAndSpans {
            |(SELECT id AS sid, lo, hi FROM spans UNION ALL SELECT id, hi + 1000, lo FROM spans) s
            |ON e.x BETWEEN s.lo AND s.hi AND e.id % 7 <> s.sid""".stripMargin
           checkRangeJoin(text)
-          val summed = s"SELECT count(*), sum(id + 1) FROM ($text)" // so that there is generated code above it
+          val summed = s"SELECT count(*), sum(id + 1) FROM ($text)" // puts generated code above the join
           val query = sql(summed)
           assert(query.collect().sameElements(asOracle(sql(summed).collect())))
           val metrics = collectFirst(plan(query)) { case join: BroadcastRangeJoinExec => join }.get.metrics

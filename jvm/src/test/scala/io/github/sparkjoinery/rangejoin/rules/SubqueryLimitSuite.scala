@@ -3,12 +3,12 @@ package io.github.sparkjoinery.rangejoin.rules
 import io.github.sparkjoinery.Answers
 import io.github.sparkjoinery.rangejoin.EventsAndSpans
 
-/** A LIMIT of a correlated subquery takes the first rows that a join gives for each outer row. */
+/** A LIMIT of a correlated subquery takes the first rows that a join returns for each outer row. */
 class SubqueryLimitSuite extends EventsAndSpans {
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    // In no order of their bounds, so that an index has them in another order than the table.
+    // The bounds are in no order, so an index has the rows in another order than the table.
     views(
       "shuffled_spans" -> "SELECT id, hash(id) % 90 AS lo, hash(id) % 90 + 30 AS hi, k FROM spans",
       "numbered" -> "SELECT id, x, k FROM events WHERE id % 5 = 0")

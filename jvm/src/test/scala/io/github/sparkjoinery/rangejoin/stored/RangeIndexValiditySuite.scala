@@ -8,8 +8,8 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.Path
 
 /**
- * Range indexes of the artifact store whose source changes, or that are changed themselves: answers are those of stock
- * Spark, and what is not provably valid is not used.
+ * Stored range indexes that change, or whose source changes. Answers are those of stock Spark, and an index is used
+ * only if it is provably valid.
  */
 class RangeIndexValiditySuite extends StoredRangeIndexFixture {
 

@@ -85,7 +85,7 @@ class WithRowsOverCutsSuite extends AnyFunSuite {
   }
 
   test("each of two keys that share a hash has enough rows") {
-    // Of the second key, every hundredth row.
+    // Every hundredth row has the second key.
     val found = widened(0L until 10000L, Array(5000L), FrameReach(10, 0, Nil), i => if (i % 100 == 0) 1 else 0)
     assert(found.froms.head <= 4000)
   }

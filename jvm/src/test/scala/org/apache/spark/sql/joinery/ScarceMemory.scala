@@ -10,12 +10,12 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.{SparkEnv, TaskContext}
 
 /**
- * A neighbour in a task that has taken nearly all memory. It gives it back to whoever can do nothing without, such as a
- * sort, but not to what is built in memory.
+ * Another memory consumer in a task, which takes nearly all memory. It gives the memory back to a consumer that cannot
+ * go on without, such as a sort, but not to a structure that is built in memory.
  */
 object ScarceMemory {
 
-  /** Takes the memory of the running task, once, but for so many bytes. */
+  /** Takes the memory of the running task, once, except this many bytes. */
   def take(left: Long): Unit = {
     val context = TaskContext.get()
     if (context.getLocalProperty(Taken) == null) {
@@ -26,7 +26,7 @@ object ScarceMemory {
     }
   }
 
-  /** Takes all memory that there is for the running task, again each time: others may have given some back. */
+  /** Takes all free memory of the running task. Each call takes it again, because others may have given some back. */
   def takeAll(): Unit = {
     val context = TaskContext.get()
     neighbours.computeIfAbsent(
@@ -42,8 +42,8 @@ object ScarceMemory {
   private val neighbours = new ConcurrentHashMap[Long, Neighbour]
 
   /**
-   * Takes the memory of the running task, once, but for so many bytes, and gives none of it to anybody, as the writer
-   * of a shuffle does.
+   * Takes the memory of the running task, once, except this many bytes. It gives none of it to others, as the writer of
+   * a shuffle.
    */
   def takeForGood(left: Long = 0): Unit = {
     val context = TaskContext.get()
@@ -55,7 +55,7 @@ object ScarceMemory {
     }
   }
 
-  /** Sorts of more than so many rows spill while `body` runs. */
+  /** Sorts of more than this many rows spill while `body` runs. */
   def withSpills[T](rows: Int)(body: => T): T = {
     val (conf, key) = (SparkEnv.get.conf, SHUFFLE_SPILL_NUM_ELEMENTS_FORCE_SPILL_THRESHOLD.key)
     conf.set(key, rows.toString)
@@ -63,7 +63,7 @@ object ScarceMemory {
     finally conf.remove(key)
   }
 
-  /** A task's fair share of memory is that of an executor with so many cores while `body` runs. */
+  /** While `body` runs, a task's fair share of memory is that of an executor with this many cores. */
   def withShareOf[T](cores: Int)(body: => T): T = {
     val conf = SparkEnv.get.conf
     conf.set(EXECUTOR_CORES, cores)
@@ -86,11 +86,12 @@ object ScarceMemory {
     peak.get
   }
 
-  /** What all consumers of the running task have acquired, in bytes. */
+  /** The bytes that all consumers of the running task have acquired. */
   def acquired: Long = TaskContext.get().taskMemoryManager().getMemoryConsumptionForThisTask
 
   /**
-   * Another consumer of the running task, which takes what it can get, from others too, and gives none of it to them.
+   * Another consumer of the running task. It takes all memory that it can get, also from other consumers, and gives
+   * none back to them.
    */
   final class Greedy extends MemoryConsumer(TaskContext.get().taskMemoryManager(), MemoryMode.ON_HEAP) {
     def take(bytes: Long): Long = acquireMemory(bytes)

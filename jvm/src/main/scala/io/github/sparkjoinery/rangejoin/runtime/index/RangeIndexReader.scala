@@ -64,7 +64,7 @@ final class RangeIndexReader(index: RangeIndex, beforeUpper: Boolean, afterLower
     if (place < near || place == end) place - 1 else search(place, end, bound)
   }
 
-  /** The place of the key's first point from `from` on, or -1 if it is plain that no point is up to `until`. */
+  /** The place of the key's first point from `from` on, or -1 if it is certain that no point is up to `until`. */
   private def firstWithin(from: Long, until: Long, end: Int): Int = {
     val directory = if (directories == null) null else directories(key)
     if (directory != null) directory.firstWithin(starts, from, until)

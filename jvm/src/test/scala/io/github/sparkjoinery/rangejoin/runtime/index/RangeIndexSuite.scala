@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.{DataType, DoubleType, LongType, StringType}
 import io.github.sparkjoinery.execution.rows.WatchedMemory
 import io.github.sparkjoinery.rangejoin.logical.RangeLayout
 
-/** The index finds what a look at every row finds, whatever the intervals are. */
+/** The index finds the same rows as a loop over all rows, for any intervals. */
 class RangeIndexSuite extends AnyFunSuite {
 
   private val (id, start, end) =
@@ -22,7 +22,7 @@ class RangeIndexSuite extends AnyFunSuite {
   private def layout(hasEnds: Boolean, keys: Seq[Expression] = Nil, keepsAll: Boolean = false) =
     RangeLayout(keys, start, if (hasEnds) Some(end) else None, keepsAll, numFields = 3)
 
-  /** Fails where a row starts at 0. */
+  /** Fails for a row that starts at 0. */
   private val failing =
     Cast(Divide(Literal(1.0), Cast(start, DoubleType), EvalMode.ANSI), LongType, None, EvalMode.ANSI)
 
@@ -157,7 +157,7 @@ class RangeIndexSuite extends AnyFunSuite {
     assert(found(reader).sorted == Seq(0, 1))
   }
 
-  // Of so many rows that it takes very long if each probe looks at those of all keys.
+  // There are so many rows that the test takes very long if each probe reads the rows of all keys.
   test("rows whose bounds fail are found by their keys") {
     val count = 200000
     val layout = RangeLayout(Seq(Pmod(id, Literal(count / 2L))), failing, None, keepsAll = false, numFields = 3)

@@ -48,7 +48,7 @@ class RangeRunMergeSuite extends JoinerySession {
     builder.result()
   }
 
-  /** As they come to the driver. */
+  /** Makes runs of the rows, and serializes them as on their way to the driver. */
   private def runs(layout: RangeLayout, rows: Seq[UnsafeRow], number: Int): RangeRunMerge = {
     val serializer = SparkEnv.get.closureSerializer.newInstance()
     val parts = if (number == 0) Nil else Seq.tabulate(number)(i => rows.filter(_.getLong(0) % number == i))

@@ -14,9 +14,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import io.github.sparkjoinery.ReadOnlyCatalog
 
 /**
- * A catalog of tables of the new kind of source: `pinned`, which has one version; `unknown`, which does not tell it;
- * and `moves_after_n`, of which the n-th scan and those after it are of later versions. Version n has the keys n, n +
- * 1, ... n + 19.
+ * A catalog of tables of the new kind of source. `pinned` has one version, and `unknown` does not tell its version.
+ * `moves_after_n` has the first version in its first n scans, and the second one in later scans. Version n has the keys
+ * n, n + 1, ... n + 19.
  */
 class VersionedCatalog extends ReadOnlyCatalog(new VersionedTable(_))
 
