@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from xdist.scheduler import LoadScopeScheduling
 
-pytest.register_assert_rewrite("support")  # or a failed assertion there says nothing
+pytest.register_assert_rewrite("support")  # otherwise a failed assertion there shows no values
 
-# Small enough for two cores, the same on every machine, and strict: generated code that does not compile is
-# an error here, where Spark by default quietly interprets the expressions.
+# Small enough for two cores, the same on every machine, and strict. Generated code that does not compile is
+# an error here. Spark's default is to interpret the expressions quietly instead.
 SETTINGS = {
     "spark.master": "local[2]",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -33,13 +33,13 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# What a fixture of these folders sets up is a good part of their tests' time.
+# Folders whose shared fixtures take a good part of their tests' time to set up.
 TOGETHER = ("airflow", "dbt", "docs", "example", "metadata", "report")
 
 
-@pytest.hookimpl(optionalhook=True)  # the environments of other Spark lines are without xdist
+@pytest.hookimpl(optionalhook=True)  # environments of other Spark lines lack xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    """Tell xdist which tests one process has to run: those of a file, or of a folder whose fixtures they share."""
+    """Make xdist run the tests of a file in one process, or of a folder if its files share fixtures."""
     from xdist.scheduler import LoadScopeScheduling
 
     class FilesAndFolders(LoadScopeScheduling):
@@ -50,7 +50,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 
 def together(nodeid: str) -> str:
-    """The file of a test, or the folder if its files share what takes long to set up."""
+    """The file of a test, or its folder if the folder is in TOGETHER."""
     file = PurePosixPath(nodeid.partition("::")[0])
     return str(file.parent if file.parent.name in TOGETHER else file)
 
@@ -61,10 +61,10 @@ def settings_of(session: SparkSession) -> dict[str, str]:
 
 
 class SettingsEndWithTheirTests:
-    """What tests set in the shared session does not reach those after them: dbt-spark, for one, switches ANSI off.
+    """Undoes settings that tests leave in the shared session: dbt-spark, for example, switches ANSI off.
 
     Args:
-        session: The session, new.
+        session: The new session.
     """
 
     def __init__(self, session: SparkSession) -> None:
@@ -83,7 +83,7 @@ class SettingsEndWithTheirTests:
         for key in settings.keys() | self.settings.keys():
             before = self.settings.get(key)
             if settings.get(key) != before:
-                with suppress(AnalysisException):  # it is one of the application's, which a builder has put there
+                with suppress(AnalysisException):  # a setting of the application, put there by a builder
                     self.session.conf.unset(key) if before is None else self.session.conf.set(key, before)
 
 
@@ -93,7 +93,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config)
     from pyspark.sql import SparkSession
     from spark_joinery import configure_spark
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # or the workers run the PATH's python
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # otherwise workers run the python of PATH
     warehouse = str(tmp_path_factory.mktemp("warehouse"))
     builder = SparkSession.builder.appName("joinery-tests").config("spark.sql.warehouse.dir", warehouse)
     session = configure_spark(builder.config(map=SETTINGS)).getOrCreate()

@@ -95,7 +95,7 @@ def lakehouse(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def small_spark() -> dict[str, str]:
-    """Confs of a Spark that starts quickly: half of these tests' time is JVMs that start."""
+    """Confs of a Spark that starts quickly: half of these tests' time goes into starting JVMs."""
     return {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
@@ -130,7 +130,7 @@ def dbt_project(
 
 
 def dbt_command(project: Path, command: str) -> list[str]:
-    """The command line of a dbt command, with the dbt of this environment."""
+    """The command line that runs a dbt command with the dbt of this environment."""
     folders = ["--project-dir", str(project), "--profiles-dir", str(project)]
     code = "import sys; from dbt.cli.main import cli; cli(sys.argv[1:])"
     return [sys.executable, "-c", code, command, *folders, "--no-send-anonymous-usage-stats", "--quiet"]

@@ -37,7 +37,7 @@ def run(dag_id: str) -> dict[str, Any]:
 
 
 def _name(task: TaskInstance) -> str:
-    """The task's id, of a mapped task with its index."""
+    """The task's id; a mapped task's has its index after it."""
     return task.task_id if task.map_index < 0 else f"{task.task_id}[{task.map_index}]"
 
 

@@ -41,7 +41,7 @@ pytestmark = pytest.mark.airflow
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory, small_spark: dict[str, str]) -> Iterator[Path]:
-    """A folder with a source of 1,000 keys and a connection `lake` to a Spark and a store beside it."""
+    """A folder with a source of 1,000 keys; a connection `lake` leads to a Spark and to a store in the same folder."""
     folder = tmp_path_factory.mktemp("lake")
     (folder / "source").mkdir()
     pq.write_table(pa.table({"k": list(range(1000))}), folder / "source" / "part.parquet")
@@ -91,7 +91,7 @@ def manifest(lake: Path, name: str, joinery: dict[str, Any]) -> Path:
 def test_several_artifacts_in_one_application(
     lake: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One that is declared wrong fails the task, without a retry, when the others are done."""
+    """A wrong declaration fails the task once the other artifacts are done, and the task is not retried."""
     declared = {"bloom_filters": [{"keys": ["nope"]}, {"keys": ["k"]}], "range_indexes": [{"point": "k"}]}
     operator = JoineryRefreshOperator(
         task_id="t", manifest=manifest(lake, "three.json", declared), joinery_conn_id="lake"
@@ -100,10 +100,10 @@ def test_several_artifacts_in_one_application(
     ti: Any = SimpleNamespace(xcom_push=lambda key, value: shown_ui.append(value))
     with pytest.raises(AirflowFailException) as failed:
         operator.execute({"ti": ti})
-    # there as long as Spark is
+    # the link to Spark's UI is there as long as Spark runs
     assert [link[:7] for link in shown_ui] == ["http://", ""]
     assert SparkUILink().get_link(operator, ti_key=None) == ""  # type: ignore[arg-type]
-    # Airflow 3.0 logs by logging, which pytest takes, later ones print some of it; some tests before make it both
+    # Airflow 3.0 uses `logging`, which pytest captures; later versions print some lines; earlier tests may cause both
     texts = (capsys.readouterr().out, caplog.text)
     shown, log = str(failed.value), "".join(texts)
     assert shown.startswith("1 of 6 artifacts could not be refreshed:\n  - bloom_filter of file:")
@@ -118,7 +118,7 @@ def test_several_artifacts_in_one_application(
 
 
 def drive(trigger: RefreshTrigger) -> dict[str, Any]:
-    """The event of a trigger, made anew as a triggerer does."""
+    """Create a trigger from its serialized form, as a triggerer does, and return its event."""
     path, arguments = trigger.serialize()
     assert path == f"{RefreshTrigger.__module__}.{RefreshTrigger.__qualname__}"
     assert json.loads(json.dumps(arguments)) == arguments
@@ -131,7 +131,7 @@ def drive(trigger: RefreshTrigger) -> dict[str, Any]:
 
 
 def deferred(operator: Any) -> TaskDeferred:
-    """What the operator defers with."""
+    """Run the operator; returns the `TaskDeferred` that it raises."""
     with pytest.raises(TaskDeferred) as stopped:
         operator.execute({})
     return stopped.value
@@ -190,7 +190,7 @@ def test_who_kills_a_deferred_task_ends_its_spark(lake: Path) -> None:
 
 
 def test_a_deferred_refresh_that_takes_too_long_is_ended(lake: Path) -> None:
-    """By the trigger: a time-out of Airflow's reaches neither the trigger nor the operator."""
+    """The trigger ends the refresh, because Airflow's own time-out stops neither trigger nor operator."""
     filters = [{"keys": ["k"], "fpp": n / 500} for n in range(1, 400)]
     operator = JoineryRefreshOperator(
         task_id="t",
@@ -233,7 +233,7 @@ def slow_submit(lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_task_that_times_out_leaves_its_log_and_no_secrets(
     slow_submit: Path, deferrable: bool, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    def stop(*_: object) -> None:  # as Airflow does
+    def stop(*_: object) -> None:  # as Airflow does it
         raise AirflowTaskTimeout
 
     operator = BloomFilterOperator(
@@ -279,13 +279,13 @@ def test_a_task_that_is_killed_ends_its_spark(lake: Path) -> None:
 
 
 def test_a_jvm_that_is_killed_fails_the_task_and_leaves_nothing(lake: Path) -> None:
-    # with work to do, or it may be done before it is killed
+    # the JVM needs work, or it may be done before it is killed
     requests = [ArtifactRequest.of_table(f"parquet.`{lake}/source`", BloomFilterSpec(keys=["k"], fpp=0.4))]
     application = JoineryHook("lake").start(requests, full_refresh=False)
     application.wait_until_alive()
     (java,) = [pid for pid, line in processes() if "SparkSubmit" in line and str(application.folder.path) in line]
     os.kill(java, signal.SIGKILL)
-    # the program sees that its JVM is gone, and says that it failed, before anybody asks it
+    # the program notices that its JVM is gone, and reports the failure before the hook asks
     killed = time.monotonic()
     while java_of(lake):
         assert time.monotonic() - killed < 10
@@ -295,13 +295,13 @@ def test_a_jvm_that_is_killed_fails_the_task_and_leaves_nothing(lake: Path) -> N
 
 
 def test_what_nobody_waits_for_ends_itself(lake: Path, tmp_path: Path) -> None:
-    """The worker may have been killed, so that nobody could cancel it."""
+    """A killed worker cannot cancel its application, so the application ends by itself."""
     application = SparkApplication.start(SparkTarget(master="local[1]"), Batch([], orphan_after_s=0.5), str(tmp_path))
     deadline = time.monotonic() + 60
     while application.folder.progress().state != "cancelled":
         assert time.monotonic() < deadline
         time.sleep(0.2)
-    assert application.folder.progress().error == "nobody has waited for it for 0 s"
+    assert application.folder.progress().error == "no task has waited for it for 0 s"
     application.cancel()
     assert java_of(tmp_path) == []
 

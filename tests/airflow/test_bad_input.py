@@ -1,4 +1,4 @@
-"""What people get wrong: one clear error each, or none where it does no harm. (Fast ones are elsewhere.)"""
+"""Common mistakes: each gives one clear error, or none if it does no harm. (Fast tests of this are elsewhere.)"""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_store_that_cannot_be_written(refresh: Any, tmp_path: Path) -> None:
 
 
 def test_a_jar_for_another_spark_does_no_harm(refresh: Any, tmp_path: Path) -> None:
-    """The jobs do not need the jar, and the one for this Spark is loaded, too."""
+    """The jobs do not need the jar, and the jar for this Spark is loaded, too."""
     other = jar_path(other_lines()[0])
     jars = {"spark.jars": str(other), "spark.sql.extensions": EXTENSION}
     assert refresh(tmp_path / "store", **jars)["status"] == "refreshed"
@@ -60,7 +60,7 @@ def test_a_jar_for_another_spark_does_no_harm(refresh: Any, tmp_path: Path) -> N
 
 @pytest.fixture
 def reader(tmp_path: Path) -> dict[str, str]:
-    """Somebody who has done what the page says, in a bare Airflow home; their environment."""
+    """The environment of a reader who has followed the page in an empty Airflow home."""
     project, home, elsewhere = (tmp_path / name for name in ("dbt", "home", "elsewhere"))
     for folder in (project / "models", home / "dags", elsewhere):
         folder.mkdir(parents=True)
@@ -111,7 +111,7 @@ def bash(script: str, environment: dict[str, str]) -> str:
 
 def test_the_page_as_it_is_written_from_a_bare_airflow_home(reader: dict[str, str]) -> None:
     def shown(command: str) -> list[dict[str, str]]:
-        # Airflow logs to the same stream
+        # the last line is the answer: Airflow logs to the same stream
         found: list[dict[str, str]] = json.loads(bash(f"{command} --output json", reader).splitlines()[-1])
         return found
 
@@ -122,7 +122,7 @@ def test_the_page_as_it_is_written_from_a_bare_airflow_home(reader: dict[str, st
         return latest["state"], {task["task_id"]: task["state"] for task in tasks}, log
 
     state, tasks, log = night()
-    # a profile without its jar: what precomputes needs none, and dbt says which variable it misses
+    # the profile's jar is missing: refreshes do not need it, and dbt names the variable that it misses
     assert "Env var required but not provided: 'JOINERY_JAR'" in log
     assert (state, tasks["sources_refreshed"], tasks["dbt_build"]) == ("failed", "success", "failed")
 

@@ -48,7 +48,7 @@ def manifest(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def connect_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A function that makes the connection `joinery_default` lead to a master."""
+    """A function that points the connection `joinery_default` at a master."""
 
     def make(master: str, **conf: str) -> None:
         extra = {"store": str(tmp_path / "store"), "conf": {"spark.ui.enabled": "false", **conf}}
@@ -117,7 +117,7 @@ def test_an_executor_that_is_killed_costs_time_only(manifest: Path, tmp_path: Pa
 
 
 def workers(folder: Path, number: int) -> list[int]:
-    """Processes of a worker and of its executors."""
+    """Ids of the processes of a worker and its executors."""
     place = str(folder / f"work-{number}")
     shown = subprocess.run(["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
     named = [int(row.split()[0]) for row in shown.splitlines() if place in row]
@@ -125,7 +125,7 @@ def workers(folder: Path, number: int) -> list[int]:
 
 
 class Reader(threading.Thread):
-    """Reads the artifacts of a store again and again, as queries do, and keeps what was wrong with them."""
+    """Reads the artifacts of a store again and again, as queries do, and records every problem."""
 
     def __init__(self, store: Path) -> None:
         super().__init__()

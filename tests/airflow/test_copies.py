@@ -21,11 +21,11 @@ pytestmark = pytest.mark.airflow
 
 
 class ExpiredTokenError(Exception):
-    """Neither an OSError nor a ValueError: botocore's, google-auth's and azure-core's errors are such."""
+    """An error that is neither OSError nor ValueError, like those of botocore, google-auth and azure-core."""
 
 
 class LostStore(LocalFileSystem):  # type: ignore[misc]
-    """An object store that fails as told."""
+    """An object store whose reads raise `failure`, if it is set."""
 
     protocol = "lost"
     cachable = False
@@ -64,7 +64,7 @@ def dag_file(tmp_path: Path) -> Path:
 
 
 def parse(dag_file: Path, manifest: Path | str) -> tuple[set[str], str]:
-    """Parse a DAG file as Airflow does: the tasks of its DAG, and its import error."""
+    """Parse a DAG file as Airflow does; returns the tasks of its DAG, and its import error."""
     from support.dags import DagBag
 
     dag_file.write_text(
@@ -185,7 +185,7 @@ def test_copies_of_bundles_that_went_are_deleted(manifest: Path, tmp_path: Path,
         assert len(list(copies.iterdir())) == number + 1
     for copy in copies.iterdir():
         os.utime(copy, (1, 1))
-    (copies / "0123456789abcdef.4711").write_text("{")  # of a process that was killed
+    (copies / "0123456789abcdef.4711").write_text("{")  # left by a process that was killed
     os.utime(copies / "0123456789abcdef.4711", (1, 1))
     assert declared(bundles[0]) == read_manifest(manifest).requests
     declared(manifest)

@@ -1,4 +1,4 @@
-"""Refreshes beside astronomer-cosmos, which makes a task of each model."""
+"""Refreshes in one DAG with astronomer-cosmos, which makes a task of each model."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_refreshes_end_in_time_and_are_tried_again_once(manifest: Path) -> None:
 
 @pytest.mark.parametrize("task_per", ["stage", "relation", "artifact"])
 def test_default_args_are_defaults(manifest: Path, task_per: TaskPer) -> None:
-    """As Airflow takes them: what an operator does not have is ignored, and what is given elsewhere wins."""
+    """Operators ignore defaults that they have no argument for, and explicit arguments win, as elsewhere in Airflow."""
     defaults = {
         "aws_conn_id": "aws",
         "doc_md": "mine",
@@ -255,7 +255,7 @@ def test_a_model_whose_build_is_not_known_waits_for_all_of_dbt(manifest: Path) -
 def test_what_is_declared_twice_has_one_task(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task_per: TaskPer
 ) -> None:
-    """Two sources may name one table, as those of two packages do, and a list may say the same twice."""
+    """Two sources, say of two packages, may name one table, and a list may declare an artifact twice."""
     monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path))
     filters = [{"keys": ["k"]}, {"keys": ["k"], "fpp": 0.01}]
     source = {

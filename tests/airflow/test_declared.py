@@ -1,4 +1,4 @@
-"""The manifest as the DAG processor reads it: seldom, from anywhere, without Spark."""
+"""How the DAG processor reads the manifest: rarely, from any file system, without Spark."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_manifest_is_read_once_and_again_when_it_changes(
 
 
 def _only_below(folder: Path) -> Any:
-    """A `Path.read_text` that finds nothing elsewhere."""
+    """A `Path.read_text` that fails for files outside a folder."""
     read_text = Path.read_text
 
     def read(path: Path, *arguments: Any, **named: Any) -> str:
@@ -147,7 +147,7 @@ def test_a_relative_path_says_where_it_was_looked_for(
 def test_a_thousand_models_are_parsed_in_a_second_without_spark(home: Path, tmp_path: Path) -> None:
     path = write(tmp_path / "manifest.json", models=1000, declared_of=300)
     assert path.stat().st_size > 10_000_000
-    for _ in range(2):  # read from the manifest, and from what is kept of it
+    for _ in range(2):  # first from the manifest, then from its copy
         done = subprocess.run(
             [sys.executable, "-c", PARSE, str(path), "artifact"],
             env={**os.environ, "AIRFLOW__LOGGING__LOGGING_LEVEL": "ERROR"},

@@ -1,4 +1,4 @@
-"""What becomes of a night in which no refresh succeeds: real runs by Airflow, without Spark, which they never reach."""
+"""Nights in which no refresh succeeds: real Airflow runs, which fail before they start Spark."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ for dag in bag.dags.values():
 
 @pytest.fixture(scope="module")
 def nights(airflow_home: Path, dbt_project: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What became of the DAGs, and what they logged."""
+    """The states of the DAGs and of their tasks after a run, and the log."""
     dags = tmp_path_factory.mktemp("dags")
     manifest = dbt_project / "target" / "manifest.json"
     moved, other = dags / "moved.json", dags / "other.json"
@@ -111,7 +111,7 @@ def test_what_a_retry_cannot_mend_is_not_tried_again(nights: dict[str, Any]) -> 
 
 
 def test_a_manifest_that_went_after_the_dag_was_parsed(nights: dict[str, Any]) -> None:
-    """The refresh before dbt fails at once; dbt writes the manifest anew, and the one after it goes by that."""
+    """The refresh before dbt fails at once; dbt writes a new manifest, which the refresh after dbt reads."""
     night = nights["moved"]
     states = {task: state for task, (state, _) in night["tasks"].items()}
     assert states == {
@@ -135,7 +135,7 @@ def test_a_manifest_that_went_after_the_dag_was_parsed(nights: dict[str, Any]) -
 
 @pytest.mark.parametrize("task_per", ["stage", "relation", "artifact"])
 def test_refresh_after_a_skipped_build_runs(nights: dict[str, Any], task_per: str) -> None:
-    """A refresh that runs fails here, as its connection is gone; one that is skipped would leave the run green."""
+    """A refresh that runs fails here, as its connection does not exist; a skipped one would leave the run green."""
     night = nights[f"skipped_{task_per}"]
     states = {task: state for task, (state, _) in night["tasks"].items()}
     assert states["dbt"] == "skipped"

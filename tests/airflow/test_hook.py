@@ -1,4 +1,4 @@
-"""What the hook makes of a connection. (Spark itself: test_run.py.)"""
+"""The hook turns a connection into settings of Spark. (Spark itself: test_run.py.)"""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_credentials_are_hidden(text: str, shown: str) -> None:
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("word", ["token", "access.", "x", "sig ", "secret=' "])
 def test_long_texts_take_time_by_their_length(word: str) -> None:
-    """Where each place is read to the end of its word, a word of a million letters takes hours."""
+    """A million letters take hours if the search reads on to the end of the word from each position."""
     text = word * (1_000_000 // len(word))
     assert without_credentials(f"{text} token=abc").endswith(" token=***")
 
@@ -207,7 +207,7 @@ def test_pyspark_reads_the_token_of_a_connection_as_it_was_written(hook: Any, mo
     [("report_values=true", True), ("report_values=True", True), ("report_values=false", False), ("x=1", False)],
 )
 def test_flags_of_a_connection_that_is_a_uri(monkeypatch: pytest.MonkeyPatch, flag: str, shows: bool) -> None:
-    """The extra of a URI holds nothing but texts."""
+    """All values in the extra of a URI are strings."""
     monkeypatch.setenv("AIRFLOW_CONN_LAKE", f"joinery://local/?report_dir=%2Freports&{flag}")
     pages = JoineryHook("lake").pages
     assert pages is not None
@@ -222,7 +222,7 @@ def test_flags_of_a_connection_that_is_a_uri(monkeypatch: pytest.MonkeyPatch, fl
 def test_words_that_people_have_for_a_flag(
     hook: Any, monkeypatch: pytest.MonkeyPatch, flag: object, address: str
 ) -> None:
-    """Whoever has asked for TLS in another word than "true" must not go without."""
+    """TLS must be on, too, if a connection asks for it with another word than "true"."""
     cluster = {"conn_type": "spark_connect", "host": "h", "extra": {"use_ssl": flag}}
     monkeypatch.setenv("AIRFLOW_CONN_CLUSTER", json.dumps(cluster))
     assert hook({"extra": {"spark_conn_id": "cluster"}}).target.master == address

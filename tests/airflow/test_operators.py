@@ -1,4 +1,4 @@
-"""What the operators make of their arguments. (Spark itself: test_run.py.)"""
+"""The arguments of the operators. (Spark itself: test_run.py.)"""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_what_the_manifest_does_not_have_fails_at_once(manifest: Path, arguments
 @pytest.mark.parametrize("operator", [JoineryRefreshOperator, ArtifactFreshnessSensor])
 @pytest.mark.parametrize("kinds", [["bloom_filters"], ["distribution", "all"], "distribution", [1]])
 def test_a_kind_that_there_is_not_is_an_import_error(operator: type[Any], kinds: Any) -> None:
-    """Nothing is of that kind: the operator would be skipped every night, and the sensor wait for nothing."""
+    """An unknown kind matches no artifact: the operator would skip every night, the sensor would wait for nothing."""
     with pytest.raises(AirflowFailException) as error:
         operator(task_id="t", manifest="/m.json", kinds=kinds)
     assert str(error.value) == (
@@ -188,7 +188,7 @@ def test_none_is_as_good_as_the_default(manifest: Path) -> None:
 
 @pytest.mark.parametrize("operator", [JoineryRefreshOperator, ArtifactFreshnessSensor])
 def test_kinds_that_can_be_read_once_only_are_an_import_error(operator: type[Any]) -> None:
-    """Nor is what another task is to return, as `kinds` is no template."""
+    """`kinds` is not a template, so the output of another task is refused like an iterator or a number."""
     for kinds in (iter(["distribution"]), BloomFilterOperator(task_id="b", relation="raw.t", keys=["k"]).output, 1):
         with pytest.raises(AirflowFailException, match="'t': kinds: expected a list of 'distribution', "):
             operator(task_id="t", manifest="/m.json", kinds=kinds)
@@ -201,7 +201,7 @@ def test_a_stage_that_there_is_not_is_an_import_error() -> None:
 
 
 def test_names_that_a_mapped_task_returned(manifest: Path) -> None:
-    """Airflow hands them over as a sequence of its own, which is no list."""
+    """Airflow hands over the names in its own sequence type, which is not a list."""
     found = JoineryRefreshOperator(task_id="t", manifest=manifest, select=UserList(["raw.t"])).requests()
     assert {request.sql_name for request in found} == {"raw.t"}
     assert JoineryRefreshOperator(task_id="t", manifest=manifest, select={"raw.t"}).requests() == found  # type: ignore
@@ -231,7 +231,7 @@ def redeclare(manifest: Path, **joinery: Any) -> None:
 def test_a_declaration_that_changed_after_the_dag_was_parsed(
     manifest: Path, task_per: TaskPer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The task goes by the manifest as it is when it runs, and says what became of what the DAG shows."""
+    """The task reads the manifest when it runs, and warns of artifacts in the DAG that are no longer declared."""
     dag = joinery_refresh_dag(manifest, task_per=task_per)
     (task,) = (task for task in dag.tasks if task.task_id.startswith("before_models."))
     assert isinstance(task, JoineryRefreshOperator)

@@ -1,4 +1,4 @@
-"""What the operators make of the results of a refresh. (Spark itself: test_run.py.)"""
+"""Operators turn the results of a refresh into success, failure or a skip. (Spark itself: test_run.py.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages that tasks leave. (Those of a real run: test_run.py.)"""
+"""The report pages that tasks write. (Pages of a real run: test_run.py.)"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.airflow
 
 @pytest.fixture
 def folder(tmp_path: Path) -> BatchFolder:
-    """A batch that has printed a password and made a report."""
+    """The folder of a batch that printed a password and made a report."""
     folder = BatchFolder.create(tmp_path / "run", Batch([]))
     folder.log.write_text("opening s3a://me:hunter2@bucket\n")
     folder.report.write_text("<p>名前</p>")
@@ -111,7 +111,7 @@ def test_the_commands_of_the_page_delete_what_is_old(tmp_path: Path) -> None:
         return {str(path.relative_to(tmp_path / "dag")) for path in tmp_path.rglob("try-*")}
 
     kept = {"mixed/t/try-2", "new/t/try-1", "new/t/try-2"}
-    # a folder that has just become empty may be one that a task has just made, and waits for the next day
+    # a task may have just made an empty folder, so the commands leave young empty folders for the next day
     assert clean() > kept
     assert [clean() for _ in range(3)][-1] == kept
     assert not (tmp_path / "dag" / "old").exists()

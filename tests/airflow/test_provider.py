@@ -18,7 +18,7 @@ def test_provider_info_is_what_airflow_expects() -> None:
     folder = Path(airflow.__path__[0])
     schema = json.loads((folder / "provider_info.schema.json").read_text())
     jsonschema.validate(get_provider_info(), schema)
-    # the form's fields: described only in the schema of the yaml that Airflow's own providers are generated from
+    # these fields of the form are described only in the YAML schema that Airflow's own providers are generated from
     (declared,) = get_provider_info()["connection-types"]
     fields = json.loads((folder / "provider.yaml.schema.json").read_text())["properties"]["connection-types"]["items"]
     jsonschema.validate(declared, fields)

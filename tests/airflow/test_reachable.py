@@ -1,4 +1,4 @@
-"""Servers that do not answer are named at once. (Those that do: test_clusters.py.)"""
+"""Errors name a server that does not answer, and come at once. (Servers that answer: test_clusters.py.)"""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ def test_a_server_that_does_not_answer_is_named(master: str, monkeypatch: pytest
         JoineryHook("lake").start([], full_refresh=False)
     shown = str(refused.value)
     assert shown.startswith(
-        f"nobody answers at the Spark master '{address.replace('hunter2', '***')}' (Connection refused)"
+        f"no answer from the Spark master '{address.replace('hunter2', '***')}' (Connection refused)"
     )
     assert "correct the connection's field 'Spark master'" in shown

@@ -133,7 +133,7 @@ dag = joinery_refresh_dag(MANIFEST, dag_id="beside_cosmos", build_models=models,
 
 @pytest.fixture(scope="module")
 def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[str, str]) -> dict[str, str]:
-    """The environment of Airflow's processes: the connection, and where dbt is."""
+    """The environment of Airflow's processes, with the connection and the path to dbt."""
     connection = {
         "conn_type": "joinery",
         "host": "local[2]",
@@ -158,7 +158,7 @@ def environment(lakehouse: dict[str, str], dbt_project: Path, small_spark: dict[
 
 
 def answer(lines: Iterable[str]) -> dict[str, Any]:
-    """The JSON object that a script prints; Airflow logs to the same stream."""
+    """The JSON object among the lines that a script prints; the others are Airflow's log."""
     return next(json.loads(line) for line in lines if line.startswith("{"))
 
 
@@ -173,13 +173,13 @@ def python(code: str, environment: dict[str, str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def loaded(environment: dict[str, str]) -> dict[str, str]:
-    """The same, with the table `raw.flights` in the metastore."""
+    """The same environment, after the table `raw.flights` was added to the metastore."""
     python(LOAD, environment)
     return environment
 
 
 def run_example(folder: Path, environment: dict[str, str], *dag_id: str) -> dict[str, Any]:
-    """Run an example DAG; returns what it did, and its log."""
+    """Run an example DAG; returns its report, with the log."""
     command = [sys.executable, str(Path(__file__).with_name("nightly_run.py")), str(folder / "report.json"), *dag_id]
     with (folder / "log.txt").open("w") as log:
         done = subprocess.run(command, env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=500, check=False)
@@ -191,7 +191,7 @@ def run_example(folder: Path, environment: dict[str, str], *dag_id: str) -> dict
 
 @pytest.fixture(scope="module")
 def night(airflow_home: Path, loaded: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What one run of the nightly example did, and its log."""
+    """The report of one run of the nightly example, with its log, metrics and lineage events."""
     examples = Path(spark_joinery.airflow.__path__[0]) / "example_dags"
     shutil.copy(examples / "example_joinery.py", airflow_home / "dags")
     folder = tmp_path_factory.mktemp("night")
@@ -233,7 +233,7 @@ def test_what_exists_is_refreshed_and_the_rest_skipped(night: dict[str, Any]) ->
 
 
 def artifacts(night: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the night made of each artifact."""
+    """The result of the run for each artifact."""
     returned = [night["results"][f"{stage}.refresh"] for stage in ("before_models", "after_models")]
     return {f"{one['kind']} of {one['relation']}": one for results in returned for one in results}
 
@@ -357,7 +357,7 @@ def test_a_night_in_which_cosmos_runs_dbt(loaded: dict[str, str], dbt_project: P
 
 @pytest.fixture(scope="module")
 def reader(night: dict[str, Any], loaded: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """What another JVM reads from the registered distribution; it keeps the metastore open."""
+    """The rows that another JVM reads from the registered distribution; that JVM keeps the metastore open."""
     table = artifacts(night)["distribution of spark_catalog.raw.flights"]["table"]
     command = [sys.executable, "-c", READ_AND_STAY, table]
     with subprocess.Popen(command, env=loaded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -122,7 +122,7 @@ def healthy(client: httpx.Client) -> bool:
 
 
 def eventually(condition: Callable[[], Any], lake: Path, seconds: float) -> Any:
-    """Wait for something; if it does not come, show the end of Airflow's log."""
+    """Wait until a condition is true; on a time-out, show the end of Airflow's log."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, (lake / "airflow.log").read_text()[-6000:]
@@ -131,7 +131,7 @@ def eventually(condition: Callable[[], Any], lake: Path, seconds: float) -> Any:
 
 
 def processes_of(lake: Path) -> list[str]:
-    """Spark's processes that work for a run below the folder."""
+    """The processes of Spark that work for a run below the folder."""
     shown = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     return [line for line in shown.splitlines() if f"{lake}/runs/" in line]
 
@@ -154,7 +154,7 @@ def test_a_deferred_night_is_cancelled_and_finished_later(api: httpx.Client, lak
     killed = time.monotonic()
     eventually(lambda: not processes_of(lake), lake, 60)
     assert time.monotonic() - killed < 10
-    # what was published before is whole, and in use
+    # artifacts that were published before the task was killed are still current
     assert list(lake.glob("store/**/_current.json"))
     eventually(lambda: state(run) == "failed", lake, 120)
     assert state(f"{run}/taskInstances/dbt") == "success"

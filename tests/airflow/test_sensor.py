@@ -75,7 +75,7 @@ def test_an_artifact_is_waited_for_until_it_is_there(
 
 
 def test_an_artifact_of_another_catalog_is_found(sensor: Any, tmp_path: Path) -> None:
-    """The manifest names no catalog; where the refresh runs, another than Spark's own is current."""
+    """The manifest names no catalog, and the refresh ran with another current catalog than `spark_catalog`."""
     publish(tmp_path, DISTRIBUTION.in_catalog("ice"))
     assert sensor(kinds=["distribution"]).poke({}) is True
     assert sensor(kinds=["bloom_filter"]).poke({}) is False
@@ -85,7 +85,7 @@ def test_artifacts_of_several_catalogs_are_not_guessed_among(
     sensor: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publish(tmp_path, DISTRIBUTION.in_catalog("ice"))
-    # a refresh of yet another catalog that has published nothing is none to choose
+    # a refresh in another catalog, still unpublished, does not count
     elsewhere = DISTRIBUTION.in_catalog("archive")
     ArtifactStore(str(tmp_path / "store"), ArrowFileSystem()).begin(
         elsewhere.kind, elsewhere.relation, elsewhere.spec_hash
@@ -143,7 +143,7 @@ def test_one_that_is_damaged_or_never_used_is_not_fresh(
 
 
 def drive(trigger: FreshnessTrigger) -> dict[str, Any]:
-    """The event of a trigger, made anew as a triggerer does."""
+    """Create a trigger from its serialized form, as a triggerer does, and return its event."""
     path, arguments = trigger.serialize()
     assert path == f"{FreshnessTrigger.__module__}.{FreshnessTrigger.__qualname__}"
     assert json.loads(json.dumps(arguments)) == arguments
@@ -167,7 +167,7 @@ def test_it_waits_in_the_triggerer(sensor: Any, tmp_path: Path) -> None:
     assert event == {"error": None}
     assert time.monotonic() - started > 0.2
     getattr(waiting, stopped.value.method_name)({}, event)
-    # what is fresh already needs no triggerer
+    # fresh artifacts need no triggerer
     assert waiting.execute({}) is None
 
 

@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> BatchFolder:
 
 @pytest.fixture
 def spark_submit(tmp_path: Path) -> str:
-    """Some other program of that name."""
+    """A program named `spark-submit` that does nothing."""
     program = tmp_path / "spark-submit"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o700)

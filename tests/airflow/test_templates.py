@@ -1,4 +1,4 @@
-"""What a dbt project declares is data: whatever it looks like, Airflow renders none of it."""
+"""Airflow renders no text that a dbt project declares, even if it looks like a template."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOSTILE = [
 
 @pytest.fixture
 def context(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a template can reach: the password of a connection among it."""
+    """The context that templates read, with the password of a connection."""
     secret = {"conn_type": "generic", "password": PASSWORD}
     monkeypatch.setenv("AIRFLOW_CONN_X", json.dumps(secret))
     connection = Connection(conn_id="x", conn_type="generic", password=PASSWORD)
@@ -44,12 +44,12 @@ def context(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def relation(text: str) -> str:
-    """The name of a relation, which has no line breaks: the manifest is refused otherwise."""
+    """The name of a relation. It has no line breaks, because a manifest with them is refused."""
     return "raw.`" + text.replace("`", "``").replace("\n", " ") + "`"
 
 
 def manifest(folder: Path, text: str) -> Path:
-    """A manifest with one text wherever a declaration can have one."""
+    """A manifest with a given text in each place where a declaration can have text."""
     joinery = {
         "bloom_filters": [{"keys": [text], "where": text}],
         "distributions": [{"partition_by": [text], "order_by": text}],
@@ -67,7 +67,7 @@ def manifest(folder: Path, text: str) -> Path:
 
 
 def rendered(dag: DAG, context: dict[str, Any]) -> dict[str, RefreshOperator]:
-    """The DAG's refreshes as they are when they execute, by kind."""
+    """The DAG's refresh tasks by kind, with their templates rendered as for execution."""
     tasks = {task.request().kind: task for task in _refreshes(dag, context)}
     assert len(tasks) == 3
     return tasks
@@ -122,7 +122,7 @@ def test_a_declaration_stays_within_its_block_of_the_documentation(tmp_path: Pat
 
 
 def test_the_dag_is_the_same_each_time_it_is_parsed(tmp_path: Path) -> None:
-    """Or Airflow would store a new version of it every few seconds."""
+    """If the DAG differed, Airflow would store a new version of it every few seconds."""
     try:
         from airflow.serialization.serialized_objects import DagSerialization
     except ImportError:  # Airflow 3.0

@@ -1,4 +1,4 @@
-"""Range indexes that the real jobs built, in queries of the real jar: used as long as they hold what is read."""
+"""Queries with the real jar use range indexes that the real jobs built, as long as an index covers the files read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Bench:
         self.spark, self.store = spark, str(store)
 
     def age(self) -> None:
-        """Make the files look a minute older, so that nobody has to wait for them to settle."""
+        """Make the files look a minute older, so that tests need not wait until a refresh covers them."""
         for file in self.files():
             os.utime(file, (file.stat().st_mtime - MINUTE,) * 2)
         self.spark.catalog.refreshTable("storms")
@@ -48,7 +48,7 @@ class Bench:
         return result.mode or result.status
 
     def loads_index(self, query: str = QUERY) -> bool:
-        """Run a query with the store and without: the answers agree; was the index loaded?"""
+        """Run a query with and without the store, compare the answers, and return whether the index was loaded."""
         self.spark.conf.unset("spark.joinery.store")
         expected = sorted(map(repr, self.spark.sql(query).collect()))
         self.spark.conf.set("spark.joinery.store", self.store)
@@ -77,8 +77,8 @@ def test_an_index_and_what_comes_after_it(bench: Bench) -> None:
     assert bench.loads_index()
     assert bench.loads_index(QUERY.replace("LEFT JOIN", "JOIN"))
     bench.spark.sql("INSERT INTO storms " + SPANS + " FROM range(900, 905, 1, 1)")
-    assert bench.loads_index()  # with the new rows on top
-    bench.age()  # which changes times
+    assert bench.loads_index()  # and adds the new rows
+    bench.age()  # changes the files' times
     assert not bench.loads_index()
     assert bench.refresh() == "full"
     assert bench.loads_index()
@@ -98,7 +98,7 @@ def test_runs_of_an_incremental_refresh(bench: Bench) -> None:
 
 @pytest.mark.parametrize("written_as", ["INT96", "TIMESTAMP_MILLIS"])
 def test_timestamps_are_stored_to_the_microsecond(bench: Bench, written_as: str) -> None:
-    """Whatever the session that refreshes would write."""
+    """Indexes keep microseconds even if the refreshing session is set to write another timestamp type."""
     bench.spark.conf.set("spark.sql.parquet.outputTimestampType", written_as)
     try:
         assert bench.refresh() == "full"
@@ -110,7 +110,7 @@ def test_timestamps_are_stored_to_the_microsecond(bench: Bench, written_as: str)
 
 @pytest.fixture
 def shared(bench: Bench, tmp_path: Path) -> Bench:
-    """Of a table with one partition, whose folder a second one may be given: Spark then reads its rows twice."""
+    """A table with one partition; if `share` adds another one in the same folder, Spark reads the rows twice."""
     folder = tmp_path / "storms"
     bench.spark.sql("DROP TABLE storms")
     bench.spark.sql(
@@ -143,7 +143,7 @@ def test_partitions_that_share_a_folder(shared: Bench, tmp_path: Path) -> None:
 
 
 def test_partitions_that_come_to_share_a_folder(shared: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the index is built."""
+    """The second partition is added while the index is built."""
     build = runner._build
 
     def share_and_build(*arguments: Any) -> Any:
@@ -161,7 +161,7 @@ def test_partitions_that_come_to_share_a_folder(shared: Bench, tmp_path: Path, m
 
 
 def test_partitions_in_folders_of_their_own_are_not_read_to_tell(spark: SparkSession, tmp_path: Path) -> None:
-    """A scan would miss the files that are gone."""
+    """All files are deleted, so a scan would fail."""
     spark.sql("CREATE TABLE parts (ts BIGINT, d STRING, e INT) USING parquet PARTITIONED BY (d, e)")
     try:
         value = "CASE id % 3 WHEN 0 THEN NULL WHEN 1 THEN 'a b:c/\u00e4%' ELSE 'x=y' END"
@@ -177,7 +177,7 @@ def test_partitions_in_folders_of_their_own_are_not_read_to_tell(spark: SparkSes
 
 
 def test_a_file_that_vanishes_once_the_index_is_built(shared: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the table is read to tell whether its partitions share files, as one of them is without a folder."""
+    """One partition is empty, so the check for shared files has to read the table, and finds a file gone."""
     shared.spark.sql("INSERT INTO storms PARTITION (d = 2) " + SPANS + " FROM range(800, 810, 1, 1)")
     shared.spark.sql("ALTER TABLE storms ADD PARTITION (d = 3)")
     shared.age()

@@ -1,6 +1,6 @@
-"""Sources change behind the back of their artifacts: the real jobs built them, the real jar decides.
+"""Sources change after the real jobs built their artifacts, and the real jar decides whether to use these.
 
-Whatever happened, a query answers as if there were no store.
+A query always answers as if there were no store.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Bench:
         return result.mode or result.status
 
     def is_used(self, query: str) -> bool:
-        """Run a query with the store and without: the answers agree; was the filter used?"""
+        """Run a query with and without the store, compare the answers, and return whether the filter was used."""
         self.spark.conf.unset("spark.joinery.store")
         expected = answer(self.spark.sql(query))
         self.spark.conf.set("spark.joinery.store", self.store)
@@ -58,7 +58,7 @@ class Bench:
         return f"SELECT f.id, d.name FROM facts f JOIN {dimension} d ON {on}"
 
     def age(self, table: str) -> None:
-        """Make the files of a table look a minute older, so that nobody has to wait for them to settle."""
+        """Make a table's files look a minute older, so that tests need not wait until a refresh covers them."""
         for file in self.files(table):
             os.utime(file, (file.stat().st_mtime - MINUTE,) * 2)
         self.spark.catalog.refreshTable(table)
@@ -88,7 +88,7 @@ def bench(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def dimension(bench: Bench, request: pytest.FixtureRequest) -> Iterator[str]:
-    """40 keys in two files; its filter is built and used."""
+    """A table with 40 keys in two files, whose filter is built and used."""
     name = "d_" + "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
     bench.spark.sql(f"CREATE TABLE {name} (k BIGINT, name STRING) USING parquet")
     bench.spark.sql(f"INSERT INTO {name} SELECT /*+ REPARTITION(2) */ id * 3, 'a' FROM range(40)")
@@ -107,7 +107,7 @@ def test_rows_appended(bench: Bench, dimension: str) -> None:
 
 
 def test_a_file_deleted(bench: Bench, dimension: str) -> None:
-    """What remains is covered still."""
+    """The filter still covers the remaining file."""
     bench.files(dimension)[0].unlink()
     bench.spark.catalog.refreshTable(dimension)
     assert bench.is_used(bench.join(dimension))
@@ -142,7 +142,7 @@ def test_another_table_of_the_same_name(bench: Bench, dimension: str) -> None:
 
 
 def test_a_file_replaced_in_place_by_one_of_the_same_length(bench: Bench) -> None:
-    """CSV: other keys in as many bytes, behind the back of a session that has listed the files before."""
+    """A CSV file gets other keys in as many bytes, after the session has listed the files."""
     folder = bench.folder / "in place"
     folder.mkdir()
     file = folder / "keys.csv"
@@ -160,9 +160,9 @@ def test_a_file_replaced_in_place_by_one_of_the_same_length(bench: Bench) -> Non
 
 
 def test_a_file_rewritten_within_a_second(bench: Bench) -> None:
-    """Other keys in as many bytes, in the same second of a coarse clock: a job does not cover a file that young.
+    """A file gets other keys in as many bytes within one tick of a coarse clock, so a job covers no file that young.
 
-    The clock is half a minute ahead, so that a slow machine finds the file young, too.
+    The file's time is half a minute ahead, so that the file is young on a slow machine, too.
     """
     folder = bench.folder / "same second"
     folder.mkdir()
@@ -181,9 +181,9 @@ def test_a_file_rewritten_within_a_second(bench: Bench) -> None:
 def test_the_source_changes_during_the_build(
     bench: Bench, dimension: str, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The real job, interrupted by a change between its listing and its publication.
+    """The source changes after the real job has listed it, and before the job publishes.
 
-    What its own session inserts, Spark may have read: whether it did is not known.
+    Spark may or may not have read rows that the job's own session inserts meanwhile, so the next refresh is full.
     """
     build = runner._build
 
@@ -235,7 +235,7 @@ def test_empty_files_are_covered(bench: Bench) -> None:
     ],
 )
 def test_types_of_keys(bench: Bench, column: str, on: str, used: bool) -> None:
-    """The dimension's own values are in the filter: they may be compared as they are, or as wider integers."""
+    """The filter holds the dimension's values as stored, so it serves equal types, or integers that the join widens."""
     bench.spark.sql("DROP TABLE IF EXISTS typed")
     bench.spark.sql(f"CREATE TABLE typed ({column}, name STRING) USING parquet")
     bench.spark.sql("INSERT INTO typed SELECT id * 3, 'a' FROM range(30)")
@@ -255,7 +255,7 @@ def test_partitions(bench: Bench) -> None:
     bench.is_used(bench.join("parts"))
     bench.spark.sql("INSERT INTO parts VALUES (305, 'b', 7)")
     assert not bench.is_used(bench.join("parts"))
-    # a partition's value is in the catalog, not in the file: the same files may mean something else tomorrow
+    # the catalog holds a partition's value, so the value may change while the files stay the same
     bench.refresh("parts", keys=("p",))
     assert not bench.is_used("SELECT f.id FROM facts f JOIN parts d ON f.k = d.p")
     bench.spark.sql("DROP TABLE parts")
@@ -271,7 +271,7 @@ def test_where(bench: Bench, dimension: str) -> None:
 
 
 def test_settings_by_which_files_are_read(bench: Bench) -> None:
-    """Dates before 1582: an ordinary date to the job, another one to a query with the old calendar."""
+    """A query with the old calendar reads other dates before 1582 from the same files than the job did."""
     spark = bench.spark
     with_old_dates = "SELECT id, date'1500-01-01' + int(id) AS d, 'x' AS name FROM range(30)"
     spark.sql(f"CREATE TABLE old_dates USING parquet AS {with_old_dates}")
@@ -299,7 +299,7 @@ def test_a_damaged_store_is_ignored(bench: Bench, dimension: str) -> None:
 
 
 def test_a_skewed_last_join_answers_the_same_with_a_stale_distribution(bench: Bench) -> None:
-    """Boundaries that have nothing to do with the data any more."""
+    """The stored boundaries no longer fit the data."""
     spark = bench.spark
     spark.sql("CREATE TABLE ticks USING parquet AS SELECT id, 'hot' AS k, id AS ts FROM range(3000)")
     spec = DistributionSpec(partition_by=["k"], order_by="ts", hot=HotKeys(min_rows=10))

@@ -1,4 +1,4 @@
-"""The comparison of two jars measures what it says: on tiny data, without judging a time."""
+"""The comparison of two jars, tested on tiny data, without judging times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cost model of a cluster finds what runs were made of, and one query runs on a cluster."""
+"""The cost model of a cluster finds the costs behind given runs, and one query runs on a real cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COSTS = np.array([0.3, 0.5, 0.1, 0.002, 0.4])
 
 
 def runs(costs: np.ndarray) -> list[Ran]:
-    """Runs that take just what the terms cost."""
+    """Runs that take exactly the time of their terms' costs."""
     made = [
         Ran(executors, millions, "", map_tasks, partitions, sent, 0.0)
         for executors in EXECUTORS

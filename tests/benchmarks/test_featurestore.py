@@ -1,4 +1,4 @@
-"""The replica of featurestore-benchmarks gives the rows of DuckDB."""
+"""The replica of featurestore-benchmarks returns the same rows as DuckDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The LAST JOIN benchmark measures what it says: on tiny data, without judging a time."""
+"""The LAST JOIN benchmark, tested on tiny data, without judging times."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_an_error_of_a_query_is_not_taken_for_a_stop(bench: SparkSession) -> Non
 
 
 class Idle(Engine):
-    """Stands where only figures are looked at."""
+    """An engine that is never run, for tests that look at figures only."""
 
     def answer(self, limit: float | None = None) -> Run:
         raise NotImplementedError
@@ -107,7 +107,7 @@ class Idle(Engine):
 
 
 def outcome(ours: float, asof: Run, at_least: float, tail: float = 0.0) -> Outcome:
-    """Figures of warm runs; in first runs the peer takes twice Joinery's time, which nobody judges."""
+    """An outcome with given figures of warm runs. The peer takes twice as long in first runs, which are not judged."""
     case = rounds.Case(name="c", bounds=(Bound((q.ASOF,), at_least),), idle_tail=0.1)
     measured = {
         OURS: Measured(Idle(), [Run(ours)], first=[Run(1.0)]),

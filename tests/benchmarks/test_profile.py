@@ -1,4 +1,4 @@
-"""Samples are counted where they belong."""
+"""Each sample of a profile counts for one kind of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The range join benchmark measures what it says: on tiny data, without judging a time."""
+"""The range join benchmark, tested on tiny data, without judging times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCALE = 0.0002
-LARGER_SCALE = 0.01  # of tables that are small to begin with, and where fewer rows would have a single key
+LARGER_SCALE = 0.01  # for tables that are small at full scale: fewer rows would have a single key
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(view)
 
 
-# One case of each kind, with bins of one or two widths: other sizes ask the same question. No time is judged.
+# One case of each kind, with bins of one or two widths, as other sizes test the same. No time is judged.
 FEW = [point.CASES[0], point_left.CASES[1], overlap.CASES[0], history.CASES[-1]]
 OTHERS = [*validity.CASES, *history.CASES[:-1], *worst.CASES]
 
@@ -70,7 +70,7 @@ GROUPS = (point, point_1m, point_left, overlap, validity, history, worst)
 
 @pytest.mark.parametrize("case", [case for group in GROUPS for case in group.CASES], ids=lambda case: case.name)
 def test_bounds_are_of_engines_that_run(case: Case) -> None:
-    """What is known here need not come out after an hour of measuring."""
+    """A bound on a missing engine must fail here, not after an hour of measuring."""
     required = {peer for bound in case.bounds for peer in bound.peers}
     assert required
     assert required <= {*case.peers, *(binned.name for binned in case.binned)}
@@ -89,7 +89,7 @@ def test_a_wrong_answer_fails_the_case(bench: SparkSession, monkeypatch: pytest.
 
 
 def test_a_stored_index(bench: SparkSession, tmp_path: Path) -> None:
-    """It is loaded where there is a store, and answers as one that is built; no time is judged."""
+    """A query with a store loads the index and answers as with one built on the spot; no time is judged."""
     files = tables(stored.addresses(2_000, 1_000))
     bench.read.parquet(str(files["r"])).createOrReplaceTempView("r")
     bench.read.parquet(str(files["l"])).createOrReplaceTempView("l")
@@ -143,7 +143,7 @@ def test_a_share_is_compared_with_the_same_rows() -> None:
 
 
 def matches(case: Case, scale: float) -> tuple[int, int]:
-    """Rows of `l`, and of the answer."""
+    """The number of rows in `l`, and in the answer."""
     files = tables(case.shape.scaled(scale))
     with duckdb.connect() as connection:
         for name, folder in files.items():

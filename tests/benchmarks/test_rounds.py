@@ -1,4 +1,4 @@
-"""What the rounds of a case run and how often, with engines that only say that they ran."""
+"""The rounds of a case run the right engines the right number of times; the engines here do no work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.common.verdict import judge
 
 
 class Timed(Engine):
-    """Takes so many seconds for any question."""
+    """An engine that reports a fixed number of seconds for each run."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -28,14 +28,14 @@ class Timed(Engine):
 
 
 class InJvm(Timed):
-    """Takes a second more in a fresh JVM, where it can be run, too."""
+    """An engine that can also run in a fresh JVM, where it takes a second more."""
 
     def in_fresh_jvm(self, tables: Mapping[str, Path], joinery: bool, limit: float | None = None) -> Run:
         return Run(self.seconds + 1)
 
 
 class Same(SparkDigest):
-    """Of answers that are."""
+    """Compares answers as values, without Spark."""
 
     def spark(self, session: Any, sql: str) -> Any:
         raise NotImplementedError
@@ -46,7 +46,7 @@ class Same(SparkDigest):
 
 @pytest.mark.parametrize(("seconds", "met"), [(0.25, True), (0.15, False)])
 def test_an_extrapolated_peer_is_held_against_a_bound_with_all_its_rows(seconds: float, met: bool) -> None:
-    """Its time is far beyond where a peer is stopped, but it takes only that of its share."""
+    """The extrapolated time is far above the limit for a peer, but the run on a share of the rows is not."""
     case = Case(name="c", bounds=(Bound(("extrapolated",), 1000),))
     outcome = compare(case, {OURS: Timed(1), "extrapolated": Fraction(Timed(seconds), 0.0002)}, Same())
     assert len(outcome.engines["extrapolated"].runs) == 2

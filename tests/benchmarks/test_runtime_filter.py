@@ -1,4 +1,4 @@
-"""The benchmark of runtime filters measures what it says: on tiny data, without judging a time."""
+"""The benchmark of runtime filters, tested on tiny data, without judging times."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store(bench: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     return folder
 
 
-# Others have so few rows at this scale that adaptive execution drops the join.
+# The other cases have so few rows at this scale that adaptive execution drops the join.
 @pytest.mark.parametrize("case", [*CASES[:6:2], *(c for c in CASES if c.ours == STORED)], ids=lambda case: case.name)
 def test_ways_agree_and_only_joinery_has_filters_of_its_own(bench: SparkSession, store: str, case: Case) -> None:
     ran = measure(bench, case, tables(SCALE), store, rounds=1)

@@ -1,4 +1,4 @@
-"""Other people's queries have the answers of stock Spark, over few rows and, in `make soak`, at scale factor 1."""
+"""The queries of TPC-H and TPC-DS answer as stock Spark, on few rows and, in `make soak`, at scale factor 1."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCALE = 0.01
-# What TPC publishes for scale factor 1 says that queries and data are TPC-H's: the number of rows of each answer ...
+# TPC publishes the number of rows of each answer at scale factor 1. They show that queries and data are TPC-H's.
 ROWS = {
     "q01": 4, "q02": 100, "q03": 10, "q04": 5, "q05": 5, "q06": 1, "q07": 4, "q08": 2, "q09": 175, "q10": 20,
     "q11": 1048, "q12": 2, "q13": 42, "q14": 1, "q15": 1, "q16": 18314, "q17": 1, "q18": 57, "q19": 1, "q20": 186,
     "q21": 100, "q22": 7,
 }  # fmt: skip
-# ... and figures, as far as they are not rounded, of those whose number of rows says little. They are those of
-# `answers/q13.out` and its like in TPC's own dbgen; DuckDB's differ in q13, as its generator makes other comments.
+# These figures, without rounded digits, check answers whose number of rows says little. They come from files such as
+# `answers/q13.out` in TPC's own dbgen. DuckDB's differ in q13, because its generator makes other comments.
 FIGURES = {
     "q01": "sum_qty=Decimal('37734107.00')",
     "q06": "revenue=Decimal('123141078.2",
@@ -47,8 +47,8 @@ FIGURES = {
     "q19": "revenue=Decimal('3083843.05",
     "q22": "numcust=888, totacctbal=Decimal('6737713.99')",
 }
-# A query takes a second or two, however few its rows. These have what comes nearest to Joinery's own business, such as
-# an inequality next to an equality, and what most of Spark's rules have rewritten before Joinery's see it.
+# A query takes a second or two even on few rows, so only some run. These are the closest to Joinery's operators, such
+# as an inequality next to an equality, or are rewritten by many of Spark's rules before Joinery's rules see them.
 FEW = ("q02", "q06", "q11", "q13", "q16", "q17", "q20", "q21", "q22")
 RANGE_JOIN = """
 SELECT count(*) FROM orders JOIN lineitem
@@ -68,13 +68,13 @@ def bench(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def outcome(bench: SparkSession) -> Outcome:
-    """Of one query."""
+    """The measured outcome of one query."""
     (case,) = (case for case in page.cases(TPCH) if case.name == "q06")
     return page.measure(bench, case, SCALE)
 
 
 def check(found: Answer) -> None:
-    """Joinery's answer is stock Spark's, and where none of its operators is of use, so is its plan."""
+    """Assert that the answer is stock Spark's, and the plan, too, if it has no operator of Joinery."""
     assert not found.difference
     assert not found.intruders
     assert found.operators or found.same_plan
@@ -168,7 +168,7 @@ def test_bounds(outcome: Outcome, stock: float, everywhere: float, with_jar: flo
 
 
 def planning(with_jar: float) -> Planned:
-    """One query that takes 10 ms to plan without the jar."""
+    """Planning times of one query that takes 10 ms without the jar."""
     round_: Round = {"on": [with_jar], "off": [0.01]}
     return Planned(round_, [round_] * 3)
 
@@ -192,7 +192,7 @@ def test_tpcds_at_scale_factor_1() -> None:
 
 
 def checked(suite: str) -> dict[str, Answer]:
-    """The answers of a suite at scale factor 1."""
+    """The answers of a suite at scale factor 1, each of them checked."""
     command = [sys.executable, "-m", "benchmarks.tpc.answers", suite, "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]

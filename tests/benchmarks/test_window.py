@@ -1,4 +1,4 @@
-"""The window benchmark measures what it says: on tiny data, without judging a time."""
+"""The window benchmark, tested on tiny data, without judging times."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_run_is_made_of_its_tasks() -> None:
 
 
 class Once(Engine):
-    """Takes a second."""
+    """An engine that reports one second for an answer, and two for a check."""
 
     def answer(self, limit: float | None = None) -> Run:
         return Run(1.0)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SETTINGS = {
     "spark.sql.ansi.enabled": "false",  # as dbt-spark sets it
-    # a hundred queries over a hundred rows: compiling them would take longer than running them
+    # there are a hundred queries over a hundred rows: compiling them would take longer than running them
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "2",
@@ -26,7 +26,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="package")
 def dbt(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Iterator[Dbt]:
-    """The parsed project, its schema, and the session set for it."""
+    """The parsed project, with its schema created and the session's settings in place."""
     folder = tmp_path_factory.mktemp("dbt_project")
     write_project(folder)
     project = Dbt(folder)

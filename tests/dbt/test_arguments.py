@@ -1,4 +1,4 @@
-"""Wrong arguments: an error that names the macro and the argument, before any SQL runs."""
+"""Wrong arguments give an error that names the macro and the argument, before any SQL runs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ WRONG = [
         "last_join",
         {**LAST, "as_of": {"left": "t", "right": "t"}, "valid_from": "t"},
         "valid_from",
-        "is given beside the right column of `as_of`; take one of them away",
+        "is given together with the right column of `as_of`; remove one of them",
     ),
     ("last_join", {**LAST, "as_of": {"left": "t"}}, "as_of", "lacks the key `right`"),
     ("last_join", {**LAST, "as_of": {"lft": "t", "right": "t"}}, "as_of", "has the unknown key `lft`; it takes left"),
@@ -157,13 +157,18 @@ WRONG = [
     ("range_join", {**RANGE, "bounds": True}, "bounds", "must be one of [], [), (], (), but is True"),
     ("range_join", {**RANGE, "left_point": ["v"]}, "left_point", "must be the name of a column"),
     ("range_join", {**RANGE, "left_point": "`v`"}, "left_point", "must be a plain name without quotes"),
-    ("range_join", {**RANGE, "left_interval": ["v", "w"]}, "left_point", "is given beside `left_interval`; take one"),
-    ("range_join", {**RANGE, "right_point": "v"}, "right_point", "is given beside `right_interval`; take one"),
+    (
+        "range_join",
+        {**RANGE, "left_interval": ["v", "w"]},
+        "left_point",
+        "is given together with `left_interval`; remove one",
+    ),
+    ("range_join", {**RANGE, "right_point": "v"}, "right_point", "is given together with `right_interval`; remove one"),
     (
         "range_join",
         {**RANGE, "right_point": "v", "right_interval": None},
         "right_interval",
-        "is missing: beside `left_point` the right side needs an interval, [start, end]; points that have to be equal",
+        "is missing: with `left_point` the right side needs an interval, [start, end]; points that have to be equal",
     ),
     ("range_join", {**RANGE, "right_interval": "s"}, "right_interval", "must be two columns, [start, end], but is 's'"),
     ("range_join", {**RANGE, "right_interval": ["s"]}, "right_interval", "must be two columns, [start, end], but is ["),

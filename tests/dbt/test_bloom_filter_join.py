@@ -1,4 +1,4 @@
-"""bloom_filter_join: an ordinary join whose one side filters the other, in both modes."""
+"""bloom_filter_join is an ordinary join where one side filters the other, in both modes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS = ["seats", {"column": "day", "alias": "r day"}]
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession, dbt: Dbt) -> None:
-    """Flights of 50 planes and planes, each with keys that the other lacks, with NULLs and with duplicates."""
+    """Flights, and planes. Each side has keys that the other lacks, NULLs and duplicates."""
     for name, query in (
         ("legs", "select id, if(id % 11 = 0, null, id % 50) as tail, id % 4 as `day of` from range(400)"),
         ("fleet", "select if(id % 9 = 0, null, id % 60) as tail, id % 4 as day, id % 7 as seats from range(90)"),

@@ -2,7 +2,7 @@
 
     make .venv-databricks/.stamp
 
-Its warehouses cannot be had here, so that dbt only parses: it renders each model then, and asks nothing.
+There is no Databricks warehouse for these tests, so dbt only parses: it renders each model, and runs no query.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ DATABRICKS = {
 
 
 def rendered(adapter: str, folder: Path) -> list[str]:
-    """The SQL of all calls, sorted, as an adapter's dbt renders it."""
+    """The sorted SQL of all calls, as dbt renders it with an adapter."""
     folder.mkdir()
     write_project(folder, **{name: MODEL % call for name, call in CALLS.items()})
     if adapter == "databricks":

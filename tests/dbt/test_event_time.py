@@ -1,4 +1,4 @@
-"""dbt's filters by event time, of microbatch models and of `--sample`: a result has the rows that it has without."""
+"""Rows under dbt's filters by event time, in microbatch models and with `--sample`, equal those of a full run."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ HOUR = "timestamp'2024-01-01' + id * interval 1 hour"
 
 
 def project_of(folder: Path, **models: str) -> Dbt:
-    """A project with inputs that all have an event time, but for routes."""
+    """A project whose inputs all have an event time, except routes."""
     write_project(folder, flights=TABLE % ("at", "flights"), storms=TABLE % ("starts", "storms"), **models)
     tables = [{"name": name} for name in ("all_flights", "all_storms", "routes")]
     tables += [
@@ -85,7 +85,7 @@ def project_of(folder: Path, **models: str) -> Dbt:
 
 @pytest.fixture(scope="module")
 def project(spark: SparkSession, dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Dbt:
-    """Three days of flights; the last weather, storm and plane of most of them is of another day."""
+    """Three days of flights, many with a last weather, a storm or a plane of another day."""
     for name, query in {
         "all_flights": f"select int(id) as id, int(id % 3) as k, {HOUR} as at from range(72)",
         "weather": f"select int(id % 3) as k, {HOUR} as since, int(id) as v from range(-2, 72, 7)",
@@ -105,7 +105,7 @@ def project(spark: SparkSession, dbt: Dbt, tmp_path_factory: pytest.TempPathFact
 
 
 def assert_answers(spark: SparkSession, where: str) -> None:
-    """Compare each model with what stock Spark computes of whole tables."""
+    """Compare each model with the answer of stock Spark over whole tables."""
     for model, answer in ANSWERS.items():
         query = re.sub(r"(from|join) (\w+)", rf"\1 {SCHEMA}.\2", answer)
         expected = spark.sql(query).where(where)
@@ -150,7 +150,7 @@ def test_full_join_of_a_sample_is_refused_unless_both_sides_are_rendered(
 def test_lookback_leaves_microbatch_to_its_batches(spark: SparkSession, project: Dbt, tmp_path: Path) -> None:
     join = f"joinery.last_join({FLIGHTS}, {WEATHER}, on=['k'], columns=['v'], {AS_OF}, lookback='1 day')"
     other = project_of(tmp_path, late=f"{CONFIG} with t as ({{{{ {join} }}}}) select *, date(at) as day from t")
-    for end in ("2024-01-04", "2024-01-02"):  # the second run computes a day again that is older than the newest row
+    for end in ("2024-01-04", "2024-01-02"):  # the second run repeats a day before the newest row
         period = ["--event-time-start", "2024-01-01", "--event-time-end", end]
         assert other.invoke("run", "--select", "late", *period).success, other.log
     assert [line for line in other.log if "late: `lookback` of last_join does nothing" in line]

@@ -1,4 +1,4 @@
-"""The generic tests of the package: what they let pass, what they find, and what they refuse."""
+"""The generic tests of the package: the rows that pass, the rows that fail, and wrong arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.dbt
 
 
 def failing(spark: SparkSession, dbt: Dbt, test: str, query: str, **arguments: Any) -> list[tuple[Any, ...]]:
-    """The rows that a generic test returns for the rows of a query."""
+    """The rows that a generic test returns when it tests a query."""
     spark.sql(f"create or replace view {SCHEMA}.tested as {query}")
     sql = dbt.render(f"test_{test}", model=table("tested"), **arguments)
     return sorted((tuple(row) for row in spark.sql(sql).collect()), key=str)
@@ -44,7 +44,7 @@ def test_no_future_rows(spark: SparkSession, dbt: Dbt, strict: bool, found: list
     arguments = {"column_name": "odd `name", "not_after": "select", "strict": strict}
     assert failing(spark, dbt, "no_future_rows", rows, **arguments) == found
     assert failing(spark, dbt, "no_future_rows", f"select * from ({rows}) where false", **arguments) == []
-    quoted = arguments | {"column_name": "`odd ``name`", "not_after": "`select`"}  # as dbt does under `quote: true`
+    quoted = arguments | {"column_name": "`odd ``name`", "not_after": "`select`"}  # as dbt quotes under `quote: true`
     assert failing(spark, dbt, "no_future_rows", rows, **quoted) == found
 
 
@@ -60,9 +60,9 @@ REVERSED = "ends before it starts"
         ("(1, 3), (3, 5)", "(]", []),
         ("(1, 3), (3, 5)", "()", []),
         ("(1, 3), (2, 5)", "()", [(2, 5, OVERLAPS)]),
-        ("(1, 9), (2, 3), (4, 5)", "[)", [(2, 3, OVERLAPS), (4, 5, OVERLAPS)]),  # not the neighbour alone
+        ("(1, 9), (2, 3), (4, 5)", "[)", [(2, 3, OVERLAPS), (4, 5, OVERLAPS)]),  # not only the neighbour
         ("(1, 3), (1, 3)", "[)", [(1, 3, OVERLAPS)]),
-        ("(4, 4), (1, 9)", "[)", []),  # empty
+        ("(4, 4), (1, 9)", "[)", []),  # an empty interval
         ("(4, 4), (1, 9)", "[]", [(4, 4, OVERLAPS)]),
         ("(9, 1), (2, 3)", "[)", [(9, 1, REVERSED)]),
         ("(1, 3), (3, null)", "[)", []),
@@ -80,7 +80,7 @@ def test_intervals_do_not_overlap(
     rows = f"select int(a) as `from`, int(b) as `to` from values {intervals} as t(a, b)"
     arguments = {"start": "from", "end": "to", "bounds": bounds}
     overlapping = failing(spark, dbt, "intervals_do_not_overlap", rows, **arguments)
-    if found and found[0][1] == "either":  # of two that start together, any is the earlier one
+    if found and found[0][1] == "either":  # if both have the same start, either is the earlier one
         assert len(overlapping) == 1
     else:
         assert overlapping == sorted(found, key=str)
@@ -127,7 +127,7 @@ def test_intervals_of_different_keys_may_overlap(spark: SparkSession, dbt: Dbt) 
 @pytest.mark.parametrize(
     ("key", "max_share", "min_rows", "found"),
     [
-        ({"column_name": "k"}, 0.5, 0, []),  # exactly half is not too much
+        ({"column_name": "k"}, 0.5, 0, []),  # exactly half passes
         ({"column_name": "k"}, 0.49, 0, [("hot", 5, 0.5)]),
         ({"column_name": "k"}, 0.25, 0, [("hot", 5, 0.5), (None, 3, 0.3)]),
         ({"column_name": "k"}, 0.25, 4, [("hot", 5, 0.5)]),
@@ -200,7 +200,7 @@ def test_error_names_test_and_argument(
 
 
 def data_test(name: str, **arguments: Any) -> dict[str, Any]:
-    """A generic test of the package as properties."""
+    """A generic test of the package, as an entry of `data_tests`."""
     return {f"joinery.{name}": {"arguments": arguments}}
 
 

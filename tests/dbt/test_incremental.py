@@ -1,4 +1,4 @@
-"""lookback: an incremental run gives the rows of a full refresh, and leaves older partitions alone."""
+"""`lookback` makes an incremental run give the rows of a full refresh, and leaves older partitions alone."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SOURCE, CHANGES = "source('raw', 'facts')", "source('raw', 'changes')"
 
 
 def by_day(macro: str, config: str = BY_DAY) -> str:
-    """An incremental model of a macro's rows, a partition for each day."""
+    """An incremental model of a macro's rows, with a partition for each day."""
     return f"{{{{ config({config}) }}}} with rows as ({{{{ {macro} }}}}) select *, date(at) as day from rows"
 
 
 def last_join(lookback: str = LOOKBACK) -> str:
-    """The macro's call."""
+    """A call of `joinery.last_join`."""
     return f"""joinery.last_join(left={SOURCE}, right=[{{'relation': {CHANGES}, 'prefix': 'c_'}},
         {{'relation': {CHANGES}, 'prefix': 'd_', 'on': [{{'left': 'j', 'right': 'k'}}]}}],
         on=['k'], columns=['value'], as_of={{'left': 'at', 'right': 'since'}}, lookback={lookback})"""
 
 
 def window(frame: dict[str, Any], order: list[Any]) -> str:
-    """The macro's call."""
+    """A call of `joinery.skew_window`."""
     expressions = [{"name": "n", "expression": "count(id)"}, {"name": "least", "expression": "min(id)"}]
     return f"""joinery.skew_window(relation={SOURCE}, partition_by=['k'], order_by={order}, frame={frame},
         expressions={expressions}, lookback={LOOKBACK})"""
@@ -61,8 +61,8 @@ ANSWERS = {
     "last_hours": f"""{OVER} (partition by k order by at range between interval 30 hours preceding
         and interval 2 hours following)""",
 }
-# The newest row of the first run is of 4 January, 23:00. Rows come late by up to 20 hours, so that the second run
-# begins with the whole 4 January: also where frames look ahead by two hours.
+# The newest row of the first run is of 4 January, 23:00. Rows may come up to 20 hours late, so the second run
+# begins at the start of 4 January. This is early enough for frames that look ahead by two hours, too.
 LATE = "timestamp'2024-01-04 03:00'"
 FIRST = {
     "facts": f"""select * from all_facts where at < {LATE} or (at < timestamp'2024-01-05' and id % 10 <> 3)
@@ -74,7 +74,7 @@ ALL = {name: f"select * from all_{name}" for name in FIRST}
 
 
 def load(spark: SparkSession, queries: dict[str, str]) -> None:
-    """Make the sources what the queries say."""
+    """Create the sources as tables with the rows of the queries."""
     spark.sql("""create or replace temporary view all_facts as
         select id, if(id % 13 = 0, null, id % 3) as k, id % 4 as j,
             if(id % 17 = 0, null, timestamp'2024-01-01' + id * interval 1 hour) as at
@@ -87,13 +87,13 @@ def load(spark: SparkSession, queries: dict[str, str]) -> None:
 
 
 def sources(**others: Any) -> str:
-    """The sources as properties, and others."""
+    """YAML properties that declare the sources, and other properties."""
     tables = [{"name": name} for name in FIRST]
     return yaml.safe_dump({"sources": [{"name": "raw", "schema": SCHEMA, "tables": tables}], **others})
 
 
 def unit_tests() -> list[dict[str, Any]]:
-    """What incremental runs compute beside rows of the model: those of its newest day, or all if it has none."""
+    """Unit tests of incremental runs: a model with one row computes only the newest days, an empty one all days."""
     times = [f"2024-01-0{day} 12:00:00" for day in (1, 2, 3, 4)]
     facts = [{"id": number, "k": 1, "j": 2, "at": at} for number, at in enumerate(times)]
     changes = [{"k": k, "since": at, "value": k * 10 + number} for k in (1, 2) for number, at in enumerate(times)]
@@ -119,7 +119,7 @@ def unit_tests() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def project(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Dbt:
-    """The project of all models."""
+    """A project with all models."""
     folder = tmp_path_factory.mktemp("incremental")
     write_project(folder, **MODELS)
     (folder / "models" / "sources.yml").write_text(sources(unit_tests=unit_tests()))
@@ -129,7 +129,7 @@ def project(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Dbt:
 
 
 def files(spark: SparkSession, model: str, days: str) -> set[str]:
-    """The files of a model's older or newer partitions."""
+    """The files of a model's partitions on one side of 4 January; `days` is a comparison operator."""
     query = f"select distinct _metadata.file_path from {SCHEMA}.{model} where day {days} date'2024-01-04'"
     return {row[0] for row in spark.sql(query).collect()}
 
@@ -186,7 +186,7 @@ def test_a_model_without_rows_is_computed_in_full(spark: SparkSession, project: 
     assert spark.table(f"{SCHEMA}.joined").count() == 150
 
 
-# SQL of a time by its number, lookback, and the partition; the column has an odd name
+# each type's SQL of a time by its number, its lookback, and its partition
 TIMES = {
     "date": ("date_add(date'2024-01-25', {})", "{'reach': '1 day', 'whole': 'month'}", "date_format({}, 'yyyy-MM')"),
     "decimal": ("cast({} as decimal(10, 2))", "1.5", "{}"),
@@ -251,7 +251,7 @@ def test_what_would_lose_or_repeat_rows_is_refused(spark: SparkSession, dbt: Dbt
     project = Dbt(tmp_path)
     assert project.invoke("deps").success, project.log
     load(spark, ALL)
-    project.invoke("run")  # the last one fails in its second run, which is the first incremental one
+    project.invoke("run")  # the last model only fails in its second run, the first incremental one
     assert not project.invoke("run").success
     messages = "\n".join(project.log)
     for name, (_, problem) in WRONG.items():

@@ -1,4 +1,4 @@
-"""Every macro in both modes and in every profile: seeds, models, and models compared with expected seeds."""
+"""Every macro runs in both modes and in every profile, and dbt compares the models with expected seeds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ THRIFT = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 
 
 def assert_built(project: Path, mode: str) -> None:
-    """Every node ran and succeeded, and the SQL is that of the mode."""
+    """Assert that every node succeeded, and that the compiled SQL is of the mode."""
     assert outcomes(project) == BUILT
     sql = compiled(project)
     assert [text in sql for text in FOR_THE_JAR] == [MODES[mode] == "extension"] * len(FOR_THE_JAR)
@@ -48,7 +48,7 @@ def test_in_the_session_of_this_process(
     spark.sql(f"drop schema integration_{mode} cascade")
     assert result.success, project.log
     assert_built(project.folder, mode)
-    # once in the run, though all models ask, in two threads
+    # logged once in the run, though all models ask for the mode, in two threads
     assert len([line for line in project.log if f"joinery: {MODES[mode]} mode" in line]) == 1, project.log
 
 
@@ -60,7 +60,7 @@ def test_on_a_server(profile: str, tmp_path: Path) -> None:
     if profile == "thrift":
         target, main_class, variables_ = "thrift", THRIFT, {"JOINERY_TEST_PORT": str(port)}
         confs = {
-            # see tests/integration/test_thrift_server.py
+            # tests/integration/test_thrift_server.py says why
             "spark.driver.extraClassPath": str(jar_path()),
             "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:joinery;create=true",
             "spark.hadoop.hive.server2.thrift.port": str(port),

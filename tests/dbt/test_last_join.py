@@ -1,4 +1,4 @@
-"""last_join: both modes against a join that tries every pair, on data with NULLs, ties, duplicates and odd names."""
+"""last_join in both modes against a join of all pairs, on data with NULLs, ties, duplicates and odd names."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-# Slowly changing and bitemporal right sides, whose intervals overlap: the last of those that hold
+# Slowly changing and bitemporal right sides. Their intervals overlap, and the last one that holds is returned.
 VALIDITY: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "valid from and to",
@@ -171,7 +171,7 @@ VALIDITY: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 def every_pair(condition: str, order: str, left: str = "numbered", right: str = "right") -> str:
-    """SQL that joins all pairs and keeps the first by `order` for each numbered left row."""
+    """SQL that joins all pairs, and keeps the first one by `order` for each numbered left row."""
     return f"""
         select `a b`, city, ts, r1, r2, r3, r4 from (
             select l.*, r.ts as r1, r.version as r2, r.`select` as r3, r.`we``ird` as r4,
@@ -272,7 +272,7 @@ def test_keys_of_different_numeric_types_do_not_multiply_rows(
 def test_chars_of_different_lengths_are_equal_but_for_spaces(
     spark: SparkSession, dbt: Dbt, lengths: tuple[int, int]
 ) -> None:
-    """Spark pads the shorter one where it compares two columns, and nowhere else."""
+    """Spark pads the shorter CHAR when it compares two columns, and nowhere else."""
     left, right = (f"char_{side}_{length}" for side, length in zip("lr", lengths, strict=True))
     for name, length in ((left, lengths[0]), (right, lengths[1])):
         spark.sql(f"create table {SCHEMA}.{name} (k char({length}), ts int) using parquet")
@@ -283,7 +283,7 @@ def test_chars_of_different_lengths_are_equal_but_for_spaces(
         ({"order_by": ["ts"]}, ""),
         ({"as_of": {"left": "ts", "right": "ts"}}, "and r.ts <= l.ts"),
     ):
-        # a max of the matches is the last of them here
+        # the last match is the one with the largest ts
         expected = spark.sql(f"""select l.k, l.ts, max(r.ts) as last from {SCHEMA}.{left} l
             left join {SCHEMA}.{right} r on l.k = r.k {condition} group by l.k, l.ts""").cache()
         assert expected.where("last is not null").count() == 3
@@ -319,7 +319,7 @@ def test_default_columns_of_a_relation_not_built_yet(dbt: Dbt) -> None:
 
 
 def test_extension_sql_always_has_a_left_alias(dbt: Dbt) -> None:
-    # without one, stock Spark would run it as an inner join
+    # without an alias, stock Spark would run an inner join
     sql = dbt.render(
         "last_join", "extension", left=table("left"), right=table("right"), on=["a b"], columns=["version"]
     )
@@ -339,7 +339,7 @@ def test_validity_and_knowledge(spark: SparkSession, dbt: Dbt, case: tuple[Any, 
     spark.sql(f"""create or replace temporary view decisions as
         select n, `a b`, city, ts, if(n % 9 = 0, null, ts + n % 6) as decided from {SCHEMA}.numbered""")
     by_time = ["ts", "known"] if "known_at" in arguments else ["ts"]
-    arguments = {**arguments, "order_by": [*by_time, "version"]}  # the default order, and what tells ties apart
+    arguments = {**arguments, "order_by": [*by_time, "version"]}  # the default order, and a column that decides ties
     expected = spark.sql(f"""select * except (n, rank) from (
         select l.*, r.version, row_number() over (partition by l.n order by {order}) as rank
         from decisions l left join versions r on {condition}) where rank = 1""").cache()
@@ -380,7 +380,7 @@ def test_where_leaves_out_the_deletions_of_a_snapshot(spark: SparkSession, dbt: 
     sides = {"left": table("sold"), "on": ["route"]}
     sql = dbt.render("last_join", mode, **sides, right=table("fares"), **chosen)
     assert [(row["at"], row["price"]) for row in spark.sql(sql).orderBy("at").collect()] == prices
-    # of several right sides in one stream, each has rows of its own
+    # several right sides in one stream keep their own rows
     rights = [{"relation": table("fares"), "where": f"price = {price}", "prefix": f"p{price}_"} for price in (10, 12)]
     of_each = {"as_of": {"left": "at", "right": "dbt_valid_from"}, "columns": ["price"]}
     sql = dbt.render("last_join", mode, **sides, right=rights, **of_each)

@@ -1,4 +1,4 @@
-"""last_join with several right sides, against each one's best match, joined in plain SQL."""
+"""last_join with several right sides, against plain SQL that joins the best match of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.dbt, pytest.mark.usefixtures("last_join_sides")]
 MODES = ["portable", "extension"]
 
-# What each right side is given, ON over l and r, ORDER BY that puts the wanted row first.
+# Each case has arguments of the right side, ON over l and r, and an ORDER BY that puts the wanted row first.
 AS_OF: dict[str, Any] = {"as_of": {"left": "ts", "right": "ts"}, "order_by": ["ts", "version"]}
 STRICT: dict[str, Any] = {
     "as_of": {"left": "ts", "right": "ts", "strict": True, "tolerance": 9},
@@ -31,7 +31,7 @@ SEVERAL = {
 
 
 def several(*names: str) -> tuple[list[dict[str, Any]], str]:
-    """Right sides as the argument `right`, and the plain SQL: each one's best match per numbered left row, joined."""
+    """The argument `right` with several sides, and plain SQL that joins the best match of each to the left rows."""
     rights, joined, columns = [], f"{SCHEMA}.numbered l0", ""
     for i, name in enumerate(names, start=1):
         given, condition, order = SEVERAL[name]
@@ -92,7 +92,7 @@ def test_several_right_sides_come_after_ctes_of_the_model(spark: SparkSession, d
 
 @pytest.mark.parametrize("mode", MODES)
 def test_right_sides_with_keys_of_several_types_do_not_share_a_type(spark: SparkSession, dbt: Dbt, mode: str) -> None:
-    # in one union all keys would be doubles, in which 2^53 and 2^53 + 1 are one
+    # one union would turn all keys into doubles, where 2^53 and 2^53 + 1 are equal
     spark.sql(f"create or replace view {SCHEMA}.big as select 9007199254740993L as k, 5 as t")
     for name, number in (("exact", "9007199254740992L"), ("rough", "9007199254740992D")):
         spark.sql(f"create or replace view {SCHEMA}.{name} as select {number} as k, 1 as u, '{name}' as v")

@@ -1,4 +1,4 @@
-"""last_join where the two times are of different types: compared in their common type, ordered as written."""
+"""last_join with times of two types compares them in their common type, and orders them as written."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ PAIRS: list[tuple[str, str, str, str, dict[str, str], Any, str | None]] = [
 
 @pytest.fixture(scope="module", autouse=True)
 def in_new_york(spark: SparkSession, dbt: Dbt) -> Iterator[None]:
-    """The session in New York, where decimals keep their fraction and overflow."""
+    """Set the session to New York's time zone; decimals keep their fraction, and overflow."""
     with settings(spark, SETTINGS):
         yield
 
 
-# The types of a CTE are not known, so that nothing tells where CHAR of two lengths meet.
+# CTEs are not tested with CHAR: their types are not known, so a macro cannot see that two lengths meet.
 CASES = [(pair, as_ctes) for pair in PAIRS for as_ctes in (False, True) if not (as_ctes and "char" in pair[1])]
 
 
@@ -124,7 +124,7 @@ def test_last_join_of_two_types_takes_the_last_time_as_written(
 
 
 def cast(value: str, kind: str) -> str:
-    """A value of a type; CHAR is a type of columns only."""
+    """SQL for a value of a type. CHAR is a type of columns only, so it gets no cast."""
     return value if "char" in kind else f"cast({value} as {kind})"
 
 

@@ -1,4 +1,4 @@
-"""lint_last_join: a warning for each LAST JOIN that stock Spark would take for an inner join, and for no other."""
+"""lint_last_join warns of each LAST JOIN that stock Spark would take for an inner join, and of no other."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FINE = {
 
 @pytest.fixture(scope="module")
 def warnings(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the macro says about all of them."""
+    """The log of the macro for a project with all of these models."""
     folder = tmp_path_factory.mktemp("lint")
     write_project(folder, **UNALIASED, **FINE)
     project = Dbt(folder)

@@ -1,4 +1,4 @@
-"""What dbt makes of models that call the macros: views, appended rows, `--empty`, unit tests, and dbt docs."""
+"""Models that call the macros work as views, with appended rows, `--empty`, unit tests, and dbt docs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AS_OF = "as_of={'left': 'at', 'right': 'since'}"
 LAST_JOIN = f"joinery.last_join(left={LEGS}, right={FIXES}, on=['k'], {AS_OF}"
 MODELS = {
     "known": f"{{{{ {LAST_JOIN}, columns=['since', 'v']) }}}}",  # a view
-    # rows are added and never changed, so that those that come late go without: what append is for
+    # append adds rows and never changes them, so a match that comes late is not picked up
     "appended": f"""{{{{ config(materialized='incremental', incremental_strategy='append') }}}}
         with new as (
             select * from {{{{ {LEGS} }}}}
@@ -38,7 +38,7 @@ DECLARED = {"distributions": [{"partition_by": ["k"], "order_by": "at", "quantil
 
 
 def properties() -> str:
-    """Sources and unit tests."""
+    """YAML properties with the sources and the unit tests."""
     tables: list[dict[str, Any]] = [{"name": name} for name in ("legs", "fixes", "gales")]
     tables[0]["config"] = {"meta": {"joinery": DECLARED}}
     legs = {"input": LEGS, "rows": [{"id": 1, "k": 1, "at": 10}, {"id": 2, "k": 2, "at": 5}]}
@@ -75,7 +75,7 @@ def properties() -> str:
 
 @pytest.fixture(scope="module")
 def project(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Dbt:
-    """The project of all models."""
+    """A project with all models."""
     folder = tmp_path_factory.mktemp("materializations")
     write_project(folder, **MODELS)
     (folder / "models" / "properties.yml").write_text(properties())
@@ -85,7 +85,7 @@ def project(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Dbt:
 
 
 def load(spark: SparkSession, rows: int) -> None:
-    """Make the sources of so many rows."""
+    """Create the sources with a number of rows."""
     for name, query in (
         ("legs", f"select int(id) as id, int(id % 3) as k, int(id) as at from range({rows})"),
         ("fixes", f"select int(id % 3) as k, int(id) as since, int(id % 8) as v from range({rows})"),

@@ -1,4 +1,4 @@
-"""joinery_mode: what is rendered with the jar and without it, in real `dbt build`s."""
+"""The var joinery_mode decides the rendered SQL, with and without the jar, in real `dbt build`s."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_without_the_jar_extension_fails_before_any_model_and_auto_is_portable(t
         check=True,
     )
     _, extension, compiled, auto = process.stdout.split("MODE ")
-    for run in (extension, compiled):  # hooks run in the first only
+    for run in (extension, compiled):  # only `build` runs hooks
         assert run.startswith("extension False []"), process.stdout
         assert "the Joinery jar is not loaded in this Spark session: set `spark.jars`" in run
     assert auto.startswith("auto True ['changes', 'facts', 'joined', 'nested', 'smoothed']"), process.stdout
@@ -78,7 +78,7 @@ def test_without_the_jar_extension_fails_before_any_model_and_auto_is_portable(t
 
 
 def test_check_mode_with_a_jar_of_another_spark_names_the_right_one(tmp_path: Path) -> None:
-    """`auto` is portable and warns, `extension` fails; the doctor fails, as the jar that is there is not in use."""
+    """`auto` renders portable SQL and warns, `extension` fails; the doctor fails for both, as the jar is not in use."""
     project = write_vars(tmp_path, {"joinery_mode": "auto"})
     other = other_lines()[0]
     profile = tmp_path / "profiles.yml"
@@ -137,7 +137,7 @@ def test_versions_that_do_not_fit(dbt: Dbt, jar: str | None, spark_version: str,
 
 
 def write_vars(folder: Path, variables: dict[str, Any], **settings: Any) -> Dbt:
-    """A project of one model, which says its mode, with these vars in dbt_project.yml."""
+    """A project with these vars in dbt_project.yml, and one model, which selects its mode."""
     write_project(
         folder, said="select '{{ joinery.mode() }}' as mode, '{{ joinery.setting(\"joinery_schema\") }}' as name"
     )
@@ -189,7 +189,7 @@ def test_doctor_says_the_mode_of_a_project(tmp_path: Path) -> None:
     mode, store, advice = check_project(project.folder, {})
     assert mode.status == "ok"
     assert mode.detail.startswith("portable mode (joinery_mode: auto, jar not loaded); Spark ")
-    # relative to the project; the advice is about the project's own session
+    # the store's path is relative to the project, and the advice is about the project's own session
     assert store.status == "info"
     assert store.detail == f"file:{tmp_path}/artifacts does not exist yet; `joinery refresh` creates it."
     assert advice.detail.startswith("spark.sql.shuffle.partitions is set to 77. Without it")
@@ -203,6 +203,6 @@ def test_doctor_of_what_is_no_project(tmp_path: Path) -> None:
 
 def test_doctor_without_dbt_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: any")
-    monkeypatch.setitem(sys.modules, "dbt", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "dbt", None)  # as if dbt were not installed
     (check,) = check_project(tmp_path, {})
     assert check.detail == "dbt is not installed: pip install 'spark-joinery[dbt]'"

@@ -4,7 +4,7 @@
 
     python -m pytest tests/dbt/test_modes_agree.py -m soak -s
 
-The calls are the same each time; ``JOINERY_SEED`` draws others.
+The calls are the same each time, unless ``JOINERY_SEED`` sets another seed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STOCK = {f"spark.joinery.{name}.enabled": "false" for name in ("lastJoin", "rang
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession, dbt: Dbt) -> Iterator[None]:
-    """The tables, in a zone whose clocks change."""
+    """Load the tables, in a time zone whose clocks change."""
     with settings(spark, SETTINGS):
         load(spark, SEED)
         yield
@@ -48,13 +48,13 @@ def tables(spark: SparkSession, dbt: Dbt) -> Iterator[None]:
 
 
 def rendered(dbt: Dbt, calls: list[Call], mode: str) -> list[str]:
-    """The SQL of calls of one macro."""
+    """The SQL of some calls, all of the same macro."""
     texts = dbt.render_all(calls[0].macro, [json.loads(json.dumps(call.arguments)) for call in calls], mode)
     return [call.ctes + text for call, text in zip(calls, texts, strict=True)]
 
 
 def answer(spark: SparkSession, sql: str) -> tuple[Counter[str], bool] | None:
-    """The rows, in which 0.0 is -0.0 as in comparisons, and True if one has a right value. None where Spark refuses."""
+    """The rows, and whether any row has a right value; None if Spark refuses. -0.0 becomes 0.0, as both are equal."""
     try:
         frame = spark.sql(sql)
         named = frame.toDF(*(f"c{n}" for n in range(len(frame.columns))))
@@ -65,7 +65,7 @@ def answer(spark: SparkSession, sql: str) -> tuple[Counter[str], bool] | None:
 
 
 def check(spark: SparkSession, dbt: Dbt, macro: str, count: int, seed: int) -> str:
-    """Compare so many calls of a macro, half of which must find right rows; returns the counts as text."""
+    """Compare a number of calls of a macro; more than half must find right rows. Returns the counts as text."""
     generator = Generator(seed)
     counts: Counter[str] = Counter()
     while counts["compared"] < count:

@@ -1,4 +1,4 @@
-"""Names of columns that dbt or a session takes for something else."""
+"""Column names that dbt or a session could misread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.dbt
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession, dbt: Dbt) -> Iterator[None]:
-    """Columns that begin with `#`, first and later, and two names that differ in case."""
+    """Tables with a first and a later column that begin with `#`, and with two names that differ in case."""
     with settings(spark, {"spark.sql.caseSensitive": "true"}):
         spark.sql(f"create table {SCHEMA}.genes (`#chrom` char(2), pos int, `#rank` int, name string) using parquet "
                   "partitioned by (name)")  # fmt: skip

@@ -1,4 +1,4 @@
-"""The package in a project whose target is not Spark, and next to macros of the project with the names of its own."""
+"""The package in a project whose target is not Spark, and in one whose macros have the same names."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from support.dbt_project import Dbt, write_project
 pytestmark = pytest.mark.dbt
 JOIN = "joinery.last_join(left=ref('legs'), right=ref('fixes'), on=['k'], order_by=['v'], columns=['v'])"
 PLAIN = {"legs": "select 1 as k", "fixes": "select 1 as k, 2 as v"}
-# Names of macros that the package uses itself, and of implementations that dispatch would look for.
+# Names of the package's internal macros, and of implementations that dispatch would look for.
 OWN = ("mode", "fail", "column", "quoted", "spark__mode", "default__mode", "default__jar_is_loaded", "spark__watermark")
 
 
 @pytest.fixture
 def duckdb_project(tmp_path: Path) -> Path:
-    """A project for DuckDB, with a model that is for Spark alone and a test of the package."""
+    """A project for DuckDB, with models that call the package only if the target is Spark."""
     mixed = "{{ config(enabled=target.type == 'spark') }} {{ " + JOIN + " }}"
     write_project(
         tmp_path,
@@ -33,7 +33,7 @@ def duckdb_project(tmp_path: Path) -> Path:
 
 
 def dbt(folder: Path, *command: str) -> tuple[int, str]:
-    """Run dbt in a process of its own; its exit code and what it says."""
+    """Run dbt in a process of its own; returns its exit code and its output."""
     program = str(Path(sys.executable).parent / "dbt")
     done = subprocess.run(
         [program, "--no-use-colors", "--no-send-anonymous-usage-stats", *command, "--profiles-dir", "."],
@@ -60,7 +60,7 @@ def test_build_on_duckdb_leaves_the_package_idle_and_calls_fail_clearly(duckdb_p
 
 
 def test_name_of_a_distribution_has_the_catalog_of_the_relation(duckdb_project: Path) -> None:
-    """Relations have a catalog on Databricks, and on DuckDB; the name is that of Python, as tests/golden has it."""
+    """Relations have a catalog on Databricks, and on DuckDB. The name equals Python's, from tests/golden."""
     (duckdb_project / "macros" / "named.sql").write_text("""{% macro named() %}
       {% set flights = api.Relation.create(database='lake', schema='raw', identifier='flights') %}
       {% set schema = joinery.catalog_and_schema(flights) %}
@@ -78,7 +78,7 @@ def test_macros_of_the_project_do_not_take_the_place_of_internal_ones(spark: obj
         (tmp_path / "macros" / f"{name}.sql").write_text(
             f"{{% macro {name}() %}}{{% do exceptions.raise_compiler_error('{name} of the project') %}}{{% endmacro %}}"
         )
-    # a public macro may be replaced
+    # a project may replace a public macro
     (tmp_path / "macros" / "replaced.sql").write_text(
         "{% macro spark__range_join() %}select {{ kwargs | length }}{% endmacro %}"
     )

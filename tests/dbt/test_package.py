@@ -1,4 +1,4 @@
-"""The package as dbt installs it, from git by a tag and a subdirectory, with all that dbt's hub asks for."""
+"""dbt installs the package from git by a tag and a subdirectory, and it has all that dbt's hub asks for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = PACKAGE.parent
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A git repository with the package in a subdirectory and a tag, as this one has them."""
+    """A git repository with the package in a subdirectory, and a tag, like this repository."""
     folder = tmp_path_factory.mktemp("repository")
     shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=shutil.ignore_patterns("target", "logs", "dbt_packages"))
     author = ["-c", "user.name=joinery", "-c", "user.email=joinery@example.com", "-c", "commit.gpgsign=false"]
@@ -33,7 +33,7 @@ def test_it_is_installed_by_git_and_subdirectory(dbt: Dbt, repository: Path, tmp
     project = Dbt(tmp_path)
     assert project.invoke("deps").success, project.log
     installed = tmp_path / "dbt_packages" / "joinery"
-    assert not installed.is_symlink()  # as a local package would be
+    assert not installed.is_symlink()  # a local package would be one
     assert (installed / "LICENSE").is_file()
     assert project.render("range_join", left="l", right="r", left_point="v", right_interval=["s", "e"], columns=["x"])
 
@@ -48,7 +48,7 @@ def test_it_brings_readme_license_and_one_range_of_versions() -> None:
 
 
 def test_it_builds_nothing_and_leaves_configuration_alone() -> None:
-    """No models, seeds or snapshots of its own, and no config that would reach those of the user."""
+    """The package has no models, seeds or snapshots, and no config that would reach the user's."""
     declared = yaml.safe_load((PACKAGE / "dbt_project.yml").read_text())
     assert not {"models", "seeds", "snapshots", "sources", "tests", "data_tests"} & set(declared)
     assert {path.name for path in PACKAGE.iterdir() if path.is_dir()} <= {"macros", "logs", "target", "dbt_packages"}

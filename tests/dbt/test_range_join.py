@@ -1,4 +1,4 @@
-"""range_join: an ordinary join on an interval, in both modes."""
+"""range_join returns the rows of an ordinary join on an interval, in both modes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.dbt
 HINT = " /*+ RANGE_JOIN(r) */"
-# arguments, and the comparisons that they stand for; {0} is the one with the start, {1} the one with the end
+# arguments and their comparisons: {0} compares with a start, {1} with an end, {2} is for overlaps
 KINDS: dict[str, tuple[dict[str, Any], str]] = {
     "point in interval": (
         {"left_point": "at", "right_interval": ["from", "end"]},
@@ -44,7 +44,7 @@ COLUMNS = ["label", {"column": "end", "alias": "until"}]
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession, dbt: Dbt) -> None:
-    """Points and intervals: touching, overlapping, reversed, open-ended (NULL), without a match; of several places."""
+    """Points and intervals of several places: touching, overlapping, reversed, open-ended (NULL), without a match."""
     spark.sql(f"""create or replace view {SCHEMA}.points as
         select id % 13 as at, if(id % 4 = 0, null, id % 3) as `place name`, id % 5 as starts, id % 7 as ends
         from range(40) union all select null, 1, null, 4 union all select 90, 7, 90, 91""")
@@ -58,7 +58,7 @@ def tables(spark: SparkSession, dbt: Dbt) -> None:
 def test_rows_of_the_plain_join(spark: SparkSession, dbt: Dbt, how: str) -> None:
     returned = {} if how in ("semi", "anti") else {"columns": COLUMNS}
     keys: list[list[Any]] = [[], [{"left": "place name", "right": "place"}]]
-    # each second one with a key, the others for the next type of join
+    # each type of join gets half of the cases, and the next type gets the other half
     cases = list(itertools.product(KINDS.values(), COMPARISONS, keys))
     cases = [case for i, case in enumerate(cases) if (i + i // 2 + list(TYPES).index(how)) % 2]
     calls = [
@@ -83,7 +83,7 @@ def test_rows_of_the_plain_join(spark: SparkSession, dbt: Dbt, how: str) -> None
         oracle = f"""select p.*{", i.label, i.end as until" if returned else ""}
             from {SCHEMA}.points p {TYPES[how]} {SCHEMA}.intervals i on {condition}"""
         assert_same_rows(found, stock_answer(spark, oracle))
-        # a FULL JOIN by keys reads both sides once, unless both are known to have the same rows again
+        # a broadcast FULL JOIN reads a side twice, so a join by keys is shuffled if a side may have other rows then
         assert_operator(found, "ShuffledRangeJoin" if how == "full" and on else "BroadcastRangeJoin")
 
 

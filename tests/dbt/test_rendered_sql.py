@@ -1,4 +1,4 @@
-"""What the macros render, as people read it: golden files, which other parsers of Spark's SQL understand, too."""
+"""The macros render the SQL of golden files, which other parsers of Spark's SQL accept, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.dbt
 GOLDEN = Path(__file__).parents[1] / "golden" / "dbt"
 
 
-# what the macros read types from; other names are CTEs, whose types dbt does not know
+# tables from which the macros read types; other names are CTEs, whose types dbt does not know
 TABLES = {
     "flights": "flight_id int, origin string, carrier string, departs_at timestamp, dep_delay double",
     "weather": "origin string, observed_at timestamp, temperature double",
@@ -125,7 +125,7 @@ FOR_THE_JAR = [name for name in CASES if not name.startswith("test_")]
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession, dbt: Dbt) -> Iterator[None]:
-    """The schema `air`."""
+    """Create the schema `air` with its tables."""
     spark.sql("create schema air")
     for name, columns in TABLES.items():
         spark.sql(f"create table air.{name} ({columns}) using parquet")
@@ -135,7 +135,7 @@ def tables(spark: SparkSession, dbt: Dbt) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def sqlfluff() -> Linter:
-    """Its Spark dialect; only what cannot be parsed counts."""
+    """SQLFluff's parser of Spark's dialect."""
     return Linter(config=FluffConfig(overrides={"dialect": "sparksql"}))
 
 

@@ -1,4 +1,4 @@
-"""skew_window: the split window against the plain one, with small parts and bad boundaries of all kinds."""
+"""The split window of skew_window against the plain one, with small parts and bad boundaries of all kinds."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ BOUNDARIES = {
 
 @pytest.fixture(scope="module", autouse=True)
 def stock_windows(spark: SparkSession, dbt: Dbt) -> Iterator[None]:
-    """What is split in portable SQL is compared with Spark's own operator, down to the last digit of a sum."""
+    """Switch Joinery's operator off, so that split windows are compared with Spark's, to the last digit of a sum."""
     with settings(spark, {"spark.joinery.slidingWindow.enabled": "false"}):
         yield
 
 
 @pytest.fixture(scope="module", autouse=True)
 def events(spark: SparkSession, dbt: Dbt) -> None:
-    """Events with NULL keys, NULL and tied order values, times around month ends and a clock change."""
+    """Events with NULL keys, NULL and tied order values, and times around month ends and a clock change."""
     pick = random.Random(20262)
     rows = [
         (
@@ -72,7 +72,7 @@ def events(spark: SparkSession, dbt: Dbt) -> None:
 
 
 def window(order: str, frame: dict[str, Any]) -> str:
-    """The plain window."""
+    """The specification of the plain window."""
     bounds = [
         "current row" if frame[side] == 0 else f"{'interval ' if ' ' in str(frame[side]) else ''}{frame[side]} {side}"
         for side in ("preceding", "following")
@@ -87,7 +87,7 @@ def plain(expressions: list[dict[str, str]], spec: str) -> str:
 
 
 def number_of_parts(spark: SparkSession, dbt: Dbt, **arguments: Any) -> int:
-    """How many parts the keys are cut into; without it, an unsplit window would pass every other test."""
+    """The number of parts into which the keys are cut. Unsplit windows would pass the tests that do not check it."""
     expressions = [{"name": "part", "expression": "max(__joinery_part_id)"}]
     sql = dbt.render("skew_window", expressions=expressions, **arguments)
     return spark.sql(sql).select("k", "part").distinct().count()
@@ -110,7 +110,7 @@ def test_every_order_and_direction_of_frame(
 
 @pytest.fixture
 def in_schema(spark: SparkSession) -> Iterator[None]:
-    """Unqualified names in boundaries mean the tables of these tests."""
+    """Make unqualified names in boundaries refer to the tables of these tests."""
     spark.sql(f"use {SCHEMA}")
     yield
     spark.sql("use default")
@@ -141,8 +141,8 @@ def test_hot_keys_are_split(spark: SparkSession, dbt: Dbt) -> None:
     for frame, parts, expected in (
         ({"type": "rows", "preceding": 1}, 4, 3 * 5),  # NULL order values are one more part
         ({"type": "range", "preceding": 1}, 2, None),
-        ({"type": "rows", "preceding": 20}, 8, 3 * 3),  # two parts: more would copy over a quarter of 100 rows
-        ({"type": "rows", "preceding": 1000}, 8, 3),  # the frame holds the key: not split
+        ({"type": "rows", "preceding": 20}, 8, 3 * 3),  # two parts, as more would copy over a quarter of 100 rows
+        ({"type": "rows", "preceding": 1000}, 8, 3),  # a frame holds the whole key: not split
     ):
         by = ["t"] if frame["type"] == "range" else ["t", "id"]
         found = number_of_parts(spark, dbt, **{**arguments, "order_by": by}, frame=frame, parts=parts)
@@ -263,9 +263,7 @@ def test_extension_renders_the_plain_window(spark: SparkSession, dbt: Dbt) -> No
     assert "select /*+ skew_window(4) */" in hinted
     portable = dbt.render("skew_window", "portable", expressions=functions, **arguments)
     for sql in (plainly, hinted):
-        expected = spark.sql(
-            portable
-        )  # each compared once: the frame of the answer is read with the session's settings
+        expected = spark.sql(portable)  # for each comparison: Spark reads a DataFrame with the session's settings
         with settings(spark, {"spark.joinery.slidingWindow.enabled": "true"}):
             actual = spark.sql(sql)
             assert "SlidingWindow" in actual._jdf.queryExecution().executedPlan().toString()
@@ -350,7 +348,7 @@ def test_distribution_table_name_is_that_of_the_python_side(dbt: Dbt) -> None:
         if not dot:
             schema, dot, identifier = given["relation"].rpartition(".")
         if not dot or schema == "parquet":
-            continue  # dbt relations always have a schema, and none is a path
+            continue  # dbt relations always have a schema, and are no paths
         name = dbt.render(
             "distribution_table_name", schema=schema, identifier=identifier, partition_by=given["partition_by"],
             order_by=given["order_by"],

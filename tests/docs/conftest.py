@@ -1,4 +1,4 @@
-"""What the examples of the documentation stand on: small tables, and a dbt project made of the examples themselves."""
+"""Small tables that the examples of the documentation read, and a dbt project with the dbt examples as models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.documentation import blocks, pages
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# once Airflow has made the root logger talkative, py4j reports its end to a stream that pytest has closed
+# Airflow makes the root logger log more, so py4j would log its end to a stream that pytest has closed
 logging.getLogger("py4j").setLevel(logging.WARNING)
 
 # Airflow creates this folder when it is first imported
@@ -50,7 +50,7 @@ SOURCES = {
 
 @pytest.fixture(scope="package")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Dbt:
-    """A dbt project with the tables as models, a declared source, and every dbt example; parsed."""
+    """A parsed dbt project with the tables as models, a declared source, and every dbt example."""
     folder = tmp_path_factory.mktemp("documented_project")
     examples = {f"example_{n}": block.text for n, block in enumerate(b for p in pages() for b in blocks(p, "jinja"))}
     write_project(folder, **TABLES, **examples)
@@ -65,7 +65,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Dbt:
 
 @pytest.fixture(scope="package")
 def source(spark: SparkSession) -> Iterator[None]:
-    """The table raw.flights; at the end, every schema that the examples made is dropped."""
+    """Create the table raw.flights, and drop it and every schema of the examples at the end."""
     known = {row[0] for row in spark.sql("SHOW SCHEMAS").collect()}
     spark.sql("CREATE SCHEMA IF NOT EXISTS raw")
     spark.sql(TABLES["flights"]).coalesce(1).write.saveAsTable("raw.flights")

@@ -1,4 +1,4 @@
-"""The figures in README and on the page of benchmarks are those of the committed results."""
+"""The figures in README and on the page of benchmarks equal those of the committed results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ README = ROOT / "README.md"
 
 
 def rows() -> list[dict[str, str]]:
-    """List the rows of README's tables that link a page of results."""
+    """List the rows of README's tables that link to a page of results."""
     return [
         dict(zip(heading, row, strict=True))
         for heading, *body in tables(README)
@@ -28,7 +28,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def results(row: dict[str, str]) -> dict[str, dict[str, list[float]]]:
-    """Read the engines of a row's case: the case that the first column names, or the first of the page."""
+    """Read the engines of the case that a row's first column names, or else of the first case of the page."""
     name = RESULT.search(list(row.values())[-1])
     assert name
     cases = json.loads((ROOT / "benchmarks" / "results" / f"{name[1]}.json").read_text())
@@ -36,7 +36,7 @@ def results(row: dict[str, str]) -> dict[str, dict[str, list[float]]]:
 
 
 def written(seconds: float) -> str:
-    """Round seconds as the tables do."""
+    """Write seconds rounded as in the tables."""
     return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.1f}"
 
 

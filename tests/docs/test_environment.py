@@ -1,4 +1,4 @@
-"""Names of environment variables: ours are nobody else's, as Airflow hands its environment to all that it runs."""
+"""No other program reads our environment variables, because Airflow hands its environment to all that it starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.documentation import ROOT, pages
 READ_OR_SET = re.compile(
     r"""(?:environ(?:\.get\(|\[)|getenv\(|env\.get\(|env_var\()\s*["']([A-Za-z]\w*)|\bexport ([A-Za-z]\w*)="""
 )
-# Variables of Airflow, Spark, Hadoop, Java and Python: they mean here what they mean there.
+# Variables of Airflow, Spark, Hadoop, Java and Python, which keep their meaning here.
 OTHERS = {
     "AIRFLOW_CONN_JOINERY_DEFAULT",
     "AIRFLOW_HOME",
@@ -30,7 +30,7 @@ OTHERS = {
 
 
 def files() -> list[Path]:
-    """The pages, and all that is installed or copied."""
+    """The pages, and all files that users install or copy."""
     folders = ("airflow_provider", "dbt_macros", "models_example", "jvm/src/main")
     suffixes = {".py", ".sql", ".yml", ".scala", ".java", ".md"}
     inside = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in suffixes)
@@ -47,7 +47,7 @@ def read_or_set(path: Path) -> Iterator[re.Match[str]]:
 
 
 def of_dbt(command: Command) -> Iterator[str]:
-    """The variables that dbt takes for options of its command line."""
+    """The variables that set options of dbt's command line."""
     for parameter in command.params:
         names = parameter.envvar or ()
         yield from [names] if isinstance(names, str) else names

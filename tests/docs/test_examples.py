@@ -28,7 +28,7 @@ from support.documentation import ROOT, Block, blocks, pages
 
 
 def cases(*languages: str) -> list[Any]:
-    """One test case per page that has such blocks."""
+    """One test case for each page with blocks of these languages."""
     return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages() if blocks(page, *languages)]
 
 
@@ -48,7 +48,7 @@ def test_sql_and_python_run(page: Path, session: SparkSession) -> None:
 
 
 def run_sql(spark: SparkSession, block: Block) -> str:
-    """Run the statements of a block, or expect the error that its remark names; return what the last one shows."""
+    """Run a block's statements, or expect the error that its remark names; return the output of the last one."""
     shown = ""
     for statement in re.split(r";\s*$", block.text, flags=re.MULTILINE):
         if error := block.remark.removeprefix("error="):
@@ -62,7 +62,7 @@ def run_sql(spark: SparkSession, block: Block) -> str:
 
 
 def run_python(block: Block, namespace: dict[str, Any]) -> None:
-    """Run a block, and the DataFrame that its last statement makes; what needs a server or package is only compiled."""
+    """Run a block, and collect the DataFrame of its last statement. A block marked `no-run` only runs its imports."""
     tree = ast.parse(block.text, str(block))
     if block.remark == "no-run":
         for node in ast.walk(tree):
@@ -82,7 +82,7 @@ def run_python(block: Block, namespace: dict[str, Any]) -> None:
 
 
 def assert_shows(block: Block, shown: str) -> None:
-    """Assert that the lines of a block occur in this order; numbers of expressions are different in each run."""
+    """Assert that the lines of a block are shown in this order. Expression numbers do not count: they always differ."""
 
     def normal(line: str) -> str:
         return re.sub(r"#\d+", "#", line.strip())
@@ -95,7 +95,7 @@ def assert_shows(block: Block, shown: str) -> None:
 
 @pytest.mark.parametrize("page", cases("scala"))
 def test_scala_is_in_a_suite(page: Path) -> None:
-    """The suites compile and run it, line by line the same."""
+    """Each line of an example is also in a Scala suite, which compiles and runs it."""
     sources = [path.read_text() for path in (ROOT / "jvm/src").rglob("*.scala")]
     lines = {line.strip().rstrip(",") for source in sources for line in source.splitlines()}
     for block in blocks(page, "scala"):
@@ -113,7 +113,7 @@ def test_dbt_examples_build(project: Dbt, session: SparkSession) -> None:
 
 
 def values_of(key: str, document: Any) -> Iterator[Any]:
-    """Yield what stands under a key, however deep."""
+    """Yield the values of a key at any depth of a document."""
     for name, value in document.items() if isinstance(document, dict) else enumerate(document):
         if name == key:
             yield value
@@ -146,7 +146,7 @@ def test_commands_exist(page: Path, spark: SparkSession) -> None:
 
 
 def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
-    """Assert that a command line names things that exist."""
+    """Assert that the command, its goals and its options exist."""
     makefile = (ROOT / "Makefile").read_text()
     match words:
         case []:
@@ -161,7 +161,7 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
         case ["joinery", command, *options]:
             parse(joinery_cli, command, options)
         case ["dbt", command, *options]:
-            from dbt.cli.main import cli as dbt_cli  # which takes long, in each process of `make test`
+            from dbt.cli.main import cli as dbt_cli  # imported late, as it takes long in each process
 
             parse(dbt_cli, command, options)
         case ["airflow", *options]:

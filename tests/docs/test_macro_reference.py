@@ -1,4 +1,4 @@
-"""The reference of the dbt macros is the one that their YAML gives."""
+"""The reference page of the dbt macros equals the page generated from their YAML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quickstart as a stranger follows it: a bare environment, the wheel, a dbt project and an Airflow of their own."""
+"""A new user can follow the quickstart, with an empty environment, the wheel, a dbt project and an Airflow home."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PROFILE = {"type": "spark", "method": "session", "host": "NA", "schema": "analyt
 
 
 def file_names() -> dict[int, str]:
-    """The file that each block belongs into, by the line of its content: the one that the text before it names."""
+    """The file that each block belongs in, by the line of its content: the last file named in the text before it."""
     named: dict[int, str] = {}
     name = ""
     for token in tokens(PAGE):
@@ -53,17 +53,17 @@ def commands() -> list[str]:
 
 
 def merged(old: Any, new: Any) -> Any:
-    """What a reader has in a YAML file after adding to it."""
+    """The content of a YAML file after a reader has added a block to it."""
     if isinstance(old, dict) and isinstance(new, dict):
         return old | {key: merged(old.get(key), value) for key, value in new.items()}
     return new
 
 
 class Reader:
-    """Somebody with a dbt project and an Airflow, who does what the page says.
+    """A reader with a dbt project and an Airflow home, who does what the page says.
 
     Args:
-        folder: Where everything of theirs is.
+        folder: The folder that holds all of the reader's files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -79,19 +79,19 @@ class Reader:
             "PATH": f"{folder / 'python' / 'bin'}:{os.environ['PATH']}",
             "AIRFLOW_HOME": str(self.airflow_home),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-            # the versions that all other tests run with
+            # the versions of all other tests
             "PIP_CONSTRAINT": str(ROOT / "requirements" / "dev.txt"),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }
 
     def run(self, script: str) -> str:
-        """Run commands in the project's folder; what they export stays for the next ones.
+        """Run commands in the project's folder; variables that they export stay set for the next commands.
 
         Args:
-            script: For bash.
+            script: A bash script.
 
         Returns:
-            What they print.
+            The standard output of the script.
         """
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", f"{script}\nenv -0 > {self._saved}"],
@@ -106,7 +106,7 @@ class Reader:
         return done.stdout
 
     def write(self, block: Block, name: str) -> None:
-        """Add a block of the page to a file."""
+        """Write a block of the page to a file, or merge it into the file's YAML."""
         path = (self.airflow_home / "dags" if name.endswith(".py") else self.project) / name
         text = block.text
         if block.language == "yaml" and path.exists():
@@ -151,7 +151,7 @@ def test_from_pip_install_to_a_refreshed_artifact_and_a_built_model(reader: Read
         for command in filter(None, block.text.splitlines()):
             shown[" ".join(command.split()[:2])] = reader.run(command)
             if command.startswith("pip install"):
-                reader.run("airflow db migrate")  # the Airflow of somebody who has one has a database
+                reader.run("airflow db migrate")  # a reader's Airflow already has a database
     assert "extension mode" in shown["joinery doctor"]
     assert "distribution" in shown["joinery list"]
     assert "BroadcastLastJoin" in shown["joinery explain"]
@@ -160,5 +160,5 @@ def test_from_pip_install_to_a_refreshed_artifact_and_a_built_model(reader: Read
     built = pyarrow.dataset.dataset(reader.project / "spark-warehouse" / "analytics.db" / "flight_weather")
     rows = {row["flight_id"]: row["temperature"] for row in built.to_table().to_pylist()}
     assert len(rows) == 30
-    # at midnight nothing is known; flight 2 leaves JFK at 02:00, after the report of 00:30
+    # flight 0 leaves at midnight, before any report; flight 2 leaves JFK at 02:00, after the report of 00:30
     assert (rows[0], rows[2]) == (None, 0.0)

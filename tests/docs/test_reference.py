@@ -1,4 +1,4 @@
-"""The reference says what the code says: settings, options, keys, errors, names, links."""
+"""The reference agrees with the code on settings, options, keys, errors, names and links."""
 
 from __future__ import annotations
 

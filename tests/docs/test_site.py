@@ -15,7 +15,7 @@ from support.documentation import ROOT
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site's folder. A broken link, an unknown anchor or a page that the navigation lacks fails the build."""
+    """The folder of the built site. Broken links, unknown anchors or pages missing in the navigation fail the build."""
     folder = tmp_path_factory.mktemp("site")
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
@@ -43,7 +43,7 @@ def test_pages_from_outside_docs_and_links_to_them(site: Path) -> None:
 
 
 def test_fences_lists_and_tables_are_rendered(site: Path) -> None:
-    """Markdown of GitHub that the site's dialect does not know would stand there as text."""
+    """The site would show GitHub's Markdown as plain text if its own dialect does not know it."""
     for page in site.rglob("*.html"):
         paragraphs = re.findall(r"<p>(.*?)</p>", page.read_text(), re.DOTALL)
         raw = [text for text in paragraphs if re.search(r"```|^\||^[-*] ", text, re.MULTILINE)]

@@ -1,4 +1,4 @@
-"""The messages on the page about troubleshooting are those of the code."""
+"""The messages on the page about troubleshooting occur in the code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MESSAGES = [
 
 @pytest.fixture(scope="module")
 def texts() -> str:
-    """All string literals of the sources, those of one message put together again."""
+    """The text of the sources, where string literals that follow each other are joined."""
     sources = " ".join(path.read_text() for pattern in SOURCES for path in sorted(ROOT.glob(pattern)))
     # `"one " + s"two"`, `"one " f"two"` and `"one " ~ "two"`
     return re.sub(r'"\s*[+~]?\s*[sf]?"', "", " ".join(sources.split()))

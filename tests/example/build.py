@@ -1,7 +1,7 @@
-"""Build the example as the demo does, and again: `build.py REPORT`, which gets a JSON line per `TARGET:MODE:COMMAND`.
+"""Build the example as the demo does, and again: `build.py REPORT` writes a JSON line per `TARGET:MODE:COMMAND`.
 
-A program of its own, because the embedded metastore serves one process at a time. Both sessions of the demo live in its
-JVM one after the other: first the one with the extension, then the one without.
+This is a separate program because the embedded metastore serves one process at a time. Both sessions of the demo run
+one after the other in its JVM: first the one with the extension, then the one without.
 """
 
 import io
@@ -19,9 +19,9 @@ from pipeline import spark_session
 from settings import demo_home
 
 FIRST = "extension:extension:build --exclude-resource-type test --select +airline_punctuality"
-# Without the jar, overtaken flights are a billion pairs, which take minutes: the demo has the time for them.
+# Without the jar, overtaken_flights tries a billion pairs for minutes, so only the demo runs it.
 SESSIONS = {
-    # the first makes a table to replace and the one to add to; the second does so, and runs the tests
+    # the first build creates the tables, the second one replaces them or adds to them, and runs the tests
     True: [FIRST, "extension:extension:build"],
     False: [
         "portable:extension:build",
@@ -32,7 +32,7 @@ SESSIONS = {
 
 
 def dbt(build: str) -> dict[str, object]:
-    """Run one dbt command and say what became of it."""
+    """Run one dbt command and return its outcome."""
     target, mode, command = build.split(":", 2)
     options = ["--no-use-colors", *command.split(), "--target", target, "--vars", json.dumps({"joinery_mode": mode})]
     output = io.StringIO()

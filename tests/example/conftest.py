@@ -1,4 +1,4 @@
-"""The example on real data, loaded and built once: with the extension, then in a session without it."""
+"""The example on real data, loaded once, and built in a session with the extension and in one without it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLE = ROOT / "models_example"
 
 @dataclass(frozen=True)
 class Example:
-    """A loaded and built example: the directory of its state and what dbt reported per `TARGET:MODE:COMMAND`."""
+    """A loaded and built example, with its home directory and dbt's report for each `TARGET:MODE:COMMAND`."""
 
     home: Path
     builds: dict[str, dict[str, Any]]
@@ -41,8 +41,8 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def run(home: Path, *command: str) -> str:
-    """Run Python with these arguments in the example's environment and return its output; fail with it."""
-    # These queries run for long: what `make test` sets for the JVMs of other tests, C1 alone, is slower here.
+    """Run Python with these arguments in the example's environment, and return its output. A failure shows it."""
+    # `make test` lets JVMs use the C1 compiler only. These queries run for long, so that would be slower here.
     variables = {name: value for name, value in environment(home).items() if name != "JDK_JAVA_OPTIONS"}
     done = subprocess.run([sys.executable, *command], env=variables, cwd=home, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

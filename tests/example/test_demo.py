@@ -1,4 +1,4 @@
-"""What the demo's table rests on: queries are stopped in time, operators found in plans, differing answers noticed."""
+"""The parts behind the demo's table stop queries in time, find operators in plans, and notice differing answers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_tasks_that_do_not_end_are_an_error_and_not_a_slower_next_query(
         with pytest.raises(timing.StillRunningError, match="still run after 0 s"):
             timing.wait_for_tasks(spark, at_most=0)
     finally:
-        # cancelled before it has a job, it would go on
+        # repeated, because a query that is cancelled before it has a job goes on
         while query.is_alive():
             spark.sparkContext.cancelAllJobs()
             query.join(0.5)

@@ -1,4 +1,4 @@
-"""The example's models, built by real dbt on real data: right answers, with the jar, without it, and in both modes."""
+"""The example's models, built by real dbt on real data, answer right with and without the jar, and in both modes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EXTENSION = "extension:extension:build"
 PORTABLE = "portable:portable:build --exclude overtaken_flights+"
 EXTENSION_WITHOUT_JAR = "portable:extension:build"
 PLAIN = "portable:portable:compile --select path:plain overtaken_flights"
-# What only the extension puts into a plan.
+# Names that occur in a plan only with the extension.
 OURS = re.compile(r"\w*LastJoin\w*|\w*RangeJoin\w*|SlidingWindow\w*|LastRowPerKey|joinery_might_contain")
 
 
 def differences(one: str, other: str) -> int:
-    """Count rows that one relation holds more often than the other; NULL equals NULL, columns by name."""
+    """Count the rows that one relation holds more often than the other. NULLs are equal; columns match by name."""
     columns = ", ".join(duckdb.sql(f"SELECT * FROM {one}").columns)
     one, other = (f"SELECT {columns} FROM {relation}" for relation in (one, other))
     rows = f"SELECT count(*) FROM (({one} EXCEPT ALL {other}) UNION ALL ({other} EXCEPT ALL {one}))"
@@ -43,7 +43,7 @@ def test_every_model_is_built_and_every_data_test_passes(example: Example, build
 
 @pytest.mark.dbt
 def test_tables_that_there_are_were_built_again_or_incrementally(example: Example) -> None:
-    """What the other tests look at is what the second build left."""
+    """The other tests look at the tables that the second build left."""
     first, second = (example.builds[build] for build in (FIRST, EXTENSION))
     assert not first["tests"]
     assert set(first["models"].values()) == {"success"}, first["output"]
@@ -88,7 +88,7 @@ def test_delays_per_carrier_equal_the_answer_computed_outside_spark(example: Exa
 
 @pytest.mark.dbt
 def test_overtaken_flights_equal_the_answer_computed_outside_spark(example: Example) -> None:
-    # by hours, as DuckDB, too, would pair a flight with all flights to its destination
+    # joined by hour, because DuckDB, too, would pair each flight with all flights to its destination
     expected = f"""(
         WITH flights AS (
             SELECT flight_id, dest, departs_at, departs_at + to_minutes(dep_delay) AS left_at

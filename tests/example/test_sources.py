@@ -1,4 +1,4 @@
-"""What `make data` loads: the real flights, their departures, and copies that are the same on every machine."""
+"""`make data` loads the real flights, their departures, and copies that are the same on every machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_all_rows_of_the_package_are_loaded(loaded: Path) -> None:
 
 
 def test_departures_are_the_local_schedule_in_utc(loaded: Path) -> None:
-    # the schedule is hhmm in New York; DuckDB's own time zone rules, not the file's time_hour, turn it into UTC
+    # the schedule is hhmm in New York; the test turns it into UTC by DuckDB's time zone rules, not by time_hour
     wrong = """
         SELECT count(*) FROM (
             SELECT departs_at, make_timestamp(year, month, day, sched_dep_time // 100, sched_dep_time % 100, 0)
@@ -44,7 +44,7 @@ def test_large_flights_are_whole_copies_moved_by_up_to_half_an_hour(loaded: Path
             sum(seconds * (id % 1000))
         FROM moved"""
     found = ask(loaded, sql, "nycflights_large.flights", "nycflights.flights")
-    # the last number stands for all moves: the same on every machine
+    # the last number sums up all moves, which are the same on every machine
     assert found == [(673_552, 673_552, 0, -1800, 1800, -463_703_116)]
 
 

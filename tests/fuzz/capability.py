@@ -1,4 +1,4 @@
-"""What each capability of the jar tells the fuzzer."""
+"""The interface between the fuzzer and each capability of the jar."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from fuzz.data import Table, register
 from fuzz.running import Answer
 from fuzz.settings import Settings
 
-# {"capability": str, "tables": {name: Table}, "session": Settings, "query": {...}, "variant": {...}}, perhaps with
-# "later": Settings that are those of the session once the query is analyzed: all that a query is made of, as JSON.
-# Reduction takes away from it what it can, so whatever is missing has a plain default.
+# A case is all that a query is made of, as JSON:
+# {"capability": str, "tables": {name: Table}, "session": Settings, "query": {...}, "variant": {...}}. It may have
+# "later": Settings that the session gets once the query is analyzed.
+# Reduction removes as much of a case as it can, so each missing part has a plain default.
 Case = dict[str, Any]
 
 
@@ -26,12 +27,12 @@ class Capability(ABC):
     """Draws queries of one kind, and knows the right answers.
 
     Attributes:
-        name: The name that `CASE` takes.
-        store: Where distributions of its tables are.
-        scarce: Whether it is for rounds in which memory is scarce, or for the others.
-        queries: How many are drawn over the same tables.
-        runs: How often each runs, by other operators and settings.
-        asks_the_same: Whether stock Spark is asked the very query that Joinery is, but for hints.
+        name: The name for `CASE`.
+        store: The folder with the distributions of its tables.
+        scarce: True if it is for rounds in which memory is scarce, False if it is for the others.
+        queries: The number of queries that are drawn over the same tables.
+        runs: How often each query runs, each time with other operators and settings.
+        asks_the_same: Whether stock Spark runs the same query as Joinery, except for hints.
     """
 
     name: str
@@ -43,15 +44,15 @@ class Capability(ABC):
 
     @abstractmethod
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
-        """Tables for a number of queries."""
+        """Draw tables for a number of queries."""
 
     @abstractmethod
     def draw_query(self, rng: random.Random, tables: dict[str, Table]) -> dict[str, Any]:
-        """What a query asks for."""
+        """Draw the parts of a query."""
 
     @abstractmethod
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
-        """A way to run it: "settings", and whatever else does not change the answer, such as hints."""
+        """Draw a way to run a query: "settings", and other parts that do not change the answer, such as hints."""
 
     @abstractmethod
     def sql(self, case: Case) -> str:
@@ -62,18 +63,18 @@ class Capability(ABC):
         """The query that stock Spark runs."""
 
     def hinted_sql(self, case: Case) -> str | None:
-        """What stock Spark runs, with the hints for joins that Joinery is given; None if there are none.
+        """The query that stock Spark runs with Joinery's hints for joins; None if there are none.
 
-        They may say which pairs of rows are looked at, and so which errors are met.
+        Hints may decide which pairs of rows are looked at, and so which errors are raised.
         """
         return None
 
     @abstractmethod
     def difference(self, right: Answer, found: Answer, case: Case) -> str | None:
-        """What is wrong with an answer, both having rows; None if nothing is."""
+        """How an answer differs from the right one, if both have rows; None if it does not."""
 
     def prepare(self, spark: SparkSession, folder: Path, case: Case) -> None:
-        """Make the tables of a case, once for all cases that share them."""
+        """Create the tables of a case, once for all cases that share them."""
         self.store = folder / "distributions"
         for name, table in case["tables"].items():
             source = register(spark, folder, name, table)
@@ -81,24 +82,24 @@ class Capability(ABC):
                 distributions.build(spark, source, self.store, table["distribution"])
 
     def expects(self, error: Exception, case: Case) -> bool:
-        """Whether an error of `prepare` is what the case asks for, and nothing to look into."""
+        """Whether the case asks for this error of `prepare`, so that it needs no attention."""
         return False
 
     @contextlib.contextmanager
     def around(self, spark: SparkSession, case: Case) -> Iterator[None]:
-        """What surrounds both runs of a case."""
+        """A context around both runs of a case."""
         yield
 
     def only_tested(self, case: Case) -> Settings:
-        """Settings that Joinery needs for the query to be its business."""
+        """Settings that only Joinery's run needs, such as the store."""
         if not any("distribution" in table for table in case["tables"].values()):
             return {}
         return {"spark.joinery.store": str(self.store), "spark.joinery.store.timeout": "60s"}
 
     def meaning(self, case: Case) -> Settings:
-        """Settings of the query that both need."""
+        """Settings that the query needs in Joinery and in stock Spark."""
         return {}
 
     def probe_sql(self, case: Case) -> str | None:
-        """A query that stock Spark must be able to run for Joinery to have to; None where Joinery must in any case."""
+        """A similar query. If stock Spark cannot run it, Joinery need not run the case; None if Joinery always must."""
         return None

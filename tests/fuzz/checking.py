@@ -12,7 +12,7 @@ from fuzz.capability import Capability, Case
 from fuzz.running import Answer, memory_state, run
 from fuzz.settings import Settings
 
-# Stock Spark, by the plainest way that there is.
+# STOCK switches Joinery off, and PLAIN makes Spark run queries in its plainest way.
 STOCK: Settings = {
     "spark.joinery.lastJoin.enabled": "false",
     "spark.joinery.asofJoin.enabled": "false",
@@ -26,14 +26,14 @@ PLAIN: Settings = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.shuffle.partitions": "2",
 }
-# A query that takes so much longer than stock's, in seconds, counts as a difference.
+# Seconds. A query that takes this much longer than in stock Spark counts as a difference.
 PATIENCE = 30.0
-# So often Joinery must lack memory, and stock Spark never, for a difference.
+# How often Joinery must lack memory, and stock Spark never, to count as a difference.
 TRIES = 3
-# Stock itself may fail in some of its runs: it evaluates an inferred filter of one side before, or after, adaptive
-# execution or a broadcast finds that the other side is empty; a semi join looks at rows until one matches, in an order
-# that hints change. Where only one of the two fails, stock is asked anew in each of these ways, and with the hints that
-# Joinery was given, before that counts as a difference.
+# Stock Spark itself may fail in some of its runs. It evaluates an inferred filter of one side before, or after,
+# adaptive execution or a broadcast finds that the other side is empty. A semi join looks at rows until one matches, in
+# an order that hints change. If only one of the two fails, stock Spark is asked again in each of these ways, and with
+# Joinery's hints, before that counts as a difference.
 UNADAPTIVE: Settings = {"spark.sql.adaptive.enabled": "false"}
 SHUFFLED: Settings = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 ANEW: list[Settings] = [UNADAPTIVE, UNADAPTIVE | SHUFFLED, {}, {}, {}, SHUFFLED]
@@ -43,14 +43,14 @@ ERROR_CLASS = re.compile(r"\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 
 @dataclass
 class Verdict:
-    """What a comparison found.
+    """The result of a comparison.
 
     Attributes:
-        difference: What differs; None if nothing does.
+        difference: Text about the difference; None if there is none.
         compared: Whether there was a right answer to compare with.
         found: The answer under test.
         signature: Differences of the same signature are likely the same defect.
-        settled: Whether only stock, asked anew, showed that there is no difference.
+        settled: Whether stock Spark had to be asked again to rule out a difference.
     """
 
     difference: str | None
@@ -61,20 +61,20 @@ class Verdict:
 
 
 def right_answer(spark: SparkSession, capability: Capability, case: Case) -> Answer:
-    """Ask stock Spark."""
+    """Ask stock Spark for the right answer."""
     confs = {**PLAIN, **STOCK, **case["session"], **capability.meaning(case)}
     with capability.around(spark, case):
         return run(spark, capability.oracle_sql(case), confs, limit=PATIENCE, later=case.get("later"))
 
 
 def check(spark: SparkSession, capability: Capability, case: Case, right: Answer) -> Verdict:
-    """Run a case by Joinery, and compare.
+    """Run a case with Joinery, and compare the answer.
 
     Args:
         spark: A classic session.
-        capability: Of the case.
+        capability: The case's capability.
         case: The case.
-        right: Stock's answer.
+        right: Stock Spark's answer.
     """
     if right.kind not in ("rows", "data"):
         return Verdict(None, compared=False)
@@ -83,7 +83,7 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
         limit, later = PATIENCE + 10 * right.seconds, case.get("later")
         found = run(spark, tested_sql(capability, case), confs, limit, later)
         for _ in range(TRIES):
-            # whether memory is enough depends on what the queries before have left in it: so for stock, too
+            # earlier queries may have left too little memory, for stock Spark, too
             if found.kind != "memory":
                 break
             if stock_answer(spark, capability, case).kind == "memory" or not stock_shuffles(spark, capability, case):
@@ -106,7 +106,7 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
         return Verdict(difference, True, found, f"rows {capability.name} {' '.join(found.forms)}")
     probe = capability.probe_sql(case) if found.kind in ("data", "other") else None
     if probe:
-        # A refusal by an error of Joinery's own is no difference, nor is an error that stock raises in the same form.
+        # An error with which Joinery refuses is no difference, and neither is an error of stock in the same form.
         refused = "[JOINERY_" in (found.error or "")
         if refused or run(spark, probe, {**confs, **STOCK}, limit=PATIENCE).kind == found.kind:
             return Verdict(None, compared=found.kind == "data", found=found)
@@ -114,7 +114,7 @@ def check(spark: SparkSession, capability: Capability, case: Case, right: Answer
         wanted = error_class(found)
         if any(answer.error and error_class(answer) == wanted for answer in asked_anew(spark, capability, case)):
             return Verdict(None, compared=True, found=found, settled=True)
-    # where stock takes too long under these settings, too, there is no answer to be expected
+    # no answer can be expected if stock takes too long under these settings, too
     if found.kind == "time" and stock_answer(spark, capability, case).kind == "time":
         return Verdict(None, compared=False, found=found)
     state = f" ({memory_state(spark)})" if found.kind == "memory" else ""
@@ -135,14 +135,14 @@ def stock_answer(
     other: Mapping[str, str] | None = None,
     sql: str | None = None,
 ) -> Answer:
-    """What stock Spark answers under the settings that Joinery was given: its own operators may lack memory, too.
+    """Ask stock Spark under the settings of Joinery's run. Its operators may lack memory, too.
 
     Args:
         spark: A classic session.
-        capability: Of the case.
+        capability: The case's capability.
         case: The case.
         other: Settings that take the place of Joinery's.
-        sql: The same query in other words.
+        sql: Another text of the same query.
     """
     confs = {**settings_of(capability, case), **(other or {}), **STOCK, **capability.meaning(case)}
     with capability.around(spark, case):
@@ -151,9 +151,9 @@ def stock_answer(
 
 
 def stock_shuffles(spark: SparkSession, capability: Capability, case: Case) -> bool:
-    """Whether stock Spark has the memory to shuffle a case's tables. Its answer does not say where it needs no shuffle.
+    """Whether stock Spark has the memory to shuffle a case's tables. An answer without a shuffle does not show this.
 
-    Blocks in use, such as what running tasks were broadcast, may leave the first page of a shuffle no room.
+    Blocks in use, such as broadcasts to running tasks, may leave no room for the first page of a shuffle.
     """
     confs = {**settings_of(capability, case), **STOCK}
     statements = [f"SELECT /*+ REPARTITION(8, id) */ * FROM {table}" for table in case["tables"]]
@@ -161,7 +161,7 @@ def stock_shuffles(spark: SparkSession, capability: Capability, case: Case) -> b
 
 
 def asked_anew(spark: SparkSession, capability: Capability, case: Case) -> Iterator[Answer]:
-    """What else stock Spark may answer, one way after the other."""
+    """Ask stock Spark again in other ways, one after the other; yields the answers."""
     hinted = capability.hinted_sql(case)
     if hinted:
         yield stock_answer(spark, capability, case, sql=hinted)
@@ -175,22 +175,22 @@ def tested_sql(capability: Capability, case: Case) -> str:
 
 
 def in_tasks_that_fail(case: Case, sql: str) -> str:
-    """A query in tasks that fail once, where the case says so."""
+    """A query, in tasks that fail once if the case says so."""
     return f"SELECT * FROM ({sql}) WHERE flaky(1)" if case["variant"].get("flaky") else sql
 
 
 def error_class(answer: Answer) -> str:
-    """Spark's class of an error, or what caused it first where that is none, or the one of all that is unforeseen."""
+    """Spark's class of an error. An error without one, or an internal error, has its root cause or its first line."""
     found = ERROR_CLASS.search(answer.error or "")
     if found and found[1] != "INTERNAL_ERROR":
         return found[1]
-    # the first line of an error of py4j's names an object, another one each time
+    # the first line of a py4j error names an object, which differs each time
     causes = CAUSE.findall(answer.error or "")
     return str(causes[-1]) if causes else first_line(answer)
 
 
 def telling(answer: Answer) -> str:
-    """An error and what caused it first: what py4j puts between them is the way through the driver."""
+    """An error with its root cause, without the driver's stack that py4j puts between them."""
     text = answer.error or ""
     _, cause, stack = text.rpartition("\nCaused by: ")
     return f"{first_line(answer)}{cause}{stack}" if cause else text
@@ -202,7 +202,7 @@ def first_line(answer: Answer) -> str:
 
 
 def signature(found: Answer) -> str:
-    """What errors of one defect share: the kind, and the first class that they name."""
+    """A signature that errors of one defect share: the kind, and the last class that they name."""
     text = found.error or ""
     words = [word for word in text.replace(":", " ").split() if word.endswith(("Exception", "Error"))]
     return f"{found.kind} {words[-1] if words else text[:60]}"

@@ -1,4 +1,4 @@
-"""Random tables, described by so little that a failing case can be written down: types, pools of values and a seed."""
+"""Random tables. Types, pools of values and a seed describe them, so that a failing case can be written down."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from pyspark.sql import SparkSession
 
 CONTEXT = Context(prec=60)
 
-# Folders of the tables that are registered, by name. Each application has folders of its own.
+# Folders of the registered tables, by name. Each application has its own folders.
 REGISTERED: dict[str, Path] = {}
 
-# A table as a case holds it: {"seed": int, "rows": int, "files": int, "only": [row, ...] or None,
-# "format": of its files, Parquet if there is none, "unit": of times in Parquet files, if not microseconds, "columns":
+# A table in a case: {"seed": int, "rows": int, "files": int, "only": [row, ...] or None, "columns":
 # {name: {"type": str, "pool": str, "nulls": share}}}.
+#
+# Two more keys are optional: "format", the format of its files, by default Parquet; and "unit", the unit of times in
+# Parquet files, by default microseconds.
 Table = dict[str, Any]
 
 DAY = 86_400_000_000  # microseconds
-# Instants in seconds around which clocks are set, or a calendar has no such day: New York, Berlin, Apia, Sao Paulo,
+# Instants in seconds around which clocks change, or a calendar skips a day: New York, Berlin, Apia, Sao Paulo,
 # and the switch to the Gregorian calendar.
 CHANGES = [1710054000, 1711846800, 1729994400, 1325239200, 1541300400, -12219292800, 0]
 BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64, "date": 32, "timestamp": 64, "timestamp_ntz": 64}
@@ -62,15 +64,15 @@ def column(kind: str, pool: str, nulls: float = 0.0) -> dict[str, Any]:
     """Describe a column.
 
     Args:
-        kind: Its SQL type.
-        pool: Where its values come from, see `_integers`.
+        kind: The column's SQL type.
+        pool: The pool of its values, see `_integers`.
         nulls: The share of NULLs, 0 to 1.
     """
     return {"type": kind, "pool": pool, "nulls": nulls}
 
 
 def register(spark: SparkSession, folder: Path, name: str, table: Table) -> Path:
-    """Make a table a temporary view, over files that are written once for each description.
+    """Register a table as a temporary view. Its files are written once for each description.
 
     Returns:
         The folder of the files.
@@ -84,7 +86,7 @@ def register(spark: SparkSession, folder: Path, name: str, table: Table) -> Path
         if "format" in table:
             frame = spark.read.schema(schema).parquet(str(path))
             frame.write.format(table["format"]).save(f"{path}-{table['format']}")
-    if REGISTERED.get(name) != path:  # most queries read the same tables as the one before
+    if REGISTERED.get(name) != path:  # most queries read the same tables as the query before
         reader = spark.read.schema(schema)
         if "format" in table:
             reader.format(table["format"]).load(f"{path}-{table['format']}").createOrReplaceTempView(name)
@@ -98,9 +100,9 @@ def write(table: Table, path: Path, **options: Any) -> None:
     """Write the files of a table.
 
     Args:
-        table: Its description.
+        table: The table's description.
         path: A folder that does not exist yet.
-        options: Of pyarrow's writer.
+        options: Options of pyarrow's writer.
     """
     rows = arrow(table)
     path.mkdir(parents=True)
@@ -167,13 +169,15 @@ def _integers(
 
     Args:
         rng: The generator.
-        pool: "sequence": distinct and ascending; "few": eight; "hot": most of them 1; "one"; "dense": with ties;
-            "many": few ties; "wide": the whole type; "ends": the ends of the type and zero; "changes": around changes
-            of clocks and calendars, for times; "mixed": a pool each; "late ends": dense, but for the last rows.
-        rows: How many.
+        pool: The name of a pool. The pool "sequence" is distinct and ascending, "few" has eight values, "hot" is
+            mostly 1, and "one" is only 1. The pool "dense" has ties, "many" few ties. The pool "wide" is the whole
+            type, and "ends" its ends and zero. The pool "changes" is around changes of clocks and calendars, for
+            times. The pool "mixed" draws a pool for each value. The pool "late ends" is dense, except for the last
+            rows.
+        rows: The number of values.
         greatest: The greatest value of the type; the least is its negative, or one below.
-        step: What stands between two neighbours.
-        around: The values of "changes".
+        step: The distance between neighbours.
+        around: The values around which "changes" draws.
     """
     least = -greatest if greatest % 10 == 9 and greatest not in (2**31 - 1, 2**63 - 1) else -greatest - 1
     origin = around[0] - 4 * step if around else 0

@@ -1,4 +1,4 @@
-"""Distributions of tables in a store, true or of other rows: they say where windows and LAST JOIN cut hot keys."""
+"""Builds distributions of tables in a store, which say where windows and LAST JOIN cut hot keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def build(spark: SparkSession, source: Path, store: Path, described: dict[str, A
         spark: A classic session.
         source: The folder.
         store: The store.
-        described: "keys" and "order", and "rows": how many a hot key has.
+        described: "keys" and "order", and "rows", from which on a key is hot.
     """
     done = store / f"built-{hashlib.sha256(json.dumps([str(source), described]).encode()).hexdigest()[:16]}"
     if done.exists():

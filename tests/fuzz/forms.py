@@ -1,4 +1,4 @@
-"""Which operators of Joinery took part in an answer, and in which form, told by the final plan and its metrics."""
+"""Finds the operators of Joinery that computed an answer, and their forms, in the final plan and its metrics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = re.compile(
     r"\b(BroadcastLastJoin|ShuffledHashLastJoin|SortMergeLastJoin|TimeSlice|CarryOver|LastRowPerKey|AfterRight"
     r"|SlidingWindow|BroadcastRangeJoin|ShuffledRangeJoin|StoredRangeIndex|joinery_might_contain)\b"
 )
-# Each operator and form that there is, as `forms_of` names it.
+# All operators and forms, as `forms_of` names them.
 FORMS = (
     "AfterRight",
     "BroadcastLastJoin",
@@ -40,7 +40,7 @@ WINDOW_PARTS = re.compile(r"CopyRows .*, \d+ parts by (a sample|the distribution
 
 
 def forms_of(frame: DataFrame) -> tuple[list[str], str]:
-    """Tell operators and forms.
+    """Find operators and forms.
 
     Args:
         frame: A DataFrame on which an action has run.
@@ -51,7 +51,7 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
     executed = frame._jdf.queryExecution().executedPlan()
     plan, initial = final_and_initial(str(executed.toString()))
     names = set(NAMES.findall(plan))
-    if "AfterRight" in initial:  # it is gone once the right side is there
+    if "AfterRight" in initial:  # the final plan lacks it once the right side is there
         names.add("AfterRight")
     forms = names - {"ShuffledHashLastJoin", "SortMergeLastJoin", "SlidingWindow", "TimeSlice"}
     forms -= {"BroadcastRangeJoin", "ShuffledRangeJoin"}
@@ -68,7 +68,7 @@ def forms_of(frame: DataFrame) -> tuple[list[str], str]:
 
 
 def final_and_initial(text: str) -> tuple[str, str]:
-    """What adaptive execution ran, and what it started from; a plan's subqueries have both of their own.
+    """Split a plan into the final plans, which ran, and the initial ones. Adaptive subqueries have both, too.
 
     Args:
         text: A plan with its subqueries.
@@ -98,7 +98,7 @@ def _forms(node: Any, name: str, names: set[str]) -> Iterator[str]:
 
 
 def _nodes(plan: Any) -> Iterator[Any]:
-    """A plan's nodes, those of its stages too."""
+    """The nodes of a plan and of its stages."""
     kind = str(plan.getClass().getSimpleName())
     if kind == "AdaptiveSparkPlanExec":
         yield from _nodes(plan.executedPlan())

@@ -1,4 +1,4 @@
-"""Functions of queries, in a module that imports little: the process after a task has failed imports it anew."""
+"""Functions of queries. The module imports little, because each Python process after a failed task imports it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pyspark import TaskContext
 
 
 def flaky(_: int) -> bool:
-    """Fail once in the midst of the rows of a few tasks: the process that each needs then takes a second to start."""
+    """Fail once amid the rows of some tasks. Only few do, as each then needs a process that takes a second to start."""
     task = TaskContext.get()
     if task is not None and task.attemptNumber() == 0 and task.partitionId() in (0, 2, 4, 8):
         raise RuntimeError("this task fails once")

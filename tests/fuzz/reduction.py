@@ -1,4 +1,4 @@
-"""Make a failing case smaller: whatever can be taken away while it still fails, is."""
+"""Makes a failing case smaller: takes away every part without which the case still fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from fuzz.capability import Case
 
-# What says how results are compared: without it, rounding is a difference.
+# Parts that say how results are compared. Without them, rounding is a difference.
 KEPT = ("rounding", "of")
 
 
@@ -18,12 +18,12 @@ def reduce(case: Case, fails: Callable[[Case], bool], seconds: float) -> Case:
     """Reduce a case.
 
     Args:
-        case: It fails.
-        fails: Says whether another one does, in the same way.
-        seconds: For how long to try.
+        case: A case that fails.
+        fails: Whether another case fails in the same way.
+        seconds: The time to try.
 
     Returns:
-        A case that fails, and that none of the smaller ones tried in time does without.
+        The smallest failing case that was found in time.
     """
     deadline = time.monotonic() + seconds
     progress = True
@@ -49,7 +49,7 @@ def candidates(case: Case) -> Iterator[Case]:
 
 
 def without_unused_columns(case: Case, *texts: str) -> Case:
-    """The same with the columns only that queries name."""
+    """The case with only those columns that the texts name."""
     used = " ".join(texts)
     other = copy.deepcopy(case)
     for table in other["tables"].values():
@@ -59,7 +59,7 @@ def without_unused_columns(case: Case, *texts: str) -> Case:
 
 
 def smaller_tables(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Tables of fewer rows, then of fewer files."""
+    """Tables with fewer rows, then with fewer files."""
     only = table.get("only")
     if only is None and table["rows"] > 400:
         for rows in (table["rows"] // 8, table["rows"] // 2, table["rows"] * 3 // 4):
@@ -100,7 +100,7 @@ def at(case: Case, path: list[Any]) -> Any:
 
 
 def changed(case: Case, path: list[Any], value: Any, delete: bool = False) -> Case:
-    """A copy of a case with another value at a path, or none."""
+    """A copy of a case with another value at a path, or with the path deleted."""
     other = copy.deepcopy(case)
     part = at(other, path[:-1])
     if delete:

@@ -1,4 +1,4 @@
-"""What was compared, by which operators, and what differed."""
+"""The report of a run: the compared queries, the operators that ran them, and the differences."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from benchmarks.report import commit, machine
 
 @dataclass
 class Difference:
-    """One difference, the smallest case of its kind.
+    """One difference, with the smallest case of its kind.
 
     Attributes:
-        text: What differs.
+        text: Text about the difference.
         signature: Differences of the same signature are likely the same defect.
-        seconds: How long it took to find.
-        case: The case; None where a process died before its first.
+        seconds: The time until it was found.
+        case: The case; None if a process died before its first case.
         sql: The query.
         static: Settings of the application.
     """
@@ -38,8 +38,8 @@ class Report:
     """The summary of a run.
 
     Args:
-        seed: It began with.
-        cases: Capabilities that were drawn from.
+        seed: The seed of the run.
+        cases: The capabilities that the run draws from.
     """
 
     def __init__(self, seed: int, cases: list[str]) -> None:
@@ -49,7 +49,7 @@ class Report:
         self.commit = commit("jvm/src", "airflow_provider", "tests/fuzz")
         self.machine = machine()
         self.started = time.monotonic()
-        self.lock = threading.Lock()  # rounds report from threads of their own
+        self.lock = threading.Lock()  # rounds report from several threads
         self.seconds = 0.0
         self.rounds = 0
         self.queries: Counter[str] = Counter()
@@ -64,7 +64,7 @@ class Report:
         self.differences: list[Difference] = []
 
     def note(self, event: dict[str, Any], static: dict[str, str]) -> None:
-        """Take up what a round tells."""
+        """Record an event of a round."""
         with self.lock:
             self._note(event, static)
 
@@ -103,13 +103,13 @@ class Report:
                         known.case, known.text, known.sql = event["case"], event["difference"], event["sql"]
 
     def note_death(self, case: dict[str, Any] | None, static: dict[str, str], reason: str) -> None:
-        """A process died, or was silent for too long."""
+        """Record that a process died, or was silent for too long."""
         with self.lock:
             self.differences.append(Difference(reason, "death", time.monotonic() - self.started, case, static=static))
         print(f"fuzz: a round died: {reason[:500]}", flush=True)
 
     def end_round(self) -> None:
-        """Print how far it is."""
+        """Count a round, and print the progress."""
         with self.lock:
             self.rounds += 1
         seconds = time.monotonic() - self.started
@@ -120,7 +120,7 @@ class Report:
         self.seconds = time.monotonic() - self.started
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, for programs."""
+        """The whole report for programs."""
         with self.lock:
             return self._as_json()
 
@@ -146,7 +146,7 @@ class Report:
         }
 
     def _unprepared_lines(self) -> list[str]:
-        """Errors of jobs that no case asked for, if there are any."""
+        """Lines about errors of jobs that no case asked for."""
         if not self.unprepared:
             return []
         errors = [f"- {count} times {text}" for text, count in self.unprepared.most_common()]
@@ -158,7 +158,7 @@ class Report:
         ]
 
     def markdown(self) -> str:
-        """The same for people."""
+        """The whole report for people."""
         lines = [
             f"# Fuzzing against stock Spark: seed {self.seed}",
             "",

@@ -1,7 +1,7 @@
-"""Wrong answers that were mended, found again: `make fuzz-reverts`.
+"""Checks that the fuzzer finds wrong answers again that were fixed: `make fuzz-reverts`.
 
-Each patch of the folder `reverts` takes one mend out of the present code, and says above its first change what comes
-back, and with which CASE of the fuzzer. A fuzzer that does not find it is not worth its time.
+Each patch of the folder `reverts` takes one fix out of the present code. Above its first change it says which defect
+comes back, and which CASE of the fuzzer finds it. A fuzzer that does not find it is not worth its time.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from fuzz.summary import pieces_of
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = sorted((Path(__file__).parent / "reverts").glob("*.patch"))
 JARS = Path("airflow_provider/spark_joinery/jars")
-# What a difference says that is an error, and no wrong answer.
+# Text in a difference that is an error, not a wrong answer.
 ERROR = "error where stock has"
 
 
 @dataclass
 class Finding:
-    """What became of one patch and one CASE.
+    """The outcome of one patch and one CASE.
 
     Attributes:
-        revert: Name of the patch.
-        case: Of the fuzzer.
-        seconds: Until the difference was found; None if it was not.
-        text: The first line of the difference, or why there is none.
+        revert: The name of the patch.
+        case: The CASE of the fuzzer.
+        seconds: The time until the difference was found; None if it was not.
+        text: The first line of the difference, or the reason why there is none.
     """
 
     revert: str
@@ -50,7 +50,7 @@ class Finding:
 
 
 def main() -> None:
-    """Read the command line, try the patches, print a table, and fail where something was not found."""
+    """Read the command line, try the patches, print a table, and fail if a difference was not found."""
     arguments = parsed()
     seed = arguments.seed if arguments.seed is not None else random.randrange(2**32)
     print(f"fuzz.reverts: SEED={seed} SECONDS={arguments.seconds:g}", flush=True)
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def parsed() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.reverts", description="Find again what was mended.")
     parser.add_argument("numbers", nargs="*", metavar="NUMBER", help="patches that begin with it; all by default")
     parser.add_argument("--seconds", type=float, default=600, help="for how long to look for each")
@@ -84,19 +84,19 @@ def parsed() -> argparse.Namespace:
 
 
 def chosen(numbers: Sequence[str]) -> list[Path]:
-    """The patches whose name is, or begins with, one of these, in their order; all without any."""
+    """The patches with these numbers or names, in this order; all patches if there are none."""
     if not numbers:
         return PATCHES
     return [patch for number in numbers for patch in PATCHES if number in (patch.stem, patch.stem.partition("-")[0])]
 
 
 def cases_of(patch: Path) -> list[str]:
-    """What the fuzzer is to draw: each of them has to find the difference by itself."""
+    """The CASEs that the fuzzer draws. Each of them has to find the difference alone."""
     return re.findall(r"^CASE=(\w+)$", patch.read_text(), re.MULTILINE)
 
 
 def copied(folder: Path) -> Path:
-    """Copy the checkout as it is, with the jar that was built last, and without what git ignores."""
+    """Copy the checkout as it is, with the jar that was built last, and without files that git ignores."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -106,17 +106,17 @@ def copied(folder: Path) -> Path:
     )
     for name in filter(None, listed.stdout.split("\0")):
         source, target = ROOT / name, folder / name
-        if source.is_file():  # neither deleted, nor a link to a folder
+        if source.is_file():  # not deleted, and no link to a folder
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)
     shutil.copytree(ROOT / JARS, folder / JARS, dirs_exist_ok=True)
-    (folder / ".venv").symlink_to((ROOT / ".venv").resolve())  # its pyspark is what the jar is compiled against
+    (folder / ".venv").symlink_to((ROOT / ".venv").resolve())  # the jar is compiled against its pyspark
     return folder
 
 
 @contextmanager
 def reverted(copy: Path, patch: Path) -> Iterator[None]:
-    """Take a mend out of the copy for a while, and build the jar without it where that makes a difference."""
+    """Take a fix out of the copy within a block, and build the jar without it if the patch changes the jar."""
     apply(patch, copy)
     before = {jar: jar.read_bytes() for jar in (copy / JARS).glob("*.jar")}
     try:
@@ -130,8 +130,8 @@ def reverted(copy: Path, patch: Path) -> Iterator[None]:
 
 
 def apply(patch: Path, folder: Path, *options: str) -> None:
-    """Apply a patch to a folder, which lies in no repository."""
-    # git passes over changes below a repository that it finds further up
+    """Apply a patch to a folder outside any repository."""
+    # git would skip the changes if it found a repository further up
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     subprocess.run(["git", "apply", *options, str(patch)], cwd=folder, env=environment, check=True)
 
@@ -156,12 +156,12 @@ def find(patch: Path, case: str, copy: Path, seed: int, arguments: argparse.Name
             *[sys.executable, "-m", "fuzz", "--stop", "--case", case, "--seed", str(seed)],
             *["--seconds", str(arguments.seconds), "--jobs", str(arguments.jobs)],
             *["--reduce", str(arguments.reduce), "--report", str(report)],
-            # a machine that is busy may be too slow, and only wrong answers count
+            # a busy machine may be too slow, and only wrong answers count
             *["--ignore", ERROR],
         ],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{copy / 'airflow_provider'}"},
-        check=False,  # it fails when it finds something
+        check=False,  # the fuzzer fails if it finds a difference
     )
     found = pieces_of(report)[-1]["differences"]
     if not found:
@@ -178,7 +178,7 @@ def find(patch: Path, case: str, copy: Path, seed: int, arguments: argparse.Name
 
 
 def is_mended(difference: dict[str, Any]) -> bool:
-    """Whether a difference is the patch's: this checkout, which has the mend, does not answer the same case wrongly."""
+    """Whether the patch causes a difference: this checkout, with the fix, gives no wrong answer for the same case."""
     if difference["case"] is None:
         return False
     verdicts = replay([difference["case"]], difference["static"])

@@ -1,8 +1,8 @@
-"""Rounds: each is an application with settings of its own, which draws cases and compares until its time is over.
+"""Runs rounds. A round is an application with its own settings, which draws and compares cases until time is over.
 
-The process reads one order a line from standard input, and runs them one after the other in the same JVM: most of what
-a new JVM does is to become fast. It writes one JSON object a line to standard output, up to "ended" for each order;
-what Spark says goes to standard error.
+The process reads one order per line from standard input. It runs all orders in the same JVM, because a new JVM takes
+long to become fast. It writes one JSON object per line to standard output, up to "ended" for each order. Spark's output
+goes to standard error.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from fuzz.settings import draw_meaning
 
 
 class Round:
-    """Draws and compares in one application.
+    """Draws and compares cases in one application.
 
     Args:
-        order: What the parent process wants: "static" settings, "seed", "seconds", "cases", "replay": cases to look at
-            again, "stock": whether those run by stock Spark alone, "reduce": the seconds for reducing a case, "ignore":
-            texts of differences that are known, "most": the differences that end the round.
+        order: The order of the parent process. It has "static" settings, "seed", "seconds" and "cases". The entry
+            "replay" has cases to run again, and "stock" says whether stock Spark alone runs them. The entry "reduce"
+            is the time for reducing a case, and "ignore" has texts of known differences. The entry "most" is the
+            number of differences that end the round.
     """
 
     def __init__(self, order: dict[str, Any], spark: SparkSession, folder: Path) -> None:
@@ -63,7 +64,7 @@ class Round:
                 self.query(capability, tables)
 
     def query(self, capability: Capability, tables: dict[str, Any]) -> None:
-        """One right answer, and several runs against it."""
+        """Draw a query, get its right answer, and compare several runs with it."""
         case: Case = {
             "capability": capability.name,
             "tables": tables,
@@ -104,14 +105,14 @@ class Round:
                 self.difference(capability, case, verdict)
 
     def is_prepared(self, capability: Capability, case: Case) -> bool:
-        """Make the tables of a case. An error that the case does not ask for is told apart: it may be of a job.
+        """Create the tables of a case. Errors that the case does not ask for are reported, as they may come from a job.
 
         Raises:
-            ApplicationDied: It took the application with it, and nothing more can be drawn.
+            ApplicationDied: If the application died, so that nothing more can be drawn.
         """
         try:
             capability.prepare(self.spark, self.folder, case)
-        except Exception as error:  # of the jobs, of Spark and of py4j, whatever it is
+        except Exception as error:  # any error of the jobs, of Spark and of py4j
             text = f"{type(error).__name__}: {error}"[:600]
             if not is_alive(self.spark):
                 emit("unprepared", capability=capability.name, error=f"the application died: {text}")
@@ -143,22 +144,22 @@ class Round:
             )  # the next runs are compared with the whole tables' answer
 
     def fails(self, capability: Capability, case: Case, signature: str) -> bool:
-        """Whether a smaller case fails as the larger one did, rows in whatever operator."""
+        """Whether a smaller case fails like the larger one. Wrong rows are the same failure in any operator."""
         try:
             verdict = self.verdict(capability, case)
-        except Exception:  # a case from which too much has been taken may be none any more
+        except Exception:  # a case that lost too many parts may be invalid
             return False
         return verdict.difference is not None and verdict.signature.split()[0] == signature.split()[0]
 
     def verdict(self, capability: Capability, case: Case) -> Verdict:
-        """Look at a case once more."""
+        """Run a case once more."""
         capability.prepare(self.spark, self.folder, case)
         return check(self.spark, capability, case, right_answer(self.spark, capability, case))
 
     def by_stock(self, capability: Capability, case: Case) -> Verdict:
-        """Run a case by stock Spark alone, to see whether the application outlives that.
+        """Run a case with stock Spark alone, to see whether the application survives it.
 
-        A case without a variant was to be run by stock, in the plainest way, for the right answer.
+        A case without a variant was running in stock Spark for the right answer, so it runs again in that plainest way.
         """
         capability.prepare(self.spark, self.folder, case)
         emit("prepared")
@@ -167,7 +168,7 @@ class Round:
 
 
 def is_alive(spark: SparkSession) -> bool:
-    """Whether the application can run anything more."""
+    """Whether the application can still run queries."""
     try:
         return not spark.sparkContext._jsc.sc().isStopped()
     except Exception:  # there is no context, or no JVM
@@ -175,12 +176,12 @@ def is_alive(spark: SparkSession) -> bool:
 
 
 def emit(event: str, **fields: Any) -> None:
-    """Tell the parent process."""
+    """Send an event to the parent process."""
     print(json.dumps({"event": event, **fields}), flush=True)
 
 
 def run_order(order: dict[str, Any]) -> None:
-    """Start an application, and do what the order says."""
+    """Start an application, and carry out an order."""
     with tempfile.TemporaryDirectory(prefix="joinery-fuzz-") as folder, application(order, folder) as spark:
         emit("started")
         this = Round(order, spark, Path(folder))
@@ -193,8 +194,8 @@ def run_order(order: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Run one order after the other. How a JVM ended is told last: only the end of a log is kept."""
-    logging.disable()  # pyspark logs each error of a query, with all that led to it
+    """Run one order after the other. The JVM's exit status comes last, because only the end of a log is kept."""
+    logging.disable()  # pyspark logs each error of a query, with all its causes
     try:
         for line in sys.stdin:
             run_order(json.loads(line))
@@ -204,7 +205,7 @@ def main() -> None:
 
 
 def jvm_status() -> int | None:
-    """How the JVM ended, a signal as a negative number; None if it runs. Spark's own 52 is for a lack of memory."""
+    """The JVM's exit status, negative for a signal; None if it still runs. Spark exits with 52 if it lacks memory."""
     gateway = SparkContext._gateway
     if gateway is None:
         return None

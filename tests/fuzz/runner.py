@@ -1,4 +1,4 @@
-"""Rounds, one after the other, several in each process: what `make fuzz` starts."""
+"""Runs rounds one after the other, several in each process. `make fuzz` starts it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HANGS_AFTER = 240.0  # seconds without any event
 
 
 def main() -> None:
-    """Read the command line, run, print, and fail where something differs."""
+    """Read the command line, run rounds, print the report, and fail if an answer differs."""
     arguments = parsed()
     seed = arguments.seed if arguments.seed is not None else random.randrange(2**32)
     if arguments.report and any(piece["seed"] == seed for piece in summary.pieces_of(arguments.report)):
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def parsed() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description="Joinery against stock Spark, at random.")
     parser.add_argument("--seconds", type=float, default=600, help="for how long to draw")
     parser.add_argument("--seed", type=int, help="the same seed draws the same cases, as far as time allows")
@@ -102,7 +102,7 @@ def run_rounds(arguments: argparse.Namespace, rng: random.Random, report: Report
                     run_round(order, report, arguments.log, application.events)
                     report.end_round()
                     if arguments.report:
-                        with drawing:  # or one would miss what the other writes
+                        with drawing:  # or one would lose the other's writes
                             summary.put(arguments.report, report.as_json())  # a run may end before its time
 
     workers = [threading.Thread(target=work) for _ in range(arguments.jobs)]
@@ -113,8 +113,8 @@ def run_rounds(arguments: argparse.Namespace, rng: random.Random, report: Report
 
 
 def draw_order(arguments: argparse.Namespace, rng: random.Random, end: float, jvm: Settings) -> dict[str, Any]:
-    """What the next round is to do."""
-    # one case leads, so that each has its share of the rounds; the others that suit it come along
+    """Draw the order for the next round."""
+    # one case decides about memory, so that each has its share of rounds; others that suit it take part, too
     scarce = CAPABILITIES[rng.choice(arguments.cases)].scarce
     return {
         "static": {**jvm, **draw_static(rng, scarce, arguments.cluster), **dict(arguments.static)},
@@ -129,7 +129,7 @@ def draw_order(arguments: argparse.Namespace, rng: random.Random, end: float, jv
 
 
 def run_round(order: dict[str, Any], report: Report, log: str | None, events: Events) -> None:
-    """Run one round, and note what it tells. What it was doing when it ended in silence counts as a difference."""
+    """Run one round, and record its events. If it dies, the case that it was running counts as a difference."""
     last: dict[str, Any] = {}
     for event in events(order):
         if event["event"] in ("start", "query"):
@@ -147,10 +147,10 @@ def run_round(order: dict[str, Any], report: Report, log: str | None, events: Ev
 
 
 class Application:
-    """A process, and the JVM in it, which runs one round after the other.
+    """A process with a JVM, which runs one round after the other.
 
     Attributes:
-        has_ended: Whether it has, by itself or because nothing was heard of it.
+        has_ended: Whether the process has ended by itself, or was silent for too long.
     """
 
     def __init__(self) -> None:
@@ -184,7 +184,7 @@ class Application:
         self.log.close()
 
     def events(self, order: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Give an order, and yield what the process says; "died" at the end unless it says that it ended."""
+        """Send an order, and yield the process's events, with "died" at the end unless the process says "ended"."""
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(order) + "\n")
@@ -216,40 +216,40 @@ class Application:
 
 
 def events_alone(order: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What a new process says to one order."""
+    """The events of a new process for one order."""
     with Application() as application:
         yield from application.events(order)
 
 
 def environment() -> dict[str, str]:
-    """The environment of a round: like ours, strict about local addresses."""
+    """The environment of a round: this process's, with the path of the tests and a local address."""
     path = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
 
 
 def stock_dies(case: dict[str, Any], static: dict[str, str]) -> bool:
-    """Whether an application dies of a case, once its tables are made, if stock Spark alone runs it."""
+    """Whether an application with prepared tables also dies if stock Spark alone runs a case."""
     order = {**replay_order([case], static), "stock": True}
     seen = {event["event"] for event in events_alone(order)}
     return "prepared" in seen and "verdict" not in seen
 
 
 def replay_order(cases: list[dict[str, Any]], static: dict[str, str]) -> dict[str, Any]:
-    """What a round is told that only looks at cases again."""
+    """The order for a round that only runs cases again."""
     order = {"static": static, "replay": cases, "cases": [], "seed": 0, "seconds": 0, "reduce": 0, "ignore": []}
     return {**order, "most": 1, "stock": False}
 
 
 def replay(cases: list[dict[str, Any]], static: dict[str, str], jar: str | None = None) -> list[dict[str, Any]]:
-    """Look at cases again, in one application.
+    """Run cases again, in one application.
 
     Args:
-        cases: As they were reported.
+        cases: The cases, as reported.
         static: Settings of the application.
         jar: Another jar than the one just built.
 
     Returns:
-        For each case, "difference" or None, "compared" and "forms"; fewer where the application died.
+        "difference", "compared" and "forms" for each case. There are fewer if the application died.
     """
     order = {**replay_order(cases, static), "jar": jar}
     return [event for event in events_alone(order) if event["event"] == "verdict"]

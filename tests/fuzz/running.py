@@ -1,4 +1,4 @@
-"""Run a statement under settings: its rows or its error, how long it took, and which operators took part."""
+"""Runs a statement under settings; returns its rows or its error, its time, and the operators that took part."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyspark.sql.classic.dataframe import DataFrame
 from fuzz.forms import forms_of
 from fuzz.settings import NOT_SET
 
-# Errors that say what is wrong with the data. Joinery raises none where stock has rows.
+# Errors about the data. Joinery must not raise them if stock Spark returns rows.
 ABOUT_DATA = (
     "ARITHMETIC_OVERFLOW",
     "OVERFLOW",
@@ -31,26 +31,26 @@ ABOUT_DATA = (
     "long overflow",
     "integer overflow",
 )
-# Tasks of a query that has ended, because it was cancelled or had rows enough, may take so many seconds to end.
+# Seconds that tasks may take to end after their query has ended, because it was cancelled or had enough rows.
 ENDS_WITHIN = 5.0
 MEMORY = ("OutOfMemory", "UNABLE_TO_ACQUIRE_MEMORY", "Unable to acquire", "not enough memory", "Can't acquire")
 
 
 class ApplicationDied(Exception):
-    """The JVM ended, by an error that no query survives."""
+    """The JVM ended with an error that no query survives."""
 
 
 @dataclass
 class Answer:
-    """What became of a statement.
+    """The outcome of a statement.
 
     Attributes:
-        rows: Its rows by column; None if it failed.
-        error: The text of its error.
-        seconds: How long it took.
-        forms: Operators of Joinery that took part, and how.
+        rows: The rows by column; None if it failed.
+        error: The text of the error.
+        seconds: The time that it took.
+        forms: The operators of Joinery that took part, and their forms.
         plan: The final physical plan.
-        held: Bytes of memory that tasks hold when it has ended, which is for none to hold.
+        held: Bytes of memory that tasks still hold after the statement has ended.
     """
 
     rows: pa.Table | None = None
@@ -74,7 +74,7 @@ class Answer:
 
 @contextlib.contextmanager
 def settings(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
-    """Set confs of a session for a while. `NOT_SET` leaves one to Spark's default."""
+    """Set confs of a session within a block. `NOT_SET` leaves one to Spark's default."""
     before = {key: spark.conf.get(key, None) for key in confs}
     try:
         for key, value in confs.items():
@@ -103,12 +103,12 @@ def run(
     Args:
         spark: A classic session.
         sql: One statement.
-        confs: Settings for it.
-        limit: After so many seconds it is cancelled.
-        later: Settings from then on when it has been analyzed, as of a data frame that is made under other ones.
+        confs: Settings for the statement.
+        limit: Seconds after which it is cancelled.
+        later: Settings after it is analyzed, as for a DataFrame that was made under other settings.
 
     Raises:
-        ApplicationDied: It took the application with it.
+        ApplicationDied: If the application died.
     """
     answer = Answer()
     context = spark.sparkContext
@@ -119,15 +119,13 @@ def run(
     started = time.monotonic()
     with settings(spark, confs):
         try:
-            frame = DataFrame(
-                spark._jsparkSession.sql(sql), spark
-            )  # what spark.sql does for its arguments takes longer
+            frame = DataFrame(spark._jsparkSession.sql(sql), spark)  # spark.sql takes longer, as it handles arguments
             with settings(spark, later or {}):
                 answer.rows = frame.toArrow()
                 answer.forms, answer.plan = forms_of(frame)
         except PySparkException as error:
             answer.error = str(error)
-        except Exception as error:  # py4j raises what the JVM does, whatever it is
+        except Exception as error:  # py4j passes on any error of the JVM
             answer.error = f"{type(error).__name__}: {error}"
         finally:
             timer.cancel()
@@ -139,7 +137,7 @@ def run(
 
 
 def held_memory(spark: SparkSession) -> int:
-    """Bytes of execution memory that somebody holds although no query runs; of this JVM, not of executors elsewhere."""
+    """Bytes of execution memory that are held although no query runs. Executors outside this JVM are not counted."""
     manager = memory_manager(spark)
     deadline = time.monotonic() + ENDS_WITHIN
     while (held := int(manager.executionMemoryUsed())) and time.monotonic() < deadline:
@@ -148,7 +146,7 @@ def held_memory(spark: SparkSession) -> int:
 
 
 def memory_state(spark: SparkSession) -> str:
-    """Who has the memory that tasks of this JVM may be given."""
+    """Text that says how much memory execution and storage use in this JVM."""
     manager = memory_manager(spark)
     pools = (manager.onHeapExecutionMemoryPool(), manager.onHeapStorageMemoryPool())
     execution, storage = (f"{pool.memoryUsed()} of {pool.poolSize()} bytes" for pool in pools)
@@ -156,10 +154,10 @@ def memory_state(spark: SparkSession) -> str:
 
 
 def memory_manager(spark: SparkSession) -> Any:
-    """What gives memory to tasks.
+    """The manager that gives memory to tasks.
 
-    It is read from fields, because py4j looks at all methods of the class of what it calls, and `SparkEnv` has one that
-    names a class outside of pyspark's jars.
+    It is read from fields, because py4j looks at all methods of a class that it calls, and a method of `SparkEnv` names
+    a class outside of pyspark's jars.
     """
     context = spark.sparkContext._jsc.sc()
     return private_field("org.apache.spark.SparkEnv", "_memoryManager").get(
@@ -168,7 +166,7 @@ def memory_manager(spark: SparkSession) -> Any:
 
 
 def private_field(of: str, name: str) -> Any:
-    """A field of a class of Spark's, as Java's reflection has it."""
+    """A private field of a Spark class, by Java's reflection."""
     jvm: Any = SparkContext._jvm
     found = jvm.java.lang.Class.forName(of).getDeclaredField(name)
     found.setAccessible(True)
@@ -182,12 +180,12 @@ def row_texts(rows: pa.Table) -> list[tuple[str, ...]]:
 
 
 def plain(values: pa.ChunkedArray) -> list[Any]:
-    """Values in Python, those of dates and times as numbers: Python has no year beyond 9999."""
+    """Values in Python. Dates and times are numbers, because Python has no year beyond 9999."""
     return values.cast(without_times(values.type)).to_pylist()
 
 
 def without_times(kind: pa.DataType) -> pa.DataType:
-    """A type with numbers in place of dates and times, in lists and structures, too."""
+    """A type with numbers in place of dates and times, also in lists and structures."""
     if pa.types.is_date32(kind):
         return pa.int32()
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
@@ -200,7 +198,7 @@ def without_times(kind: pa.DataType) -> pa.DataType:
 
 
 def other_rows(right: Answer, found: Answer) -> str | None:
-    """How the rows of two answers differ, in whatever order they come; None if they do not."""
+    """How the rows of two answers differ, without regard to their order; None if they do not."""
     assert right.rows is not None
     assert found.rows is not None
     wanted, got = Counter(row_texts(right.rows)), Counter(row_texts(found.rows))

@@ -28,10 +28,10 @@ SETTINGS: Settings = {
     "spark.sql.join.asofJoin.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.ui.explainMode": "simple",  # of each plan, for pages that nobody looks at
+    "spark.sql.ui.explainMode": "simple",  # for each plan's text on UI pages, which is not used
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.unsafe.sorter.spill.read.ahead.enabled": "false",  # or a sort that spilled often takes all memory to be read
+    "spark.unsafe.sorter.spill.read.ahead.enabled": "false",  # or reading many spills takes all memory
 }
 
 
@@ -40,22 +40,22 @@ def application(order: Mapping[str, Any], folder: str) -> Iterator[SparkSession]
     """An application with the jar.
 
     Args:
-        order: "static": settings that hold as long as it runs, "jar": another jar than the one just built.
-        folder: For whatever it writes.
+        order: "static" has settings of the application, "jar" names another jar than the one just built.
+        folder: The folder for all files of the application.
     """
     spark = start(order["static"], order.get("jar"), folder)
     try:
         yield spark
     finally:
         spark.stop()
-        # settings by which a JVM was started are properties of it, and would be settings of the next application, too
+        # the JVM has these settings as system properties, and the next application would take them over
         properties = SparkContext._jvm.java.lang.System
         for key in order["static"]:
             properties.clearProperty(key)
 
 
 def start(static: Settings, jar: str | None, folder: str) -> SparkSession:
-    """Start an application, in the JVM of the one before if there was any."""
+    """Start an application, in the JVM of the previous one if there was any."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     confs = {
         **SETTINGS,

@@ -1,4 +1,4 @@
-"""Settings, drawn: of an application, those of a session that mean something, and those that only change the way."""
+"""Draws settings of an application, of a session if they change answers, and of the way to an answer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ZONES = [
     "GMT-03:30",
 ]
 
-# Of the application: each round draws one, most of them plain, as every other one is slower. What memory a JVM has is
-# told, and not what it was started with, as rounds of other memory run in the same one.
+# Masters of the application. Each round draws one, mostly the plain one, because the others are slower. MEMORY sets the
+# memory that Spark counts with, not the JVM's, because rounds with other memory run in the same JVM.
 MASTERS = ["local[2]"] * 7 + ["local[1]", "local[2,4]", "local[2,4]"]
 CLUSTER = "local-cluster[2,1,1024]"
 SCARCE = {"spark.testing.memory": str(640 << 20), "spark.memory.fraction": "0.02"}
 MEMORY: dict[str, Settings] = {
     "scarce": {**SCARCE, "spark.buffer.pageSize": "65536"},
-    # of a megabyte: two tasks that join sorted rows and aggregate them need four, beside the half for what is stored
+    # pages have a megabyte: two tasks that join and aggregate sorted rows need four, next to the half for storage
     "scarce, large pages": {**SCARCE, "spark.testing.memory": str(840 << 20)},
     "tiny": {
         "spark.testing.reservedMemory": "1",
@@ -46,12 +46,12 @@ SPARSE_STATIC: list[tuple[float, Settings]] = [
     (0.2, {"spark.serializer": KRYO}),
     (0.04, {"spark.serializer": KRYO, "spark.kryo.registrationRequired": "true"}),
     (0.2, {"spark.shuffle.sort.bypassMergeThreshold": "1"}),
-    (0.2, {"spark.shuffle.spill.numElementsForceSpillThreshold": "500"}),  # each file takes a megabyte to be read
+    (0.2, {"spark.shuffle.spill.numElementsForceSpillThreshold": "500"}),  # reading each file takes a megabyte
     (0.2, {"spark.default.parallelism": "7"}),
 ]
 
 SPLIT_LAST_JOINS = {
-    "spark.sql.adaptive.enabled": "true",  # what cuts is adaptive execution
+    "spark.sql.adaptive.enabled": "true",  # adaptive execution makes the cuts
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "0.1",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "64",
@@ -59,11 +59,11 @@ SPLIT_LAST_JOINS = {
     "spark.joinery.skewSplit.minPartition": "1b",
 }
 SPLIT_WINDOWS = {
-    "spark.sql.adaptive.enabled": "true",  # without it no window is cut
+    "spark.sql.adaptive.enabled": "true",  # otherwise no window is cut
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
     "spark.joinery.skewSplit.minPartition": "1b",
 }
-# What changes only the way to an answer: each with the share of the runs that have it.
+# Settings that only change the way to an answer, each with the share of the runs that have it.
 PHYSICAL: list[tuple[float, Settings]] = [
     (0.25, {"spark.sql.adaptive.enabled": "false"}),
     (0.5, {"spark.sql.codegen.wholeStage": "false"}),
@@ -89,13 +89,13 @@ PHYSICAL: list[tuple[float, Settings]] = [
 
 NOT_SET = ""  # the value of a setting that has Spark's default
 
-# 200 partitions make as many tasks: they are as rare as can be while thousands of queries are drawn with them. Joinery
-# chooses the number if it is not set.
+# 200 partitions make as many tasks, so they are rare, but thousands of queries still draw them. Joinery chooses the
+# number if it is not set.
 PARTITIONS = ["1", "1", "2", "3", "5", "8"] * 40 + ["200"] + [NOT_SET] * 24
 
 
-# Queries are new all the time: for hundreds of them, the other compiler costs more than it saves. There is more code,
-# and there are more classes, than in a JVM that runs the same queries again and again.
+# Each query is new, so the second compiler costs more than it saves in hundreds of queries. There is more code, and
+# there are more classes, than in a JVM that runs the same queries again and again.
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=512m -XX:+UseSerialGC"
 
 
@@ -112,8 +112,8 @@ def draw_static(rng: random.Random, scarce: bool, cluster_share: float = 0.02) -
 
     Args:
         rng: The generator.
-        scarce: Whether memory is to be so small that operators spill or are refused it.
-        cluster_share: How many rounds run on executors of their own, which take long to start.
+        scarce: Whether memory is so small that operators spill, or get none.
+        cluster_share: The share of rounds that run on separate executors, which take long to start.
     """
     drawn = {"spark.master": CLUSTER if rng.random() < cluster_share and not scarce else rng.choice(MASTERS)}
     if scarce:
@@ -125,7 +125,7 @@ def draw_static(rng: random.Random, scarce: bool, cluster_share: float = 0.02) -
 
 
 def draw_meaning(rng: random.Random) -> Settings:
-    """Settings that change what a query means: the oracle has them, too."""
+    """Settings that change the meaning of a query. The oracle has them, too."""
     return {
         "spark.sql.ansi.enabled": rng.choice(["true", "false"]),
         "spark.sql.session.timeZone": rng.choice(["UTC", *ZONES]),
@@ -137,7 +137,7 @@ def draw_physical(rng: random.Random, forced: Mapping[str, str] | None = None) -
 
     Args:
         rng: The generator.
-        forced: Further ones of the capability.
+        forced: Further settings of the capability.
     """
     drawn = {"spark.sql.shuffle.partitions": rng.choice(PARTITIONS)}
     for share, settings in PHYSICAL:

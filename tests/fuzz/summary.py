@@ -1,4 +1,4 @@
-"""The summary of runs on different days: their pieces, and what they add up to."""
+"""The summary of runs on different days, with a piece for each run, and their totals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from fuzz.forms import FORMS
 
-# What one run says, see `Report.as_json`. Whoever mends a difference that it found adds to it, under "mended", how
-# and the test that failed before.
+# The report of one run, see `Report.as_json`. The author of a fix adds the key `mended` to a difference, with a text
+# about the fix and the test that failed before.
 Piece = dict[str, Any]
 
-# What all pieces together are to reach, without a difference.
+# Goals for all pieces together, without a difference.
 QUERIES = 100_000
 HOURS = 6
 EACH = 1_000
@@ -24,7 +24,7 @@ def pieces_of(path: Path) -> list[Piece]:
     """The pieces that a summary has so far.
 
     Args:
-        path: Of the summary, without suffix.
+        path: The path of the summary, without suffix.
     """
     file = path.with_suffix(".json")
     pieces: list[Piece] = json.loads(file.read_text())["pieces"] if file.exists() else []
@@ -32,10 +32,10 @@ def pieces_of(path: Path) -> list[Piece]:
 
 
 def put(path: Path, piece: Piece) -> None:
-    """Add a piece to a summary, or write it anew: the one of its seed.
+    """Add a piece to a summary, or replace the piece of the same seed.
 
     Args:
-        path: Of the summary, without suffix: `.json` has the pieces, `.md` what they add up to.
+        path: The path of the summary, without suffix. `.json` has the pieces, `.md` their totals.
         piece: A run, which may still go on.
     """
     pieces = [other for other in pieces_of(path) if other["seed"] != piece["seed"]] + [piece]
@@ -45,7 +45,7 @@ def put(path: Path, piece: Piece) -> None:
 
 
 def markdown(pieces: list[Piece]) -> str:
-    """What pieces add up to, as a page."""
+    """A page with the totals of pieces."""
     queries, forms = total(pieces, "queries"), by_form(pieces)
     hours = sum(piece["seconds"] for piece in pieces) / 3600
     differences = [(piece, difference) for piece in pieces for difference in piece["differences"]]
@@ -84,7 +84,7 @@ def markdown(pieces: list[Piece]) -> str:
 
 
 def by_form(pieces: list[Piece]) -> dict[str, Counter[str]]:
-    """For each operator and form, in how many queries of each case it took part."""
+    """For each operator and form, the number of queries of each case in which it took part."""
     found: dict[str, Counter[str]] = {form: Counter() for form in FORMS}
     for name, count in total(pieces, "forms").items():
         case, _, form = name.partition(": ")
@@ -108,7 +108,7 @@ def piece_row(piece: Piece) -> list[str]:
 
 
 def total(pieces: list[Piece], key: str) -> Counter[str]:
-    """The sum of what pieces count by name."""
+    """The sums of the pieces' counts by name."""
     added: Counter[str] = Counter()
     for piece in pieces:
         added.update(piece[key])
@@ -121,5 +121,5 @@ def summed(pieces: list[Piece], key: str) -> int:
 
 
 def table(columns: list[str], rows: Iterator[list[str]]) -> list[str]:
-    """Lines of a table, and an empty one."""
+    """Lines of a Markdown table, and an empty line."""
     return ["| " + " | ".join(cells) + " |" for cells in [columns, ["---"] * len(columns), *rows]] + [""]

@@ -1,4 +1,4 @@
-"""Where one of the two fails and the other does not, stock Spark is asked again: what it can end with is right."""
+"""If only one of Joinery and stock Spark fails, stock Spark is asked again, and each of its outcomes is right."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fuzz.running import Answer, memory_manager, plain
 ANSI = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
 OVERFLOW = "SELECT CAST(2147483647 AS INT) + CAST(id AS INT) AS x FROM range(2)"
 NO_OVERFLOW = "SELECT CAST(2147483647 + id AS INT) AS x FROM range(1)"
-# They fail in their second and third partition. Stock is asked first with two partitions.
+# These queries fail in their second and third partition. Stock is asked first with two partitions.
 FAILS_IN_SECOND = (
     "SELECT id DIV (1 - spark_partition_id()) AS x FROM (SELECT /*+ REPARTITION(id) */ id FROM range(100))"
 )
@@ -26,7 +26,7 @@ FAILS_IN_THIRD = FAILS_IN_SECOND.replace("1 -", "2 -")
 
 
 class Told(BuiltFilters):
-    """What stock runs, and Joinery, and what stock runs with hints."""
+    """A capability with given queries for stock Spark, for Joinery, and for stock Spark with hints."""
 
     def __init__(self, stock: str, joinery: str, hinted: str | None = None) -> None:
         self.stock, self.joinery, self.hinted = stock, joinery, hinted
@@ -107,8 +107,8 @@ def test_where_stock_raises_only_sometimes_rows_are_compared(spark: SparkSession
 
 
 def test_a_semi_join_by_a_hint_looks_at_rows_behind_its_match(spark: SparkSession) -> None:
-    # The first row of r matches; the second, for which a condition fails, is looked at only where l is broadcast. Both
-    # run in Spark's nested loop, as the condition is no range: Joinery's range join would not count that error.
+    # The first row of r matches. The second, for which a condition fails, is only looked at if l is broadcast. Both
+    # run in Spark's nested loop, as the condition is no range. Joinery's range join would not count that error.
     semi = (
         "SELECT {}l.id FROM VALUES (1, 65, 2) l(id, s, e) LEFT SEMI JOIN "
         "VALUES (0, 72), (int(-2147483648), 99) r(s, e) ON l.s <> r.e AND l.e <> -r.s"

@@ -1,4 +1,4 @@
-"""What is drawn can be drawn again, written down and read back."""
+"""Drawn cases can be drawn again, written down and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators are found in what ran, behind subqueries as well."""
+"""Operators are found in the plan that ran, also after subqueries."""
 
 from __future__ import annotations
 

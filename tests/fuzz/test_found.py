@@ -1,4 +1,4 @@
-"""What the fuzzer found once, it does not find again: each file of `found/` is a case as its report printed it."""
+"""The fuzzer does not find old differences again. Each file of `found/` is a case as its report printed it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors before a query, while its tables and artifacts are made: none of a job goes unnoticed."""
+"""Errors before a query, while its tables and artifacts are made. An error of a job never goes unnoticed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDER = {"seed": 1, "seconds": 60, "static": {}, "most": 1, "cases": ["window"]}
 
 
 class Unprepared(SlidingWindow):
-    """What cannot be prepared."""
+    """A capability whose cases cannot be prepared."""
 
     def __init__(self, expected: bool) -> None:
         self.expected = expected

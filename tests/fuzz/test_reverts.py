@@ -1,4 +1,4 @@
-"""Patches that take a mend out again do not rot unnoticed; `make fuzz-reverts` says whether the fuzzer finds them."""
+"""Patches that take a fix out still apply; `make fuzz-reverts` says whether the fuzzer finds the wrong answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fuzzer makes of an application that dies."""
+"""The fuzzer counts an application that dies as a difference, unless stock Spark dies, too."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def report(seed: int, *events: dict[str, object]) -> Report:
 
 
 def whole(seed: int) -> summary.Piece:
-    """A piece that is all that is asked for."""
+    """A piece that reaches all goals alone."""
     forms = {f"window: {form}": summary.EACH for form in FORMS}
     made = {**report(seed).as_json(), "queries": {"window": summary.QUERIES}, "forms": forms}
     return {**made, "seconds": summary.HOURS * 3600}

@@ -1,4 +1,4 @@
-"""The jars of other extensions of Spark."""
+"""The jars of other extensions of Spark, and sessions with them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHER_ARTIFACTS = (
 
 
 def fetched(artifacts: tuple[str, ...]) -> list[Path]:
-    """Jars of Maven Central, which are kept in `target`."""
+    """Fetch jars from Maven Central, once: they are kept in `target`."""
     folder = ROOT / "target/lakehouse"
     folder.mkdir(parents=True, exist_ok=True)
     jars = []
@@ -58,7 +58,7 @@ def other_jars() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def lake_settings(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[], dict[str, str]]:
-    """Makes settings of a session with a Delta catalog, `spark_catalog`, and an Iceberg catalog, `ice`, both empty."""
+    """A function that makes settings with an empty Delta catalog `spark_catalog` and an empty Iceberg catalog `ice`."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
 
     def settings() -> dict[str, str]:
@@ -73,7 +73,7 @@ def lake_settings(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactor
             "spark.driver.memory": "1g",
             "spark.driver.host": "127.0.0.1",
             "spark.sql.shuffle.partitions": "2",
-            "spark.databricks.delta.snapshotPartitions": "2",  # of a table's log, read for each version; 50 by default
+            "spark.databricks.delta.snapshotPartitions": "2",  # partitions of a table's log; 50 by default
             "spark.log.level": "ERROR",
             "spark.ui.enabled": "false",
         }
@@ -83,7 +83,7 @@ def lake_settings(lake_jars: list[Path], tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session")
 def lake(lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
-    """A session beside Delta Lake and Iceberg, in which nothing is broadcast and no side is too small for a filter."""
+    """A session with Delta Lake and Iceberg that broadcasts nothing, and where no side is too small for a filter."""
     assert SparkContext._active_spark_context is None, "another session runs: these tests need a process of their own"
     settings = {
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"

@@ -1,4 +1,4 @@
-"""LAST JOIN over Spark Connect: as SQL, and as last_join() on DataFrames, which sends no SQL text; range_join()."""
+"""LAST JOIN over Spark Connect as SQL and as last_join(), which sends no SQL text, and range_join()."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ pytestmark = pytest.mark.server
 
 @pytest.fixture(scope="module")
 def ui() -> str:
-    """Where the server shows what it runs."""
+    """The address of the server's UI."""
     return f"http://127.0.0.1:{free_port()}"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The server's folder, which has its log."""
+    """The server's folder, with its log."""
     return tmp_path_factory.mktemp("connect")
 
 
@@ -53,7 +53,7 @@ def connect(folder: Path, ui: str) -> Iterator[SparkSession]:
         "spark.ui.port": ui.rpartition(":")[2],
     }
     with server(folder, "org.apache.spark.sql.connect.service.SparkConnectServer", port, confs):
-        # Connect's own builder: the general one refuses where this process has a classic session
+        # Connect's own builder, because the general one refuses if this process has a classic session
         session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
         yield session
         session.stop()
@@ -145,7 +145,7 @@ def test_without_order_and_self_join(flights: DataFrame) -> None:
 
 
 def test_columns_of_an_outer_query(connect: SparkSession, flights: DataFrame, weather: DataFrame) -> None:
-    # only over Connect: a classic session resolves a join at once, and knows no outer query then
+    # works over Connect only: a classic session resolves a join at once, before it knows the outer query
     on = (F.col("f.origin") == F.col("w.origin")) & (
         F.col("w.observed") <= F.col("f.departs") - F.col("n.ahead").outer()
     )
@@ -238,7 +238,7 @@ def test_errors_are_spark_s_or_ours(flights: DataFrame, weather: DataFrame) -> N
 
 
 def test_the_artifact_store(connect: SparkSession, tmp_path: Path) -> None:
-    """The client lists and publishes by pyarrow what the server writes and reads."""
+    """The client lists and publishes with pyarrow the files that the server writes and reads."""
     artifact = ("distribution", "spark_catalog.raw.flights", "0123456789abcdef")
     store = open_store(connect, str(tmp_path / "a store"))
     pending = store.begin(*artifact)
@@ -279,7 +279,7 @@ for rows in (1000, 1010, 1010):
 
 @pytest.mark.timeout(300)
 def test_the_jobs(connect: SparkSession, tmp_path: Path) -> None:
-    """In a process that knows nothing but the server."""
+    """The jobs run in a process that only knows the server's address."""
     environment = {
         **os.environ,
         "SPARK_REMOTE": f"sc://{connect.client._builder.url.netloc}",
@@ -299,8 +299,8 @@ def test_the_jobs(connect: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.timeout(300)
 def test_the_query_of_a_batch_ends_with_its_folder(connect: SparkSession, ui: str, tmp_path: Path) -> None:
-    """The program cannot say then that it was cancelled, and the server would go on with the query for minutes."""
-    # in one partition: a task over range() goes on after its job has ended, and tests that follow need a core
+    """A program without its folder must end, or the server would go on with the query for minutes."""
+    # one partition, because a task over range() goes on after its job has ended, and later tests need a core
     connect.sql("CREATE VIEW endless AS SELECT id % 5 AS k, hash(id) AS ts FROM range(0, 1000000000000, 1, 1)")
     spec = DistributionSpec(partition_by=["k"], order_by="ts")
     requests = [ArtifactRequest.of_table("default.endless", spec)]
@@ -310,7 +310,7 @@ def test_the_query_of_a_batch_ends_with_its_folder(connect: SparkSession, ui: st
     with subprocess.Popen(command, env=environment) as program:
         try:
             running: list[int] = []
-            # the jobs before that of the endless query are short
+            # the jobs before the endless one are short
             while not running or running != running_jobs(ui):
                 assert program.poll() is None
                 running = running_jobs(ui)
@@ -326,7 +326,7 @@ def test_the_query_of_a_batch_ends_with_its_folder(connect: SparkSession, ui: st
 
 
 def running_jobs(ui: str) -> list[int]:
-    """The ids of the jobs that a server runs, as its UI tells them."""
+    """The ids of the jobs that a server runs, read from its UI."""
     with urllib.request.urlopen(f"{ui}/api/v1/applications") as answer:
         (application,) = json.load(answer)
     with urllib.request.urlopen(f"{ui}/api/v1/applications/{application['id']}/jobs?status=running") as answer:
@@ -367,7 +367,7 @@ def test_reading_settings_unknown_to_spark_log_no_error(connect: SparkSession, f
 
 
 def test_reading_settings_of_a_dropped_connection_raise(connect: SparkSession) -> None:
-    """A connection that is gone must not look like settings that are not set."""
+    """A dropped connection must not look like unset settings."""
     other = connect.newSession()
     other.stop()
     with pytest.raises(SparkConnectException):

@@ -1,4 +1,4 @@
-"""An executor that is lost while a filter is built: its tasks run again, the answer is the same, nothing is left."""
+"""If an executor is lost while a filter is built, its tasks run again, the answer is the same, and nothing is left."""
 
 from __future__ import annotations
 

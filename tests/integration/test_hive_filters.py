@@ -1,4 +1,4 @@
-"""Filters of the keys of Hive tables, which Spark reads as files or through Hive."""
+"""Runtime filters of the keys of Hive tables, which Spark reads as files or through Hive."""
 
 from __future__ import annotations
 

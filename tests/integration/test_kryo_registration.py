@@ -1,4 +1,4 @@
-"""An application in which Kryo has to know each class before it starts runs what it runs without Joinery."""
+"""An application that has to register each class with Kryo before it starts runs as it does without Joinery."""
 
 from __future__ import annotations
 

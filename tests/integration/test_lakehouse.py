@@ -1,4 +1,4 @@
-"""Joinery beside Delta Lake's and Iceberg's extensions, listed before ours and after.
+"""Joinery next to the extensions of Delta Lake and Iceberg, listed before ours and after.
 
 They publish no jar for Spark 4.3 yet, so this runs on 4.1, in a process of its own (the first session's jars stay):
 
@@ -82,7 +82,7 @@ def test_create_table_as_and_insert(lake: SparkSession, kind: str) -> None:
 
 
 def test_create_table_as_with_clustering_keys(lake: SparkSession) -> None:
-    """Delta's parser takes CLUSTER BY out of the statement and has the next parser read the rest."""
+    """Delta's parser takes CLUSTER BY out of the statement, and passes the rest to the next parser."""
     made = "spark_catalog.lake.clustered"
     lake.sql(f"CREATE TABLE {made} USING delta CLUSTER BY (id) AS {last_weather('spark_catalog.lake')}")
     assert sorted_rows(lake.table(made)) == EXPECTED

@@ -1,4 +1,4 @@
-"""Artifacts of Delta Lake and Iceberg tables: versions instead of files, and time travel.
+"""The validity of artifacts of Delta Lake and Iceberg tables goes by the table's version, also in time travel.
 
 Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own.
 """
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.lakehouse
 
 TABLES = {"delta": "spark_catalog.lake.keys", "iceberg": "ice.lake.keys"}
 FILTER = "joinery_might_contain"
-# Every kind asks the same of a table's versions: most tests have one of them, and all in `make soak`.
+# Every kind of artifact treats a table's versions alike, so most tests refresh one kind, and all in `make soak`.
 EVERY_KIND = os.environ.get("JOINERY_SOAK") == "true"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def facts(lake: SparkSession) -> Iterator[None]:
-    """What is joined with a table that has a filter in the store; the query builds none."""
+    """A view to join with a table that has a filter in the store. Queries build no filters themselves."""
     lake.range(400).selectExpr("id", "id AS k").createOrReplaceTempView("facts")
     lake.conf.set("spark.joinery.runtimeFilter.build.enabled", "false")
     yield
@@ -52,14 +52,14 @@ def run(lake: SparkSession, table: str, store: Path, every_kind: bool = EVERY_KI
 
 
 def outcome(results: list[RefreshResult]) -> tuple[str, str | None, int | None]:
-    """Return the result of all artifacts; fail if they differ."""
+    """Return the one result of all artifacts; fail if their results differ."""
     found = [(result.status, result.mode, result.rows) for result in results]
     assert found == found[:1] * len(results), results
     return found[0]
 
 
 def is_used(lake: SparkSession, store: Path, dimension: str) -> bool:
-    """Run a join with the store and without: the answers agree; was the filter used?"""
+    """Run a join with and without the store, compare the answers, and return whether the filter was used."""
     query = f"SELECT f.id, d.ts FROM facts f JOIN (SELECT * FROM {dimension}) d ON f.k = d.k"
     lake.conf.unset("spark.joinery.store")
     expected = answer(lake.sql(query))
@@ -90,7 +90,7 @@ def test_versions(lake: SparkSession, table: str, tmp_path: Path) -> None:
 
 
 def test_time_travel(lake: SparkSession, table: str, tmp_path: Path) -> None:
-    """A filter of the latest version says nothing about an earlier one that held more."""
+    """A filter of the latest version must not be used for an earlier one with more keys."""
     column, source = (
         ("snapshot_id", f"{table}.snapshots") if table.startswith("ice") else ("version", f"(DESCRIBE HISTORY {table})")
     )
@@ -129,7 +129,7 @@ def test_an_empty_table(lake: SparkSession, table: str, tmp_path: Path) -> None:
 
 
 def test_a_name_without_a_catalog_is_of_the_current_one(lake: SparkSession, tmp_path: Path) -> None:
-    """As dbt-spark names Iceberg's tables."""
+    """dbt-spark names Iceberg tables without a catalog."""
     lake.sql("CREATE TABLE ice.lake.named (k BIGINT, ts INT) USING iceberg")
     lake.sql("INSERT INTO ice.lake.named SELECT id * 3, id FROM range(40)")
     lake.catalog.setCurrentCatalog("ice")
@@ -157,7 +157,7 @@ def test_new_rows_of_a_table_with_an_odd_name(lake: SparkSession, tmp_path: Path
 
 @pytest.fixture
 def pair(lake: SparkSession) -> Iterator[str]:
-    """An Iceberg table of two columns of one type, whose keys do not overlap."""
+    """An Iceberg table with two columns of one type, whose values do not overlap."""
     lake.sql("CREATE TABLE ice.lake.pair (k BIGINT, ts BIGINT) USING iceberg")
     lake.sql("INSERT INTO ice.lake.pair SELECT id, id + 200 FROM range(40)")
     yield "ice.lake.pair"
@@ -170,7 +170,7 @@ def swap(lake: SparkSession, table: str) -> None:
 
 
 def test_columns_that_were_changed_after_the_last_snapshot(lake: SparkSession, pair: str, tmp_path: Path) -> None:
-    """ALTER TABLE makes no snapshot, and Iceberg reads one by the columns that it was written with."""
+    """ALTER TABLE makes no snapshot, and Iceberg reads a snapshot with the columns of the time when it was written."""
     assert outcome(run(lake, pair, tmp_path)) == ("refreshed", "full", 40)
     swap(lake, pair)
     assert not is_used(lake, tmp_path, pair)
@@ -193,7 +193,7 @@ def test_columns_that_were_changed_after_the_last_snapshot(lake: SparkSession, p
 
 @pytest.mark.parametrize("change", ["added anew", "moved"])
 def test_columns_that_are_others_by_the_same_names(lake: SparkSession, pair: str, tmp_path: Path, change: str) -> None:
-    """Iceberg tells columns by their ids: the rows of old have no values of one that was added anew."""
+    """Iceberg identifies columns by id, so old rows have no values in a column that was dropped and added again."""
     assert outcome(run(lake, pair, tmp_path, every_kind=True)) == ("refreshed", "full", 40)
     if change == "added anew":
         lake.sql(f"ALTER TABLE {pair} DROP COLUMN k")

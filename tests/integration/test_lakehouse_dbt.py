@@ -1,4 +1,4 @@
-"""dbt on Delta Lake and Iceberg: incremental models that merge, and on Delta Lake snapshots with deletions.
+"""dbt on Delta Lake and Iceberg runs incremental models that merge, and on Delta Lake snapshots with deletions.
 
 Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own.
 """
@@ -34,7 +34,7 @@ SNAPSHOT = {
     "relation": "source('plain', 'listed')",
     "config": {"unique_key": "k", "strategy": "timestamp", "updated_at": "changed_at", "hard_deletes": "new_record"},
 }
-# dbt-spark 1.11 writes NULL for a deleted row, even as its key. By this macro it writes values, as dbt-databricks does.
+# dbt-spark 1.11 writes NULL for a deleted row, even as its key. This macro makes it write values, like dbt-databricks.
 COLUMNS_MACRO = """{% macro spark__get_columns_in_relation(relation) %}
   {{ return(adapter.get_columns_in_relation(relation)) }}
 {% endmacro %}"""
@@ -42,14 +42,14 @@ TIME = "timestamp'2024-01-01' + make_dt_interval({})"
 ORDERED = (TIME.format(1), TIME.format(5), "timestamp'2124-01-01'")
 
 
-# The catalog that is the session's own in each format, as by `spark.sql.defaultCatalog`: in `catalog.schema` dbt-spark
-# does not find again what it has built. Its snapshots need a catalog with views, which Iceberg's is not.
+# The session's current catalog for each format, as `spark.sql.defaultCatalog` would set it: dbt-spark does not find its
+# tables again in `catalog.schema`. dbt-spark's snapshots need a catalog with views, and Iceberg's has none.
 CATALOGS = {"delta": "spark_catalog", "iceberg": "ice"}
 
 
 @pytest.fixture(scope="module")
 def lake(lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
-    """A session with both formats and Joinery."""
+    """A session with Delta Lake, Iceberg and Joinery."""
     assert SparkContext._active_spark_context is None, "another session runs: these tests need a process of their own"
     settings = lake_settings() | {"spark.sql.extensions": THEIRS, "spark.sql.session.timeZone": "UTC"}
     spark = configure_spark(SparkSession.builder.master("local[2]").config(map=settings)).getOrCreate()
@@ -60,9 +60,9 @@ def lake(lake_settings: Callable[[], dict[str, str]]) -> Iterator[SparkSession]:
 
 
 def load(lake: SparkSession, file_format: str, day: int, price: int, changed: int, listed: int) -> None:
-    """Make the sources what they are on a day: rows of that day, late ones of the day before, and prices of the keys.
+    """Create the sources as of a day, with rows of that day, late rows of the day before, and prices of the keys.
 
-    Orders come before a change of price, after it, and after this test, by whose clock dbt dates a deletion.
+    The orders are before a change of price, after it, and far in the future, because dbt dates a deletion by the clock.
     """
     fresh = f"at < {TIME.format(day)} or (at < {TIME.format(day + 1)} and id % 3 <> 1)"
     for name, query in (
@@ -76,7 +76,7 @@ def load(lake: SparkSession, file_format: str, day: int, price: int, changed: in
 
 
 def project(folder: Path, schema: str, file_format: str) -> Dbt:
-    """A project whose tables are of one format."""
+    """A project whose tables all have one format."""
     write_project(folder, **MODELS)
     (folder / "macros" / "columns.sql").write_text(COLUMNS_MACRO)
     models = {"joinery_tests": {"+materialized": "table", "+file_format": file_format}}

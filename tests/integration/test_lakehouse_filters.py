@@ -1,4 +1,4 @@
-"""Filters that a query builds of Delta Lake and Iceberg tables, and filters of such tables.
+"""Runtime filters that a query builds from Delta Lake and Iceberg tables, and filters on such tables.
 
 Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own or with `test_lakehouse_artifacts.py`.
 """
@@ -25,7 +25,7 @@ VECTORS = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(lake: SparkSession) -> Iterator[None]:
-    """One table with few keys and one with many rows in four files, of either kind, and rows deleted from both."""
+    """For each format a table with few keys and one with many rows in four files; both have deleted rows."""
     for kind, schema in SCHEMAS.items():
         properties = VECTORS if kind == "delta" else ""
         lake.sql(
@@ -45,7 +45,7 @@ def tables(lake: SparkSession) -> Iterator[None]:
 
 
 def executed(frame: DataFrame) -> str:
-    """The plan that ran, once it has."""
+    """The plan of a query that has run, as adaptive execution left it."""
     return str(frame._jdf.queryExecution().executedPlan().toString()).split("+- == Initial Plan ==")[0]
 
 
@@ -54,7 +54,7 @@ def rows(frame: DataFrame) -> list[str]:
 
 
 def without_filter(lake: SparkSession, query: str) -> DataFrame:
-    """A query that is planned, without filters."""
+    """A query, planned without filters."""
     lake.conf.set(BUILD, "false")
     try:
         return planned(lake, query)
@@ -69,7 +69,7 @@ def planned(lake: SparkSession, query: str) -> DataFrame:
 
 
 def check(lake: SparkSession, query: str, source: str) -> str:
-    """Run a query with filters and without: the answers agree, and there is one of `source`; returns the plan."""
+    """Run a query with and without filters, compare the answers, and expect a filter of `source`; returns the plan."""
     expected = rows(without_filter(lake, query))
     frame = lake.sql(query)
     assert rows(frame) == expected
@@ -92,7 +92,7 @@ def test_keys_of_one_filter_the_other(lake: SparkSession, small: str, fact: str)
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_what_is_written_between_planning_and_running(lake: SparkSession, kind: str) -> None:
-    """Both plans read what there was when they were made."""
+    """Both plans read the tables as they were at planning."""
     schema = SCHEMAS[kind]
     query = f"SELECT s.name, f.id FROM {schema}.small s LEFT JOIN {schema}.fact f ON f.k = s.k WHERE s.class = 7"
     with_filter, stock = planned(lake, query), without_filter(lake, query)
@@ -105,7 +105,7 @@ def test_what_is_written_between_planning_and_running(lake: SparkSession, kind: 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_time_travel(lake: SparkSession, kind: str) -> None:
-    """An earlier version has keys that the newest has not."""
+    """An earlier version has keys that the newest one lacks."""
     schema = SCHEMAS[kind]
     history = (
         lake.sql(f"DESCRIBE HISTORY {schema}.small") if kind == "delta" else lake.table(f"{schema}.small.snapshots")
@@ -142,7 +142,7 @@ def test_merge(lake: SparkSession, kind: str) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_a_query_that_is_cancelled_while_it_waits_for_keys(lake: SparkSession, kind: str) -> None:
-    """The keys are slow to shuffle, so that nothing else runs; no job is left."""
+    """The keys are slow to shuffle, so nothing else runs; no job is left after the query is cancelled."""
     schema, group = SCHEMAS[kind], f"to cancel {kind}"
     slow = f"(SELECT * FROM {schema}.small WHERE length(sha2(repeat(name, 3000000), 512)) = 128 AND class = 3)"
     query = f"SELECT f.id, s.name FROM {schema}.fact f JOIN {slow} s ON f.k = s.k"
@@ -156,7 +156,7 @@ def test_a_query_that_is_cancelled_while_it_waits_for_keys(lake: SparkSession, k
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(inheritable_thread_target(lake)(run))
         wait_until(lambda: bool(running_jobs(lake)))
-        # also what begins next: between two jobs none runs, and Spark would have nothing to cancel
+        # future jobs, too: Spark would cancel nothing between two jobs
         lake.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(group)
         with pytest.raises(Exception, match=r"(?i)cancel"):
             running.result(60)
@@ -183,7 +183,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def rows_read(plan: Any, table: str) -> int:
-    """How many rows of a table the scans of a plan that has run have put out."""
+    """The number of a table's rows that the scans of an executed plan returned."""
     leaves = plan.collectLeaves()
     read = 0
     for leaf in (leaves.apply(i) for i in range(leaves.size())):
@@ -198,7 +198,7 @@ def rows_read(plan: Any, table: str) -> int:
 
 
 def test_deltas_reader_is_told_the_bounds(lake: SparkSession) -> None:
-    """Of the four files of a table, the keys are in the first; without deletion vectors, which forbid it."""
+    """All keys are in the first of four files, so only that one is read. Deletion vectors would forbid that."""
     fact, small = f"{SCHEMAS['delta']}.plain", f"{SCHEMAS['delta']}.small"
     lake.sql(f"CREATE TABLE {fact} USING delta AS SELECT int(id) AS id FROM range(0, 20000, 1, 4)")
     query = f"SELECT p.id, s.name FROM {fact} p JOIN {small} s ON p.id = s.k WHERE s.class = 3"

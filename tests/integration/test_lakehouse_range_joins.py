@@ -1,4 +1,4 @@
-"""Statements that change an Iceberg table by a range join too large for an index: it is cut into parts at quantiles.
+"""Statements change an Iceberg table by a range join too large for an index, which is cut into parts at quantiles.
 
 Runs as `test_lakehouse.py` does: on Spark 4.1, in a process of its own or with `test_lakehouse_artifacts.py`.
 """

@@ -1,4 +1,4 @@
-"""Joinery next to Sedona's extension, listed before ours and after, and to Comet's plugin, which is loaded and off.
+"""Joinery next to Sedona's extension, listed before ours and after, and next to Comet's plugin, loaded but off.
 
 Runs on Spark 3.5, in a process of its own (the first session's jars stay):
 

@@ -1,4 +1,4 @@
-"""LAST JOIN in Spark Declarative Pipelines, which start Spark by a command of their own."""
+"""LAST JOIN in Spark Declarative Pipelines, which start Spark with their own command."""
 
 from __future__ import annotations
 

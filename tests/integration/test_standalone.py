@@ -18,7 +18,7 @@ pytestmark = pytest.mark.server
 
 
 def manifest(folder: Path, joinery: dict[str, Any]) -> Path:
-    """What dbt would write for one source, as far as the jobs read it."""
+    """A manifest like dbt's for one source, with the fields that the jobs read."""
     node = {
         "resource_type": "source",
         "relation_name": f"parquet.`{folder}/source`",

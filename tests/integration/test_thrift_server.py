@@ -20,10 +20,10 @@ pytestmark = [pytest.mark.server, pytest.mark.dbt]
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder, port = tmp_path_factory.mktemp("thrift"), free_port()
     confs = {
-        # Thrift servers need the jar on the driver's class path, not in spark.jars alone: when a client disconnects,
-        # Hive closes the class loader that holds spark.jars, and what was not loaded until then cannot be any more.
+        # Thrift servers need the jar on the driver's class path, not in spark.jars alone. When a client disconnects,
+        # Hive closes the class loader that holds spark.jars, and no more classes can be loaded from it.
         "spark.driver.extraClassPath": str(jar_path()),
-        # a metastore in memory: nothing to lock, nothing to clean up
+        # a metastore in memory has nothing to lock and nothing to clean up
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:joinery;create=true",
         "spark.hadoop.hive.server2.thrift.port": str(port),
         "spark.hadoop.hive.server2.thrift.bind.host": "127.0.0.1",

@@ -1,4 +1,4 @@
-"""Queries that are none of Joinery's business keep their plans, to the letter."""
+"""Queries that Joinery does not handle keep exactly the same plans."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ print(json.dumps([spark.sql(q)._jdf.queryExecution().toString() for q in QUERIES
 
 
 def plans(jar: str) -> list[str]:
-    """Parsed, analyzed, optimized and physical plan of each query, expression and plan numbers made to count from 0."""
+    """All four plans of each query, with the numbers of expressions and plans changed to count from 0."""
     output = subprocess.run(
         [sys.executable, "-c", PRINT_PLANS, jar], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout

@@ -1,4 +1,4 @@
-"""A window over one key of 50 million rows, which no task can hold in memory, in a driver of 8 GB."""
+"""A window over one key of 50 million rows, more than a task can hold in memory, in a driver of 8 GB."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ assert tuple(counted) == ({ROWS}, 0, 0), counted
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_one_key_of_50_million_rows_in_8_gb() -> None:
-    # 48271 and the number of rows have no divisor in common: each number comes once
+    # 48271 and the number of rows have no common divisor, so each number comes once
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "airflow_provider")}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -17,7 +17,7 @@ def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
 
 @pytest.fixture
 def kinds(tmp_path: Path) -> dict[str, ArtifactRequest]:
-    """An artifact of each kind, on one path."""
+    """Requests for an artifact of each kind, for one path."""
     specs: list[Spec] = [
         DistributionSpec(partition_by=["k"], order_by="ts", quantiles=4, hot=HotKeys(min_share=0.2)),
         BloomFilterSpec(keys=["k"]),

@@ -1,4 +1,4 @@
-"""What ends a batch, without Spark. (With Spark: tests/airflow/test_application.py.)"""
+"""The reasons that end a batch, without Spark. (With Spark: tests/airflow/test_application.py.)"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_joinery.jobs.batch import _Run, _Watch
 
 
 class Ended(threading.Thread):
-    """A watch that has to come to its end, with the reason that it gives."""
+    """A thread with a watch that has to end, and the reason that the watch gave."""
 
     def __init__(self, folder: BatchFolder, orphan_after_s: float) -> None:
         super().__init__(daemon=True)
@@ -24,7 +24,7 @@ class Ended(threading.Thread):
 
     def _end(self, reason: str) -> None:
         self.reason = reason
-        raise SystemExit  # of this thread, as of the program
+        raise SystemExit  # ends this thread, and in a batch the program
 
     def run(self) -> None:
         with contextlib.suppress(SystemExit):
@@ -54,11 +54,11 @@ def test_a_batch_whose_folder_is_deleted_ends(folder: BatchFolder) -> None:
 
 
 def test_a_folder_that_is_away_for_a_moment_ends_nothing(folder: BatchFolder, tmp_path: Path) -> None:
-    """Such as one on a network disk that is mounted anew."""
+    """The folder may be on a network disk that is mounted again."""
     ended = Ended(folder, 600.0)
     ended.start()
     time.sleep(0.2)
-    for _ in range(3):  # in which the folder is looked for in vain more often than one that is gone
+    for _ in range(3):  # in total, the folder is missed more often than a deleted one
         folder.path.rename(tmp_path / "away")
         ended.join(1.2)
         (tmp_path / "away").rename(folder.path)
@@ -79,14 +79,14 @@ def test_results_are_written_once_the_folder_is_back(folder: BatchFolder, tmp_pa
 
 
 def test_a_disk_that_refuses_everything_makes_an_orphan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as one that has become stale; here a name is too long, of which newer Pythons say that it does not exist."""
+    """A path that is too long stands in for a stale disk. Newer Pythons say that such a path does not exist."""
     monkeypatch.setattr(Path, "exists", os.path.exists)
     folder = BatchFolder(tmp_path / ("x" * 300))
     with pytest.raises(OSError, match="too long"):
         _ = folder.is_cancelled
     with pytest.raises(OSError, match="too long"):
         _ = folder.is_gone
-    assert reason(folder, orphan_after_s=0.0) == "nobody has waited for it for 0 s"
+    assert reason(folder, orphan_after_s=0.0) == "no task has waited for it for 0 s"
 
 
 def test_settings_are_gone_when_the_batch_is_taken(folder: BatchFolder) -> None:

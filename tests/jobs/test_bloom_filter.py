@@ -1,4 +1,4 @@
-"""Bloom filters against the set of keys: every key passes, and of others as few as promised."""
+"""Bloom filters against the set of keys: every key passes, and as few others as promised."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def built(
 
 
 def passing(frame: DataFrame, hashed: str, version: ArtifactVersion, blocks: dict[int, tuple[int, ...]]) -> list[bool]:
-    """What a reader computes, in Python's unbounded integers."""
+    """Whether each row passes the filter, computed as a reader does, but in Python's unbounded integers."""
 
     def might_contain(value: int) -> bool:
         bits = value & (2**64 - 1)
@@ -70,7 +70,7 @@ TYPES = {
 
 
 def test_keys_of_every_type_in_one_filter(spark: SparkSession, tmp_path: Path) -> None:
-    """Floats hash as doubles with one zero and one NaN, integers as bigint, all others as they are."""
+    """Floats hash as doubles with one zero and one NaN, integers as bigint, all other types unchanged."""
 
     def value(type_name: str) -> str:
         match type_name:
@@ -86,7 +86,7 @@ def test_keys_of_every_type_in_one_filter(spark: SparkSession, tmp_path: Path) -
     frame = spark.range(40).selectExpr(*(f"{value(name)} {column}" for column, name in columns.items()))
     version, blocks = built(tmp_path, frame, keys=list(columns))
     assert version.description["key_types"] == list(TYPES.values())
-    # + 0 turns -0 into 0, and Spark's hash takes every NaN for the same
+    # + 0 turns -0 into 0, and Spark's hash is the same for every NaN
     plus = {"bigint": "cast({0} AS bigint)", "double": "cast({0} AS double) + 0D"}
     hashed = ", ".join(plus.get(TYPES[name], "{0}").format(column) for column, name in columns.items())
     assert all(passing(frame, hashed, version, blocks))
@@ -115,7 +115,7 @@ def test_what_is_added_gives_the_filter_of_the_whole(
     keys = {key for key in before + more if key is not None}
     assert version.description["rows"] == len(before) + len(more)
     assert version.description["keys"] == len(keys)
-    # word for word the filter of all keys in blocks of this number
+    # the words must equal the filter of all keys with this number of blocks
     probe = frame(sorted(keys)).withColumn("h", F.xxhash64(F.col("k").cast("bigint")))
     expected: dict[int, list[int]] = {}
     for row in probe.collect():

@@ -1,4 +1,4 @@
-"""What a failed refresh says: the cause, in one line, whatever it comes wrapped in."""
+"""A failed refresh gives the cause in one line, without the errors that wrap it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_folder_that_refuses_to_be_written_is_named(spark: SparkSession, tmp_p
 def test_a_clean_up_that_fails_does_not_hide_the_cause(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where a disk has become read-only since the build began."""
+    """The disk has become read-only since the build began."""
     source = tmp_path / "source"
     spark.range(3).selectExpr("id k").write.parquet(str(source))
     store = open_store(spark, str(tmp_path / "store"))
@@ -148,7 +148,7 @@ stop_session(spark)
 
 
 def test_a_killed_jvm_is_the_reason(tmp_path: Path) -> None:
-    """And neither rights to write nor what the clean-up met; the next request fails for the same reason."""
+    """The reason is not a missing right to write or a failed clean-up; the next request fails for the same reason."""
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)

@@ -17,7 +17,7 @@ from spark_joinery.cli import main
 from spark_joinery.cli.refresh import show_results
 from spark_joinery.jobs import RefreshResult, program
 
-# Several commands in one process, as most of the time is a JVM that starts.
+# Runs several commands in one process, because most of the time goes into starting a JVM.
 CODE = """
 import sys
 from spark_joinery.cli import main
@@ -31,20 +31,20 @@ for command in sys.argv[1:]:
 
 
 class Run(NamedTuple):
-    """What a command printed, and its exit code."""
+    """A command's output, and its exit code."""
 
     shown: str
     code: int
 
     def rows(self) -> list[dict[str, Any]]:
-        """Its results, with --json."""
+        """The results of a command with --json."""
         results: list[dict[str, Any]] = json.loads(self.shown)
         return results
 
 
 @pytest.fixture
 def manifest(tmp_path: Path) -> Path:
-    """All three kinds on one path, and a filter on a column that is not there."""
+    """A manifest with all three kinds for one path, and a filter on a missing column."""
     joinery = {
         "distributions": [{"partition_by": ["k"], "order_by": "ts"}],
         "bloom_filters": [{"keys": ["k"]}, {"keys": ["nope"]}],
@@ -62,7 +62,7 @@ def manifest(tmp_path: Path) -> Path:
 
 
 def refresh(manifest: Path, *commands: str) -> list[Run]:
-    """Run `joinery refresh` with these arguments, once for each."""
+    """Run `joinery refresh` once with each of these arguments."""
     folder = manifest.parent
     options = f"--manifest {manifest} --store {folder}/store --warehouse {folder}/warehouse"
     command = [sys.executable, "-c", CODE, *(f"{arguments} {options}" for arguments in commands)]
@@ -73,7 +73,7 @@ def refresh(manifest: Path, *commands: str) -> list[Run]:
 
 
 def test_square_brackets_are_no_markup(tmp_path: Path) -> None:
-    """In a predicate, in the name of a table, in a reason."""
+    """Square brackets may occur in a predicate or in the name of a table."""
     where = "a[0] = ':fire:' AND b RLIKE '[bold]x[/bold]'"
     path = tmp_path / "manifest.json"
     node = {"resource_type": "source", "relation_name": "raw.`t[red]x`"}
@@ -130,7 +130,7 @@ def test_without_spark_nothing_is_started(
 
 
 def test_a_store_that_cannot_be_opened_is_one_line(manifest: Path) -> None:
-    """In one process: the command, then a job as a program."""
+    """The command and then a job as a program run in one process."""
     code = """
 import sys
 from spark_joinery.cli import main
@@ -170,7 +170,7 @@ def test_kinds_modes_and_exit_codes(spark: SparkSession, manifest: Path, tmp_pat
     ]
     assert "has no column 'nope'" in first.rows()[2]["reason"]
 
-    # no JVM opens an embedded metastore twice
+    # a JVM cannot open an embedded metastore twice
     without_hive = "range-index --conf spark.sql.catalogImplementation=in-memory"
     unchanged, full = refresh(manifest, without_hive, "distribution --full-refresh --json")
     assert unchanged.code == 0, unchanged.shown
@@ -199,7 +199,7 @@ def test_a_dry_run_shows_the_kind_asked_for(manifest: Path, kind: str, kinds: li
 
 
 def test_a_dry_run_tells_the_artifacts_of_a_relation_apart(manifest: Path) -> None:
-    """In a narrow terminal, too: columns and kinds stand in front of what may be cut."""
+    """Columns and kinds come first, so a narrow terminal does not cut them."""
     result = CliRunner().invoke(main, ["refresh", "--manifest", str(manifest), "--dry-run"])
     assert result.exit_code == 0, result.output
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]

@@ -1,4 +1,4 @@
-"""What was published and is damaged, or cannot be read for a moment."""
+"""Published artifacts that are damaged, or cannot be read for a moment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.refreshing import redescribe, write
 def test_a_filter_that_cannot_be_proven_complete_is_built_anew(
     spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
 ) -> None:
-    """An older release did not write down how many blocks it filled."""
+    """Older releases did not store the number of filled blocks."""
     request = kinds["bloom_filter"]
     write(spark, tmp_path / "a source", "range(100)")
     assert refresh_artifact(spark, request, store, schema=None).mode == "full"
@@ -29,7 +29,7 @@ def test_a_filter_that_cannot_be_proven_complete_is_built_anew(
 
 
 def spoil(version: Path, damage: str) -> None:
-    """Do something to what was published last."""
+    """Damage the version that was published last."""
     current = version.parents[1] / "_current.json"
     match damage:
         case "empty pointer":
@@ -57,7 +57,7 @@ def test_the_next_refresh_heals_what_is_damaged(
     damage: str,
     versions: int,
 ) -> None:
-    """Also where an older version is whole and covers the source as it is."""
+    """The refresh rebuilds even if an older version is whole and covers the current source."""
     request = kinds["bloom_filter"]
     write(spark, tmp_path / "a source", "range(100)")
     for _ in range(versions):
@@ -98,7 +98,7 @@ def test_what_cannot_be_read_for_a_moment_is_not_built_anew(
     with monkeypatch.context() as busy:
         busy.setattr(store.filesystem, method, refuse)
         (result,) = refresh(spark, [request], store, schema=None)
-        if method == "read":  # where that does not pass, whoever wants all rows read is not kept from it
+        if method == "read":  # a full refresh does not need the last version
             anew = refresh_artifact(spark, request, store, schema=None, full_refresh=True)
             assert (anew.status, anew.was_damaged) == ("refreshed", False)
             first = anew.version

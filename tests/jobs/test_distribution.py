@@ -42,7 +42,7 @@ def by_key(table: DataFrame) -> dict[Any, Row]:
 
 
 def boundaries(values: list[Any], n: int) -> list[Any]:
-    """The definition, word for word: ranks ceil(i * N / n) of the sorted values, each value once."""
+    """Boundaries by their definition: the values at ranks ceil(i * N / n) of the sorted values, each value once."""
     ordered = sorted(value for value in values if value is not None)
     ranks = [math.ceil(i * len(ordered) / n) for i in range(1, n)] if ordered else []
     chosen = [ordered[rank - 1] for rank in ranks]
@@ -71,7 +71,7 @@ SKETCHED = {"int", "bigint", "double", "date", "timestamp", "timestamp_ntz"}
 
 @pytest.mark.parametrize("type_name", VALUES)
 def test_boundaries_of_each_type(spark: SparkSession, tmp_path: Path, type_name: str) -> None:
-    """So few rows that a sketch keeps them all: its boundaries are exact, too."""
+    """A sketch keeps all of so few rows, so its boundaries are exact, too."""
     values = VALUES[type_name] + [None] * 5
     random.Random(7).shuffle(values)
     frame = spark.createDataFrame([("a", value) for value in values], f"k string, v {type_name}")
@@ -113,7 +113,7 @@ def test_any_rows_with_ties_and_nulls(
 
 
 def check_against(rows: list[tuple[Any, Any]], version: ArtifactVersion, table: DataFrame, n: int, cast: Any) -> None:
-    """Compare with the definition."""
+    """Compare a computed table with the definition."""
     groups = defaultdict(list)
     for key, value in rows:
         groups[key].append(None if value is None else cast(value))
@@ -129,7 +129,7 @@ def check_against(rows: list[tuple[Any, Any]], version: ArtifactVersion, table: 
 
 @pytest.mark.parametrize("order", ["v", "cast(v AS string)"])
 def test_a_hot_key_among_many(spark: SparkSession, tmp_path: Path, order: str) -> None:
-    """More keys than are counted each; a sketch, and ranges of values where there is none."""
+    """There are more keys than are counted one by one. Types without a sketch are divided by ranges of values."""
     frame = spark.range(90_000).selectExpr("if(id % 3 = 0, 'cold' || id, 'hot') k", "(id * 7919) % 90011 v")
     version, table = computed(tmp_path, frame.selectExpr("k", f"{order} v"), spec(16, HotKeys(min_share=0.1)))
     values = sorted((i * 7919 % 90011 for i in range(90_000) if i % 3), key=int if order == "v" else str)
@@ -155,7 +155,7 @@ def test_rows_are_added(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_new_rows_of_a_key_that_was_not_counted_are_not_overlooked(spark: SparkSession, tmp_path: Path) -> None:
-    """The thousand keys with the most new rows are counted. The next one had rows before, too few to be kept."""
+    """Only the thousand keys with the most new rows are counted. The next key had too few rows before to be kept."""
     wanted = spec(4, HotKeys(min_rows=100))
     small = spark.range(12_000).selectExpr("-id - 2 k", "id v").union(spark.range(20).selectExpr("-1L k", "id v"))
     frequent = spark.range(40_000).selectExpr("id % 1000 k", "id v")

@@ -13,7 +13,7 @@ from spark_joinery.cli import main
 from spark_joinery.jobs import MetastoreLockedError, ensure_metastore_free
 from spark_joinery.jobs.metastore import derby_folder
 
-# Derby itself, without the Hive and Spark around it: the JVM opens the database and keeps it open
+# Only Derby, without Hive and Spark: the JVM opens the database and keeps it open
 HOLDER = """
 import sys
 from pyspark.java_gateway import launch_gateway
@@ -32,7 +32,7 @@ MANIFEST = """{"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/db
 
 def test_a_metastore_that_another_jvm_has_open(tmp_path: Path) -> None:
     url = f"jdbc:derby:;databaseName={tmp_path}/metastore_db;create=true"
-    ensure_metastore_free(url)  # not there yet
+    ensure_metastore_free(url)  # the database does not exist yet
     command = [sys.executable, "-c", HOLDER, url]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
@@ -50,7 +50,7 @@ def test_a_metastore_that_another_jvm_has_open(tmp_path: Path) -> None:
         assert outcome.returncode == 2
         assert "in use by process" in outcome.stderr
         holder.communicate("")
-    # the file dbex.lck may stay, the lock does not
+    # the file dbex.lck may stay, but the lock is gone
     ensure_metastore_free(url, timeout_s=5)
 
 

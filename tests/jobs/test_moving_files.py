@@ -1,4 +1,4 @@
-"""Files that come, go and grow while a refresh opens its source: what may not have been read is not covered."""
+"""Files come, go and grow while a refresh opens its source. Files that may not have been read are not covered."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SPECS: list[Spec] = [BloomFilterSpec(keys=["ts"]), RangeIndexSpec(point="ts")]
 
 @pytest.fixture(params=SPECS, ids=lambda spec: type(spec).__name__)
 def request_of(request: pytest.FixtureRequest) -> Callable[[str], ArtifactRequest]:
-    """Asks for an artifact of a relation."""
+    """A function that makes the request for an artifact of a relation."""
     return lambda relation: ArtifactRequest.of_table(relation, request.param)
 
 
 @pytest.fixture
 def around_listing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Has something done just before the first listing of a refresh, and just after it."""
+    """A function that sets actions to run just before the first listing of a refresh, and just after it."""
     listed = source.list_settled
 
     def patch(before: Callable[[], object], after: Callable[[], object]) -> None:
@@ -43,7 +43,7 @@ def around_listing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def published(
     spark: SparkSession, store: ArtifactStore, request: ArtifactRequest
 ) -> tuple[RefreshResult, ArtifactVersion]:
-    """Refresh, and look at what was published."""
+    """Refresh, and return the result with the published version."""
     result = refresh_artifact(spark, request, store, schema=None)
     version = store.current(request.kind, request.relation, request.spec_hash).version
     assert version is not None
@@ -51,7 +51,7 @@ def published(
 
 
 def nothing() -> None:
-    """In place of a change."""
+    """Change nothing."""
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -63,7 +63,7 @@ def test_a_file_that_grows(
     around_listing: Callable[..., None],
     when: str,
 ) -> None:
-    """Spark reads no more of a file than it had when Spark listed it."""
+    """Spark reads no more of a file than the length at the time when Spark listed it."""
     file = tmp_path / "source" / "a.csv"
     file.parent.mkdir()
     file.write_text("".join(f"{i}\n" for i in range(20)))
@@ -91,7 +91,7 @@ def test_a_file_that_is_away_when_the_source_is_listed(
     around_listing: Callable[..., None],
     mode: str,
 ) -> None:
-    """As one that is deleted, and then written. It is a new file for the next refresh, and its rows are read once."""
+    """The file seems deleted, and then written. The next refresh takes it for a new file, and reads its rows once."""
     folder = tmp_path / "source"
     request = request_of(f"parquet.`{folder}`")
     write(spark, folder, "range(2000)")
@@ -118,7 +118,7 @@ def test_a_file_that_comes_at_every_refresh_before_the_source_is_read(
     around_listing: Callable[..., None],
     relation: str,
 ) -> None:
-    """It is left for the next refresh: a busy source would never be covered otherwise."""
+    """The file is left for the next refresh, or a busy source would never be covered."""
     folder = tmp_path / "the source"
     part = folder / "d=1" if relation == "partitioned" else folder
     write(spark, part, "range(1000)")
@@ -148,7 +148,7 @@ def test_rows_that_the_session_itself_writes_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
     mode: str,
 ) -> None:
-    """An INSERT has what is about to read the table list its files anew, in place."""
+    """An INSERT makes DataFrames that have yet to read the table list its files again."""
     spark.sql("CREATE TABLE written (ts BIGINT) USING parquet")
     build = runner._build
 

@@ -1,4 +1,4 @@
-"""Whether a `where` means tomorrow what it means today, by its text."""
+"""Predicates whose meaning changes by itself, such as `d < now()`, are found by their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Range indexes: all rows, in order, whatever is added."""
+"""Range indexes hold all rows in order, also after rows are added."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.artifacts import Workshop
 def built(
     folder: Path, frame: DataFrame, base: ArtifactVersion | None = None, **spec: Any
 ) -> tuple[ArtifactVersion, list[list[tuple[Any, ...]]]]:
-    """The version, and the rows of each run as its files hold them."""
+    """Build a version; returns it with the rows of each run, in the order of its files."""
     spark = frame.sparkSession
     version = Workshop.below(folder, frame).build(frame, RangeIndexSpec(**spec), base)
     runs = []
@@ -48,7 +48,7 @@ INTERVALS = st.lists(st.tuples(BOUND, BOUND, st.integers(0, 5)), max_size=40)
 def test_all_rows_in_sorted_runs(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, before: list[Any], more: list[Any]
 ) -> None:
-    """NULL bounds and intervals that end before they start, too: an outer join needs their rows."""
+    """The rows include NULL bounds and intervals that end before they start, because an outer join needs them."""
     folder = tmp_path_factory.mktemp("any")
     schema, spec = "s int, e int, id int", {"start": "s", "end": "E", "columns": ["id"]}
     first, runs = built(folder, spark.createDataFrame(before, schema), **spec)

@@ -1,4 +1,4 @@
-"""Settings of Spark by which a source reads as other rows: kept with the artifact, or switched off for the build."""
+"""Settings that change the rows Spark reads from a source are kept with the artifact, or switched off for the build."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_no_file_is_passed_over(
     skipping: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Rows of a file that could not be read would count as covered."""
+    """If Spark skipped an unreadable file, its rows would count as covered."""
     file = sorted(source.glob("*.parquet"))[1]
     build = runner._build
 
@@ -87,7 +87,7 @@ def test_no_file_is_passed_over(
 
 @pytest.mark.parametrize("of_user", ["true", "false", None])
 def test_jobs_at_once_in_one_session_give_it_its_settings_back(spark: SparkSession, of_user: str | None) -> None:
-    """The one that begins last must not take the settings of the first for the user's, nor lose its own to it."""
+    """The second job must not mistake the first job's settings for the user's, or lose its own when the first ends."""
     key = "spark.sql.files.ignoreCorruptFiles"
     first_has_begun, second_has_begun = Event(), Event()
 
@@ -102,14 +102,14 @@ def test_jobs_at_once_in_one_session_give_it_its_settings_back(spark: SparkSessi
         second_has_begun.set()
         return of_first(), spark.conf.get(key)
 
-    # the same session of the JVM by another object of Python, as `DataFrame.sparkSession` may be
+    # another Python object for the same session of the JVM, as `DataFrame.sparkSession` may be
     same = SparkSession(spark.sparkContext, spark._jsparkSession)  # type: ignore[arg-type]
     other = spark.newSession()
     other.conf.set(key, "true")
     with settings(spark, **({key: of_user} if of_user else {})), ThreadPoolExecutor(1) as threads:
         running = threads.submit(first, spark)
         first_has_begun.wait(60)
-        # the first ends while the second still runs
+        # the first job ends while the second still runs
         assert second(same, running.result) == ("false", "false")
         assert spark.conf.get(key, None) == of_user
     assert other.conf.get(key) == "true"
@@ -128,7 +128,7 @@ def test_a_build_leaves_no_setting_behind(spark: SparkSession, store: ArtifactSt
 def test_a_source_is_read_whole_whatever_the_session_says_meanwhile(
     spark: SparkSession, source: Path, is_table: bool
 ) -> None:
-    """Somebody else may set the session's setting while a job runs; what he reads himself is his business."""
+    """Another user may change the session while a job runs. That only affects queries of that user."""
     file = sorted(source.glob("*.parquet"))[1]
     spark.sql(f"CREATE TABLE damaged (k BIGINT, t TIMESTAMP) USING parquet LOCATION '{source}'")
     name = "damaged" if is_table else f"parquet.`{source}`"
@@ -159,7 +159,7 @@ def test_a_table_that_asks_for_it_is_refused(
     finally:
         spark.sql("DROP TABLE skipping")
     assert result.status == "failed"
-    assert f"has the option {skipping}, by which Spark passes over files" in str(result.reason)
+    assert f"has the option {skipping}, by which Spark skips files" in str(result.reason)
 
 
 def test_the_settings_are_kept_and_a_change_that_matters_reads_all_again(
@@ -231,7 +231,7 @@ def test_filter_about_corrupt_records_is_refused(
     spec: dict[str, Any],
     reason: str | None,
 ) -> None:
-    """Which rows are malformed depends on the columns that are read."""
+    """The malformed rows depend on the columns that are read."""
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "rows.csv").write_text("1,1\n2,x\n")
     spark.sql(f"CREATE TABLE text (k INT, v INT, {name} STRING) USING csv {options} LOCATION '{tmp_path / 'text'}'")

@@ -1,4 +1,4 @@
-"""From a relation to a published version and its view."""
+"""A refresh, from a relation to a published version and its view."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SPEC = DistributionSpec(partition_by=["carrier"], order_by="departs_at", quantil
 
 @pytest.fixture(scope="module")
 def flights(spark: SparkSession) -> Iterator[ArtifactRequest]:
-    """A table of four flights, three of them by UA."""
+    """The request for a distribution of a table with four flights, three of them by UA."""
     rows = [("UA", dt.datetime(2013, 1, day)) for day in (1, 2, 3)] + [("AA", dt.datetime(2013, 1, 1))]
     spark.sql("CREATE SCHEMA IF NOT EXISTS refresh_test")
     frame = spark.createDataFrame(rows, "carrier string, departs_at timestamp")
@@ -44,7 +44,7 @@ def files_of_view(spark: SparkSession, view: str | None) -> list[str]:
 
 
 def files_of_version(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest) -> list[str]:
-    """The files of the version that is current."""
+    """The files of the current version."""
     version = store.current(request.kind, request.relation, request.spec_hash).version
     assert version is not None
     return sorted(spark.read.parquet(version.data_path).inputFiles())
@@ -76,7 +76,7 @@ def test_a_refresh_publishes_and_registers(spark: SparkSession, flights: Artifac
 def test_a_view_shows_the_version_that_is_current_of_its_specification(
     spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore
 ) -> None:
-    """Specifications that differ in their quantiles only have one view, so that dbt finds it by its columns."""
+    """Specifications that only differ in quantiles share a view, so that dbt finds the view by its columns."""
     others = ArtifactRequest.of_table("refresh_test.flights", SPEC.model_copy(update={"quantiles": 4}))
     for request, status in ((flights, "refreshed"), (others, "refreshed"), (flights, "unchanged")):
         result = refresh_artifact(spark, request, store)
@@ -87,7 +87,7 @@ def test_a_view_shows_the_version_that_is_current_of_its_specification(
 def test_a_refresh_that_changes_nothing_mends_the_view(
     spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore, tmp_path: Path
 ) -> None:
-    """A version may be published and its view not, or not yet; or the view may be that of another store."""
+    """A version may be published without its view, or the view may belong to another store."""
     other = open_store(spark, f"{tmp_path}/it's another store")
     assert refresh_artifact(spark, flights, other).status == "refreshed"
     assert refresh_artifact(spark, flights, store, schema=None).status == "refreshed"
@@ -115,7 +115,7 @@ def test_a_schema_that_cannot_be_one_is_told_before_anything_is_built(
 def test_a_view_that_is_as_it_should_be_is_left_alone(
     spark: SparkSession, flights: ArtifactRequest, store: ArtifactStore
 ) -> None:
-    """Whoever may only read the schema can run a refresh that has nothing to do."""
+    """A user who may only read the schema can run a refresh that has nothing to do."""
     view = refresh_artifact(spark, flights, store).table
     spark.sql(f"ALTER VIEW {view} SET TBLPROPERTIES ('touched' = 'no')")
     assert refresh_artifact(spark, flights, store).status == "unchanged"
@@ -159,7 +159,7 @@ def test_a_view_over_a_dropped_table_is_a_failure(spark: SparkSession, store: Ar
 
 
 def test_a_failed_refresh_leaves_nothing_behind(spark: SparkSession, store: ArtifactStore, tmp_path: Path) -> None:
-    """Spark notices the damaged source only while it runs."""
+    """Spark only notices the damaged source during the build."""
     source = tmp_path / "source"
     spark.range(10).selectExpr("'a' carrier", "id departs_at").coalesce(1).write.parquet(str(source))
     request = ArtifactRequest.of_table(f"parquet.`{source}`", SPEC)
@@ -194,7 +194,7 @@ def test_a_copy_is_no_more_open_than_its_source(spark: SparkSession, store: Arti
     source = tmp_path / "source"
     spark.range(1).write.parquet(str(source))
     frame = spark.read.parquet(str(source))
-    # pytest's own temporary folders are private
+    # pytest's temporary folders are private
     listing = list_source(frame, store.filesystem)
     assert permissions_of(listing, store.root) == 0o700
     opened = type(listing)(listing.files, [], listing.listed_ms)
@@ -205,7 +205,7 @@ def test_a_copy_is_no_more_open_than_its_source(spark: SparkSession, store: Arti
 @pytest.mark.parametrize("source", ["s3a://bucket/raw", "hdfs://one/raw", "file:/raw"])
 @pytest.mark.parametrize("root", ["s3a://bucket/store", "hdfs://one/store", "hdfs://two/store", "file:/store"])
 def test_permissions_of_another_file_system_open_nothing(source: str, root: str) -> None:
-    """S3 says of every file that all may write it."""
+    """S3 reports every file as writable by all."""
     files = [FileStatus(f"{source}/part-0.parquet", False, 1, 1, 0o666)]
     folders = [FileStatus(source, True, 0, 1, 0o777)]
     same = root.startswith(source.removesuffix("/raw"))
@@ -220,7 +220,7 @@ def test_a_relation_without_files_has_no_fingerprint(spark: SparkSession, store:
 def test_a_name_without_a_catalog_is_of_the_current_one(
     spark: SparkSession, store: ArtifactStore, tmp_path: Path
 ) -> None:
-    """As the jar finds them. Iceberg's catalog is the current one where dbt uses it; here Derby's stands for it."""
+    """The jar finds names in the same way. Iceberg's catalog is current under dbt; here, Derby's stands in for it."""
     url = f"jdbc:derby:memory:{tmp_path.name};create=true"
     settings = {
         "spark.sql.catalog.ice": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",

@@ -1,4 +1,4 @@
-"""Distributions over many rows: hot keys exactly, ranks within the error that is stated."""
+"""Distributions over many rows have exact hot keys, and ranks within the stated error."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def test_a_million_rows(spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_a_hundred_million_rows() -> None:
-    """The benchmark in a process of its own, whose heap is small: exact counts, ranks and, printed, the times."""
+    """Run the benchmark in a process with a small heap. It checks exact counts and ranks, and prints times."""
     script = "from benchmarks.refresh import run; from benchmarks.report import show; show(run(scale=2))"
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, timeout=3500)

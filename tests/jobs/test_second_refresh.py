@@ -1,4 +1,4 @@
-"""A refresh of what is published already: which rows are read again, and why."""
+"""A refresh of a published artifact reads all rows, new rows or none, and says why."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_second_refresh_does_nothing_and_a_third_reads_what_is_new(
 def test_new_rows_of_an_exact_distribution_have_it_built_anew(
     spark: SparkSession, store: ArtifactStore, tmp_path: Path
 ) -> None:
-    """It has no sketches that could be added to, as thousands of its keys are hot."""
+    """Thousands of its keys are hot, so it has no sketches to which rows could be added."""
     source = tmp_path / "a source"
     spec = DistributionSpec(partition_by=["k"], order_by="ts", quantiles=2, hot=HotKeys(min_rows=1))
     request = ArtifactRequest.of_table(f"parquet.`{source}`", spec)
@@ -56,7 +56,7 @@ def test_new_rows_of_an_exact_distribution_have_it_built_anew(
 def test_a_version_names_columns_as_its_source_does(
     spark: SparkSession, kinds: dict[str, ArtifactRequest], store: ArtifactStore, tmp_path: Path
 ) -> None:
-    """The jar compares them letter by letter; one that an older release wrote down as declared is built anew, once."""
+    """The jar compares names with their case. Older releases stored declared names; such a version is rebuilt once."""
     write(spark, tmp_path / "a source", "range(30)")
     request = ArtifactRequest.of_table(kinds["bloom_filter"].sql_name, BloomFilterSpec(keys=["TS", "K"]))
     assert refresh_artifact(spark, request, store, schema=None).status == "refreshed"
@@ -87,7 +87,7 @@ def test_other_changes_are_reasons_to_read_everything(
         case "vanished":
             first.unlink()
             reason, rows = "1 of 2 files vanished or changed", 100
-        case "rewritten":  # with the same length, and another time
+        case "rewritten":  # the same length, another time
             os.utime(first, (first.stat().st_mtime + 1,) * 2)
             reason, rows = "1 of 2 files vanished or changed", 200
         case "column added":
@@ -127,7 +127,7 @@ def test_another_default_of_a_column_that_files_lack_is_read_anew(
 
 
 def test_only_new_files_are_read(spark: SparkSession, tmp_path: Path, store: ArtifactStore) -> None:
-    """The old one is no Parquet file any more, with the length and time that it had."""
+    """The old file has lost its rows, but keeps its length and time."""
     source = tmp_path / "a source"
     request = ArtifactRequest.of_table(f"parquet.`{source}`", BloomFilterSpec(keys=["k"]))
     write(spark, source, "range(10)")
@@ -136,7 +136,7 @@ def test_only_new_files_are_read(spark: SparkSession, tmp_path: Path, store: Art
     stat = old.stat()
     write(spark, source, "range(10, 20)")
     content = old.read_bytes()
-    # all but the footer, from which Spark may take the schema
+    # keep the footer, because Spark may take the schema from it
     footer = int.from_bytes(content[-8:-4], "little") + 8
     old.write_bytes(content[:4] + bytes(len(content) - 4 - footer) + content[-footer:])
     (source / f".{old.name}.crc").unlink()

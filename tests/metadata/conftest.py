@@ -43,7 +43,7 @@ PROPERTIES: dict[str, Any] = {
                         }
                     },
                 },
-                # the place of meta before dbt 1.10, still accepted
+                # dbt still accepts meta in this place, where it was before dbt 1.10
                 {"name": "planes", "meta": {"joinery": {"bloom_filters": [{"keys": ["tailnum"]}]}}},
                 {
                     "name": "odd",
@@ -111,6 +111,6 @@ def dbt_manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def document(dbt_manifest: Path) -> dict[str, Any]:
-    """A copy of the manifest, free to be damaged."""
+    """A copy of the manifest that a test may change."""
     loaded: dict[str, Any] = json.loads(dbt_manifest.read_text())
     return loaded

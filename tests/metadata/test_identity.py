@@ -1,4 +1,4 @@
-"""The golden vectors, which the Scala and dbt tests read as well, and what they cannot say."""
+"""Identities of relations: the golden vectors, which the Scala and dbt tests read, too, and other cases."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_works_without_spark_airflow_and_dbt() -> None:
 )
 @pytest.mark.parametrize("quoted", ["raw.`{}`", "parquet.`/data/{}`"])
 def test_name_with_control_characters_is_refused(quoted: str, name: str, shown: str) -> None:
-    """No hash, folder or id can be made of half a surrogate pair, and a terminal obeys an escape sequence."""
+    """Half a surrogate pair gives no hash, folder or id, and a terminal would obey an escape sequence."""
     with pytest.raises(RelationNameError, match="Rename the relation") as refused:
         ArtifactRequest.of_table(quoted.format(name), BloomFilterSpec(keys=["k"]))
     assert shown in str(refused.value)

@@ -1,4 +1,4 @@
-"""What is read from a manifest that real dbt wrote, and what is said about one that cannot be used."""
+"""The requests in a manifest that real dbt wrote, and the errors for manifests that cannot be used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write(tmp_path: Path, document: Any) -> Path:
 
 
 def declare(document: dict[str, Any], value: Any) -> dict[str, Any]:
-    """Replace what the flights source declares."""
+    """Replace the declaration of the flights source."""
     node = document["sources"][FLIGHTS]
     node["config"]["meta"]["joinery"] = node["meta"]["joinery"] = value
     return document

@@ -1,4 +1,4 @@
-"""The JSON Schema in the package says what the models say."""
+"""The JSON Schema in the package agrees with the pydantic models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By which names the artifacts of a dbt project are chosen."""
+"""The names that select artifacts of a dbt project."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_name_of_a_node_is_the_end_of_its_id(unique_id: str, version: str, n
 
 @pytest.mark.parametrize("names", [[""], [" "], [","], ["", " , "]])
 def test_names_that_are_none_do_not_mean_everything(names: list[str]) -> None:
-    """A variable of a shell or a DAG that is not set would refresh the whole project."""
+    """Otherwise, an unset variable of a shell or a DAG would refresh the whole project."""
     request = ArtifactRequest.of_table("lake.t", BloomFilterSpec(keys=["k"]))
     with pytest.raises(UnknownNameError, match="names nothing; without a selection everything is taken"):
         select([request], names)

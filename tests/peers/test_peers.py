@@ -1,7 +1,7 @@
-"""The tables of other projects' tests of as-of joins and inequality joins, with the answers that these expect.
+"""Tables and expected answers from other projects' tests of as-of joins and inequality joins.
 
-Each file says where its tables come from. A case runs in each form that it has, with Joinery's operator in the plan,
-and by stock Spark where that knows the syntax.
+Each file says where its tables come from. A case runs with each hint, with Joinery's operator in the plan, and in
+stock Spark if that knows the syntax.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FILES = [
     yaml.safe_load(file.read_text()) | {"file": file.stem} for file in sorted(Path(__file__).parent.glob("*.yaml"))
 ]
 CASES = [pytest.param(file, case, id=f"{file['file']}: {case['name']}") for file in FILES for case in file["cases"]]
-# From a hint to the operator that it asks for, of as-of joins and of range joins.
+# The operator that each hint asks for, for as-of joins and for range joins.
 AS_OF = {"": "BroadcastLastJoin", "/*+ BROADCAST(e) */": "BroadcastLastJoin", "/*+ MERGE(e) */": "SortMergeLastJoin"}
 RANGE = {"": "RangeJoin", "/*+ BROADCAST(r) */": "BroadcastRangeJoin", "/*+ BROADCAST(l) */": "BroadcastRangeJoin"}
 STOCK = {
@@ -28,20 +28,20 @@ STOCK = {
 
 
 def text(value: Any) -> str:
-    """Write a value as the files do."""
+    """Write a value as in the files."""
     if value is None:
         return "NULL"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def rows(answer: DataFrame) -> list[str]:
-    """The rows of an answer, in the order of their text."""
+    """The rows of an answer as text, sorted."""
     return sorted(", ".join(map(text, row)) for row in answer.collect())
 
 
 @pytest.fixture
 def tables(spark: SparkSession, request: pytest.FixtureRequest) -> None:
-    """The tables of a case's file."""
+    """Create the tables of a case's file as views."""
     for name, query in request.getfixturevalue("file")["tables"].items():
         spark.sql(query if query.startswith("SELECT") else f"SELECT * FROM {query}").createOrReplaceTempView(name)
 
@@ -62,7 +62,7 @@ def test_case_has_the_rows_that_its_project_expects(
         plan = answer._jdf.queryExecution().executedPlan().toString()
         assert operator in plan, plan
     if " LAST JOIN " in query:
-        return  # no syntax of stock Spark
+        return  # stock Spark has no such syntax
     if " ASOF JOIN " in query and not spark.version.startswith("4.3"):
         return
     with_stock = {key: spark.conf.get(key) for key in STOCK}

@@ -1,4 +1,4 @@
-"""The checks of `support.answers` can fail, each for the reason it is there."""
+"""Each check of `support.answers` fails for the reason that it checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark's as-of join from Python, `_joinAsOf` and pandas-on-Spark's `merge_asof`, run by Joinery's operators."""
+"""Joinery's operators run Spark's as-of join from Python: `_joinAsOf` and pandas-on-Spark's `merge_asof`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_nearest_is_left_to_spark_and_says_so(spark: SparkSession, trades: DataF
 
 
 def test_merge_asof(spark: SparkSession) -> None:
-    import pyspark.pandas as ps  # here, because it warns about the environment when imported
+    import pyspark.pandas as ps  # imported here, because it warns about the environment when imported
 
     left = pd.DataFrame({"a": [1, 5, 10], "g": ["x", "x", "y"], "left_val": ["a", "b", "c"]})
     right = pd.DataFrame({"a": [1, 2, 3, 6, 7], "g": ["x", "x", "y", "y", "y"], "right_val": [1, 2, 3, 6, 7]})

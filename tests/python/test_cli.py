@@ -1,4 +1,4 @@
-"""The command `joinery`, as a user runs it: in a process of its own, where it starts Spark itself."""
+"""The command `joinery` as a user runs it, in a process that starts Spark itself."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ for arguments in json.loads(sys.argv[1]):
 
 
 def test_without_pyspark_every_command_names_the_extra(tmp_path: Path) -> None:
-    """Those that need Spark, that is: a store near by is read without it."""
+    """Commands that need Spark name the extra. A local store is read without Spark."""
     far, near = "hdfs://nowhere/store", tmp_path / "store"
     near.mkdir()
     needing = [
@@ -176,7 +176,7 @@ def test_explain_of_bad_sql_shows_the_place_and_no_stack_trace(tmp_path: Path) -
 
 
 def test_explain_of_a_constant_that_fails(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark computes constants while it plans."""
+    """Spark computes constants during planning."""
     monkeypatch.setattr("spark_joinery.cli.explain.spark_session", lambda confs: nullcontext(spark))
     done = CliRunner().invoke(main, ["explain", "SELECT a.id + CAST('x' AS INT) FROM range(2) a"])
     assert done.exit_code == 2
@@ -210,7 +210,7 @@ def test_explain_tells_files_from_statements(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [300, 1000, 10_000])
 def test_explain_takes_a_statement_in_one_line_for_no_file(length: int) -> None:
-    """The name of a file has 255 bytes at most, and asking for a longer one is an error."""
+    """A file's name has at most 255 bytes, and looking for a longer one is an error."""
     statement = f"SELECT {'x' * length}"
     assert read_statement(statement) == statement
 
@@ -229,7 +229,7 @@ def test_explain_of_a_file_that_is_no_text_of_ours(tmp_path: Path) -> None:
     [
         ("SELECT 1", []),
         ("SELECT l.id, r.id AS i FROM range(3) l LAST JOIN range(4) r USING (id)", ["BroadcastLastJoin"]),
-        ("SELECT l.id FROM range(3) l LAST JOIN range(4) r USING (id)", []),  # no need to join
+        ("SELECT l.id FROM range(3) l LAST JOIN range(4) r USING (id)", []),  # the join is not needed
         ("SELECT * FROM range(3) l LAST JOIN range(4) r ON l.id < r.id JOIN range(2) x USING (id)", None),
         (
             "CREATE TEMPORARY VIEW v AS SELECT r.id FROM range(3) l LAST JOIN range(4) r USING (id)",

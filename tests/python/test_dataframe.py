@@ -1,4 +1,4 @@
-"""last_join() on classic DataFrames; tests/integration/test_connect.py has it on Spark Connect."""
+"""last_join() on classic DataFrames; tests/integration/test_connect.py tests it on Spark Connect."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_chain_and_self_join(flights: DataFrame, weather: DataFrame) -> None:
     [
         ({}, {1: 10, 2: 15, 3: None}),
         ({"tolerance": 4}, {1: 10, 2: None, 3: None}),
-        ({"tolerance": 5}, {1: 10, 2: 15, 3: None}),  # exactly as far still counts
+        ({"tolerance": 5}, {1: 10, 2: 15, 3: None}),  # a value at the limit counts
         ({"tolerance": F.lit, "order_by": "desc"}, {1: 10, 2: 25, 3: 6}),
         ({"order_by": "desc"}, {1: 10, 2: 25, 3: 6}),
     ],
@@ -199,13 +199,13 @@ def test_tolerance_of_every_type(
     with settings(spark, {"spark.sql.ansi.enabled": ansi}):
         joined = last_join(lefts, rights, on="k", order_by="u", as_of="t", tolerance=distance)
         assert [row.v for row in joined.collect()] == ["found" if is_found else None]
-    # a cast of the right side would keep the operators from searching by it
+    # with a cast, the operators could not search by the right side
     assert ("cast(u#" not in executed_plan(joined)) == bare
 
 
 @pytest.mark.parametrize(("hours", "found"), [(1, None), (3, "found"), (30, "found")])
 def test_tolerance_of_hours_from_a_date_to_a_timestamp(spark: SparkSession, hours: int, found: str | None) -> None:
-    """Between two dates the whole days count; here no cast of the right side is needed."""
+    """Hours count here, unlike between two dates, and the right side needs no cast."""
     lefts = spark.sql("SELECT 1 AS k, DATE '2024-01-03' AS t")
     rights = spark.sql("SELECT 1 AS k, TIMESTAMP '2024-01-02 22:00' AS u, 'found' AS v")
     distance = datetime.timedelta(hours=hours)
@@ -229,7 +229,7 @@ def test_tolerance_of_hours_from_a_date_to_a_timestamp(spark: SparkSession, hour
 def test_tolerance_of_each_row_is_what_spark_subtracts(
     spark: SparkSession, ansi: str, wide: str, order: str, limits: str, best: str
 ) -> None:
-    """A negative one moves the limit to the other side of `as_of`, where nothing matches."""
+    """A negative tolerance moves the limit to the other side of `as_of`, where nothing matches."""
     lefts = spark.sql(f"""SELECT id, CAST(t AS {wide}) AS t, CAST(w AS {wide}) AS w
         FROM VALUES (1, 5, 2), (2, 5, 0), (3, 5, -1), (4, 5, NULL), (5, -1, 120), (6, 100, -5) AS l(id, t, w)""")
     rights = spark.sql(f"SELECT CAST(u AS {wide}) AS u FROM VALUES (3), (5), (6), (-121), (-120), (97), (104) AS r(u)")
@@ -278,7 +278,7 @@ def test_tolerance_of_nothing_finds_equal_values(spark: SparkSession, of: str, z
 
 @pytest.mark.parametrize(("order", "sign"), [("asc", "-"), ("desc", "+")])
 def test_tolerance_of_times_stops_at_the_ends_of_the_day(spark: SparkSession, order: str, sign: str) -> None:
-    """Spark's own difference raises an error there. A negative tolerance leaves nothing."""
+    """Spark's subtraction raises an error there. A negative tolerance matches nothing."""
     seconds = "DATEDIFF(SECOND, '2024-01-01', CAST('2024-01-01 ' || {} AS TIMESTAMP_NTZ))"
     with settings(spark, {"spark.sql.timeType.enabled": "true"}):
         lefts = spark.sql("""SELECT CAST(t AS TIME) AS t, w
@@ -466,5 +466,5 @@ def test_without_the_jar_one_clear_message() -> None:
     for name in ("last_join", "range_join", "explain"):
         assert messages[name][0]
         assert "configure_spark" in messages[name][1]
-    # the function that marks the order is what makes such a join fail, rather than give every match
+    # the unknown function that marks the order makes such a join fail; otherwise it would return every match
     assert "joinery_last_join_order" in messages["marker"][1]

@@ -1,4 +1,4 @@
-"""last_join() by columns that a side has but does not show: selected away, aggregated, or of its files."""
+"""last_join() by hidden columns of a side: selected away, aggregated, or metadata of its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def flights(spark: SparkSession) -> DataFrame:
 
 @pytest.fixture(scope="module")
 def stored(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
-    """The weather with distinct winds, in a file, which has metadata columns."""
+    """The weather with distinct winds, in a file, so that it has metadata columns."""
     path = str(tmp_path_factory.mktemp("stored") / "weather")
     rows = [("EWR", 10, 1.0), ("EWR", 15, 2.0), ("EWR", 25, 3.0), ("JFK", 7, 5.0), ("JFK", 6, 4.0), ("LGA", 2, 6.0)]
     spark.createDataFrame(rows, "origin STRING, observed INT, wind DOUBLE").coalesce(1).write.parquet(path)
@@ -64,6 +64,6 @@ def test_order_by_an_aggregate_that_is_not_shown(
 ) -> None:
     left = spark.createDataFrame([("EWR", 24), ("JFK", 9)], "origin STRING, departs INT")
     strongest = stored.groupBy("origin").agg(F.max("wind").alias("wind"))
-    order = F.max("observed")  # 25 and 7
+    order = F.max("observed")  # 25 for EWR, 7 for JFK
     joined = last_join(left, strongest, on="origin", order_by=order, as_of="departs", tolerance=tolerance)
     assert [row.wind for row in joined.orderBy("origin").collect()] == found

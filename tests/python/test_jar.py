@@ -25,7 +25,7 @@ EXTENSIONS = "spark.sql.extensions"
 
 
 def run_python(code: str, environment: Mapping[str, str] | None = None) -> str:
-    """Run code in an interpreter of its own, as no Spark session or import of this one may be seen."""
+    """Run code in a new interpreter, so that it sees no Spark session or import of this one."""
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **(environment or {})}
     )

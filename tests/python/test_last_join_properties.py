@@ -1,9 +1,9 @@
-"""LAST JOIN over generated data: whatever the query, the data and the settings, the answer is the documented one.
+"""LAST JOIN gives the documented answer for generated queries, data and settings.
 
-The dimensions are in tests/support/last_join_cases.py. `make test` has every pair of their values meet, and then draws
-for a while from the whole product; `make soak` goes through the product. Seeds are printed, and taken from the
-environment: ``JOINERY_SEED``. ``JOINERY_RANDOM_SECONDS`` is for how long to draw, ``JOINERY_PRODUCT_SHARE`` (0 to 1)
-how much of the product `make soak` takes.
+The dimensions are in tests/support/last_join_cases.py. `make test` runs every pair of their values, and then draws
+cases from the whole product for a while; `make soak` runs the product. Tests that draw print their seed, and
+``JOINERY_SEED`` sets it. ``JOINERY_RANDOM_SECONDS`` sets how long to draw, and ``JOINERY_PRODUCT_SHARE`` (0 to 1) how
+much of the product `make soak` runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from support.last_join_cases import DIMENSIONS, KEYS, ORDER_TYPES, SWITCHES, Que
 from support.pairwise import Case, pairwise
 
 FIXED_SEED = 20263
-# The oracle needs none of what makes large queries fast.
+# The oracle runs small queries, so everything that makes large queries fast is off.
 ORACLE = {
     **STOCK,
     "spark.sql.adaptive.enabled": "false",
@@ -31,7 +31,7 @@ ORACLE = {
     "spark.sql.shuffle.partitions": "1",
 }
 PAIRS = [case for n in range(2) for case in pairwise(DIMENSIONS, FIXED_SEED + n, allowed)]
-# Over hardly any rows a wrong answer hides: such cases run on many rows, too.
+# Few rows can hide a wrong answer, so these cases also run on many rows.
 PAIRS += [{**case, "data": "rows"} for case in PAIRS if case["data"] not in ("rows", "hot key")]
 
 Answers = Mapping[int, set[str]]
@@ -50,7 +50,7 @@ def clean_up(spark: SparkSession) -> Iterator[None]:
 
 
 def answers(spark: SparkSession, query: Query) -> Answers:
-    """What stock Spark says may stand beside each left row, by its id."""
+    """The answers that stock Spark allows for each left row, by its id."""
     rows = defaultdict(set)
     with settings(spark, {**ORACLE, "spark.sql.ansi.enabled": query.case["ansi"]}):
         for row in spark.sql(query.answers_sql).collect():
@@ -61,11 +61,11 @@ def answers(spark: SparkSession, query: Query) -> Answers:
 
 
 def check(spark: SparkSession, query: Query, right: Answers) -> None:
-    """Assert each left row once, beside one of the answers, found by the operator that was asked for."""
+    """Assert that each left row is returned once, with an allowed answer, by the operator that was asked for."""
     with settings(spark, query.settings):
         joined = spark.sql(query.sql)
         rows = joined.collect()
-        # Where the left side is empty no operator runs; nor, for keys that may fail, where the right side is.
+        # no operator runs if the left side is empty, or if keys may fail and the right side is empty
         if rows and (query.case["key"] != "expression" or any(row.right_id is not None for row in rows)):
             assert_operator(joined, query.operator)
     assert sorted(row.id for row in rows) == sorted(right), query
@@ -113,9 +113,9 @@ ASKED = ("direction", "ties", "comparison", "tolerance", "residual")
 def test_the_whole_product(
     spark: SparkSession, random_seed: int, capsys: pytest.CaptureFixture[str], order_type: str, key: str
 ) -> None:
-    """Every query on every operator, some ten minutes for each test, hours in all.
+    """Run every query on every operator. This takes some ten minutes for each test, and hours in all.
 
-    The switches and the data, which would multiply that by 80, are drawn anew for each.
+    The switches and the data are drawn at random for each query, because all of them would take 80 times as long.
     """
     generator = random.Random(f"{random_seed} {order_type} {key}")
     share = float(os.environ.get("JOINERY_PRODUCT_SHARE", "1"))

@@ -1,4 +1,4 @@
-"""A jar of another Spark line than the session's: it says which jar fits, refuses LAST JOIN and changes nothing else.
+"""A jar for another Spark line than the session's names the right jar, refuses LAST JOIN and changes nothing else.
 
 Runs on every line with the jars of all others:
 
@@ -85,7 +85,7 @@ print(json.dumps(said))
 
 @dataclass(frozen=True)
 class Session:
-    """A session with a wrong jar: the jar's line, the answers by the name of the statement, and the log."""
+    """A session with a wrong jar, with the jar's line, the answers by name of statement, and the log."""
 
     wrong_line: str
     answers: dict[str, str]

@@ -1,4 +1,4 @@
-"""The generator of test cases: all pairs, few cases, the same ones again."""
+"""The generator of test cases covers all pairs in few cases, and repeats them from the same seed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_every_pair_in_few_cases() -> None:
     for seed in range(5):
         cases = pairwise(DIMENSIONS, seed)
         assert pairs(cases) == pairs(everything)
-        assert 20 <= len(cases) <= 30 < len(everything)  # 20 are needed: 5 times 4
+        assert 20 <= len(cases) <= 30 < len(everything)  # at least 20: 5 times 4
         assert all(list(case) == list(DIMENSIONS) for case in cases)
 
 

@@ -1,7 +1,7 @@
-"""A Spark of the jar's line that is not the one it was built with: it fits if it has all that the jar uses of Spark.
+"""A jar fits another patch version of its Spark line if that Spark has everything that the jar uses.
 
-A copy of the jar says that it was built with another patch version, or uses a method that this Spark does not have, as
-a vendor's Spark might lack one.
+The tests copy the jar, and change its build version, or add a reference that this Spark lacks, as a vendor's Spark
+might.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ print(json.dumps({"functions": functions, "joined": joined, "stock": spark.sql("
 
 
 def patched(folder: Path, reference: str = "") -> Path:
-    """Copy the jar, as if it was built with another patch version, with one more reference to Spark."""
+    """Copy the jar as if it was built with another patch version, with one more reference to Spark if given."""
     jar = folder / "patched.jar"
     with zipfile.ZipFile(jar_path()) as built, zipfile.ZipFile(jar, "w") as copy:
         for name in built.namelist():

@@ -1,4 +1,4 @@
-"""Python functions in ON and ORDER BY of LAST JOIN and ASOF JOIN, as an ordinary join takes them."""
+"""Python functions work in ON and ORDER BY of LAST JOIN and ASOF JOIN as in an ordinary join."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ ON = [
 
 
 def later(value: int | None) -> int | None:
-    """One more."""
+    """Add one to a value."""
     return None if value is None else value + 1
 
 
 def late(values: pd.Series) -> pd.Series:
-    """The same of many."""
+    """Add one to many values."""
     return values + 1
 
 
@@ -81,7 +81,7 @@ def test_of_no_column(spark: SparkSession) -> None:
 
 
 def last(spark: SparkSession, order: str, on: str) -> DataFrame:
-    """The last match of each left row, in the reverse order, by an ordinary join."""
+    """The last match of each left row by an ordinary join; `order` is the reverse of LAST JOIN's."""
     place = f"row_number() OVER (PARTITION BY l.id ORDER BY {order}) AS place"
     joined = f"SELECT l.id, r.id AS right_id, {place} FROM l LEFT JOIN r ON {on}"
     return spark.sql(f"SELECT id, right_id FROM ({joined}) WHERE place = 1")

@@ -1,4 +1,4 @@
-"""range_join() on classic DataFrames; tests/integration/test_connect.py has it on Spark Connect."""
+"""range_join() on classic DataFrames; tests/integration/test_connect.py tests it on Spark Connect."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from spark_joinery.plan_report import explain_dataframe
 from support.answers import assert_operator, assert_same_rows, executed_plan, settings, stock_answer
 
 SETTINGS = {
-    # hundreds of queries over a few rows: compiling them would take longer than running them
+    # there are hundreds of queries over a few rows: compiling them would take longer than running them
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
 }
-# arguments, and the comparisons that they stand for; {0} is the one with the start, {1} the one with the end
+# arguments and their comparisons: {0} compares with a start, {1} with an end, {2} is for overlaps
 KINDS: dict[str, tuple[dict[str, Any], str]] = {
     "point in interval": ({"left_point": "x", "right_interval": ("lo", "hi")}, "r.lo {0} l.x AND l.x {1} r.hi"),
     "interval around point": ({"left_interval": ["s", "e"], "right_point": "y"}, "l.s {0} r.y AND r.y {1} l.e"),
@@ -50,7 +50,7 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def left(spark: SparkSession) -> DataFrame:
-    """Points and intervals with NULLs, ties, duplicates, and intervals that are reversed or hold one point."""
+    """Points and intervals with NULLs, ties and duplicates. Some intervals are reversed or hold one point."""
     frame = spark.sql("""SELECT * FROM VALUES
         (1, 'a', 1, 0, 2), (2, 'a', 3, 3, 3), (3, 'b', 3, 5, 1), (4, 'b', 7, 2, 6), (5, NULL, 3, 1, 4),
         (6, 'a', NULL, NULL, 5), (7, 'c', 50, 50, 60), (8, 'b', 5, 3, NULL), (4, 'b', 7, 2, 6) AS t(id, k, x, s, e)""")
@@ -69,7 +69,7 @@ def right(spark: SparkSession) -> DataFrame:
 
 
 def plain(kind: str, how: str, bounds: str, on: str, key: str) -> str:
-    """The ordinary join; `key` is the column that USING would make of both sides' `k`, or nothing."""
+    """The ordinary join. `key` is the column that USING would make of both sides' `k`, or empty."""
     sides = ["l.id, l.x, l.s, l.e"] if how in ("semi", "anti") else ["l.id, l.x, l.s, l.e", "r.name, r.y, r.lo, r.hi"]
     columns = ", ".join([f"{key} AS k", *sides]) if key else "*"
     condition = KINDS[kind][1].format(*COMPARISONS[bounds])
@@ -81,7 +81,7 @@ def plain(kind: str, how: str, bounds: str, on: str, key: str) -> str:
 def test_rows_of_the_plain_join(spark: SparkSession, left: DataFrame, right: DataFrame, kind: str, how: str) -> None:
     key = {"right": "r.k", "full": "coalesce(l.k, r.k)"}.get(how, "l.k")
     for i, bounds in enumerate(COMPARISONS):
-        # each second one with a key, another one for the next type of join
+        # every second case has a key, and for the next type of join the others have one
         on = {"on": "k"} if (i + list(TYPES).index(how)) % 2 else {}
         joined = range_join(left, right, bounds=bounds, how=how, **KINDS[kind][0], **on)  # type: ignore[arg-type]
         oracle = plain(kind, how, bounds, " AND l.k = r.k" if on else "", key if on else "")
@@ -196,7 +196,7 @@ def test_a_column_twice_on_a_side(left: DataFrame, right: DataFrame) -> None:
 
 @pytest.mark.parametrize("how", TYPES)
 def test_self_joins(spark: SparkSession, left: DataFrame, how: str) -> None:
-    """Names, with aliases of the sides and without, and where only some columns are of both sides."""
+    """Columns are found by name, with and without aliases of the sides."""
     one_side = how in ("semi", "anti")
     key = {"right": "b.k", "full": "coalesce(a.k, b.k)"}.get(how, "a.k")
     others = "a.id, a.x, a.s, a.e" + ("" if one_side else ", b.id, b.x, b.s, b.e")
@@ -284,8 +284,8 @@ def test_examples_of_the_documentation_strings_run(spark: SparkSession) -> None:
         ({"left_point": "x"}, "nothing of right is to be compared; give right_point"),
         ({"right_interval": ("lo", "hi")}, "nothing of left is to be compared"),
         ({"left_point": "x", "right_point": "y"}, "left_point and right_point are both points; give the interval of"),
-        ({**POINT, "left_interval": ("s", "e")}, "left_point and left_interval are both given; take one of them away"),
-        ({**POINT, "right_point": "y"}, "right_point and right_interval are both given; take one of them away"),
+        ({**POINT, "left_interval": ("s", "e")}, "left_point and left_interval are both given; remove one of them"),
+        ({**POINT, "right_point": "y"}, "right_point and right_interval are both given; remove one of them"),
         ({**POINT, "left_point": 3}, "left_point must be a column name or a Column, not int (3)"),
         ({**POINT, "left_point": ("x", "y")}, "left_point must be a column name or a Column, not tuple (('x', 'y'))"),
         ({**POINT, "right_interval": "lo"}, "right_interval must be two column names or Columns, as in ('starts_at'"),

@@ -1,4 +1,4 @@
-"""Test tools are tested when they were changed lately, and when nobody can tell."""
+"""Test tools count as recent if they were changed lately, or if git cannot tell."""
 
 from __future__ import annotations
 

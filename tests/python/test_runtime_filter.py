@@ -1,4 +1,4 @@
-"""Runtime filters as PySpark has them: hints of DataFrames, functions in Python, a session without a store."""
+"""Runtime filters in PySpark: hints of DataFrames, Python functions, a session without a store."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_keys_behind_a_function_in_python_make_a_filter(spark: SparkSession) -> 
 
 
 def test_a_key_that_fails_passes_the_filter_before_a_function_in_python(spark: SparkSession) -> None:
-    """Spark computes the function behind all other predicates, so that the filter meets the rows that it drops."""
+    """Spark computes the Python function after all other predicates, so the filter sees rows that it would drop."""
     is_number = f.udf(lambda text: text.isdigit(), "boolean")
     texts = spark.createDataFrame([(1, "3"), (2, "x")], "id INT, s STRING")
     small = spark.range(5).selectExpr("int(id) AS k").hint("runtime_filter")
@@ -90,7 +90,7 @@ def test_subqueries_of_a_query_as_text(spark: SparkSession, predicate: str) -> N
 
 @pytest.mark.parametrize("code", ["CODEGEN_ONLY", "NO_CODEGEN"])
 def test_one_table_in_two_roles(spark: SparkSession, tmp_path: Path, code: str) -> None:
-    """Two columns of one table are tested by the same filter, which is no value that both could share."""
+    """The same filter tests two columns of one table, and Spark must not share one result between them."""
     columns = spark.range(20_000).select("id", (f.col("id") % 100).alias("k"), (f.col("id") % 70).alias("other"))
     columns.write.parquet(str(tmp_path / "fact"))
     few = "(SELECT * FROM VALUES (3), (5), (7) AS t(x))"

@@ -1,6 +1,6 @@
 """The installed package on any supported Spark: the jar loads, and LAST JOIN and range joins work.
 
-Needs nothing but pyspark, pytest and spark-joinery itself. On another Spark line, with the wheel installed there:
+The tests only need pyspark, pytest and spark-joinery. To run them on another Spark line, with the wheel installed:
 
     .venv-spark-4.1/bin/python -m pytest tests/python/test_smoke.py
 """

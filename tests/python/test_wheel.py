@@ -1,4 +1,4 @@
-"""The wheel holds all it needs, and works from an environment of its own."""
+"""The wheel holds all files that it needs, and works in an environment where only it is installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERSIONS = json.loads((ROOT / "jvm/spark-versions.json").read_text())
 
 
 def jar_name(line: str, version: str) -> str:
-    """The name of a line's jar, which has the Scala version of its Spark."""
+    """The name of a line's jar, with the Scala version of its Spark."""
     scala = VERSIONS["versions"][line]["scala"].rpartition(".")[0]
     return f"spark-joinery-{line}_{scala}-{version}.jar"
 

@@ -1,4 +1,4 @@
-"""A store as the nightly jobs leave it, with values that do their best to break a page."""
+"""A store like that of the nightly jobs, with values that could break a page."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def publish(
 
 @pytest.fixture(scope="package")
 def tables(spark: SparkSession) -> Iterator[None]:
-    """The tables `report_test.flights` and `report_test.strange`."""
+    """Create the tables `report_test.flights` and `report_test.strange`."""
     spark.sql("CREATE SCHEMA report_test")
-    # UA has 80 flights, AA 15, 5 have no carrier
+    # UA has 80 flights, AA has 15, and 5 have no carrier
     carrier = "CASE WHEN id < 80 THEN 'UA' WHEN id < 95 THEN 'AA' END AS carrier"
     departs_at = "TIMESTAMP '2013-01-01' + make_dt_interval(id) AS departs_at"
     spark.range(100).selectExpr(carrier, departs_at).coalesce(1).write.saveAsTable("report_test.flights")
@@ -121,14 +121,14 @@ def store(spark: SparkSession, tables: None, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="package")
 def report(spark: SparkSession, store: ArtifactStore) -> Report:
-    """What is read from it."""
+    """The report read from the store, dated 2099."""
     found = read_report(spark, store)
     return Report(found.store, found.artifacts, dt.datetime(2099, 1, 1, tzinfo=dt.timezone.utc), found.time_zone)
 
 
 @pytest.fixture(scope="package")
 def page(report: Report) -> Page:
-    """The page made of it."""
+    """The page rendered from the report."""
     from spark_joinery.report import render
 
     return parse(render(report))

@@ -1,4 +1,4 @@
-"""`joinery report`, as a user runs it, and the small functions that write its figures."""
+"""`joinery report` as a user runs it, and the small functions that write its figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spark_joinery.report import write
 from spark_joinery.store import ArtifactStore
 from support.html import parse
 
-# Several commands in one process, as most of the time is a JVM that starts.
+# Runs several commands in one process, because most of the time goes into starting a JVM.
 COMMANDS = """
 import sys
 from spark_joinery.cli import main
@@ -32,7 +32,7 @@ for command in sys.argv[1:]:
 
 
 def joinery(folder: Path, *commands: str) -> str:
-    """Run `joinery report` with these options, once for each; returns what they print."""
+    """Run `joinery report` once with each of these options; returns all output."""
     confs = "--conf spark.master=local[1] --conf spark.sql.session.timeZone=UTC"
     done = subprocess.run(
         [sys.executable, "-c", COMMANDS, *(f"{command} {confs}" for command in commands)],
@@ -76,7 +76,7 @@ def test_pages_are_written_and_nothing_else(
         f"exit code {code}" for code in (0, 0, 0, 2, 2, 2, 2)
     ]
 
-    # what shows values of the source is for its owner alone
+    # only the owner may read pages that show values of the source
     umask = os.umask(0)
     os.umask(umask)
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in names]

@@ -1,4 +1,4 @@
-"""What is damaged, half written or unknown is shown as such, and hides nothing else."""
+"""The report shows damaged, half written or unknown artifacts as such, and still shows the others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAYOUT = "key string, row_count bigint, is_hot boolean, quantiles array<int>"
 
 @pytest.fixture
 def store(spark: SparkSession, tmp_path: Path) -> ArtifactStore:
-    """A store with one range index that is whole."""
+    """A store with one range index, which is whole."""
     store = open_store(spark, str(tmp_path / "store"))
     publish(
         store,
@@ -114,7 +114,7 @@ def test_data_that_spark_cannot_read_and_descriptions_of_others(spark: SparkSess
         (("a", 60, True, [1, 2]), LAYOUT, "30.0 %"),
         # all values are NULL
         (("a", 60, True, []), LAYOUT, "60.0 %"),
-        # 20 rows without an order value are in the same part as a quarter of the other 40
+        # 20 rows without an order value share a part with a quarter of the other 40
         (("a", 60, True, [1, 2, 3], 20, 0.01), LAYOUT + ", null_count bigint, rank_error double", "30.0 %"),
         (("a", 60, False, None), LAYOUT, "60.0 %"),
     ],
@@ -165,7 +165,7 @@ def test_a_folder_named_after_a_path(spark: SparkSession, store: ArtifactStore) 
 
 
 def test_names_are_texts(spark: SparkSession, store: ArtifactStore) -> None:
-    """Hostile names of relations and columns are texts, too."""
+    """Hostile names of relations and columns are shown as text, too."""
     spec = BloomFilterSpec(keys=["<b>&\u202e", "b\x00c"], where="a = '</code><script>'")
     publish(store, "x.`<i>\"t'`", spec, spark.range(1), keys=1, blocks=1, fpp=0.1, expected_fpp=0.1, rows=1)
     page = shown(spark, store)

@@ -1,4 +1,4 @@
-"""What the page says, and that a browser and its user can make something of it."""
+"""The content of the page, and checks that browsers and readers can use it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_summary_has_every_artifact(page: Page, report: Report) -> None:
     ]
     assert {row[6] for row in rows} == {artifact.description["version"] for artifact in report.artifacts}
     states = {row[0].removeprefix(prefix): row[7] for row in rows}
-    # nobody knows where the planes and storms are
+    # the sources of planes and storms are unknown
     assert states == {"flights": "valid", "strange": "valid", "planes": "whole", "storms": "whole"}
     assert all(re.fullmatch(r"2\d,\d{3} d", row[3]) for row in rows)
     tiles = [(one.all("dt")[0].text, one.all("dd")[0].text) for one in page.all("dl")[0].all("div")]
@@ -102,7 +102,7 @@ def test_strange_keys_are_texts_and_nothing_else(page: Page) -> None:
     assert labels >= {text if len(text) <= 18 else text[:17] + "…" for text in cells - {"empty"}} | {"''"}
     assert not page.all("script")
     assert not [character for character in page.source if not character.isprintable() and character != "\n"]
-    # NaN and infinities have no place on a scale, but are quantiles all the same
+    # NaN and infinities have no place on a scale, but they may be quantiles
     assert "NaN" in article.all("table")[1].text
     assert "-Infinity" in article.all("table")[1].text
     by_bytes = page.article("digits, measure").all("table")
@@ -161,7 +161,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_stand_out(page: Page, scheme: str) -> None:
-    """The limits of WCAG 2, level AA: 4.5 for text, 3 for what a plot is made of."""
+    """The limits of WCAG 2, level AA: 4.5 for text, 3 for the parts of a plot."""
     blocks = re.findall(r":root \{(.*?)\}", page.all("style")[0].text)
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", blocks[scheme == "dark"]))
     pairs = [(text, back) for text in ("ink", "muted", "link", "good", "bad") for back in ("page", "card")]

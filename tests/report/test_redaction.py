@@ -1,4 +1,4 @@
-"""`--redact` hides every value of the source, wherever it may turn up."""
+"""`--redact` hides every value of the source in all places of the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.html import Page, parse
 
 from .conftest import STRANGE
 
-# Values that are neither words of the page nor numbers that turn up anyway.
+# Values that the page does not contain for another reason, as one of its words or numbers.
 VALUES = [
     *("UA", "CESSNA", "BOEING", "4123", "2013-01", "2013-02", "2013-03", "0x003C", "label 0", "label 8"),
     *("4567.25", "NaN", "Infinity", "NULL<", "storm 1"),
@@ -27,11 +27,11 @@ def redacted(report: Report) -> Page:
 
 def test_no_value_of_the_source_is_left(redacted: Page, page: Page) -> None:
     assert "Values of keys, of the order columns, in conditions and in errors are hidden." in redacted.source
-    source = re.sub(r"\d{8}T\d+Z", "", redacted.source)  # the name of a version, a time which may have any digits
+    source = re.sub(r"\d{8}T\d+Z", "", redacted.source)  # names of versions are times, with any digits
     for value in VALUES:
         for spelling in {value, html.escape(value), value.encode("unicode_escape").decode(), value[:12]}:
             assert spelling not in source, spelling
-    # the list above finds what there is to find
+    # the page without redaction has such values, so the list above can find them
     assert sum(value in page.source for value in VALUES) > 10
 
 
@@ -69,7 +69,7 @@ def test_a_place_on_a_scale_would_be_a_value(redacted: Page, page: Page) -> None
         ("h = X'1F' or i = 0x1F or j = 1L", "h = X… or i = … or j = …"),
         ("k = r'a'", "k = r…"),
         ("l = 'é' and m = '日本'", "l = … and m = …"),
-        # what begins a literal depends on settings here, so nothing is shown
+        # settings decide where a literal begins here, so nothing is shown
         ("n = 'a\\' or o = 'b'", "…"),
         ("p = 1 -- secret", "…"),
         ("q = /* secret */ 1", "…"),

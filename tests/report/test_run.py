@@ -1,4 +1,4 @@
-"""What a page says of a run. (Pages of real runs: tests/airflow/test_run.py.)"""
+"""The page of a run. (Pages of real runs: tests/airflow/test_run.py.)"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESULTS: list[tuple[dict[str, Any], tuple[str, str | None]]] = [
     ({"status": "failed", "reason": "no column a"}, ("failed", "no column a")),
     (
         {"status": "refreshed", "was_damaged": True, "reason": "what was published last cannot be used (cut)"},
-        ("damaged", "what was published last cannot be used (cut); it was built anew"),
+        ("damaged", "what was published last cannot be used (cut); it was built again"),
     ),
     ({"status": "unchanged", "unused": "the key k is partitioned"}, ("never used", "the key k is partitioned")),
 ]

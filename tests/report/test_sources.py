@@ -1,4 +1,4 @@
-"""Whether an artifact is valid now, as the report tells it."""
+"""The report says whether an artifact is valid now."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPECS = (
 
 @pytest.fixture
 def table(spark: SparkSession) -> Iterator[str]:
-    """A table of one file."""
+    """A table with one file."""
     spark.sql("CREATE SCHEMA report_sources")
     spark.range(10).selectExpr("id", "'a' AS name").coalesce(1).write.saveAsTable("report_sources.t")
     yield "report_sources.t"
@@ -33,7 +33,7 @@ def table(spark: SparkSession) -> Iterator[str]:
 
 
 def test_new_files_make_filters_and_indexes_not_valid(spark: SparkSession, table: str, tmp_path: Path) -> None:
-    """All three kinds by the real jobs: of a table, and the filter also of the same files by their path."""
+    """The real jobs build all three kinds for a table, and a filter for the same files by their path."""
     store = open_store(spark, str(tmp_path / "store"))
     (file,) = spark.table(table).inputFiles()
     path = file.rpartition("/")[0].removeprefix("file://")
@@ -64,12 +64,12 @@ def test_new_files_make_filters_and_indexes_not_valid(spark: SparkSession, table
 
 
 def test_a_path_is_read_as_it_was_declared(spark: SparkSession, tmp_path: Path) -> None:
-    """Its identity has the authority in lower case, and no file system of clusters is configured under that name."""
+    """The path's identity has the cluster in lower case, but no file system is configured under that name."""
     spark.range(10).selectExpr("id", "'a' AS name").coalesce(1).write.parquet(str(tmp_path / "t"))
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
     mounted = {
         "fs.viewfs.mounttable.MyCluster.link./data": f"file:{tmp_path}",
-        # or the one that the refresh has opened answers to other spellings of its name
+        # otherwise, the file system that the refresh opened also answers to other spellings
         "fs.viewfs.impl.disable.cache": "true",
     }
     for key, value in mounted.items():

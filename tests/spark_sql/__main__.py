@@ -36,7 +36,7 @@ def unpacked(folder: Path) -> Path:
     """Fetch and unpack the inputs of Spark SQL's tests.
 
     Args:
-        folder: To unpack them in.
+        folder: The folder for the inputs.
     """
     maven = ["mvn", "--batch-mode", "--quiet", "dependency:copy", f"-Dartifact={ARTIFACT}"]
     subprocess.run([*maven, f"-DoutputDirectory={folder}"], check=True)
@@ -48,7 +48,7 @@ def unpacked(folder: Path) -> Path:
 
 
 def run(kind: str, folder: Path, options: argparse.Namespace) -> Answers:
-    """All answers of one kind of session."""
+    """Run one kind of session; returns its answers."""
     answers = folder / f"{kind}.json"
     command = [
         sys.executable,
@@ -66,7 +66,7 @@ def run(kind: str, folder: Path, options: argparse.Namespace) -> Answers:
 
 
 def differ(ours: dict[str, Any], stock: dict[str, Any]) -> bool:
-    """True if stock Spark answers and Joinery does not give the same rows."""
+    """True if stock Spark gives an answer, and Joinery another one or an error."""
     if stock["error"] or ABOUT_PLANS.match(stock["sql"]):
         return False
     if ours["error"]:
@@ -77,13 +77,13 @@ def differ(ours: dict[str, Any], stock: dict[str, Any]) -> bool:
 
 
 def shown(kind: str, ours: dict[str, Any], stock: dict[str, Any]) -> str:
-    """A difference, to be read."""
+    """Text that shows a difference to a reader."""
     answers = (f"{name}: {str(one['error'] or one['rows'])[:1000]}" for name, one in (("stock", stock), (kind, ours)))
     return "\n".join([f"{ours['file']} {ours['settings']}", ours["sql"], *answers])
 
 
 def table(answers: dict[str, Answers], differences: Counter[str]) -> str:
-    """The counts as a table of Markdown."""
+    """A Markdown table with the counts."""
     stock = answers["stock"]
     lines = [
         "| | statements | answered by stock Spark | with an operator of Joinery | differences |",
@@ -99,7 +99,7 @@ def table(answers: dict[str, Answers], differences: Counter[str]) -> str:
 
 
 def write_page(page: Path, answers: dict[str, Answers], counts: str) -> None:
-    """Put the counts in the place of the table that a page has."""
+    """Replace the counts on a page."""
     files = len({one["file"] for one in answers["stock"]})
     text = f"Spark {spark_version}, {files} files.\n\n{counts}\n"
     marked = f"<!-- counts -->\n\n{text}\n<!-- end of counts -->"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OPERATORS = re.compile(r"\b(BroadcastRangeJoin|ShuffledRangeJoin|SlidingWindow|joinery_might_contain|\w+LastJoin)\b")
 ERROR_CLASS = re.compile(r"\[([A-Z0-9_.]+)\]")
-# An analyzed plan whose rows have an order. A colon begins a line of a subquery, whose order does not count.
+# Matches an analyzed plan whose rows have an order. A colon begins a line of a subquery, whose order does not count.
 SORTED = re.compile(
     r"\A(?:[\s+-]*(?:Project|Filter|GlobalLimit|LocalLimit|Offset|SubqueryAlias)\b.*\n)*[\s+-]*Sort .*, true\b"
 )
@@ -45,7 +45,7 @@ SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
     "-Duser.timezone=America/Los_Angeles",
 }
-# Joins are shuffled, filters are built of the smallest tables, and every partition is skewed.
+# All joins are shuffled, the smallest tables give filters, and every partition counts as skewed.
 EAGER = {
     "spark.joinery.rangeJoin.maxBroadcast": "1",
     "spark.joinery.runtimeFilter.applicationSideMinSize": "0",
@@ -69,11 +69,11 @@ VIEWS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows or an error of a statement.
+    """The rows or the error of a statement.
 
     Attributes:
-        file: Of Spark's tests.
-        settings: Under which the file ran.
+        file: The file of Spark's tests.
+        settings: The settings that the file ran with.
         sql: The statement.
         rows: Rows as text, in the statement's order if it has one, else sorted; None for an error.
         is_sorted: True if the statement has an order.
@@ -91,7 +91,7 @@ class Answer:
 
 
 def session(kind: str, folder: str) -> SparkSession:
-    """A session without the jar ("stock"), or with it."""
+    """Start a session without the jar ("stock"), or with it."""
     from pyspark.sql import SparkSession
     from spark_joinery import configure_spark
 
@@ -101,7 +101,7 @@ def session(kind: str, folder: str) -> SparkSession:
 
 
 def make_tables(spark: SparkSession, data: Path) -> None:
-    """Make the tables that files of statements take for given."""
+    """Create the tables that the files of statements expect."""
     for name, (schema, file) in TABLES.items():
         spark.sql(f"CREATE TABLE {name} ({schema}) USING parquet")
         rows = spark.read.option("delimiter", "\t").schema(schema).csv(str(data / f"{file}.data"))
@@ -109,17 +109,17 @@ def make_tables(spark: SparkSession, data: Path) -> None:
 
 
 def drop_tables(spark: SparkSession) -> None:
-    """Drop what a file of statements has left behind."""
+    """Drop the tables and views that a file of statements left."""
     spark.sql("USE spark_catalog.default")
     for table in spark.catalog.listTables():
         if table.name not in TABLES:
             kind = "VIEW" if table.tableType in ("VIEW", "TEMPORARY") else "TABLE"
-            with contextlib.suppress(PySparkException):  # the next file may still do without it
+            with contextlib.suppress(PySparkException):  # the next file may still work
                 spark.sql(f"DROP {kind} IF EXISTS `{table.name}`")
 
 
 def text_of(value: Any) -> str:
-    """A value, doubles to nine digits: sums of them differ by the order of additions."""
+    """A value as text. Doubles have nine digits, because the order of additions changes a sum."""
     if isinstance(value, float):
         return f"{value:.9g}"
     if isinstance(value, list | tuple):
@@ -137,24 +137,24 @@ def rows_of(frame: DataFrame) -> tuple[list[str], bool]:
 
 
 def error_class(error: Exception) -> str:
-    """The class of an error of Spark, or its type."""
+    """The error class of an error of Spark, or else its type or the beginning of its text."""
     found = ERROR_CLASS.search(str(error))
     return found[1] if found else type(error).__name__ if isinstance(error, PySparkException) else str(error)[:100]
 
 
 def answer(spark: SparkSession, file: str, settings: dict[str, str], sql: str) -> Answer:
-    """Run a statement."""
+    """Run a statement; returns its rows or its error."""
     try:
         frame = spark.sql(sql)
         rows, is_sorted = rows_of(frame)
         plan = str(frame._jdf.queryExecution().executedPlan().toString())
-    except Exception as error:  # of py4j, too, and of what a test of Spark's provokes
+    except Exception as error:  # also errors of py4j, and errors that Spark's tests provoke
         return Answer(file, settings, sql, error=error_class(error))
     return Answer(file, settings, sql, rows, is_sorted, operators=tuple(sorted(set(OPERATORS.findall(plan)))))
 
 
 def main(kind: str, folder: str, answers: str, pattern: str = "", combinations: str = "") -> None:
-    """Run all statements."""
+    """Run the statements of all files, and write the answers."""
     found = []
     with tempfile.TemporaryDirectory() as scratch:
         first = session(kind, scratch)

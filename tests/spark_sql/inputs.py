@@ -1,4 +1,4 @@
-"""The files by which Spark tests its SQL: which of them concern Joinery, and the statements in them."""
+"""Selects the files of Spark's SQL tests that concern Joinery, and reads their statements."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-# Names of files. Some files need functions that only Spark's tests have, or show plans.
+# Patterns of file names. Files that need functions of Spark's tests, or show plans, are left out.
 CONCERNS = re.compile(r"join|window|subquery/|exists|except|intersect|qualify|pushdown")
 LEFT_OUT = re.compile(r"/(udf|udtf|udaf|python|typeCoercion)/|explain|describe|transform|negative-cases")
 
-# As Spark's `SQLQueryTestSuite` splits a file: at each semicolon without a backslash before it.
+# Spark's `SQLQueryTestSuite` splits a file at each semicolon without a backslash before it.
 SEMICOLON = re.compile(r"(?<=[^\\]);")
 DELIMITED = re.compile(r"--QUERY-DELIMITER-START(.*?)--QUERY-DELIMITER-END", re.DOTALL)
 
@@ -32,10 +32,10 @@ class Input:
 
 
 def inputs(folder: Path) -> list[Input]:
-    """All files that concern Joinery.
+    """Read all files that concern Joinery.
 
     Args:
-        folder: Of all inputs.
+        folder: The folder of all inputs.
     """
     named = {str(path.relative_to(folder)): path for path in folder.rglob("*.sql")}
     return [
@@ -44,7 +44,7 @@ def inputs(folder: Path) -> list[Input]:
 
 
 def read(path: Path, folder: Path) -> Input:
-    """Read a file."""
+    """Read the statements and settings of a file, with the statements of the files that it imports."""
     comments, code = _comments_and_code(path)
     for imported in _values(comments, "--IMPORT "):
         code = "\n".join([*_comments_and_code(folder / imported)[1].split("\n"), code])
@@ -79,7 +79,7 @@ def _pairs(line: str) -> list[tuple[str, str]]:
 
 
 def _split(code: str) -> list[str]:
-    # Between delimiters stands one statement, with semicolons of its own.
+    # The text between two delimiters is one statement, which may have semicolons.
     pieces = DELIMITED.split(code)
     whole = [[piece] if i % 2 else SEMICOLON.split(piece) for i, piece in enumerate(pieces)]
     texts = [text.strip().removesuffix(";").strip() for piece in whole for text in piece]

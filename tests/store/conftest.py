@@ -1,4 +1,4 @@
-"""Both ways to the files of a store, in this process and in others."""
+"""A store on the file systems of Spark's JVM and on those of pyarrow, in this process and in others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TESTS = Path(__file__).parents[1]
 
 @pytest.fixture(params=["hadoop", "arrow"])
 def way(request: pytest.FixtureRequest) -> str:
-    """By which file systems a store is reached."""
+    """The kind of file systems that reach the store."""
     return str(request.param)
 
 
@@ -51,13 +51,13 @@ class Worker:
         )
 
     def send(self, do: str, **order: Any) -> None:
-        """Give an order."""
+        """Send an order to the process."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"do": do, **order}) + "\n")
         self.process.stdin.flush()
 
     def is_done(self) -> bool:
-        """Whether an answer has come, or never will."""
+        """Whether an answer is ready, or the process has ended."""
         return bool(select.select([self.process.stdout], [], [], 0)[0])
 
     def answer(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Clocks that were wrong, or were set: what is current, what is newest, and what may go."""
+"""The current version, the newest one, and the ones to delete, when clocks are wrong or are set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def set_times(path: Path, seconds_from_now: float) -> None:
-    """Make a file or folder, and all in it, look as if written at another time."""
+    """Set the times of a file or folder, and of everything in it, relative to now."""
     at = time.time() + seconds_from_now
     for each in (*path.rglob("*"), path):
         os.utime(each, (at, at))
@@ -51,7 +51,7 @@ def test_a_clock_ahead_hides_nothing(store: ArtifactStore, folder: Path, monkeyp
     publish(store, "first")
     second = publish(store, "second")
     assert current(store) == {"content": "second", "reason": None}
-    # nor when the current version is damaged
+    # the same holds when the current version is damaged
     damage(folder, second)
     assert current(store)["content"] == "first"
 
@@ -63,7 +63,7 @@ def test_a_clock_behind_is_current_all_the_same(
     behind = publish_at(store, monkeypatch, 1999, "behind")
     set_times(folder / "versions" / behind, -27 * YEAR)
     assert current(store) == {"content": "behind", "reason": None}
-    # it is the current one, however old it looks
+    # it stays current even if it looks old
     store.limits = Limits(keep=1, grace_s=0, abandoned_after_s=0)
     vacuum(store)
     assert [path.name for path in (folder / "versions").iterdir()] == [behind]
@@ -81,7 +81,7 @@ def test_what_a_wrong_clock_wrote_goes_in_time(
     set_times(folder / "_dead.json", jump)
     store.limits = Limits(keep=1)
     right = publish(store, "right")
-    # publish has taken what was dead; the other version was in use until now
+    # publish has deleted the dead files; the version with the wrong time was in use until now
     assert vacuum(store).removals == []
     assert not (folder / "_dead.json").exists()
     assert not (folder / "versions" / dead.name).exists()
@@ -96,7 +96,7 @@ def test_what_a_wrong_clock_wrote_goes_in_time(
 def test_ages_are_those_of_the_store_s_own_clock(
     store: ArtifactStore, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The machine that cleans up is a year ahead, or behind: nothing is deleted that is an hour old."""
+    """The clock of the machine that cleans up is a year ahead or behind, but young files are not deleted."""
     old, new = publish(store, "old"), publish(store, "new")
     alive = store.begin(*ARTIFACT)
     store.limits = Limits(keep=1)
@@ -121,7 +121,7 @@ def test_the_grace_counts_from_the_replacement(store: ArtifactStore, folder: Pat
 
 
 def test_grace_after_killed_refreshes_counts_from_the_replacement(store: ArtifactStore, folder: Path) -> None:
-    """A refresh that was killed before it wrote the pointer has left a complete version that never was current."""
+    """A refresh that is killed before it writes the pointer leaves a complete version that was never current."""
     used = publish(store, "used")
     pointer = (folder / "_current.json").read_bytes()
     killed = [publish(store, content) for content in ("killed", "killed again")]

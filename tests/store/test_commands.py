@@ -1,4 +1,4 @@
-"""`joinery list`, `show` and `vacuum`, which start Spark only where they need it."""
+"""`joinery list`, `show` and `vacuum` start Spark only if they need it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FLIGHTS = ArtifactRequest.of_table("raw.flights", DistributionSpec(partition_by=
 
 @pytest.fixture(autouse=True)
 def no_spark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands use the session of the tests that have one, and start none."""
+    """Let commands use the test's session if it has one, and fail if they would start Spark."""
 
     @contextmanager
     def session(confs: dict[str, str], with_tables: bool) -> Iterator[SparkSession]:
@@ -42,7 +42,7 @@ def store(tmp_path: Path) -> ArtifactStore:
 
 
 def run(command: str, store: ArtifactStore | str, *arguments: str, code: int = 0) -> Any:
-    """Run a command with --json and return what it prints."""
+    """Run a command with --json, and return its parsed output."""
     root = store if isinstance(store, str) else store.root
     done = CliRunner().invoke(main, [command, "--store", root, "--json", *arguments])
     assert done.exit_code == code, done.output
@@ -50,7 +50,7 @@ def run(command: str, store: ArtifactStore | str, *arguments: str, code: int = 0
 
 
 def shown(command: str, store: ArtifactStore, *arguments: str, code: int = 0) -> str:
-    """Run a command as people do."""
+    """Run a command without --json, and return its output."""
     done = CliRunner().invoke(main, [command, "--store", store.root, *arguments], env={"COLUMNS": "200"})
     assert done.exit_code == code, done.output
     return done.output
@@ -88,7 +88,7 @@ def test_list(store: ArtifactStore, tmp_path: Path) -> None:
     for request in (FLIGHTS, FLIGHTS, filters):
         data = publish(store, request)
     first, second = run("list", store)
-    assert first["relation"] == filters.relation  # whose folder has a shortened name
+    assert first["relation"] == filters.relation  # its folder has a shortened name
     assert (first["kind"], first["spec"]) == ("bloom_filter", {"keys": ["tailnum"], "fpp": 0.1})
     assert (second["relation"], second["versions"], second["rows"]) == (FLIGHTS.relation, 2, 1234)
     assert (second["bytes"], second["format_version"], second["damaged"]) == (3000, 2, False)
@@ -303,7 +303,7 @@ def test_show_opens_tables_as_a_refresh_does(spark: SparkSession, store: Artifac
 
 
 def manifest_of(folder: Path, *specs: tuple[str, str, dict[str, Any]]) -> Path:
-    """Write what dbt would of a project that declares specifications of tables of the schema raw."""
+    """Write a manifest like dbt's that declares specifications of tables in the schema raw."""
     sources = {
         f"source.shop.raw.{table}": {
             "resource_type": "source",
@@ -325,7 +325,7 @@ def test_vacuum(store: ArtifactStore, tmp_path: Path) -> None:
             publish(store, request)
     root = Path(store.root.removeprefix("file:"))
     before = sorted(root.rglob("*"))
-    assert run("vacuum", store, "--keep", "1")["removals"] == []  # within the hour
+    assert run("vacuum", store, "--keep", "1")["removals"] == []  # younger than an hour
     plan = run("vacuum", store, "--keep", "1", "--older-than", "0s", "--dry-run", "--select", "planes")
     assert [removal["reason"] for removal in plan["removals"]] == ["replaced"] * 2
     assert all("/bloom_filter/" in removal["path"] for removal in plan["removals"])
@@ -341,7 +341,7 @@ def test_vacuum(store: ArtifactStore, tmp_path: Path) -> None:
 
 def test_vacuum_of_what_is_no_longer_declared(store: ArtifactStore, tmp_path: Path) -> None:
     planes = ArtifactRequest.of_table("raw.planes", BloomFilterSpec(keys=["tailnum"]))
-    # where the refresh runs, another catalog than Spark's own may be current
+    # a refresh may run with another current catalog than `spark_catalog`
     for request in (FLIGHTS, planes, FLIGHTS.in_catalog("ice")):
         publish(store, request)
     declared = manifest_of(
@@ -353,7 +353,7 @@ def test_vacuum_of_what_is_no_longer_declared(store: ArtifactStore, tmp_path: Pa
     elsewhere = tmp_path.joinpath("store", "distribution", "ice.raw.flights")
     for path in (*folder.rglob("*"), folder, folder.parent, *elsewhere.rglob("*")):
         os.utime(path, (1, 1))
-    assert run("vacuum", store)["removals"] == []  # not asked for
+    assert run("vacuum", store)["removals"] == []  # without the option, undeclared artifacts stay
     done = run("vacuum", store, *options)
     assert [removal["reason"] for removal in done["removals"]] == ["undeclared", "empty", "empty"]
     assert [row["relation"] for row in run("list", store)] == ["ice.raw.flights", FLIGHTS.relation]
@@ -394,7 +394,7 @@ def test_what_cannot_be_deleted_is_told(store: ArtifactStore, tmp_path: Path, mo
 
 
 def test_names_in_a_store_cannot_command_the_terminal(store: ArtifactStore) -> None:
-    """An older release took such names; whoever can write to the store can lay them there, too."""
+    """An older release accepted such names, and every user who can write to the store can create them."""
     request = dataclasses.replace(FLIGHTS, relation="spark_catalog.raw.`[red]a\x1b]0;b\x07`")
     data = publish(store, request)
     listed = shown("list", store)

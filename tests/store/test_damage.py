@@ -1,4 +1,4 @@
-"""Bits that flipped, files that were cut: anywhere in a version, it is noticed or does no harm."""
+"""Flipped bits and cut files anywhere in a version are noticed, or do no harm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spark_joinery.store import ArtifactStore, FileSystem, Limits, vacuum
 from support.store_worker import ARTIFACT, FILES, current, publish
 
 SEED = 20261121
-FLIPS = {"hadoop": 2, "arrow": 40}  # of each file
+FLIPS = {"hadoop": 2, "arrow": 40}  # for each file
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def cut(content: bytes, at: random.Random) -> bytes:
 
 
 def zero(content: bytes, at: random.Random) -> bytes:
-    """What a machine that lost power may leave: the length is right, the blocks were never written."""
+    """Damage as after a loss of power: the length is right, but the last blocks were never written."""
     start = at.randrange(len(content))
     return content[:start] + bytes(len(content) - start)
 
@@ -58,7 +58,7 @@ def test_damage_anywhere(
             path.write_bytes(damaged)
             answer = current(store)
             if name.endswith("_current.json"):
-                # says nothing about the version itself: that may still be used, as the newest
+                # a damaged pointer does not damage the version, which may still be used as the newest
                 assert answer["content"] in ("new content " * 20, old), damaged
             elif damaged != whole:
                 assert (answer["content"], answer["reason"] is None) == (old, False), damaged
@@ -77,7 +77,7 @@ def test_the_next_refresh_heals(
     damage(folder / "versions" / version / name)
     if (folder / "_current.json").exists():
         assert current(store)["content"] == ("new" if "_current" in name else "old")
-    # while the damage lasts, what is in use instead is not taken away, even if it is an old one
+    # while the damage lasts, a vacuum keeps the version in use, even if it is an old one
     store.limits = Limits(keep=1, grace_s=0)
     if (folder / "_current.json").exists():
         vacuum(store)
@@ -86,14 +86,14 @@ def test_the_next_refresh_heals(
     assert current(store) == {"content": "healed", "reason": None}
     store.limits = Limits(keep=3, grace_s=0, abandoned_after_s=0)
     assert vacuum(store).failed == {}
-    # of the versions kept only whole ones are left
+    # only whole versions are left
     left = list((folder / "versions").iterdir())
     assert all((path / file).read_bytes() in (b"old", b"new", b"healed") for path in left for file in FILES)
     assert all((path / "version.json").exists() for path in left)
 
 
 def test_a_description_that_no_pointer_vouches_for_vouches_for_itself(store: ArtifactStore, tmp_path: Path) -> None:
-    """What is used in place of a damaged version has the checksum that it was written with."""
+    """A version that is used in place of a damaged one must match the checksum stored with it."""
     old = publish(store, "old")
     new = publish(store, "new")
     versions = tmp_path.joinpath("store", *ARTIFACT, "versions")
@@ -157,7 +157,7 @@ def test_what_a_newer_release_wrote_is_not_vacuumed(store: ArtifactStore, tmp_pa
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, filesystem: FileSystem, name: str) -> None:
-    """Have a file system refuse to read a file for a while, as a busy object store does."""
+    """Make a file system refuse to read a file for a while, as a busy object store does."""
     read = type(filesystem).read
 
     def refusing(self: FileSystem, path: str, *most: int) -> bytes:
@@ -169,7 +169,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, filesystem: FileSystem, name: str) -
 
 
 def publish_later_what_began_first(store: ArtifactStore) -> str:
-    """Publish a version, then another one whose name is older; returns its name, which is the current one."""
+    """Publish a version, and then one with an older name; returns the name of the second, which is current."""
     slow = store.begin(*ARTIFACT)
     publish(store, "quick")
     store.filesystem.make_folder(slow.data_path, 0o700)
@@ -185,7 +185,7 @@ def age(folder: Path) -> None:
 def test_a_pointer_that_cannot_be_read_now_costs_nothing(
     store: ArtifactStore, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is in use is not known then, and must not be taken for what nobody needs."""
+    """The version in use is unknown then, so vacuum must not delete any as unused."""
     name = publish_later_what_began_first(store)
     folder = tmp_path.joinpath("store", *ARTIFACT)
     age(tmp_path / "store")

@@ -1,4 +1,4 @@
-"""Hadoop's and pyarrow's file systems do and say the same."""
+"""Hadoop's and pyarrow's file systems behave alike."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_files_are_hidden_as_spark_hides_them(spark: SparkSession, filesystem: F
 
 
 def test_arrow_renames_nothing_local_for_another_file_system(tmp_path: Path) -> None:
-    """`abfss:` has renames, which pyarrow does not promise to do in one step. A vacuum needs none."""
+    """`abfss:` has renames, but pyarrow does not promise that they are atomic. A vacuum needs no renames."""
     (tmp_path / "remote" / "store").mkdir(parents=True)
     (tmp_path / "store").mkdir()
     remote = fs.SubTreeFileSystem(str(tmp_path / "remote"), fs.LocalFileSystem())
@@ -113,7 +113,7 @@ def test_they_spell_paths_alike(
     both: tuple[FileSystem, FileSystem], path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hadoop, arrow = both
-    # a JVM keeps the working directory that it was started in
+    # a JVM keeps the working directory in which it was started
     monkeypatch.chdir(hadoop.qualify(".").removeprefix("file:"))
     assert hadoop.qualify(path) == arrow.qualify(path)
 
@@ -166,7 +166,7 @@ def test_a_file_is_replaced_as_a_whole_or_not_at_all(filesystem: FileSystem, tmp
 
 
 def test_an_object_store_holds_a_store(tmp_path: Path) -> None:
-    """Arrow's own file system in memory stands for a bucket: nothing is renamed, modes are not stored."""
+    """Arrow's file system in memory stands in for a bucket, without renames and without modes."""
     bucket = fs.FileSystem.from_uri("mock:///")[0]
     filesystem = ArrowFileSystem({"s3a://bucket": fs.SubTreeFileSystem("bucket", bucket)})
     bucket.create_dir("bucket")
@@ -222,7 +222,7 @@ def test_folders_of_object_stores_do_not_tell_their_age(tmp_path: Path, folders_
         written.path,
         nobody_knows,
     ]
-    # nobody declares it, and nothing says how old what is left of it is
+    # the artifact is undeclared, but its last folders have no known age
     filesystem.delete(written.path)
     assert vacuum(store, declared=set()).removals == []
 

@@ -1,4 +1,4 @@
-"""What older releases wrote is read; what newer ones wrote is left alone; state is part of a version."""
+"""Versions of older releases are read, those of newer ones are left alone, and state is part of a version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spark_joinery.store import FORMAT_VERSION, ArtifactStore, FileSystem, Store
 
 ARTIFACT = ("distribution", "spark_catalog.raw.flights", "0123456789abcdef")
 
-# As spark-joinery 0.1.0 wrote it before format 2.
+# A version.json as spark-joinery 0.1.0 wrote it before format 2.
 FORMAT_1: dict[str, Any] = {
     "built_at": "2026-11-20T02:00:00.000000Z",
     "built_by": "etl@host, spark-joinery 0.1.0",
@@ -36,7 +36,7 @@ def store(filesystem: FileSystem, tmp_path: Path) -> ArtifactStore:
 
 
 def write_version(root: Path, description: dict[str, Any], current: bool = True) -> Path:
-    """Lay a version into a store, by hand."""
+    """Write a version into a store by hand; returns the artifact's folder."""
     folder = root.joinpath(description["kind"], description["relation"], description["spec_hash"])
     version = folder / "versions" / description["version"]
     (version / "data").mkdir(parents=True)
@@ -136,7 +136,7 @@ INDEX = {**FORMAT_1, "format_version": 2, "kind": "range_index", "built_from": N
 def test_files_that_a_reader_would_pass_over_refuse_the_version(
     store: ArtifactStore, tmp_path: Path, described: dict[str, Any], paths: list[str], reason: str
 ) -> None:
-    """Each of them is there, with its length and checksum."""
+    """All listed files exist, with the right length and checksum."""
     files = [{**FORMAT_1["files"][0], "path": path} for path in paths]
     folder = write_version(tmp_path / "store", {**described, "files": files})
     version = folder / "versions" / FORMAT_1["version"]

@@ -1,4 +1,4 @@
-"""Refreshes and vacuums killed at every step, by SIGKILL, in a process of their own."""
+"""SIGKILL ends refreshes and vacuums at every step, in a separate process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_killed_refresh_leaves_the_old_version_current(worker: Callable[[Path]
     run = worker(tmp_path / "store")
     store = ArtifactStore(str(tmp_path / "store"), ArrowFileSystem(), Limits(*NOTHING_SPARED))
     assert run("publish", content="old", steps=-1)["code"] == 0
-    for steps in range(STEPS_TO_PUBLICATION + 6):  # beyond, leftovers are deleted
+    for steps in range(STEPS_TO_PUBLICATION + 6):  # later steps delete leftovers
         before = current(store)["content"]
         code = run("publish", content=f"new{steps}-", steps=steps, limits=NOTHING_SPARED)["code"]
         expected = before if steps < STEPS_TO_PUBLICATION else f"new{steps}-0"
@@ -51,7 +51,7 @@ def test_a_killed_vacuum_leaves_the_current_version(worker: Callable[[Path], Wor
         assert current(store) == {"content": "v2", "reason": None}, steps
         if code == 0:
             break
-    # three for the clock's file, two for each version; every run goes on where the one before it was killed
+    # three steps for the clock's file, two for each version; each run goes on where the last one was killed
     assert steps > 6
     assert code == 0
     assert run("vacuum", declared=[ARTIFACT], steps=-1)["code"] == 0

@@ -1,4 +1,4 @@
-"""Symbolic links in a store: what they lead to belongs to somebody else."""
+"""Symbolic links in a store are not followed, because their targets belong to other users."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def store(filesystem: FileSystem, tmp_path: Path) -> ArtifactStore:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Iterator[Path]:
-    """A folder that must be as it was in the end."""
+    """A folder that must be unchanged at the end."""
     folder = tmp_path / "elsewhere"
 
     def files() -> list[str]:
@@ -43,7 +43,7 @@ def move_out(place: Path, elsewhere: Path) -> None:
 def test_vacuum_follows_no_link(
     store: ArtifactStore, tmp_path: Path, elsewhere: Path, depth: int, declared: bool
 ) -> None:
-    """A linked version, folder of versions, specification, relation or kind."""
+    """The link replaces a version, the folder of versions, the specification, the relation or the kind."""
     old = publish(store, "old")
     publish(store, "new")
     place = tmp_path.joinpath("store", *ARTIFACT, "versions", old)

@@ -1,4 +1,4 @@
-"""Refreshes at the same time, and readers while versions are replaced: in processes of their own."""
+"""Concurrent refreshes, and readers while versions are replaced, in separate processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDS = {"hadoop": 5, "arrow": 60}
 
 
 def test_two_writers_and_a_reader(way: str, worker: Callable[[Path], Worker], tmp_path: Path) -> None:
-    """A reader never sees a half, nor nothing; of the writers the last one wins."""
+    """A reader always sees a whole version, and the last writer wins."""
     root = tmp_path / "store"
     store = ArtifactStore(str(root), ArrowFileSystem())
     writers = {content: worker(root) for content in ("a", "b")}
@@ -39,7 +39,7 @@ def test_two_writers_and_a_reader(way: str, worker: Callable[[Path], Worker], tm
 
 
 def test_a_reader_keeps_the_version_it_looked_up(worker: Callable[[Path], Worker], tmp_path: Path) -> None:
-    """What was planned before a replacement still finds its files, through many further ones and a vacuum."""
+    """A query planned before a replacement still finds its files after more replacements and a vacuum."""
     store = ArtifactStore(str(tmp_path / "store"), ArrowFileSystem())
     writer = worker(tmp_path / "store")
     writer("publish", content="planned")
@@ -53,7 +53,7 @@ def test_a_reader_keeps_the_version_it_looked_up(worker: Callable[[Path], Worker
 
 
 def test_refreshes_while_another_process_vacuums(worker: Callable[[Path], Worker], tmp_path: Path) -> None:
-    """However little is spared, the current version is whole, and what is being written is not taken away."""
+    """Even if vacuum keeps little, the current version stays whole, and unfinished versions are not deleted."""
     store = ArtifactStore(str(tmp_path / "store"), ArrowFileSystem())
     writer, cleaner = worker(tmp_path / "store"), worker(tmp_path / "store")
     writer("publish", content="first")
@@ -68,7 +68,7 @@ def test_refreshes_while_another_process_vacuums(worker: Callable[[Path], Worker
 
 
 def test_a_publication_whose_pointer_is_taken_away_deletes_nothing(tmp_path: Path) -> None:
-    """As by a vacuum elsewhere that gives the artifact up: what is deleted then is for that to say."""
+    """Another vacuum may delete the pointer with the artifact. It alone decides then what else to delete."""
 
     class Shared(ArrowFileSystem):
         def replace(self, path: str, content: bytes, temporary: str) -> None:

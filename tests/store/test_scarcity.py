@@ -1,4 +1,4 @@
-"""A disk that is full and rights that are gone: real ones, in a process with a small disk of its own."""
+"""A really full disk and really lost rights, in a process with a small disk of its own."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PAGE = 4096
 SIZE = 64 * PAGE
 ALL = (1, 0, 0)  # keep, grace_s, abandoned_after_s: nothing is spared
 
-# A user and mount namespace, so that it needs no root; and none of root's powers over permission bits.
+# A user and mount namespace, which needs no root, without root's powers over permission bits.
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount"]
 POWERLESS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 
 
 @pytest.fixture(scope="module", params=["hadoop", "arrow"])
 def starved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Worker, Path]]:
-    """A worker, and the folder where its disk of 256 KiB is mounted, which nobody else sees."""
+    """A worker, and the folder where its disk of 256 KiB is mounted, which other processes do not see."""
     disk = tmp_path_factory.mktemp("disk")
     if not shutil.which("unshare") or subprocess.run([*NAMESPACE, *POWERLESS, "true"], check=False).returncode:
         pytest.skip("this machine allows no user namespaces, so there is no disk to fill")
@@ -37,7 +37,7 @@ def starved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def assert_healed(run: Worker, expected: str) -> None:
-    """The former version is in use; the next refresh succeeds; after vacuum nothing else is there."""
+    """Assert that the former version is in use, the next refresh succeeds, and vacuum leaves nothing else."""
     assert run("current") == {"content": expected, "reason": None}
     assert "names" in run("publish", content="healed")
     assert run("current") == {"content": "healed0", "reason": None}
@@ -63,7 +63,7 @@ def test_a_full_disk(starved: tuple[Worker, Path]) -> None:
         answer = run("publish", content="full")
         outcomes.append("error" in answer)
         if "error" in answer:
-            assert "space" in answer["error"]  # left on device
+            assert "space" in answer["error"]  # "No space left on device"
             assert run("current") == {"content": "before0", "reason": None}
         else:
             assert run("current") == {"content": "full0", "reason": None}
@@ -71,7 +71,7 @@ def test_a_full_disk(starved: tuple[Worker, Path]) -> None:
         run("fill", file=str(disk / "filler"), free=SIZE)
         if pages in (1, 4):
             assert_healed(run, expected)
-    # a page for each of the three files, version.json and _current.json
+    # one page each for the three files, version.json and _current.json
     assert outcomes[:5] == [True] * 5
     assert outcomes[-1] is False
     assert outcomes == sorted(outcomes, reverse=True)
@@ -90,7 +90,7 @@ def test_vacuum_of_a_full_disk_makes_room(starved: tuple[Worker, Path]) -> None:
 
 @pytest.mark.parametrize("depth", range(5))
 def test_lost_rights_to_write(starved: tuple[Worker, Path], depth: int) -> None:
-    """Of the root, the folder of the kind, the relation, the specification, its versions."""
+    """The lost right is on the root, or on the folder of the kind, relation, specification or versions."""
     run, disk = starved
     assert "names" in run("publish", content="before")
     version = run("publish", content="before")["names"][0]
@@ -99,7 +99,7 @@ def test_lost_rights_to_write(starved: tuple[Worker, Path], depth: int) -> None:
     run("chmod", path=path, mode=0o500)
     answer = run("publish", content="locked", limits=ALL)
     if depth < 3:
-        # the folders that a refresh writes to are its own
+        # the refresh owns the folders that it writes to
         assert "names" in answer
         assert run("current") == {"content": "locked0", "reason": None}
     else:
@@ -120,9 +120,9 @@ def test_lost_rights_to_read(starved: tuple[Worker, Path], name: str) -> None:
     answer = run("current")
     assert answer["content"] == "old0"
     assert f"version {new}" in answer["reason"]
-    # Java does not tell a file in a closed folder from a missing one
+    # Java cannot tell a file in a closed folder from a missing one
     assert "cannot be read" in answer["reason"] or (name == "" and "is missing" in answer["reason"])
-    # what cannot be read now is not lost for that, and what is in use instead stays
+    # a version that cannot be read now may still be whole, and the version in use stays
     vacuum = run("vacuum", limits=ALL)
     assert not any(old in path for path in vacuum["removed"])
     assert all(path in vacuum["failed"] for path in vacuum["removed"] if new in path)
@@ -138,7 +138,7 @@ def test_a_former_version_out_of_reach_is_not_taken_for_damaged(starved: tuple[W
     for name in ("version.json", "data", FILES[0]):
         path = disk.joinpath("store", *ARTIFACT, "versions", old, name)
         run("chmod", path=str(path), mode=0)
-        # two are to be kept, so only damage would be a reason
+        # both versions are to be kept, so only damage would be a reason to delete one
         removed = run("vacuum", limits=(9, 0, 0))["removed"]
         run("chmod", path=str(path), mode=0o700)
         assert not any(old in path for path in removed), name

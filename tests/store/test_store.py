@@ -1,4 +1,4 @@
-"""Versions, and what is used when one is damaged."""
+"""Versions, and the fallback if one is damaged."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def store(filesystem: FileSystem, tmp_path: Path) -> ArtifactStore:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Folder of the artifact that the tests publish."""
+    """The folder of the artifact that the tests publish."""
     return tmp_path.joinpath("store", *ARTIFACT)
 
 
 @pytest.fixture
 def publish(store: ArtifactStore) -> Publish:
-    """Publish a version with one data file of the given content."""
+    """A function that publishes a version with one data file of the given content."""
 
     def publish(content: bytes) -> ArtifactVersion:
         pending = store.begin(*ARTIFACT)
@@ -201,7 +201,7 @@ def test_publishing_where_writing_stopped_working_keeps_the_old_version(
     pending = store.begin(*ARTIFACT)
     Path(pending.data_path.removeprefix("file:")).mkdir()
     Path(pending.data_path.removeprefix("file:"), "part-0.parquet").write_bytes(b"new!")
-    # as root obeys no permission bits: a folder where the file is to be written
+    # root ignores permission bits, so a folder in the file's place blocks the write
     (folder / f"_{pending.name}.json").mkdir()
     with pytest.raises(StoreNotWritableError):
         store.publish(pending, NO_FILES)
@@ -230,7 +230,7 @@ def test_a_store_has_to_be_named(spark: SparkSession) -> None:
 def test_a_name_that_spark_takes_for_a_pattern_is_refused(
     spark: SparkSession, filesystem: FileSystem, tmp_path: Path, character: str
 ) -> None:
-    """What Spark writes there it would not find again."""
+    """Spark would not find again the files that it writes there."""
     root = f"{tmp_path}/a{character}b/store"
     message = f"a{re.escape(character)}b/store.* has a {re.escape(character)} in its path.*Name another folder"
     with pytest.raises(StoreError, match=message):
@@ -243,7 +243,7 @@ def test_a_name_that_spark_takes_for_a_pattern_is_refused(
 def test_a_refresh_that_spark_still_writes_to_is_not_abandoned(
     store: ArtifactStore, publish: Publish, folder: Path
 ) -> None:
-    """Spark's tasks write deep below a folder whose own time stands still."""
+    """Spark's tasks write deep below a folder whose own time does not change."""
     slow, dead = store.begin(*ARTIFACT), store.begin(*ARTIFACT)
     long_ago = time.time() - store.limits.abandoned_after_s - 60
     for pending in (slow, dead):

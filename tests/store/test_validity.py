@@ -1,4 +1,4 @@
-"""Validity as far as it can be told without a query."""
+"""Validity of artifacts, as far as it can be checked without a query."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the tests share; importable as `support` (see pytest's `pythonpath` in pyproject.toml)."""
+"""Code that the tests share, importable as `support` (see pytest's `pythonpath` in pyproject.toml)."""

@@ -1,4 +1,4 @@
-"""Check an answer against stock Spark, and what computed it.
+"""Check an answer against stock Spark, and the operator that computed it.
 
 The first check alone would pass if Joinery quietly left every query to Spark; the second alone if it gave wrong rows.
 """
@@ -21,7 +21,7 @@ STOCK = {"spark.joinery.lastJoin.enabled": "false", "spark.joinery.rangeJoin.ena
 
 @contextmanager
 def settings(spark: SparkSession, confs: Mapping[str, str]) -> Iterator[None]:
-    """Set confs of a session for a while.
+    """Set confs of a session within a block, and restore them at its end.
 
     Args:
         spark: The session.
@@ -47,14 +47,14 @@ def row_counts(frame: DataFrame) -> Counter[str]:
         frame: Any DataFrame.
 
     Returns:
-        How often each row occurs. Rows are written out, so that NULL equals NULL, NaN equals NaN, and 0.0 is
-        not -0.0, however deeply nested.
+        How often each row occurs. Rows are compared as text, so NULL equals NULL, NaN equals NaN, and 0.0 is
+        not -0.0, at any depth.
     """
     return Counter(repr(tuple(row)) for row in frame.collect())
 
 
 def executed_plan(frame: DataFrame) -> str:
-    """Show the physical plan: the final one if an action has run on this very DataFrame.
+    """Show the physical plan, which is the final one if an action has run on this DataFrame object.
 
     Args:
         frame: A classic DataFrame.
@@ -70,19 +70,19 @@ def assert_operator(frame: DataFrame, operator: str) -> None:
 
     Args:
         frame: A classic DataFrame, best after an action.
-        operator: Its whole name, such as ``SortMergeLastJoin``.
+        operator: The whole name, such as ``SortMergeLastJoin``.
     """
     plan = executed_plan(frame)
-    # adaptive plans print the initial plan too, which may hold what did not run
+    # adaptive plans also print the initial plan, which may have operators that did not run
     final = plan.partition("== Initial Plan ==")[0]
     assert re.search(rf"\b{re.escape(operator)}\b", final), f"no {operator} in\n{plan}"
 
 
 def assert_same_rows(actual: DataFrame, expected: DataFrame) -> None:
-    """Assert equal column names and types, and the same rows as often, in any order.
+    """Assert equal column names and types, and the same rows, each as often, in any order.
 
     Args:
-        actual: What is tested.
+        actual: The answer that is tested.
         expected: The right answer.
     """
     columns = [(field.name, field.dataType) for field in actual.schema.fields]
@@ -92,14 +92,14 @@ def assert_same_rows(actual: DataFrame, expected: DataFrame) -> None:
 
 
 def stock_answer(spark: SparkSession, sql: str) -> DataFrame:
-    """Run a query by stock Spark.
+    """Run a query in stock Spark.
 
     Args:
         spark: A classic session.
         sql: The query.
 
     Returns:
-        It, planned for good: what has run once is not planned anew.
+        The DataFrame. It has run, so Spark keeps its plan.
     """
     with settings(spark, STOCK):
         frame = spark.sql(sql)
@@ -108,13 +108,13 @@ def stock_answer(spark: SparkSession, sql: str) -> DataFrame:
 
 
 def assert_same_as_stock(spark: SparkSession, sql: str, oracle_sql: str, operator: str) -> None:
-    """Assert that a query gives the rows of another, which stock Spark runs, and runs in a given operator.
+    """Assert that a query gives the rows of another query in stock Spark, and runs in a given operator.
 
     Args:
         spark: A classic session with the jar.
         sql: The query that is tested, such as one with LAST JOIN.
-        oracle_sql: Ordinary SQL of the same meaning.
-        operator: The operator that must have computed the first.
+        oracle_sql: Ordinary SQL with the same meaning.
+        operator: The operator that must have computed the tested query.
     """
     actual = spark.sql(sql)
     with settings(spark, STOCK):
@@ -123,7 +123,7 @@ def assert_same_as_stock(spark: SparkSession, sql: str, oracle_sql: str, operato
 
 
 def assert_declined(spark: SparkSession, sql: str, reason: str) -> None:
-    """Assert that Joinery left a join or window of a query to Spark, and says why.
+    """Assert that Joinery left a join or window of a query to Spark for a given reason.
 
     Args:
         spark: A classic session with the jar.

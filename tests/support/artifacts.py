@@ -1,4 +1,4 @@
-"""Artifacts built by the real builders into a real store, from any DataFrame."""
+"""The real builders build artifacts from any DataFrame into a real store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_joinery.store import ArtifactStore, ArtifactVersion, open_store
 
 @dataclass
 class Workshop:
-    """Builds artifacts of DataFrames, which need no table."""
+    """Builds artifacts from DataFrames without a table."""
 
     store: ArtifactStore
 

@@ -1,4 +1,4 @@
-"""Which jars there are: `make test` builds those of three Spark lines, `make soak` those of all."""
+"""The jars that exist here: `make test` builds jars for three Spark lines, `make soak` for all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spark_joinery.jar import supported_versions
 
 
 def other_lines() -> list[str]:
-    """The Spark lines that have a jar here, but for that of the installed pyspark."""
+    """The Spark lines that have a jar here, except the line of the installed pyspark."""
     return [line for line in supported_versions() if not pyspark.__version__.startswith(line) and _is_built(line)]
 
 

@@ -1,4 +1,4 @@
-"""Airflow's DagBag, and a run of a DAG in this process: both are elsewhere in Airflow 3.0."""
+"""Airflow's DagBag, and a function that runs a DAG in this process. Airflow 3.0 has both in other modules."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def run_here(dag: Any, **arguments: Any) -> DagRun:
     """Run a DAG once, as `airflow dags test` does.
 
     Args:
-        dag: Of a DagBag.
-        arguments: Of the run.
+        dag: A DAG of a DagBag.
+        arguments: Arguments of `dag.test`.
 
     Returns:
-        The run, which has ended.
+        The ended run.
     """
     if not hasattr(dag, "test"):
         from airflow.dag_processing.bundles.manager import DagBundlesManager
         from airflow.models.dag import DAG
 
         dag = DAG.from_sdk_dag(dag)
-        # its tasks refuse assets that no DAG processor has seen
+        # tasks refuse assets that no DAG processor has seen
         DagBundlesManager().sync_bundles_to_db()
         DAG.bulk_write_to_db("dags-folder", None, [dag])
     done: DagRun = dag.test(**arguments)

@@ -1,7 +1,7 @@
 """A dbt project that uses the package, run in this process on the shared Spark session.
 
-Starting dbt and Spark takes most of a `dbt build`; here the project is parsed once, and each test renders macros
-with `dbt run-operation`, in dbt's own Jinja, in a fraction of a second.
+Starting dbt and Spark takes most of the time of a `dbt build`. Here the project is parsed once, and each test renders
+macros with `dbt run-operation`, in dbt's own Jinja, in a fraction of a second.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def table(name: str) -> dict[str, str]:
 
 
 class MacroError(Exception):
-    """dbt failed; the text is its message."""
+    """dbt failed, with this message."""
 
 
 class Dbt:
     """The dbt project of the tests.
 
     Args:
-        folder: Where the project is.
+        folder: The folder of the project.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -62,10 +62,10 @@ class Dbt:
         self.manifest: Any = None
 
     def invoke(self, *arguments: str) -> dbtRunnerResult:
-        """Run dbt; what it logs from info level up is in `log` afterwards, and what it asked Spark in `queries`.
+        """Run dbt. Afterwards, `log` has its messages from info level up, and `queries` its queries to Spark.
 
         Args:
-            *arguments: Command line, such as ``build``.
+            *arguments: The command line, such as ``build``.
 
         Returns:
             dbt's own result.
@@ -76,12 +76,12 @@ class Dbt:
         return self._runner().invoke([*arguments, *folder, "--no-send-anonymous-usage-stats", "--quiet"])
 
     def _runner(self) -> dbtRunner:
-        # here, as every process of `make test` imports this module, and dbt takes longer than all others together
+        # imported here: every process of `make test` imports this module, and dbt takes longer than all other imports
         from dbt.cli.main import dbtRunner
         from dbt_common.behavior_flags import BehaviorFlagRendered
 
-        # Which module gives an adapter a flag, which only an event of the log says: dbt looks it up through the whole
-        # stack, and below pytest that is a good part of each of its runs.
+        # dbt searches the whole stack for the module that gives an adapter a flag, only to log its name. Below pytest
+        # this takes a good part of each run.
         BehaviorFlagRendered._default_source = staticmethod(lambda: "adapter")  # type: ignore[method-assign]
         return dbtRunner(manifest=self.manifest, callbacks=[self._remember])
 
@@ -92,19 +92,19 @@ class Dbt:
             self.queries.append(" ".join(re.sub(r"/\*.*?\*/", "", event.data.sql, flags=re.DOTALL).split()))
 
     def render(self, macro: str, mode: str = "portable", variables: Variables = None, **arguments: Any) -> str:
-        """Render a macro of the package, as a model would while it runs.
+        """Render a macro of the package as a model does at run time.
 
         Args:
-            macro: Its name without ``joinery.``.
+            macro: The macro's name without ``joinery.``.
             mode: The var joinery_mode.
             variables: Further vars; by default joinery_min_part_rows is 1, which splits even the few rows of a test.
-            **arguments: Its arguments; `table(...)` for a Relation.
+            **arguments: The macro's arguments; `table(...)` for a Relation.
 
         Returns:
             The SQL.
 
         Raises:
-            MacroError: Where dbt fails.
+            MacroError: If dbt fails.
         """
         (sql,) = self.render_all(macro, [arguments], mode, variables)
         return sql
@@ -115,7 +115,7 @@ class Dbt:
         """Render a macro several times in one run of dbt.
 
         Args:
-            macro: Its name without ``joinery.``.
+            macro: The macro's name without ``joinery.``.
             calls: The arguments of each call; `table(...)` for a Relation.
             mode: The var joinery_mode.
             variables: Further vars.
@@ -124,10 +124,10 @@ class Dbt:
             The SQL of each call.
 
         Raises:
-            MacroError: Where dbt fails.
+            MacroError: If dbt fails.
         """
         given = {"joinery_mode": mode, "joinery_min_part_rows": 1} | dict(variables or {})
-        # dumped as JSON, which is YAML without anchors for what the calls share: a macro may change its arguments
+        # JSON is YAML without anchors, so calls share no arguments: a macro may change its own
         arguments = json.dumps({"macro": macro, "calls": list(calls)})
         result = self.invoke("run-operation", "render", "--args", arguments, "--vars", yaml.safe_dump(given))
         if not result.success:
@@ -139,7 +139,7 @@ def write_project(folder: Path, **models: str) -> None:
     """Write a dbt project that has the package installed from the repository.
 
     Args:
-        folder: Where to.
+        folder: The folder to write to.
         **models: SQL of models by name.
     """
     output = {"type": "spark", "method": "session", "host": "NA", "schema": SCHEMA, "threads": 2}

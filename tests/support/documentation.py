@@ -1,4 +1,4 @@
-"""The pages of the documentation, taken apart."""
+"""Finds blocks, tables and headings in the pages of the documentation."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Block:
 
     Attributes:
         page: The file.
-        line: Its first line.
-        language: First word after the fence.
+        line: The number of the block's first line.
+        language: The first word after the fence.
         remark: The rest of that line, which readers do not see.
         text: The content.
     """
@@ -45,7 +45,7 @@ def pages() -> list[Path]:
 
 
 def tokens(page: Path) -> Iterator[Token]:
-    """Yield the tokens of a page, those inside paragraphs, headings and cells included."""
+    """Yield the tokens of a page, including tokens inside paragraphs, headings and cells."""
     for token in _MARKDOWN.parse(page.read_text()):
         yield token
         yield from token.children or ()
@@ -56,7 +56,7 @@ def blocks(page: Path, *languages: str) -> list[Block]:
 
     Args:
         page: The file.
-        languages: Which ones; none means all.
+        languages: The languages of the blocks; none means all.
     """
     found = []
     for token in _MARKDOWN.parse(page.read_text()):
@@ -68,7 +68,7 @@ def blocks(page: Path, *languages: str) -> list[Block]:
 
 
 def tables(page: Path) -> list[list[list[str]]]:
-    """List the tables of a page: rows, heading first, of cells as they are written."""
+    """List the tables of a page. A table is a list of rows, heading first, and a row is a list of cells as written."""
     found: list[list[list[str]]] = []
     previous = ""
     for token in _MARKDOWN.parse(page.read_text()):
@@ -83,25 +83,25 @@ def tables(page: Path) -> list[list[list[str]]]:
 
 
 def ragged_rows(page: Path) -> list[str]:
-    """List the rows of a page's tables with more or fewer cells than their heading; renderers drop what is too much."""
+    """List the table rows of a page with more or fewer cells than the heading, as renderers drop extra cells."""
     lines = page.read_text().splitlines()
     found = []
     for token in _MARKDOWN.parse(page.read_text()):
         if token.type == "table_open" and token.map:
             rows = [lines[number].strip() for number in range(*token.map)]
-            # a bar that is escaped is part of a cell
+            # an escaped bar is part of a cell
             widths = [len(re.findall(r"(?<!\\)\|", row)) for row in rows]
             found += [row for row, width in zip(rows, widths, strict=True) if width != widths[0]]
     return found
 
 
 def code_in_first_column(page: Path) -> set[str]:
-    """Names in backticks that a page's tables describe."""
+    """The names in backticks in the first columns of a page's tables."""
     return {name for table in tables(page) for row in table[1:] for name in re.findall(r"^`([^`]+)`", row[0])}
 
 
 def anchors(page: Path) -> set[str]:
-    """Names of the headings of a page, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub makes them."""
     inside = False
     found = set()
     for token in _MARKDOWN.parse(page.read_text()):

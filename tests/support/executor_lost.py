@@ -1,4 +1,4 @@
-"""A program: an executor is killed while a query waits for the keys of a filter; prints the outcome as JSON."""
+"""Program that kills an executor while a query waits for the keys of a filter, and prints the outcome as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from spark_joinery import configure_spark
 
 CLUSTER = "local-cluster[2,1,1024]"
-# Takes a while, and leaves a fiftieth of the keys.
+# The condition takes a while, and leaves a fiftieth of the keys.
 SMALL = "(SELECT * FROM small WHERE length(sha2(repeat(string(c), 3000), 512)) = 128 AND c % 50 = 7)"
 QUERY = f"SELECT count(*), sum(f.id) FROM fact f JOIN {SMALL} s ON f.k = s.k"
 TABLES = {
@@ -34,12 +34,12 @@ PATIENCE = 60  # seconds
 
 
 def executors(application: str) -> list[int]:
-    """The processes of an application's executors."""
+    """Process ids of an application's executors."""
     found = []
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = process.read_bytes().split(b"\0")
-        except OSError:  # it has ended in between
+        except OSError:  # the process has just ended
             continue
         if application.encode() in words and any(word.endswith(b"CoarseGrainedExecutorBackend") for word in words):
             found.append(int(process.parent.name))
@@ -47,22 +47,22 @@ def executors(application: str) -> list[int]:
 
 
 def kill_while_waiting(spark: SparkSession, killed: list[int]) -> None:
-    """Kill one executor as soon as a job runs, which shuffles the keys."""
+    """Kill one executor as soon as a job runs, which is the one that shuffles the keys."""
     deadline = time.monotonic() + PATIENCE
     while not spark.sparkContext.statusTracker().getActiveJobsIds():
         if time.monotonic() > deadline:
             return
         time.sleep(0.01)
-    time.sleep(0.2)  # its tasks have begun
+    time.sleep(0.2)  # the job's tasks have begun
     killed.append(executors(spark.sparkContext.applicationId)[0])
     os.kill(killed[0], signal.SIGKILL)
 
 
 def main(folder: str) -> None:
-    """Run the query without a filter, and with one whose keys lose an executor.
+    """Run the query without a filter, and with a filter that loses an executor while it collects keys.
 
     Args:
-        folder: For the tables.
+        folder: The folder for the tables.
     """
     builder = SparkSession.builder.master(CLUSTER).config(map=dict(SETTINGS))
     spark = configure_spark(builder).getOrCreate()

@@ -1,4 +1,4 @@
-"""A program: joins of Hive tables with filters and without, a line of JSON for each.
+"""Program that joins Hive tables with and without filters, and prints a line of JSON for each join.
 
 Usage: hive_tables.py FOLDER
 """
@@ -18,7 +18,7 @@ FACTS = ("parquet", "orc")
 
 
 def session(folder: Path) -> SparkSession:
-    """A session on a Hive metastore of its own."""
+    """A session with a Hive metastore in the folder."""
     metastore = f"jdbc:derby:;databaseName={folder / 'metastore'};create=true"
     settings = {
         "spark.sql.catalogImplementation": "hive",
@@ -35,7 +35,7 @@ def session(folder: Path) -> SparkSession:
 
 
 def create(spark: SparkSession) -> None:
-    """A small table in each form, and a fact in some."""
+    """Create a small table in each format, and a fact table in some formats."""
     for name in SMALL:
         file_format, _, partitioned = name.partition("_")
         by_class = "PARTITIONED BY (class INT)" if partitioned else ""
@@ -49,7 +49,7 @@ def create(spark: SparkSession) -> None:
 
 
 def rows(frame: DataFrame) -> list[str]:
-    """The answer, in an order."""
+    """The rows of an answer, sorted."""
     return sorted(map(repr, frame.collect()))
 
 

@@ -1,4 +1,4 @@
-"""HTML taken apart, as far as tests ask."""
+"""Parses HTML, as far as tests need it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Element:
     """An element of a page.
 
     Attributes:
-        tag: Its name.
-        attributes: Names and values.
+        tag: The tag's name.
+        attributes: The attributes' names and values.
         children: Elements and texts, in order.
     """
 
@@ -24,14 +24,14 @@ class Element:
 
     @property
     def text(self) -> str:
-        """All text in it, white space made one blank."""
+        """All text in the element, with white space reduced to single blanks."""
         return " ".join(self._raw().split())
 
     def _raw(self) -> str:
         return "".join(child if isinstance(child, str) else child._raw() for child in self.children)
 
     def all(self, *tags: str) -> list[Element]:
-        """List the elements in it with one of these names, in the order of the page; no names mean all."""
+        """List the inner elements with one of these names, in the order of the page; no names mean all."""
         found = []
         for child in self.children:
             if isinstance(child, Element):
@@ -40,18 +40,18 @@ class Element:
         return found
 
     def rows(self) -> list[list[str]]:
-        """Texts of a table's cells, row by row, the heading first."""
+        """The texts of a table's cells, row by row, heading first."""
         return [[cell.text for cell in row.all("th", "td")] for row in self.all("tr")]
 
     def facts(self) -> dict[str, str]:
-        """Names and figures of the lists of figures in it."""
+        """The names and figures in the element's description lists."""
         found = [one for one in self.all("div") if one.all("dt")]
         return {one.all("dt")[0].text: one.all("dd")[0].text for one in found}
 
 
 @dataclass
 class Page:
-    """A page: its source, and the tree made of it."""
+    """A page, with its source and the tree of its elements."""
 
     source: str
     root: Element
@@ -72,7 +72,7 @@ class Page:
 
 
 class _Parser(HTMLParser):
-    """Builds the tree, and insists on end tags: a browser would repair what is missing, each in its own way."""
+    """Builds the tree, and insists on end tags, because browsers repair missing ones in different ways."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,10 +100,10 @@ class _Parser(HTMLParser):
 
 
 def parse(source: str) -> Page:
-    """Take a page apart.
+    """Parse a page.
 
     Raises:
-        AssertionError: If its elements do not nest.
+        AssertionError: If the elements do not nest.
     """
     parser = _Parser()
     parser.feed(source)

@@ -1,4 +1,4 @@
-"""The dbt project `tests/dbt/integration_project`, copied and built in a profile and a mode."""
+"""Copies the dbt project `tests/dbt/integration_project`, and builds it in a profile and a mode."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import yaml
 from support.dbt_project import PACKAGE
 
 PROJECT = PACKAGE.parent / "tests" / "dbt" / "integration_project"
-# What `dbt build` has to have done, so that a node that is not selected, or skipped, is no success.
+# `BUILT` has the nodes that a `dbt build` must have run, so that a skipped or unselected node is no success.
 EXPECTED = sorted(path.stem for path in (PROJECT / "seeds").glob("expected_*.csv"))
 GENERIC_TESTS = sum(
     len(tested.get("data_tests", [])) + sum(len(column["data_tests"]) for column in tested.get("columns", []))
@@ -24,24 +24,24 @@ GENERIC_TESTS = sum(
 )
 BUILT = Counter(
     {
-        ("operation", "success"): 2,  # the package's hooks: the mode is checked, LAST JOIN linted
+        ("operation", "success"): 2,  # the package's hooks check the mode, and lint LAST JOIN
         ("seed", "success"): len(list((PROJECT / "seeds").glob("*.csv"))),
         ("model", "success"): len(EXPECTED) + 1,  # and the distribution of a window
         ("test", "pass"): len(EXPECTED) + GENERIC_TESTS,
     }
 )
-# What only the jar understands, or is for it alone.
+# SQL that only the jar understands, or that is only for the jar.
 FOR_THE_JAR = ("last join", "/*+ range_join", "/*+ runtime_filter")
 
 
 def copy_project(folder: Path) -> Path:
-    """Copy the project, so that nothing of a run stays in the repository.
+    """Copy the project, so that a run leaves nothing in the repository.
 
     Args:
-        folder: That does not exist yet.
+        folder: The folder to create.
 
     Returns:
-        It.
+        The folder.
     """
     return Path(shutil.copytree(PROJECT, folder))
 
@@ -52,25 +52,25 @@ def variables(mode: str) -> str:
 
 
 def environment(schema: str, **more: str) -> dict[str, str]:
-    """What the project's profile and `packages.yml` read of the environment.
+    """The environment variables that the project's profile and `packages.yml` read.
 
     Args:
-        schema: Of its own for each run, so that several can share a server.
+        schema: The schema of one run, so that several runs can share a server.
         **more: Further variables.
     """
     return {"JOINERY_TEST_SCHEMA": schema, "JOINERY_TEST_PACKAGE": str(PACKAGE), "DO_NOT_TRACK": "1", **more}
 
 
 def run(project: Path, variables_: dict[str, str], *command: str) -> str:
-    """Run dbt in a process of its own and fail with what it says.
+    """Run dbt in a process of its own. If it fails, the error has its output.
 
     Args:
-        project: Folder of the project.
-        variables_: Added to the environment.
-        *command: Of dbt.
+        project: The folder of the project.
+        variables_: Variables to add to the environment.
+        *command: The command line of dbt.
 
     Returns:
-        What it printed.
+        The standard output.
     """
     dbt = [str(Path(sys.executable).parent / "dbt"), "--no-use-colors", *command, "--project-dir", str(project)]
     done = subprocess.run(
@@ -86,7 +86,7 @@ def run(project: Path, variables_: dict[str, str], *command: str) -> str:
 
 
 def outcomes(project: Path) -> Counter[tuple[str, str]]:
-    """How many nodes of each type ended with each status in the last run."""
+    """The number of nodes by type and status in the last run."""
     results: list[dict[str, Any]] = json.loads((project / "target" / "run_results.json").read_text())["results"]
     return Counter((one["unique_id"].split(".")[0], one["status"]) for one in results)
 

@@ -1,4 +1,4 @@
-"""A program: queries where Kryo has to know each class before an application starts, a line of JSON for each."""
+"""Program that runs queries when Kryo requires registered classes, and prints a line of JSON for each query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VIEWS = {
     "spans": "id, id * 3 AS lo, id * 3 + 5 AS hi, id % 5 AS c FROM range(0, 400, 1, 2)",
 }
 WINDOW = "sum(x) OVER (PARTITION BY k ORDER BY id ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)"
-# What is in the plan, the settings, and the query.
+# Each entry has a name that must be in the plan, settings, and a query.
 QUERIES = [
     ("NestedLoop", {}, "SELECT e.id FROM events e JOIN spans s ON e.x BETWEEN s.lo AND s.hi"),
     ("ShuffledRangeJoin", {}, "SELECT e.id FROM events e JOIN spans s ON e.k = s.id AND e.x BETWEEN s.lo AND s.hi + 9"),

@@ -1,4 +1,4 @@
-"""LAST JOIN in all its dimensions: what a query asks for, over which data, and stock SQL for every answer."""
+"""LAST JOIN in all its dimensions: the parts of a query, the data, and stock SQL for every answer."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The operator that each hint for the right side insists on; without one, the sides are small enough to broadcast.
+# The operator that each hint for the right side requires. Without a hint, the sides are small enough to broadcast.
 OPERATORS = {
     "BROADCAST": "BroadcastLastJoin",
     "SHUFFLE_HASH": "ShuffledHashLastJoin",
     "MERGE": "SortMergeLastJoin",
     "no hint": "BroadcastLastJoin",
 }
-# Without a key there is one group of rows, or the part of time is the key: any form can do it.
+# Without a key, all rows form one group, or the part of time is the key, so each hint keeps its operator.
 OPERATORS_WITHOUT_KEY = OPERATORS
 
-# Values of the order column, as text, and a tolerance. Few values, so that matches and ties are frequent; among them
-# the ones that sort oddly, and the largest whose differences still fit the type.
+# Values of the order column, as text, and a tolerance. They are few, so that matches and ties are frequent. Some sort
+# oddly, and some are the largest whose differences still fit the type.
 ORDER_TYPES: dict[str, tuple[Sequence[str], str]] = {
     "int": (["-1073741824", "-1", "0", "1", "3", "1073741823"], "2"),
     "bigint": (["-4611686018427387904", "-1", "0", "1", "3", "4611686018427387903"], "2"),
@@ -41,7 +41,7 @@ ORDER_TYPES: dict[str, tuple[Sequence[str], str]] = {
     ),
     "string": (["", "a", "aa", "B", "ä", "😀"], ""),
 }
-# ORDER BY, and its reverse, which puts the last row first for the oracle
+# each ORDER BY, with its reverse, which puts the last row first for the oracle
 DIRECTIONS = {
     "ASC": "DESC NULLS LAST",
     "ASC NULLS LAST": "DESC NULLS FIRST",
@@ -80,7 +80,7 @@ DATA = {
     "empty right": ("true", "false"),
     "one row each": ("id = 0", "id = 0"),
 }
-# Each partition counts as skewed, if anything asks.
+# These settings make each partition count as skewed.
 SPLIT_EVERYTHING = {
     "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "0.1",
     "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "1",
@@ -110,7 +110,7 @@ DIMENSIONS: dict[str, list[str]] = {
 
 
 def allowed(pair: Mapping[str, str]) -> bool:
-    """Whether two values of `DIMENSIONS` can meet: strings have no distance."""
+    """Whether two values of `DIMENSIONS` can meet. A tolerance cannot meet strings, which have no distance."""
     return pair.get("type") != "string" or pair.get("tolerance", "no tolerance") == "no tolerance"
 
 
@@ -126,12 +126,12 @@ class Query:
 
     @property
     def operator(self) -> str:
-        """The operator that must run it."""
+        """The operator that must run the query."""
         return (OPERATORS_WITHOUT_KEY if self.case["key"] == "no key" else OPERATORS)[self.case["hint"]]
 
     @property
     def settings(self) -> dict[str, str]:
-        """The settings it runs with."""
+        """The settings of the query's session."""
         return {key: value for name in SWITCHES for key, value in SWITCHES[name][self.case[name]].items()}
 
     @property
@@ -152,7 +152,7 @@ class Query:
 
     @property
     def answers_sql(self) -> str:
-        """Stock SQL for all rows that may stand beside each left row: those that share the last place."""
+        """Stock SQL for the possible answers of each left row: all right rows that share the last place."""
         terms = [] if self.case["direction"] == "any" else [f"r.o {DIRECTIONS[self.case['direction']]}"]
         terms += ["r.id ASC"] if self.case["ties"] == "total order" else []
         return f"""
@@ -163,7 +163,7 @@ class Query:
             ) WHERE place = 1"""
 
     def use(self, spark: SparkSession) -> None:
-        """Make the views l and r show what this query is about; `load` must have run."""
+        """Create the views l and r with this query's data. `load` must have run."""
         for side, predicate in zip("lr", DATA[self.case["data"]], strict=True):
             key = "hot" if self.case["data"] == "hot key" else "k"
             order = f"CAST(`{self.case['type']}` AS {self.case['type']})"
@@ -174,12 +174,12 @@ class Query:
 
 
 def load(spark: SparkSession, seed: int, rows: int = 120) -> None:
-    """Make the views all_l and all_r: the rows of both sides, with an order column of every type.
+    """Create the views all_l and all_r with the rows of both sides, and an order column of every type.
 
     Args:
         spark: A classic session.
         seed: The same seed gives the same rows.
-        rows: How many, on each side.
+        rows: The number of rows on each side.
     """
     generator = random.Random(seed)
     for side in "lr":

@@ -1,4 +1,4 @@
-"""Generated calls of the dbt macros: any two types that may meet, and any arguments that fit each other."""
+"""Generated calls of the dbt macros, with any two types that may meet, and any arguments that fit each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ZONE = "America/New_York"  # its clocks leave out an hour on 2024-03-10, and repeat one on 2024-11-03
 Arguments = dict[str, Any]
-# Values of each type, as SQL. Those of one family meet in comparisons, and some of them only after rounding.
+# Values of each type, as SQL. Types of one family are compared, and some values are only equal after rounding.
 FAMILIES: dict[str, dict[str, list[str]]] = {
     "numbers": {
         "tinyint": ["0", "1", "3", "9"],
@@ -93,9 +93,9 @@ class Call:
     """A call of a macro.
 
     Args:
-        macro: Its name.
-        arguments: Its arguments.
-        ctes: SQL to put before the rendered SQL, where its sides are CTEs.
+        macro: The macro's name.
+        arguments: The macro's arguments.
+        ctes: SQL to put before the rendered SQL if sides are CTEs.
     """
 
     macro: str
@@ -104,13 +104,13 @@ class Call:
 
 
 def names(kind: str) -> list[str]:
-    """The two columns of a type, which each table has."""
+    """The names of the two columns that each table has of a type."""
     n = TYPES.index(kind)
     return [f"a{n}", f"b{n}"]
 
 
 def load(spark: SparkSession, seed: int) -> None:
-    """Make the tables l and r: an id, a key of few values, and two columns of each type.
+    """Create the tables of_l and of_r with an id, a key of few values, and two columns of each type.
 
     Args:
         spark: The session, in the time zone `ZONE`.
@@ -123,7 +123,7 @@ def load(spark: SparkSession, seed: int) -> None:
         spark.sql(f"drop table if exists {SCHEMA}.of_{side}")
         schema = ", ".join(f"{name} {kind}" for name, (kind, _) in columns.items())
         spark.sql(f"create table {SCHEMA}.of_{side} ({side}id int, k int, {schema}) using parquet")
-        # An array of the values, and an index for each row: some thousand expressions would take long to analyze.
+        # Arrays of values with an index for each row, because some thousand expressions would take long to analyze.
         arrays = ", ".join(
             f"array({', '.join(f'cast({value} as {bare(kind)})' for value in values)}) as {name}"
             for name, (kind, values) in columns.items()
@@ -142,17 +142,17 @@ def load(spark: SparkSession, seed: int) -> None:
 
 
 def bare(kind: str) -> str:
-    """The type of a value of a column: CHAR and VARCHAR are types of columns only."""
+    """The type of a column's values, because CHAR and VARCHAR are types of columns only."""
     return "string" if "char(" in kind else kind
 
 
 def index(pick: random.Random, values: Sequence[str]) -> str:
-    """Which value a row has; one past the last is NULL."""
+    """The index of a row's value; one past the last gives NULL."""
     return str(pick.randrange(len(values) + (pick.random() < 0.3)))
 
 
 class Generator:
-    """Draws calls.
+    """Draws calls of macros at random.
 
     Args:
         seed: The same seed gives the same calls.
@@ -166,7 +166,7 @@ class Generator:
 
         Args:
             macro: ``last_join``, ``range_join`` or ``skew_window``.
-            count: How many.
+            count: The number of calls.
 
         Returns:
             The calls.
@@ -175,11 +175,11 @@ class Generator:
         return [draw() for _ in range(count)]
 
     def maybe(self, share: float = 0.5) -> bool:
-        """True in so many of all cases."""
+        """True for this share of all cases."""
         return self.pick.random() < share
 
     def pair(self) -> tuple[str, str, str]:
-        """A family, and a type of it for each side; both of one type in a fifth of all cases."""
+        """A family, with a type for each side. Both sides have one type in a fifth of all cases."""
         few = [name for name in FAMILIES if name not in ("numbers", "times")]
         family = self.pick.choice(["numbers", "times", "times", self.pick.choice(few)])
         left, right = self.pick.sample(list(FAMILIES[family]), 2)
@@ -191,7 +191,7 @@ class Generator:
         return self.pick.choice(names(left)), self.pick.choice(names(right))
 
     def sides(self, left: str, right: str) -> tuple[Any, Any, str]:
-        """Two relations as tables or as CTEs, and SQL for the latter: of a CTE dbt knows no types."""
+        """Two relations as tables or as CTEs, and the SQL of the CTEs. dbt does not know the types of a CTE."""
         ctes = []
         given: list[Any] = []
         for name in (left, right):
@@ -203,7 +203,7 @@ class Generator:
         return given[0], given[1], f"with {', '.join(ctes)} " if ctes else ""
 
     def order(self, first: str) -> list[Any]:
-        """Order terms that end in the id, so that none is tied."""
+        """Order terms that end in the id, so that no rows are tied."""
         terms: list[Any] = [first] if self.maybe(0.6) else []
         terms += [self.pick.choice(names(self.pick.choice(TYPES))) for _ in range(self.pick.randrange(2))]
         return [*map(self.term, terms), self.term("rid")]
@@ -237,7 +237,7 @@ class Generator:
         return Call("last_join", arguments, ctes)
 
     def matching(self) -> Arguments:
-        """The arguments that say which right row is last, with the columns to return."""
+        """The arguments that decide which right row is last, with the columns to return."""
         given: Arguments = {"columns": ["rid"], "order_by": self.order(self.columns()[1])}
         if not self.maybe(0.85):
             return given
@@ -250,7 +250,7 @@ class Generator:
             given["as_of"]["tolerance"] = self.pick.choice(TOLERANCES[family])
         given["order_by"] = self.order(right)
         if self.maybe(0.2):
-            # The default order, by the time alone: rows that are tied differ in all else.
+            # The default order is by time alone. Tied rows differ in other columns, so only the time is returned.
             del given["order_by"]
             given["columns"] = [right]
         elif self.maybe(0.3):
@@ -295,7 +295,7 @@ class Generator:
             column = self.pick.choice(names(self.pick.choice(list(FAMILIES[family]))))
             order = [self.term(column)]
             expressions = ["count(*)", "min(rid)", "max(rid)", "sum(k)", "count(a1)"]
-            unit = self.pick.choice(["minutes", "hours", "days", "months"])  # Spark demands one for both bounds
+            unit = self.pick.choice(["minutes", "hours", "days", "months"])  # Spark requires one unit for both bounds
             steps = [0, 1, 3, 1000] if family == "numbers" else [0, 1, *(f"{n} {unit}" for n in (1, 2, 90))]
             offsets = [*steps, "unbounded"]
             frame = {"type": "range", **self.bounds(offsets)}
@@ -305,7 +305,7 @@ class Generator:
         return Call("skew_window", {**arguments, "expressions": chosen, "parts": self.pick.choice([2, 4, 8])}, ctes)
 
     def bounds(self, offsets: list[Any]) -> Arguments:
-        """How far a frame reaches back, and forward."""
+        """The bounds of a frame."""
         bounds = {"preceding": self.pick.choice(offsets)}
         if self.maybe():
             bounds["following"] = self.pick.choice(offsets)

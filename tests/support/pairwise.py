@@ -1,4 +1,4 @@
-"""Few combinations of many dimensions, in which every two values of different dimensions still meet."""
+"""Chooses few combinations of many dimensions so that every two values of different dimensions still meet."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def pairwise(
 ) -> list[Case]:
     """Choose cases that hold every pair of values.
 
-    Greedy: each case starts from a pair not yet seen, and takes value by value what adds most new pairs. Most faults
-    need no more than two values to meet, and the number of cases grows with the two longest dimensions, not with all.
+    The choice is greedy: each case starts from a new pair, and adds the values that give most new pairs. Most faults
+    need no more than two values to meet. The number of cases grows with the two longest dimensions, not with all.
 
     Args:
         dimensions: The values of each dimension, by its name.
         seed: The same seed gives the same cases.
-        allowed: Says of any two values, as ``{dimension: value, other: value}``, whether they may meet. Every allowed
-            pair must fit into some case.
+        allowed: Whether two values, as ``{dimension: value, other: value}``, may meet. Every allowed pair must fit
+            into some case.
 
     Returns:
         The cases, each with a value for every dimension.
@@ -55,5 +55,5 @@ def pairwise(
 
 
 def pairs_with(case: Case, name: str, value: str) -> list[tuple[tuple[str, str], ...]]:
-    """The pairs that one more value makes with those of a case."""
+    """The pairs of one more value with the values of a case."""
     return [tuple(sorted([item, (name, value)])) for item in case.items()]

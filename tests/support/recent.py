@@ -1,7 +1,7 @@
 """Tell whether files below some paths were changed lately: `python3 tests/support/recent.py PATH...` prints yes or no.
 
-Lately means within the newest commits of a branch, merges counted once, or not committed yet. The answer is yes where
-nobody can tell: in a clone without these commits, or without git.
+Lately means within the newest commits of a branch, merges counted once, or not committed yet. The answer is also yes
+in a clone without these commits, or without git.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ COMMITS = 30
 
 
 def is_recent(repository: Path, paths: list[str]) -> bool:
-    """True unless files below these paths are as they were some commits ago.
+    """True unless the files below these paths are as they were `COMMITS` commits ago.
 
     Args:
-        repository: Its folder.
-        paths: Files and folders, from there; `:!PATH` leaves one out.
+        repository: The repository's folder.
+        paths: Files and folders, relative to it; `:!PATH` leaves one out.
     """
 
     def git(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Sources and published versions of refreshes, looked at and changed."""
+"""Functions that write sources of refreshes, and read or change published versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_joinery.store import ArtifactStore
 
 
 def write(spark: SparkSession, folder: Path, rows: str, *, aged_s: float = 60) -> None:
-    """Append a file of rows that looks as if it had been written a while ago."""
+    """Append a file of rows, and set its time to a while ago."""
     before = set(folder.glob("*.parquet"))
     spark.sql(f"SELECT id % 3 AS k, id AS ts FROM {rows}").coalesce(1).write.mode("append").parquet(str(folder))
     for file in set(folder.glob("*.parquet")) - before:
@@ -23,7 +23,7 @@ def write(spark: SparkSession, folder: Path, rows: str, *, aged_s: float = 60) -
 
 
 def contents(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest) -> list[str]:
-    """What an artifact says, whatever its files."""
+    """The rows of an artifact's current version, sorted, without regard to its files."""
     version = store.current(request.kind, request.relation, request.spec_hash).version
     assert version is not None
     rows = spark.read.option("recursiveFileLookup", "true").parquet(version.data_path).collect()
@@ -31,7 +31,7 @@ def contents(spark: SparkSession, store: ArtifactStore, request: ArtifactRequest
 
 
 def redescribe(store: ArtifactStore, request: ArtifactRequest, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Change the `version.json` of the version in use, as an older release would have written it, without a seal."""
+    """Change the `version.json` of the current version, and drop its seal, as if an older release had written it."""
     version = store.current(request.kind, request.relation, request.spec_hash).version
     assert version is not None
     path = Path(version.path.removeprefix("file:"))

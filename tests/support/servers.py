@@ -1,4 +1,4 @@
-"""Spark servers started from pyspark's own jars, with Joinery loaded."""
+"""Starts Spark servers from pyspark's own jars, with Joinery loaded."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def server(folder: Path, main_class: str, port: int, confs: dict[str, str]) -> I
 
 @contextmanager
 def standalone_cluster(folder: Path, workers: int = 1) -> Iterator[str]:
-    """Run a master, and workers with a core each, in `work-0` and so on, until the block ends; yields its URL."""
+    """Run a master, and workers with a core each in `work-0` and so on, until the block ends; yields the URL."""
     port = free_port()
     url = f"spark://127.0.0.1:{port}"
     spark_class = spark_program("spark-class")
@@ -64,7 +64,7 @@ def standalone_cluster(folder: Path, workers: int = 1) -> Iterator[str]:
 
 
 def spark_program(name: str) -> str:
-    """A program of the installed pyspark."""
+    """The path of a program of the installed pyspark."""
     return str(Path(sys.executable).parent / name)
 
 

@@ -1,8 +1,8 @@
-"""A process that works on an artifact store by order, so that it can be killed, starved and raced.
+"""A process that carries out orders on an artifact store, so that tests can kill, starve and race it.
 
     python -m support.store_worker arrow|hadoop ROOT
 
-reads one JSON order per line and answers each with a line of JSON. A JVM that PYSPARK_GATEWAY_PORT names is shared.
+reads one JSON order per line, and answers each with a line of JSON. If PYSPARK_GATEWAY_PORT is set, it uses that JVM.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from spark_joinery.store import ArrowFileSystem, ArtifactStore, FileSystem, Hado
 ARTIFACT = ("distribution", "spark_catalog.raw.flights", "0123456789abcdef")
 FILES = ("data/part-0.parquet", "data/part-1.parquet", "state/part-0.parquet")
 
-# Calls that change something; a killed process dies before it makes one.
+# Calls that change the store. A killed process dies just before one of them.
 STEPS = ("make_folder", "_write", "_rename_over", "delete", "delete_empty")
 
 
 def mortal(filesystem: FileSystem, steps: int) -> FileSystem:
-    """Make a file system kill its process after so many steps; -1 for never."""
+    """Make a file system kill its process after a number of steps; -1 means never."""
     left = steps
 
     def dying(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,7 +45,7 @@ def mortal(filesystem: FileSystem, steps: int) -> FileSystem:
 
 
 def publish(store: ArtifactStore, content: str, artifact: tuple[str, str, str] = ARTIFACT) -> str:
-    """Do what a refresh does; every file holds the content."""
+    """Publish a version as a refresh does, with the same content in every file."""
     pending = store.begin(*artifact)
     try:
         for folder in (pending.data_path, pending.state_path):
@@ -54,14 +54,14 @@ def publish(store: ArtifactStore, content: str, artifact: tuple[str, str, str] =
             store.filesystem._write(f"{pending.path}/{name}", content.encode())
         return store.publish(pending, {"type": "none", "reason": "test", "files": []}).name
     except (OSError, StoreError):
-        # as it did not succeed, it may have ended for a reason that stops this, too
+        # the reason for the failure may also stop the clean-up
         with suppress(StoreError):
             store.abandon(pending)
         raise
 
 
 def current(store: ArtifactStore) -> dict[str, Any]:
-    """What a reader gets, if it reads all files after it has looked the version up."""
+    """The content that a reader gets if it looks the version up and then reads all its files."""
     lookup = store.current(*ARTIFACT)
     if lookup.version is None:
         return {"content": None, "reason": lookup.reason}
@@ -71,7 +71,7 @@ def current(store: ArtifactStore) -> dict[str, Any]:
 
 
 def obey(store: ArtifactStore, order: dict[str, Any]) -> dict[str, Any]:
-    """Carry out one order."""
+    """Carry out one order, and return its answer."""
     store.limits = Limits(*order.get("limits", ()))
     try:
         match order["do"]:
@@ -97,7 +97,7 @@ def obey(store: ArtifactStore, order: dict[str, Any]) -> dict[str, Any]:
 
 
 def fill(file: Path, free: int) -> None:
-    """Fill the disk up to some bytes."""
+    """Fill the disk with a file, except for some free bytes."""
     with file.open("wb", buffering=0) as stream:
         for size in (4096, 1):
             with suppress(OSError):

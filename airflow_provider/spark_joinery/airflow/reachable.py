@@ -39,6 +39,6 @@ def ensure_reachable(master: str) -> None:
         except OSError as error:
             problems.append(refusal(error))
     raise AirflowException(
-        f"nobody answers at the Spark master '{without_credentials(master)}' ({'; '.join(problems)}): start it, or "
+        f"no answer from the Spark master '{without_credentials(master)}' ({'; '.join(problems)}): start it, or "
         "correct the connection's field 'Spark master'"
     )

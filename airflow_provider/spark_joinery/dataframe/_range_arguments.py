@@ -60,7 +60,7 @@ def read_ranges(
 
 def _read_range(side: str, point: object, interval: object) -> Range:
     if point is not None and interval is not None:
-        raise InvalidArgumentError(f"{CALLER}: {side}_point and {side}_interval are both given; take one of them away.")
+        raise InvalidArgumentError(f"{CALLER}: {side}_point and {side}_interval are both given; remove one of them.")
     if point is not None:
         if not _is_term(point):
             raise InvalidArgumentError(f"{CALLER}: {side}_point must be a column name or a Column, not {kind(point)}.")

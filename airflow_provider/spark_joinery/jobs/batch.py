@@ -63,7 +63,7 @@ class _Watch(threading.Thread):
                 if (latest := self._folder.looked_after_at()) != seen:
                     seen, seen_at = latest, now
             if now - seen_at > self._orphan_after_s:
-                self._end(f"nobody has waited for it for {self._orphan_after_s:.0f} s")
+                self._end(f"no task has waited for it for {self._orphan_after_s:.0f} s")
             if now - heartbeat_at >= _HEARTBEAT_S:
                 with contextlib.suppress(OSError):
                     self._folder.send_heartbeat()

@@ -258,7 +258,7 @@ def _publish(
         except DriftError as drift:
             _abandon(store, pending)
             reason = str(drift)
-            log.info("%s of %s is built anew: %s", request.kind, request.relation, reason)
+            log.info("%s of %s is built again: %s", request.kind, request.relation, reason)
         except BaseException:
             _abandon(store, pending)
             raise

@@ -206,9 +206,9 @@ def open_source(spark: SparkSession, request: ArtifactRequest, filesystem: FileS
         raise SourceError(f"{name} cannot be read: {one_line(error)}") from error
     if description and (skipping := skipping_option(description["options"])):
         raise SourceError(
-            f"{name} has the option {skipping}, by which Spark passes over files that it cannot read: nobody could say "
-            f"what an artifact of it covers. Take the option from the table, and set spark.sql.files.{skipping} where "
-            "you need it."
+            f"{name} has the option {skipping}, by which Spark skips files that it cannot read. An artifact of it "
+            f"could not tell which rows it covers. Remove the option from the table, and set "
+            f"spark.sql.files.{skipping} where you need it."
         )
     if description and description["provider"] in FILE_PROVIDERS and not is_path(request):
         # only after the check above: Spark refuses the reader's options for a table with other values of them

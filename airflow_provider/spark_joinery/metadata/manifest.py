@@ -132,7 +132,7 @@ def read_manifest(path: str | PathLike[str] | TextFile) -> Manifest:
     return Manifest(path, str(document["metadata"].get("project_name") or ""), requests)
 
 
-_PARSE_AGAIN = f"Write it anew: run `dbt parse` with {DBT_VERSIONS} in the dbt project."
+_PARSE_AGAIN = f"Write it again: run `dbt parse` with {DBT_VERSIONS} in the dbt project."
 
 
 def _load(path: TextFile) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def outcome_of(result: RefreshResult) -> Outcome:
         'never used'
     """
     if result.was_damaged and result.status == "refreshed":
-        return Outcome(result.kind, result.relation, "damaged", f"{result.reason}; it was built anew")
+        return Outcome(result.kind, result.relation, "damaged", f"{result.reason}; it was built again")
     if result.unused:
         return Outcome(result.kind, result.relation, "never used", result.unused)
     return Outcome(result.kind, result.relation, result.status, result.reason)

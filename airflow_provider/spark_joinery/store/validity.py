@@ -142,11 +142,11 @@ def _validity_of_rows(fingerprint: Fingerprint, listing: Listing, coverage: Cove
 def _never(version: ArtifactVersion) -> str | None:
     """The reason why a version is never used, regardless of its source; None if there is none."""
     if not is_proven(version.description):
-        return "it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew"
+        return "it cannot be proven complete, as an older release built it; `joinery refresh` builds it again"
     if version.description["kind"] == "range_index" and "columns" not in version.description:
-        return "it does not say which columns it holds, as an older release built it; `joinery refresh` builds it anew"
+        return "it does not say which columns it holds, as an older release built it; `joinery refresh` builds it again"
     if not isinstance(version.description.get("settings"), Mapping):
-        return "it does not say by which settings its source was read; `joinery refresh` builds it anew"
+        return "it does not say by which settings its source was read; `joinery refresh` builds it again"
     source = version.description.get("source") or {}
     keys = version.description.get("spec", {}).get("keys", [])
     partitions = {column.lower() for column in source.get("partition_columns", [])}

@@ -8,7 +8,7 @@
   {%- do joinery.check_choice('bloom_filter_join', 'keys_of', keys_of, ['left', 'right']) -%}
   {%- if keys_of not in sides[how] -%}
     {%- do joinery.fail('bloom_filter_join', 'keys_of', "must be " ~ sides[how][0] ~ " where `how` is " ~ how
-      ~ ": rows of that side come out whatever they match, so that only the other side's can be dropped") -%}
+      ~ ": rows of that side come out with and without a match, so that only the other side's can be dropped") -%}
   {%- endif -%}
   {{ return(keys_of) }}
 {% endmacro %}

@@ -16,7 +16,7 @@
       ~ "its newest row says where to begin") -%}
   {%- elif this is not string and joinery.type_of(joinery.column_types(this), column) is none -%}
     {%- do joinery.fail(macro, 'lookback', "needs the column `" ~ column ~ "` in the model itself, whose newest row says where to begin: "
-      ~ "select it, or build the model anew with --full-refresh") -%}
+      ~ "select it, or build the model again with --full-refresh") -%}
   {%- endif -%}
   {%- set start = 'max(' ~ joinery.quoted(column) ~ ') - ' ~ back.reach ~ further_back -%}
   {%- if back.whole -%}{%- set start = "date_trunc('" ~ back.whole ~ "', " ~ start ~ ')' -%}{%- endif -%}

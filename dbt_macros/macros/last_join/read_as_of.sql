@@ -7,7 +7,7 @@
   {%- if valid_from is none -%}
     {%- do joinery.check_mapping(macro, 'as_of', as_of, ['left', 'right'], ['strict', 'tolerance']) -%}
   {%- elif as_of is mapping and 'right' in as_of -%}
-    {%- do joinery.fail(macro, 'valid_from', "is given beside the right column of `as_of`; take one of them away") -%}
+    {%- do joinery.fail(macro, 'valid_from', "is given together with the right column of `as_of`; remove one of them") -%}
   {%- else -%}
     {%- do joinery.check_mapping(macro, 'as_of', as_of, ['left'], ['strict', 'tolerance']) -%}
     {%- do joinery.check_column(macro, 'valid_from', valid_from) -%}

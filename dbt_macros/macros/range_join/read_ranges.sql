@@ -2,7 +2,7 @@
 {% macro read_ranges(left_point, left_interval, right_point, right_interval) %}
   {%- set left = joinery.read_range('left', left_point, left_interval) -%}
   {%- if left.is_point and right_interval is none -%}
-    {%- do joinery.fail('range_join', 'right_interval', "is missing: beside `left_point` the right side needs an interval, [start, end];"
+    {%- do joinery.fail('range_join', 'right_interval', "is missing: with `left_point` the right side needs an interval, [start, end];"
       ~ " points that have to be equal belong into `on`") -%}
   {%- endif -%}
   {%- set right = joinery.read_range('right', right_point, right_interval) -%}
@@ -15,7 +15,7 @@
   {%- if point is none and interval is none -%}
     {%- do joinery.fail('range_join', point_name, "is missing; give it, or `" ~ interval_name ~ "`: [start, end]") -%}
   {%- elif point is not none and interval is not none -%}
-    {%- do joinery.fail('range_join', point_name, "is given beside `" ~ interval_name ~ "`; take one of them away") -%}
+    {%- do joinery.fail('range_join', point_name, "is given together with `" ~ interval_name ~ "`; remove one of them") -%}
   {%- elif point is not none -%}
     {%- do joinery.check_column('range_join', point_name, point) -%}
     {{ return({'start': point, 'end': point, 'is_point': true}) }}

@@ -1,4 +1,4 @@
-"""One capability of the jar each: what is drawn, and what stock Spark says to it."""
+"""The capabilities of the jar. Each module draws cases of one kind, with the query for stock Spark."""
 
 from __future__ import annotations
 

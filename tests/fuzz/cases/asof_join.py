@@ -1,4 +1,4 @@
-"""ASOF JOIN: Spark's syntax, against a left join and the rank of each match."""
+"""ASOF JOIN in Spark's syntax, against a left join with the rank of each match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runtime filters that a query builds: equi joins of every kind, against the same without filters."""
+"""Runtime filters that a query builds: equi-joins of every kind, against the same query without filters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fuzz.settings import Settings, draw_physical
 
 TYPES = {**RANGE_TYPES, "bool": "boolean"}
 POOLS = ["dense", "many", "few", "wide", "ends", "changes", "mixed"]
-# Keys of two tables, {n} the name of a type.
+# Join keys of two tables; {n} is the name of a type.
 KEYS = [
     *["{a}.k_{n} = {b}.k_{n}"] * 6,
     "{b}.k_{n} = {a}.k_{n}",
@@ -30,11 +30,11 @@ TEXT_KEYS = [
 ]
 BESIDE = ["{a}.v <> {b}.v", "{a}.j_{n} <= {b}.k_{n}", "{a}.j_{n} > {b}.j_{n}", "({a}.v = 1 OR {b}.v = 2)"]
 PADDED = ["LEFT JOIN r y ON x.id = y.id + 20", "LAST JOIN r y ORDER BY y.id ON x.id = y.id + 20"]
-# What a side reads instead of a table; {t} is its name, {n} the name of a type.
+# A side may read one of these instead of a table; {t} is the table's name, {n} the name of a type.
 SIDES = [
     *["{t}"] * 4,
     "(SELECT * FROM {t} WHERE v > 2)",
-    "(SELECT * FROM {t} WHERE v > 2 AND spark_partition_id() >= 0)",  # which nothing is built of before it is shuffled
+    "(SELECT * FROM {t} WHERE v > 2 AND spark_partition_id() >= 0)",  # no filter is built from it before it is shuffled
     "(SELECT * FROM {t} WHERE k_{n} IS NOT NULL AND v <> 1)",
     "(SELECT * FROM {t} WHERE k_{n} = j_{n})",
     "(SELECT * FROM {t} UNION ALL SELECT * FROM r WHERE v = 3)",
@@ -145,7 +145,7 @@ class BuiltFilters(Capability):
         return f"SELECT {hint}{', '.join(columns)} FROM {text}{where}"
 
     def expects(self, error: Exception, case: Case) -> bool:
-        # no other format takes all values; Spark's own classes are not all registered where Kryo is to know them
+        # other formats do not take all values, and Spark does not register all its classes if Kryo requires that
         foreign = any("format" in table for table in case["tables"].values())
         return foreign and any(text in str(error) for text in ("TASK_WRITE_FAILED", "Class is not registered"))
 
@@ -153,4 +153,4 @@ class BuiltFilters(Capability):
         return other_rows(right, found)
 
     def meaning(self, case: Case) -> Settings:
-        return {"spark.joinery.lastJoin.enabled": "true"}  # is not what is tested here
+        return {"spark.joinery.lastJoin.enabled": "true"}  # LAST JOIN is not under test here

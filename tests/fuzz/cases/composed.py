@@ -1,4 +1,4 @@
-"""Queries of several steps: what one says of its rows, how they are distributed and sorted, the next builds on."""
+"""Queries of several steps. Each step relies on how its input says that rows are distributed and sorted."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Composed(Capability):
     queries = 8
 
     def __init__(self) -> None:
-        self.lying: dict[str, Path] = {}  # the folders of tables that were read from there already, by name
+        self.lying: dict[str, Path] = {}  # by name, the files of tables that are cached or in buckets
 
     def draw_tables(self, rng: random.Random) -> dict[str, Table]:
         return {name: self._table(rng) for name in ("l", "r")}
@@ -169,12 +169,12 @@ class Composed(Capability):
 
 
 def laid(spark: SparkSession, name: str, stored: str, how: str) -> DataFrame:
-    """A view's rows as they lie in memory or in buckets.
+    """A view's rows, cached in memory or written to buckets.
 
     Args:
         spark: A classic session.
-        name: Of the view.
-        stored: A name for the rows in buckets.
+        name: The name of the view.
+        stored: The name of the table for rows in buckets.
         how: One of `CACHED`, or `BUCKETED`.
     """
     if how != BUCKETED:
@@ -184,7 +184,7 @@ def laid(spark: SparkSession, name: str, stored: str, how: str) -> DataFrame:
 
 
 def limited_rows(right: Answer, found: Answer, limit: int) -> str | None:
-    """How an answer differs from so many of the right rows."""
+    """How an answer differs from `limit` of the right rows; None if it does not."""
     assert right.rows is not None
     assert found.rows is not None
     if found.rows.num_rows != min(limit, right.rows.num_rows):

@@ -1,12 +1,12 @@
-"""Steps that composed queries are made of.
+"""The steps of composed queries.
 
-Each is a CTE of the columns id, k, o and v over the one before, x; y is a table or an earlier step. An id is in it
-once, so that a LAST JOIN over it has one answer. {5} and {9} are added to o, as `with_offsets` writes them.
+Each step is a CTE with the columns id, k, o and v over the step before, x; y is a table or an earlier step. Each id
+occurs once, so that a LAST JOIN over the step has one answer. {5} and {9} are added to o; `with_offsets` fills them in.
 """
 
 from __future__ import annotations
 
-# What the columns k and o are made of, so that both sides of each comparison have the same type.
+# Expressions for the columns k and o, so that both sides of each comparison have the same type.
 KEYS = ["k"] * 6
 KEYS += ["CAST(k AS STRING)", "struct(k)", "array(k)", "CAST(k AS DECIMAL(12,2))", "date_add(DATE'2021-02-03', k)"]
 KEYS += ["CAST(CAST(k AS STRING) AS BINARY)", "IF(k = 1, FLOAT('NaN'), CAST(k AS FLOAT))"]
@@ -41,7 +41,7 @@ JOINS += [
 ]
 KINDS = ["JOIN", "JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "RIGHT JOIN", "FULL JOIN"]
 
-# What stock Spark does with the rows of a step, {x}; {r} is the right table.
+# Steps of stock Spark over the rows {x} of the step before; {r} is the right table.
 RESHAPED = [
     "SELECT /*+ REPARTITION(3, k) */ * FROM {x}",
     "SELECT /*+ REPARTITION_BY_RANGE(4, o) */ * FROM {x}",
@@ -64,7 +64,7 @@ RESHAPED = [
     "SELECT * FROM {x} x WHERE EXISTS (SELECT 1 FROM {r} y WHERE y.k = x.k AND y.o < x.o)",
     "SELECT id, k, o, coalesce((SELECT max(y.v) FROM {r} y WHERE y.k = x.k), 0) AS v FROM {x} x",
 ]
-# How a table lies there already: in memory, or in buckets.
+# A table may be cached in memory, or stored in buckets.
 CACHED = [
     "SELECT * FROM {t}",
     "SELECT /*+ REPARTITION(3, k) */ * FROM {t}",
@@ -73,7 +73,7 @@ CACHED = [
 ]
 BUCKETED = "bucketed"
 
-# What the query does with the rows of the last step, {x}; a LIMIT takes any of them.
+# Ends of a query over the rows {x} of the last step; a LIMIT takes any of them.
 LIMITS = {"LIMIT 7": 7, "LIMIT 60": 60, "LIMIT 1000": 1000}
 ENDS = [
     *LIMITS,
@@ -89,7 +89,7 @@ HINTS = {
     "join": ["RANGE_JOIN(y)", "RANGE_JOIN(y), BROADCAST(y)", "RUNTIME_FILTER(y)", "MERGE(y)", ""],
     "reshaped": [""],
 }
-# Settings of Spark's that must not change an answer, and that only what is composed has much to do with.
+# Settings of Spark that must not change an answer, and that mainly affect composed queries.
 RARELY_SET: dict[str, tuple[float, str]] = {
     "spark.sql.requireAllClusterKeysForDistribution": (0.1, "true"),
     "spark.sql.requireAllClusterKeysForCoPartition": (0.1, "false"),
@@ -105,15 +105,15 @@ RARELY_SET: dict[str, tuple[float, str]] = {
 
 
 def offset(order: str, n: int) -> str:
-    """What so much is to the type of o: hours, or itself.
+    """A number as an offset for the type of o: hours for timestamps, otherwise the number itself.
 
     Args:
         order: One of `ORDERS`.
-        n: So much.
+        n: The number.
     """
     return HOURS.format(n=n) if order.startswith("timestamp") else str(n)
 
 
 def with_offsets(text: str, order: str) -> str:
-    """A condition with {5} and {9} as the type of o has them."""
+    """A condition with {5} and {9} replaced by offsets for the type of o."""
     return text.replace("{5}", offset(order, 5)).replace("{9}", offset(order, 9))

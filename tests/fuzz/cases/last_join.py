@@ -1,4 +1,4 @@
-"""LAST JOIN, against a left join and the rank of each match."""
+"""LAST JOIN, against a left join with the rank of each match."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from fuzz.running import Answer, plain, row_texts
 from fuzz.settings import SPLIT_LAST_JOINS, Settings, draw_physical
 
 HINTS = ["BROADCAST", "SHUFFLE_HASH", "SHUFFLE_HASH", "MERGE", "MERGE", ""]
-# What may stand between words, and words that come from elsewhere.
+# Separators between the words LAST and JOIN, and other spellings of the words.
 RARE_SPACES = ["\u00a0", "\u3000", "\u2003", "\t", "\n", "/* LAST */", "-- JOIN\n", "\u2028", "\u1680"]
 SPACES = [" "] * 24 + RARE_SPACES
 WORDS = [["${fuzz.last}", "JOIN"], ["last", "${fuzz.join}"], ["Last", "join"]]
 VARIABLE = {"fuzz.last": "LAST", "fuzz.join": "JOIN"}
 OF_LEFT = re.compile(r"\bl\.(\w+)")
 
-# Columns of an outer query in ON, and in a condition on left rows, of a LAST JOIN in a scalar or LATERAL subquery.
+# LAST JOINs in a scalar or LATERAL subquery, with columns of the outer query in ON or in a condition on left rows.
 OUTER = [
     ["scalar", "r.v <= o.v", None],
     ["scalar", "l.v <= o.v", None],
@@ -44,7 +44,7 @@ OUTER = [
     ["lateral", None, "l.v < o.v"],
     ["lateral", "r.v <= o.v", "l.k = o.k AND l.v <> o.v"],
 ]
-# Conditions on left rows that say something of right ones, where ON has that key.
+# Conditions on left rows. If ON has that key, they also hold for right rows that match.
 OF_LEFT_ROWS = [
     "l.k = 1",
     "l.k IN (0, 1, 5)",
@@ -136,7 +136,7 @@ class LastJoin(Capability):
         if rng.random() < 0.15 and order and order[-1][0] == "r.id":
             query["filter"] = rng.choice(["right_id IS NULL", "right_v > 1", "id % 2 = 0 AND right_id > 3"])
         if self.outer and query["keys"] and rng.random() < self.outer and not large:
-            # whatever the outer row has a part in must not depend on which of several rows is last
+            # an answer that depends on the outer row must not depend on which of several tied rows is last
             query["order"] = [term for term in order if term[0] != "r.id"] + [["r.id", "ASC"]]
             query["outer"] = rng.choice(OUTER)
             query.pop("filter", None)
@@ -150,16 +150,16 @@ class LastJoin(Capability):
         return query
 
     def make_unnamed(self, rng: random.Random, query: dict[str, Any]) -> None:
-        """Have a left side without an alias, and no ORDER BY: whoever does not know LAST JOIN reads an inner join."""
+        """Drop the left side's alias, and ORDER BY, so that a parser without LAST JOIN would read an inner join."""
         query |= {"unnamed": True, "order": []}
-        query.pop("filter", None)  # which of several rows is last, is not said
+        query.pop("filter", None)  # any of several rows may be the last
         first, _, third = query["space"]
         query["space"] = [first, rng.choice(RARE_SPACES), third]
         if rng.random() < 0.6:
             query["words"] = rng.choice(WORDS)
 
     def draw_conditions(self, rng: random.Random, kind: str, order: list[list[str]]) -> list[str]:
-        """Comparisons of the ORDER BY column with the left time: one as-of comparison or none, tolerances or none."""
+        """Draw comparisons of the ORDER BY column with the left time: as-of comparison or none, tolerances or none."""
         name = NAMES[kind]
         descending = bool(order) and order[0][1].startswith("DESC")
         drawn = []
@@ -209,7 +209,7 @@ class LastJoin(Capability):
         return f"(SELECT * FROM l WHERE {of_left})" if of_left else "l"
 
     def join(self, case: Case) -> str:
-        """The joined relations, from FROM on."""
+        """The text of the join, from FROM on."""
         query = case["query"]
         first, second, third = query.get("space") or [" "] * 3
         last, join = query.get("words") or ["LAST", "JOIN"]
@@ -293,12 +293,12 @@ FEW_OUTER = "(SELECT * FROM l WHERE id < 7) o"
 
 
 def unqualified(sql: str) -> str:
-    """An expression over columns of a left side that has no name."""
+    """An expression with the names of an unnamed left side's columns: l_x in place of l.x."""
     return OF_LEFT.sub(r"l_\1", sql)
 
 
 def within(kind: str, hint: str, join: str) -> str:
-    """A join in a subquery for each row of another relation, o."""
+    """A query with a join in a subquery, which runs for each row of another relation, o."""
     total = f"SELECT {hint}{TOTAL.format(left='l.id', right='r.id')} AS total {join}"
     if kind == "scalar":
         return f"SELECT o.id, ({total}) AS total FROM {FEW_OUTER}"

@@ -28,7 +28,7 @@ KEYS = [
     [],
 ]
 RESIDUALS = [
-    "size(map_filter(map(coalesce(l.v, 0), r.v), (a, b) -> a <> b)) > 0",  # nor for it
+    "size(map_filter(map(coalesce(l.v, 0), r.v), (a, b) -> a <> b)) > 0",  # nor for this
     "l.v > 0 AND r.v > 0",
     "(l.v + r.v) % 3 = 0",
     "(l.v * 7 + r.v * 5 + r.id) % 19 = 0",
@@ -69,13 +69,13 @@ TOLERANCES: dict[str, list[str]] = {
     ],
 }
 FAMILIES = {"date": "date", "timestamp": "time", "timestamp_ntz": "time"}
-# Left times that an as-of comparison computes, and fails to for some rows.
+# Left times that an as-of comparison computes. The computation fails for some rows.
 BOUNDS: dict[str, list[str]] = {
     "number": ["{l} + {x}", "{l} - {x}", "-{l}"],
     "date": ["date_add({l}, {n})", "date_sub({l}, {n})", "add_months({l}, {n})", "{l} - INTERVAL '{n}' DAY"],
     "time": ["{l} + INTERVAL '{n}' HOUR", "{l} - INTERVAL '{n}' DAY", "{l} + INTERVAL '{n}' MONTH"],
 }
-# Conditions that a left join may test before it computes them, {l} being the left time.
+# Conditions that a left join may test before it computes such a time; {l} is the left time.
 EARLIER = ["{l} BETWEEN {least} AND {small}"] * 4 + ["l.id < 0", "l.id < r.id - 1000", "l.v > 2", "l.s > r.s"]
 SMALL = {
     "number": {"least": "-1000", "small": "1000"},
@@ -86,7 +86,7 @@ FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 
 
 def offset(rng: random.Random, kind: str) -> str:
-    """What is added to a time of a type."""
+    """An amount to add to a time of a type."""
     if kind == "double":
         return rng.choice(["1.5D", "0D", "DOUBLE('Infinity')"])
     if kind.startswith("decimal"):

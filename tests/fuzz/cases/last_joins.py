@@ -1,4 +1,4 @@
-"""LAST JOINs of particular kinds: large, at the ends of types, correlated, cut where a store says."""
+"""LAST JOINs of particular kinds: large, at the ends of types, correlated, cut by a stored distribution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fuzz.settings import Settings
 
 
 class PlainlyWritten(LastJoin):
-    """One space between words, the words as they are, and no join without a name."""
+    """LAST JOINs with one space between words, the usual words, and a named left side."""
 
     spaces = (" ",)
     words = 0.0
@@ -21,10 +21,10 @@ class PlainlyWritten(LastJoin):
 
 
 class ScarceLastJoin(PlainlyWritten):
-    """Large right sides, wide rows and little memory, cut wherever they can be.
+    """Large right sides, wide rows and little memory, with as many cuts as possible.
 
-    Most have one partition and several rows of a key, so that what a part carries over from those before it is more
-    than a task may hold, and later rows meet keys for which there was no memory.
+    Most have one partition and several rows for each key. Rows that a part carries over from earlier parts then need
+    more memory than a task has, and later rows meet keys for which there was no memory.
     """
 
     name = "last_join_scarce"
@@ -69,7 +69,7 @@ class ExtremeLastJoin(PlainlyWritten):
         return query
 
     def with_computed_bound(self, rng: random.Random, query: dict[str, Any]) -> list[str]:
-        """An as-of comparison with what is computed of the left time, often after a condition that guards it."""
+        """An as-of comparison with a time computed from the left time, often after a condition that guards it."""
         (term, direction), *_ = query["order"]
         kind = next(kind for kind in ORDER_TYPES if f"r.{NAMES[kind]}" == term)
         left, family = f"l.{NAMES[kind]}", FAMILIES.get(kind, "number")
@@ -77,7 +77,7 @@ class ExtremeLastJoin(PlainlyWritten):
         compared = rng.choice([">=", ">"] if direction.startswith("DESC") else ["<=", "<"])
         as_of = rng.choice([f"{term} {compared} {bound}", f"{bound} {FLIPPED[compared]} {term}"])
         earlier = [rng.choice(EARLIER).format(l=left, **SMALL[family])] if rng.random() < 0.8 else []
-        others = query["conditions"][rng.choice([0, 1, 1]) :]  # beside the plain comparison, or in its place
+        others = query["conditions"][rng.choice([0, 1, 1]) :]  # next to the plain comparison, or in its place
         return [*earlier, as_of, *others] if rng.random() < 0.7 else [*others, as_of, *earlier]
 
     def meaning(self, case: Case) -> Settings:
@@ -94,7 +94,7 @@ class CorrelatedLastJoin(PlainlyWritten):
 
 
 class KeylessLastJoin(PlainlyWritten):
-    """Without an equality: whatever is distributed is so by time, and what comes before a part is carried over."""
+    """LAST JOINs without an equality. Rows are distributed by time, and parts carry over rows from earlier parts."""
 
     name = "last_join_keyless"
     sizes = (12, 60, 120, 300)
@@ -118,7 +118,7 @@ class KeylessLastJoin(PlainlyWritten):
 
 
 class LatestRows(PlainlyWritten):
-    """Equalities alone: one row of each key is kept, and the left side may wait for how many these are."""
+    """LAST JOINs with equalities alone. One right row of each key is kept; the left side may wait for their number."""
 
     name = "last_join_latest"
     sizes = (12, 60, 300, 1000)
@@ -132,7 +132,7 @@ class LatestRows(PlainlyWritten):
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
         variant = super().draw_variant(rng, query)
         if variant["hint"] == "BROADCAST" and query["keys"] and rng.random() < 0.7:
-            # it is measured first, and found too large
+            # the right side is measured first, and found too large
             variant["settings"] |= {
                 "spark.joinery.lastJoin.maxBroadcast": "1b",
                 "spark.sql.adaptive.enabled": "true",
@@ -142,7 +142,7 @@ class LatestRows(PlainlyWritten):
 
 
 class StoredCutLastJoin(PlainlyWritten):
-    """Cut by time, where the distribution in a store says."""
+    """LAST JOINs cut by time at the boundaries of a stored distribution."""
 
     name = "last_join_stored_cuts"
     sizes = (120, 300, 1000)

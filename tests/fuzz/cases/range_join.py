@@ -63,7 +63,7 @@ TERMS: dict[str, list[str]] = {
     "time": ["{a}", "{a}", "{a} + INTERVAL '5' MINUTE", "{a} - INTERVAL '1' DAY", "{a} + INTERVAL '1' MONTH"],
     "string": ["{a}"],
 }
-# Comparisons of terms of l, a point {x} and an interval {s} to {e}, with those of r.
+# Comparisons of terms of l with terms of r. Each side has a point {x}, and an interval from {s} to {e}.
 RANGES = [
     "{lx} BETWEEN {rs} AND {re}",
     "{rs} <= {lx} AND {lx} < {re}",
@@ -142,7 +142,7 @@ class RangeJoin(Capability):
         return {**query, "grouped": True} if rng.random() < 0.2 else query
 
     def draw_type(self, rng: random.Random, tables: dict[str, Table]) -> str:
-        """What is compared, a name of `TYPES`."""
+        """Draw the type of the compared columns, a name in `TYPES`."""
         return rng.choice(list(TYPES))
 
     def draw_variant(self, rng: random.Random, query: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class RangeJoin(Capability):
         if rng.random() < 0.5:
             forced["spark.sql.autoBroadcastJoinThreshold"] = "-1"
         if rng.random() < 0.3:
-            forced["spark.joinery.rangeJoin.maxBroadcast"] = "1"  # each task indexes for itself
+            forced["spark.joinery.rangeJoin.maxBroadcast"] = "1"  # each task builds its own index
         if rng.random() < 0.3:
             forced["spark.joinery.skewSplit.minPartition"] = "100"
         hints = rng.choice(
@@ -198,7 +198,7 @@ class RangeJoin(Capability):
 
 
 class ScarceRangeJoin(RangeJoin):
-    """In tasks that are given little memory."""
+    """Range joins in tasks with little memory."""
 
     name = "range_join_scarce"
     scarce = True

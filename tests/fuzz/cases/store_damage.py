@@ -1,7 +1,7 @@
-"""What may happen to an artifact on disk.
+"""Damages to an artifact on disk.
 
-Descriptions are written with all checksums and their seal, as by whoever loses files consistently, or forges them: only
-what is missing tells that the data is not whole.
+Changed descriptions have valid checksums and a valid seal, as after a consistent loss of files, or a forgery. Only the
+missing data shows then that the artifact is not whole.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def _data(artifact: Path) -> Path:
 
 
 def _forget_crc(file: Path) -> None:
-    """Remove the checksum that Hadoop keeps beside a local file; object stores have none."""
+    """Remove the file with Hadoop's checksum of a local file; object stores have none."""
     (file.parent / f".{file.name}.crc").unlink(missing_ok=True)
 
 
 def _describe(artifact: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the description of a version, and all checksums with it."""
+    """Change the description of a version, and update all checksums."""
     path = _version(artifact) / "version.json"
     description = json.loads(path.read_text())
     change(description)
@@ -77,7 +77,7 @@ def _lose_data_entries(artifact: Path) -> None:
 
 
 def _write_data(artifact: Path, *parts: pa.Table) -> None:
-    """Other data, of several files perhaps, and the entries that it needs."""
+    """Replace the data by one or more files, and write the entries that they need."""
     folder, old = _version(artifact) / "data", _data(artifact)
     names = [old.name, *(f"more-{i}.parquet" for i in range(1, len(parts)))]
     for name, rows in zip(names, parts, strict=True):
@@ -97,13 +97,13 @@ def _entry(file: Path) -> dict[str, Any]:
 
 
 def _lose_rows(artifact: Path) -> None:
-    """Blocks lost from a file whose entry was written anew."""
+    """Lose half of the blocks of a file, and write a new entry for the file."""
     rows = pq.read_table(_data(artifact))
     _write_data(artifact, rows.slice(0, rows.num_rows // 2))
 
 
 def _lose_bits(artifact: Path) -> None:
-    """All blocks are there, but each word of them has only the last bit of each half that a key has set."""
+    """Keep all blocks, but in each half of their words only the last bit that a key has set."""
     rows = pq.read_table(_data(artifact))
     for word in WORDS:
         bits = [value & -value & 0xFFFFFFFF | _high(value) for value in rows[word].to_pylist()]
@@ -112,21 +112,21 @@ def _lose_bits(artifact: Path) -> None:
 
 
 def _high(word: int) -> int:
-    """The last bit of the upper half, as part of a signed word."""
+    """The last set bit of the upper half, as part of a signed word."""
     upper = word >> 32 & 0xFFFFFFFF
     bit = (upper & -upper) << 32
     return bit - 2**64 if bit >= 2**63 else bit
 
 
 def _cut(artifact: Path) -> None:
-    """Nothing is lost: half of the data is in another file."""
+    """Move half of the data to another file, without any loss."""
     rows = pq.read_table(_data(artifact))
     half = rows.num_rows // 2
     _write_data(artifact, rows.slice(0, half), rows.slice(half))
 
 
 def _lose_a_file(artifact: Path) -> None:
-    """One of two files and its entry are lost."""
+    """Lose one of two files, with its entry."""
     _cut(artifact)
     lost = _data(artifact)
     lost.unlink()
@@ -149,7 +149,7 @@ def _truncate(artifact: Path) -> None:
     _forget_crc(_data(artifact))
 
 
-# After these a filter is as good as before.
+# A filter is as good as before after these.
 HARMLESS: dict[str, Callable[[Path], object]] = {"none": lambda artifact: None, "data in two files": _cut}
 DAMAGES: dict[str, Callable[[Path], object]] = {
     **HARMLESS,

@@ -1,4 +1,4 @@
-"""Filters that the jobs built, under other settings than the query's, from sources that changed meanwhile."""
+"""Filters that the jobs built, with other settings than the query's, from sources that have changed since."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class StoredFilters(Capability):
         }
 
     def draw_build(self, rng: random.Random) -> dict[str, Any]:
-        """How the dimension's files are written, and its filter is built."""
+        """Draw how the dimension's files are written, and how its filter is built."""
         keys = [rng.choice(self.keys)] if rng.random() < 0.85 else rng.sample(list(KEYS), 2)
         build: dict[str, Any] = {
             "format": rng.choice(self.formats),
@@ -100,13 +100,13 @@ class StoredFilters(Capability):
         return build
 
     def draw_where(self, rng: random.Random) -> list[str]:
-        """One condition or two, and what a query says that implies them."""
+        """Draw one or two conditions, and a query's predicate that implies them."""
         known = wheres(rng.random() < 0.4)
         texts = [rng.choice(known) for _ in range(rng.choice([1, 2]))]
         return [" AND ".join(text) for text in zip(*texts, strict=True)]
 
     def draw_reading(self, rng: random.Random) -> Settings:
-        """Settings that change what is read."""
+        """Draw settings that change the rows read."""
         drawn = {"spark.sql.session.timeZone": rng.choice(FAR_ZONES if rng.random() < self.far else ZONES)}
         for settings in SETTINGS_OF_READING:
             if rng.random() < self.reading:
@@ -114,7 +114,7 @@ class StoredFilters(Capability):
         return drawn
 
     def draw_other_reading(self, rng: random.Random, build: dict[str, Any]) -> Settings:
-        """Settings other than a filter was built by: in one thing most of the time, as each may have it declined."""
+        """Draw settings that differ from the filter's, mostly in one way only, as each may make Joinery decline it."""
         drawn = self.draw_reading(rng)
         changed = rng.choice(["zone", "setting", "setting", "all"])
         if changed == "all":
@@ -199,7 +199,7 @@ class StoredFilters(Capability):
 
 
 class StoredWhere(StoredFilters):
-    """Filters of some rows, and what their condition means on another day and to another parser."""
+    """Filters of some rows, by conditions that may mean something else on another day or to another parser."""
 
     name = "stored_where"
     where = 1.0
@@ -228,7 +228,7 @@ class StoredFormats(StoredFilters):
 
 
 class StoredDamage(StoredFilters):
-    """Stores that lost data, or were changed by someone else; whatever else may have a filter declined is rare."""
+    """Stores that lost data, or were changed by another program. Other reasons to decline a filter are rare."""
 
     name = "stored_damage"
     where = 0.1
@@ -247,7 +247,7 @@ class StoredDamage(StoredFilters):
 
 
 class StoredRefresh(StoredFilters):
-    """Refreshes that could not read a file, and were told not to mind."""
+    """Refreshes that cannot read a file, with settings that ignore this."""
 
     name = "stored_refresh"
     where = 0.1

@@ -1,4 +1,4 @@
-"""Range joins of a table that has a range index in the store, as the job built it, and that changed since perhaps."""
+"""Range joins with a table whose range index the job built. The table may have changed since."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fuzz.cases.stored_sources import SETTINGS_OF_READING, Build, FormatRefusedE
 from fuzz.data import Table, register
 from fuzz.settings import ZONES, Settings
 
-# How to be sure that the side with the index is the indexed one, as a rule.
+# Hints that usually make the side with the stored index the indexed one.
 INDEXED = [["BROADCAST(r)"], ["BROADCAST(r)"], ["BROADCAST(r)", "RANGE_JOIN(r)"]]
 
 
@@ -33,7 +33,7 @@ class StoredRanges(RangeJoin):
         return tables
 
     def _draw_build(self, rng: random.Random, columns: list[str]) -> dict[str, Any]:
-        """How the table's files are written, and its index is built."""
+        """Draw how the table's files are written, and how its index is built."""
         kind = rng.choice(list(TYPES))
         index = {"point": f"x_{kind}"} if rng.random() < 0.3 else {"start": f"s_{kind}", "end": f"e_{kind}"}
         held = [name for name in columns if name not in index.values() and rng.random() < 0.95]
@@ -55,7 +55,7 @@ class StoredRanges(RangeJoin):
         return build
 
     def _draw_reading(self, rng: random.Random) -> Settings:
-        """Settings that change what is read, few of them."""
+        """Draw a few settings that change the rows read."""
         drawn = {"spark.sql.session.timeZone": rng.choice(ZONES)}
         return drawn | rng.choice(SETTINGS_OF_READING) if rng.random() < 0.15 else drawn
 
@@ -97,7 +97,7 @@ class StoredRanges(RangeJoin):
         return {"spark.joinery.store": str(self.build.store), "spark.joinery.store.timeout": "60s"}
 
     def _sql(self, case: Case, hints: list[str]) -> str:
-        """Perhaps beside another join with the same table, which reads other columns of it."""
+        """The join, perhaps in a union with another join that reads other columns of the same table."""
         sql = super()._sql(case, hints)
         beside = case["query"].get("beside")
         if not beside:

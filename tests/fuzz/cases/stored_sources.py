@@ -24,7 +24,7 @@ from fuzz.data import Table, write
 from fuzz.running import settings
 from fuzz.settings import Settings
 
-# Each of them changes what some format, type or text means.
+# Each of these settings changes the meaning of some format, type or text.
 SETTINGS_OF_READING: list[Settings] = [
     {"spark.sql.parser.escapedStringLiterals": "true"},
     {"spark.sql.ansi.enabled": "false"},
@@ -46,7 +46,7 @@ SETTINGS_OF_READING: list[Settings] = [
     {"spark.sql.parquet.enableVectorizedReader": "false"},
     {"spark.sql.orc.enableVectorizedReader": "false"},
 ]
-# Signs of SQL that some of them give another meaning.
+# Pieces of SQL, with a setting that gives them another meaning.
 MEANINGS: dict[str, Settings] = {
     "\\": {"spark.sql.parser.escapedStringLiterals": "true"},
     '"': {"spark.sql.ansi.enabled": "true", "spark.sql.ansi.doubleQuotedIdentifiers": "true"},
@@ -56,7 +56,7 @@ MEANINGS: dict[str, Settings] = {
     " timestamp'": {"spark.sql.timestampType": "TIMESTAMP_NTZ"},
     "> 1": {"spark.sql.ansi.enabled": "false"},
 }
-# Settings by which foreign Parquet files have other values, by key.
+# Settings that change the values of foreign Parquet files, by key.
 READINGS: dict[str, list[Settings]] = {
     "d_k_date": [{"spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY"}],
     "d_k_ts": [
@@ -68,7 +68,7 @@ MINUTE = 60
 
 
 class FormatRefusedError(Exception):
-    """A format does not take what was drawn for it, such as the ends of a type."""
+    """A format does not take the drawn values, such as the ends of a type."""
 
 
 TODAY = [
@@ -108,34 +108,34 @@ TEXTS = [
 
 
 def wheres(today: bool) -> list[list[str]]:
-    """What a filter may be restricted to, each with the predicate of a query that implies it.
+    """Conditions of a filter, each with the predicate of a query that implies it.
 
     Args:
-        today: Whether it is to name a day that is another one tomorrow.
+        today: Whether the conditions name a day that is another one tomorrow.
     """
     nested = ["(" * 800 + "d_v > 2" + ")" * 800, "d_v > 2"]
     return [[text, text] for text in TODAY] if today else [*([text, text] for text in TEXTS), nested]
 
 
 def meanings_of(where: str) -> list[Settings]:
-    """Settings by which a condition may mean something else."""
+    """Settings that may change the meaning of a condition."""
     return [settings for sign, settings in MEANINGS.items() if sign in where]
 
 
 def readings_of(build: dict[str, Any]) -> list[Settings]:
-    """Settings by which the keys of a filter may have other values."""
+    """Settings that may change the values of a filter's keys."""
     keys = build["keys"] if build["format"] == "foreign" else []
     return [settings for key in keys for settings in READINGS.get(key, [])]
 
 
 def name_of(table: Table) -> str:
-    """The name under which a dimension is created."""
+    """The table name of a dimension."""
     return "dim_" + hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @contextlib.contextmanager
 def jvm_zone(spark: SparkSession, zone: str | None) -> Iterator[None]:
-    """Have the JVM believe that it is in another time zone, as one that was started there does."""
+    """Set the JVM's default time zone within a block, as if it was started there."""
     if not zone:
         yield
         return
@@ -153,7 +153,7 @@ class Build:
 
     Args:
         spark: A classic session.
-        folder: Where everything lies.
+        folder: The folder for the files of all dimensions.
         table: The dimension, with an entry "build".
         spec: The artifact.
     """
@@ -167,7 +167,7 @@ class Build:
         self.store = self.folder / "store"
 
     def make(self) -> None:
-        """Write the files, refresh the artifact, and damage what is to be damaged; once."""
+        """Write the files, refresh the artifact, and do the damage that is asked for. Later calls do nothing."""
         if self.folder.exists():
             return
         self.folder.mkdir()
@@ -184,7 +184,7 @@ class Build:
             self.spark.catalog.refreshTable(self.name)
         if "damage" in self.build:
             for versions in self.store.glob(f"{self.request.kind}/*/*/versions"):
-                if any(versions.iterdir()):  # or the job refused the artifact, and there is nothing to damage
+                if any(versions.iterdir()):  # otherwise the job refused the artifact
                     DAMAGES[self.build["damage"]](versions.parent)
 
     def _write(self) -> None:
@@ -206,7 +206,7 @@ class Build:
         self.spark.sql(f"CREATE TABLE {self.name} ({schema}) USING {kind} LOCATION '{self.source}'")
 
     def _refusals(self) -> tuple[type[Exception], ...]:
-        """Errors that a refresh is expected to have, for what the case asks for; others may be a job's defect."""
+        """Errors that the case lets a refresh raise. Others may be a defect of the job."""
         unreadable = (Py4JJavaError, PySparkException) if "unreadable" in self.build else ()
         return (ColumnUnusableError, *unreadable) if "where" in self.build else unreadable
 
@@ -219,12 +219,12 @@ class Build:
             refresh_artifact(self.spark, self.request, open_store(self.spark, str(self.store)), schema=None)
 
     def _refresh_unreadable(self) -> None:
-        """Refresh while a file cannot be read, which has the same length and time before and after."""
+        """Refresh while one file cannot be read. The file has the same length and time before and after."""
         file, at = self._files()[0], self._files()[0].stat()
         content, build = file.read_bytes(), runner._build
 
         def hidden(*arguments: object) -> object:
-            # gone only while its rows are read, after it was listed and before it is listed again
+            # the file is only gone while its rows are read, between two listings
             file.unlink()
             try:
                 return build(*arguments)  # type: ignore[arg-type]

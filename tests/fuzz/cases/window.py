@@ -69,7 +69,7 @@ class SlidingWindow(Capability):
             columns["p"] = column("string", "padding")
         table = {"seed": rng.getrandbits(32), "rows": rows, "files": rng.choice([1, 2, 4]), "columns": columns}
         if rng.random() < self.distribution:
-            # of the key and order that half of the queries have
+            # for the key and the order that half of the queries have
             table["distribution"] = {"keys": ["k"], "order": rng.choice(self.orders), "rows": rng.choice([2, 10])}
         return {"t": table}
 
@@ -87,7 +87,7 @@ class SlidingWindow(Capability):
             order.append(["id", rng.choice(ways)])
         frames, most = frames_of(rng, ORDERS[name], total, rows), self.most_functions
         if total and name == "o_int" and rng.random() < 0.5:
-            # ordered by one column without ties, so that there may be frames of both kinds
+            # one order column without ties allows both kinds of frames
             order = [["id", rng.choice(ways)]]
             frames += frames_of(rng, "int", False, rows)
         draw = draw_function
@@ -112,7 +112,7 @@ class SlidingWindow(Capability):
         forced: Settings = dict(SPLIT_WINDOWS) if rng.random() < self.cut else {}
         if rng.random() < 0.3:
             forced["spark.sql.windowExec.buffer.in.memory.threshold"] = rng.choice(["1", "2", "100"])
-            # Spark's operator reads each file that it spilled through megabytes of buffers, all at once
+            # Spark's operator reads all its spill files at once, each through megabytes of buffers
             few_files = max(self.sizes) // 40
             forced["spark.sql.windowExec.buffer.spill.threshold"] = str(rng.choice([few_files, 1000]))
         parts = rng.choice(self.parts)
@@ -198,7 +198,7 @@ class RangeWindow(SlidingWindow):
 
 
 class LateWindow(SlidingWindow):
-    """Partitions of many batches, with growing frames beside moving ones, and sums that overflow late."""
+    """Partitions of many batches, with both growing and moving frames, and sums that overflow late."""
 
     name = "window_late"
     sizes = (3000, 9000, 9000, 15000)
@@ -209,7 +209,7 @@ class LateWindow(SlidingWindow):
 
 
 class StoredCutWindow(SlidingWindow):
-    """Cut where the distribution in a store says."""
+    """Windows cut at the boundaries of a stored distribution."""
 
     name = "window_stored_cuts"
     sizes = (100, 300, 1000, 3000)
@@ -217,7 +217,7 @@ class StoredCutWindow(SlidingWindow):
     order_pools = ("dense", "many", "many", "ends", "changes")
     distribution = 0.9
     cut = 0.9
-    most_functions = 2  # each may be a reason not to be cut
+    most_functions = 2  # each function may be a reason not to cut
     total = 0.9
     bounded = 0.8
     parts = (0, 2, 3, 8)

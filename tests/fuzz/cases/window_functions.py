@@ -1,4 +1,4 @@
-"""Window functions and frames, drawn."""
+"""Draws window functions and frames."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import random
 import re
 from typing import Any
 
-# A function as a case holds it: {"call": SQL, "frame": SQL, "rounding": "sum", "average", "moment", "ratio", "zero"
-# or None, "of": what is summed}.
+# A function in a case: {"call": SQL, "frame": SQL, "rounding": "sum", "average", "moment", "ratio", "zero"
+# or None, "of": the summed expression}.
 Function = dict[str, Any]
 
 NUMBERS = ["x_int", "x_small", "x_bigint", "x_double", "x_float", "x_dec", "x_dec38"]
@@ -22,7 +22,7 @@ FILTERS = [" FILTER (WHERE v > 2)", " FILTER (WHERE x_bool)"]
 STAYS_WHOLE = re.compile(
     r"row_number|rank|ntile|cume_dist|nth_value|collect_list|IGNORE NULLS|(sum|avg)\((x_dec38|make_|\(timestamp)"
 )
-# The greatest number of rows times frame that stock is asked for.
+# The most rows that stock Spark has to visit, as rows of the table times rows of a frame.
 MOST_STEPS = 2_000_000
 
 
@@ -31,7 +31,7 @@ def draw_function(rng: random.Random, frame: str, total: bool) -> Function:
 
     Args:
         rng: The generator.
-        frame: What it is computed over.
+        frame: The frame of the function.
         total: Whether the order of rows is total, so that functions may depend on it.
     """
     drawn = rng.random()
@@ -55,14 +55,14 @@ def draw_function(rng: random.Random, frame: str, total: bool) -> Function:
         of = rng.choice(["x_int", "x_bigint", "x_dec", "x_dec38", NANOS, *INTERVALS])
         names = ["sum", "sum", "try_sum"] + (["avg"] if of.startswith(("x_dec", "(t", "make")) else [])
         name = rng.choice(names)
-        # whether an addition overflows on the way, and all is NULL, is up to the order of rows that tie
+        # the order of tied rows decides whether an addition overflows on the way, which makes all NULL
         return _function(f"{name}({of}){condition}", frame, "overflow" if name == "try_sum" and not total else None)
     if drawn < 0.85 or not total:
         calls = [f"{name}({rng.choice(EVERYTHING)})" for name in ("min", "max", "count")]
         calls += ["count(*)", "bool_and(x_bool)", "bool_or(x_bool)", "count(x_int, x_string)"]
         calls += [f"{name}({rng.choice(['x_int', 'x_bigint'])})" for name in ("bit_and", "bit_or", "bit_xor")]
         call = rng.choice(calls)
-        # 0.0 and -0.0 are equal to Spark, which keeps the one that it meets first: with ties that is either
+        # Spark takes 0.0 and -0.0 for equal, and keeps the first that it meets, which may be either with ties
         is_of_zeros = not total and re.match(r"(min|max)\(x_(double|float)\)", call)
         return _function(call + condition, frame, "zero" if is_of_zeros else None)
     value = rng.choice(EVERYTHING)
@@ -89,7 +89,7 @@ def draw_function(rng: random.Random, frame: str, total: bool) -> Function:
 
 
 def draw_cuttable(rng: random.Random, frame: str, total: bool) -> Function:
-    """Draw a function over a frame that has both ends, which does not keep hot keys whole; the same parameters."""
+    """Draw a function over a bounded frame that does not keep hot keys whole; parameters as in `draw_function`."""
     while STAYS_WHOLE.search((function := draw_function(rng, frame, total))["call"]):
         pass
     return function
@@ -102,7 +102,7 @@ def _function(
 
 
 def frames_of(rng: random.Random, kind: str, total: bool, rows: int) -> list[str]:
-    """A few frames for one window: of rows where their order is total, else of ranges."""
+    """A few frames for one window: ROWS frames if the order is total, otherwise RANGE frames."""
     if total:
         return [_rows(rng, rows) for _ in range(rng.randint(1, 3))]
     return [_range(rng, kind) for _ in range(rng.randint(1, 3))]

@@ -1,4 +1,4 @@
-"""How far floating-point results may be from stock's: contract 1 says n * eps * sum|x|."""
+"""The allowed distance of floating-point results from stock Spark's. Contract 1 says n * eps * sum|x|."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import sys
 from typing import Any
 
 EPSILON = sys.float_info.epsilon
-# What adds up on either side, and in squares, before it is compared.
+# Factor for rounding errors that add up on both sides, and in squares.
 SLACK = 16
-# Of a frame whose variance is so small beside its values, quotients by the variance are rounding errors in stock, too.
+# If a frame's variance is this small next to its values, quotients by it are rounding errors in stock Spark, too.
 CONDITION = 1e-6
 
 
 class Rounding:
-    """What one window function may differ by.
+    """The allowed difference between two results of one window function.
 
     Args:
-        function: As `draw_function` gives it.
-        number: Its place among the functions of the query.
+        function: A function as returned by `draw_function`.
+        number: The function's place among the functions of the query.
     """
 
     def __init__(self, function: dict[str, Any], number: int) -> None:
@@ -39,12 +39,12 @@ class Rounding:
         self.needs = [f"{call}{filtered} {over} AS {as_}" for call, as_ in zip(calls, self.names, strict=True)]
 
     def agree(self, value: Any, wanted: Any, bounds: list[Any]) -> bool:
-        """Whether two results are the same as far as they must be.
+        """Whether two results agree within the allowed difference.
 
         Args:
-            value: Joinery's.
-            wanted: Stock's.
-            bounds: Of the columns that `needs` made.
+            value: Joinery's result.
+            wanted: Stock Spark's result.
+            bounds: Values of the columns that `needs` computes.
         """
         if self.kind == "overflow" and (value is None or wanted is None):
             return True
@@ -58,7 +58,7 @@ class Rounding:
         if self.kind in ("sum", "average"):
             finite = others[0] if others else total if math.isfinite(greatest) else 0.0
             if not math.isfinite(finite):
-                return True  # whether additions overflow on the way is up to the order of rows that tie
+                return True  # the order of tied rows decides whether additions overflow on the way
         if not (math.isfinite(value) and math.isfinite(wanted)):
             return repr(value) == repr(wanted)
         if self.kind in ("sum", "average"):

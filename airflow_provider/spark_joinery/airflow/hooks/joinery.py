@@ -339,7 +339,7 @@ class JoineryHook(BaseHook):
             return place
         raise AirflowFailException(
             f"connection '{self.joinery_conn_id}': \"{field}\" is '{place}', expected an absolute path"
-            f"{' or a URI' if or_uri else ''}, as tasks run in whatever directory their worker has"
+            f"{' or a URI' if or_uri else ''}, as tasks run in the directory of their worker"
         )
 
 

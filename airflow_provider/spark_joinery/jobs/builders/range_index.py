@@ -75,7 +75,7 @@ def build_range_index(
     if base:
         before = int(base.description["rows"])
         if seen > _MAX_NEW_SHARE * before:
-            raise DriftError(f"{seen:,} rows are new beside {before:,}")
+            raise DriftError(f"{seen:,} rows are new next to {before:,}")
         for name in (name for run_files in runs for name in run_files):
             filesystem.copy(f"{base.data_path}/{name}", f"{target.data_path}/{name}")
         copied = read_whole(frame.sparkSession, *(f"{target.data_path}/run-{i}" for i in range(len(runs)))).count()

@@ -1,4 +1,4 @@
-{# In place of dbt-spark's own, which in a session writes a missing string as the text 'None'. #}
+{# Replaces the macro of dbt-spark, which writes a missing string as the text 'None' if its method is session. #}
 {% macro spark__load_csv_rows(model, agate_table) %}
   {%- set types = model.config.get('column_types', {}) -%}
   {%- set rows = [] -%}

@@ -25,7 +25,7 @@ object BloomFilter {
     }
     if (!Proof.forall(version.has)) {
       throw new DamagedArtifactException(
-        "it cannot be proven complete, as an older release built it; `joinery refresh` builds it anew")
+        "it cannot be proven complete, as an older release built it; `joinery refresh` builds it again")
     }
     val words = new Array[Long](Math.toIntExact(blocks * 4))
     files.data(version).foreach(bytes => ParquetBytes.foreach(bytes, Columns)(put(_, words)))

@@ -120,7 +120,7 @@ object Validity {
   def slowListing(source: SourceRelation): String = {
     val last =
       Option(listingMs.get(source.identity)).filter(_ > 0).fold("")(ms => s", which took $ms ms the last time,")
-    s"listing the files of ${source.identity}, anew for each query$last"
+    s"listing the files of ${source.identity}, again for each query$last"
   }
 
   /** Writes the options as text, without options that cannot change the rows. */

@@ -75,7 +75,7 @@ class TroubledStoreSuite extends StoreOfOneFilter {
         assert(isFiltered)
         TroubledFileSystem.delayMs.set(3000)
         withConf("spark.joinery.store.timeout" -> "1s")(
-          checkDecision(slow, s"listing the files of ${RelationIdentity.ofPath(path)}, anew for each query"))
+          checkDecision(slow, s"listing the files of ${RelationIdentity.ofPath(path)}, again for each query"))
         TroubledFileSystem.delayMs.set(0)
         JavaFiles.list(folder).iterator.asScala.filter(_.toString.endsWith(".parquet"))
           .foreach(overwrite(_, Array[Byte](1)))

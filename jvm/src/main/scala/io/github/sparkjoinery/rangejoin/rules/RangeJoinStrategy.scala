@@ -135,7 +135,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       Right(Choice(side, isBroadcast = true, "the indexed side is broadcast already"))
     else if (otherHints.nonEmpty && !insists) Left(s"hint ${otherHints.head.displayName}")
     else if (hasKeys && !insists && conditions.terms(side).get.bounds.length < 2)
-      Left(s"the range beside the equality is open at one end: hint ${RangeJoinHint.Name} insists")
+      Left(s"the range next to the equality is open at one end: hint ${RangeJoinHint.Name} insists")
     else if (hasKeys && safe.isEmpty)
       Right(Choice(side, isBroadcast = false, s"both sides are kept: of a broadcast $ReadTwice"))
     else if (stored.contains(side) && KryoRegistration.missing.isEmpty)
@@ -149,7 +149,7 @@ object RangeJoinStrategy extends SparkStrategy with JoinSelectionHelper with SQL
       Right(Choice(
         side,
         isBroadcast = false,
-        s"a range beside an equality; no side is small enough to broadcast ($bytes bytes)"))
+        s"a range next to an equality; no side is small enough to broadcast ($bytes bytes)"))
     else if (bytes <= limit || hinted.isDefined)
       Right(Choice(
         side,
