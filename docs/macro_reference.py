@@ -24,10 +24,95 @@ SECTIONS = {
 }
 HEAD = """# dbt macros
 
-The public macros of the dbt package and their arguments; `dbt docs` shows the same. Examples, and the SQL that
-they render, are in the [package's README](../../dbt_macros/README.md); vars in [configuration](configuration.md#dbt).
-This page is generated from the package's YAML.
+All arguments of the dbt package's macros and generic tests. [Its README](../../dbt_macros/README.md) has examples.
+
+- A macro renders one complete SELECT: a whole model, or a CTE (`joined as ({{ joinery.last_join(...) }})`).
+- A relation is `ref(...)`, `source(...)`, `ref(...).render()`, or the name of a CTE of the same model.
+- Columns are plain names, without quotes. Only `where` and `expression` are SQL.
+- To replace a macro, write for example `spark__last_join(left, right)` in your project, and take other arguments from
+  `kwargs`.
 """
+# folder below macros/ -> what stands below its arguments
+NOTES = {
+    "last_join": """\
+**NULLs.** Under `direction: desc`, Spark puts NULLs last, so a row with a NULL wins. Write `nulls: first` if it should
+not.
+
+**Ties.** If `order_by` leaves rows tied, the two modes may pick different ones. Add a column that breaks ties.
+
+### Several right sides
+
+```jinja
+{{ joinery.last_join(
+    left=ref('flights'),
+    on=['origin'],
+    right=[
+        {'relation': ref('weather'), 'columns': ['temperature'],
+         'as_of': {'left': 'departs_at', 'right': 'observed_at'}},
+        {'relation': ref('storms'), 'columns': ['storm_id'],
+         'as_of': {'left': 'departs_at'}, 'valid_from': 'starts_at', 'valid_to': 'ends_at'}
+    ]
+) }}
+```
+
+All columns need names of their own.
+
+### Snapshots
+
+- Write `valid_from='dbt_valid_from', valid_to='dbt_valid_to'`.
+- Under `hard_deletes: new_record`, add `where="dbt_is_deleted = 'False'"`: deleted rows match until `dbt_valid_to`.
+- If intervals of a key overlap, the one that began last counts.
+""",
+    "skew_window": """\
+A stale distribution never changes the result, but if the files of a registered view are gone, the query fails.
+Portable SQL does not cut keys under `'unbounded'`, nor along a string without a distribution.
+
+## Incremental models
+
+```jinja
+{{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by=['day']) }}
+with joined as (
+    {{ joinery.last_join(
+        left=ref('flights'), right=ref('weather'), on=['origin'], columns=['temperature'],
+        as_of={'left': 'departs_at', 'right': 'observed_at'},
+        lookback={'reach': '2 days', 'whole': 'day'}
+    ) }}
+)
+select *, date(departs_at) as day from joined
+```
+
+An incremental run with `lookback` begins at the newest time in the model, less `reach`. Its result is that of a full
+refresh if no row of either side comes later than `reach`.
+
+- **Time** is the left column of the first `as_of`, or the first order column of `skew_window`, ascending. The model
+  must return it under that name.
+- **Strategy:** for `insert_overwrite`, `whole` is the unit of a partition: hour, day, week, month, quarter or year. For
+  `merge`, `lookback='2 days'` is enough. `append` is refused.
+- **Frames** of `rows` that look ahead are refused.
+- **NULL times** are computed in every run. Order them `nulls: last` in `skew_window`: otherwise new ones change frames
+  of old rows.
+
+### microbatch and --sample
+
+dbt filters each relation that has an `event_time`. The macros drop the filter if they need rows of other times, and the
+log says so. In a join, a CTE of the relation keeps the filter.
+
+- **Joins** keep the filter of the left side, or of the right side under `how='right'` and if the left side of an inner
+  join has none. Under `how='full'`, give both sides as `ref(...).render()`.
+- **`skew_window`** reads all rows unless the first order column is the `event_time`, ascending. Give it no CTE, which
+  dbt has filtered already.
+- **`lookback`** does nothing under microbatch. Use dbt's config of that name.
+
+## What works with dbt
+
+- **Views** of SQL for the jar need the jar in each session.
+- **Incremental models:** `insert_overwrite`, and `merge` on Delta Lake and Iceberg. dbt-spark finds Iceberg
+  tables only in `spark.sql.defaultCatalog`. For `append`, give a CTE of the new rows as `left`.
+- **Snapshots:** on Delta Lake. On Iceberg a second snapshot fails with dbt-spark 1.11 and Spark 4.1.
+- **Unit tests:** list `columns`. An incremental test with `lookback` needs `input: this`.
+- **Databricks:** portable SQL, with dbt-databricks 1.12. Not tested on a warehouse.
+""",
+}
 
 
 def reference() -> str:
@@ -56,10 +141,12 @@ def section(folder: str) -> Iterator[str]:
                 yield f"### {name}\n"
             yield f"{one_line(macro['description'])}\n"
             yield from arguments(macro["arguments"])
+    if folder in NOTES:
+        yield NOTES[folder]
 
 
 def arguments(declared: list[dict[str, Any]]) -> Iterator[str]:
-    """Render a table of arguments. The model of a generic test is left out, as dbt gives it.
+    """Render a list of arguments. The model of a generic test is left out, as dbt gives it.
 
     Args:
         declared: Arguments from the YAML.
@@ -67,19 +154,16 @@ def arguments(declared: list[dict[str, Any]]) -> Iterator[str]:
     Yields:
         Lines of Markdown, none if there is no argument.
     """
-    rows = [argument for argument in declared if argument["name"] != "model"]
-    if rows:
-        yield "| argument | type | meaning |"
-        yield "|---|---|---|"
-    for argument in rows:
-        yield f"| `{argument['name']}` | `{argument['type']}` | {one_line(argument['description'])} |"
-    if rows:
+    shown = [argument for argument in declared if argument["name"] != "model"]
+    for argument in shown:
+        yield f"- `{argument['name']}`: {one_line(argument['description'])}"
+    if shown:
         yield ""
 
 
 def one_line(text: str) -> str:
-    """Undo the line breaks of YAML, and keep pipes from ending a cell."""
-    return " ".join(text.split()).replace("|", "\\|")
+    """Undo the line breaks of YAML."""
+    return " ".join(text.split())
 
 
 if __name__ == "__main__":

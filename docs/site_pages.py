@@ -21,6 +21,8 @@ ELSEWHERE = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "CODE_OF_CONDUCT.md": "code-of-conduct.md",
     "NOTICE": "NOTICE.txt",
     "dbt_macros/README.md": "reference/dbt-package.md",
     "dbt_macros/dbt_project.yml": "reference/dbt_project.yml",

@@ -21,52 +21,46 @@ object JoineryConf {
 
   private val LAST_JOIN_ENABLED = boolean(
     "spark.joinery.lastJoin.enabled",
-    "Read `l LAST JOIN r` as a LAST JOIN. When false, statements reach Spark's parser untouched, so that " +
-      "`FROM t LAST JOIN r` gives t the alias `last` as on stock Spark.",
+    "Read `FROM t LAST JOIN r` as a LAST JOIN. When false, as stock Spark does: an inner join of t AS last.",
     default = true
   )
 
   private val LAST_JOIN_MAX_HASH_PARTITION = bytes(
     "spark.joinery.lastJoin.maxHashPartition",
-    "Largest partition of the right side of a LAST JOIN that ShuffledHashLastJoin is chosen for, by its shuffled or " +
-      "estimated size; beyond it, SortMergeLastJoin. -1 chooses ShuffledHashLastJoin under a hint only.",
+    "Largest partition of the right side of a LAST JOIN for ShuffledHashLastJoin, rather than SortMergeLastJoin. -1: " +
+      "only under a hint.",
     default = "128MB"
   )
 
   private val LAST_JOIN_MAX_BROADCAST = bytes(
     "spark.joinery.lastJoin.maxBroadcast",
-    "Largest right side of a LAST JOIN, in memory, that is broadcast, also under a BROADCAST hint. Under adaptive " +
-      "execution a hinted right side that is estimated at more than an eighth of it is measured before it is broadcast. " +
+    "Largest right side of a LAST JOIN, in memory, that is broadcast, even under a hint. " +
       "spark.sql.maxBroadcastTableSize holds, too.",
     default = "512MB"
   )
 
   private val LAST_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.lastJoin.skewSplit.enabled",
-    "Under adaptive execution, read a skewed partition of a LAST JOIN in several tasks, split by time where ON has an as-of " +
-      "comparison. Which partitions are skewed is up to spark.sql.adaptive.skewJoin.* and spark.joinery.skewSplit.minPartition.",
+    "Split skewed partitions of a LAST JOIN among several tasks, under adaptive execution.",
     default = true
   )
 
   private val ASOF_JOIN_ENABLED = boolean(
     "spark.joinery.asofJoin.enabled",
-    "Run ASOF JOIN, in SQL (on Spark 4.1, too) and from DataFrames and pandas-on-Spark, by the operators of LAST JOIN. When " +
-      "false, statements and plans with it are left to Spark.",
+    "Run ASOF JOIN, in SQL (even on Spark 4.1) and from DataFrames, with the operators of LAST JOIN.",
     default = true
   )
 
   private val RANGE_JOIN_ENABLED = boolean(
     "spark.joinery.rangeJoin.enabled",
-    "Run joins whose condition compares terms of the two sides (point in interval, overlap, one inequality) with an index on one side, by " +
-      "BroadcastRangeJoin or ShuffledRangeJoin. When false, by Spark's operators.",
+    "Run range joins (point in interval, overlap, one inequality) with an index on one side.",
     default = true
   )
 
   private val RANGE_JOIN_MAX_BROADCAST = bytes(
     "spark.joinery.rangeJoin.maxBroadcast",
-    "Largest side of a range join, as an index in memory, that is broadcast, also under a hint. A side that proves larger is read, and " +
-      "indexed part by part, by each task; without a hint, one that is estimated at more than a quarter is not tried. A third of the " +
-      "driver's heap, and spark.sql.maxBroadcastTableSize, hold, too.",
+    "Largest index of a range join, in memory, that is broadcast, even under a hint. A third of the driver's heap " +
+      "and spark.sql.maxBroadcastTableSize hold, too.",
     default = "1GB"
   )
 
@@ -82,32 +76,31 @@ object JoineryConf {
 
   private val RANGE_JOIN_STORED_INDEX = boolean(
     "spark.joinery.rangeJoin.storedIndex.enabled",
-    "Where the artifact store has a valid range index of a side that BroadcastRangeJoin may index, load that instead of building one, if " +
-      "that is the cheaper plan. Without spark.joinery.store there is none.",
+    "Load a valid range index from the artifact store into BroadcastRangeJoin instead of building one, if that is " +
+      "cheaper.",
     default = true
   )
 
   private val RANGE_JOIN_SKEW_SPLIT = boolean(
     "spark.joinery.rangeJoin.skewSplit.enabled",
-    "Under adaptive execution, read a skewed partition of ShuffledRangeJoin in several tasks. Which partitions are skewed is up to " +
-      "spark.sql.adaptive.skewJoin.* and spark.joinery.skewSplit.minPartition.",
+    "Split skewed partitions of ShuffledRangeJoin among several tasks, under adaptive execution.",
     default = true
   )
 
   private val EXPLAIN = boolean(
     "spark.joinery.explain",
-    "Show in EXPLAIN, for each join and window, the operator chosen or the reason why Joinery left it to Spark.",
+    "Show in EXPLAIN which operator runs each join and window, or why Joinery left it to Spark.",
     default = false)
 
   private val STORE = SQLConf.buildConf("spark.joinery.store")
-    .doc("Root directory of the artifact store that the nightly jobs write, on any Hadoop file system.")
+    .doc("Root directory of the artifact store, on any Hadoop file system.")
     .version("joinery 0.1.0")
     .stringConf
     .createOptional
 
   private val STORE_TIMEOUT = SQLConf.buildConf("spark.joinery.store.timeout")
-    .doc("How long the planning of a query, with its subqueries, may wait for the artifact store. The rest is read " +
-      "in the background, for later queries; each query lists the files of its sources again, within the same time.")
+    .doc("Longest wait of a query's planning for the artifact store. The rest is read in the background, for later " +
+      "queries.")
     .version("joinery 0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
     .checkValue(_ >= 0, "The time must not be negative.")
@@ -115,27 +108,24 @@ object JoineryConf {
 
   private val STORE_MAX_ARTIFACT_SIZE = bytes(
     "spark.joinery.store.maxArtifactSize",
-    "Largest artifact that a query's planning takes into the driver's memory, in bytes of its files, or of the filter that is " +
-      "made of them. Larger ones are left aside.",
+    "Largest artifact that a query's planning takes into the driver's memory, by its files or its filter.",
     default = "64MB"
   )
 
   private val RUNTIME_FILTER_ENABLED = boolean(
     "spark.joinery.runtimeFilter.enabled",
-    "Drop rows of a join's side that match nothing before they are shuffled, by a filter of the other side's keys: from the artifact " +
-      "store, or built by the query.",
+    "Drop rows that match nothing before a join shuffles them, by a filter of the other side's keys.",
     default = true
   )
 
   private val RUNTIME_FILTER_BUILD_ENABLED = boolean(
     "spark.joinery.runtimeFilter.build.enabled",
-    "Build filters while the query runs, where the small side's keys seem few. When false, only filters from spark.joinery.store are used.",
+    "Let queries build filters. When false, only filters from spark.joinery.store are used.",
     default = true
   )
 
   private val RUNTIME_FILTER_MAX_KEYS = SQLConf.buildConf("spark.joinery.runtimeFilter.maxKeys")
-    .doc("Most distinct keys that a query builds a filter of. A side that turns out to have more gives none; bounds of its keys are " +
-      "used all the same.")
+    .doc("Most distinct keys of a filter that the query builds. If there are more, only bounds of them are used.")
     .version("joinery 0.1.0")
     .intConf
     .checkValue(keys => keys > 0 && keys <= 50000000, "The number must be between 1 and 50,000,000.")
@@ -143,27 +133,27 @@ object JoineryConf {
 
   private val RUNTIME_FILTER_MIN_SIZE = bytes(
     "spark.joinery.runtimeFilter.applicationSideMinSize",
-    "Smallest side of a join, in estimated bytes, that is worth a filter. Of a filter that the query builds it is the largest of the " +
-      "tables that the side reads.",
+    "Smallest side of a join, in estimated bytes, that is worth a filter.",
     default = "10MB"
   )
 
   private val SLIDING_WINDOW_ENABLED = boolean(
     "spark.joinery.slidingWindow.enabled",
-    "Compute window functions over moving frames with SlidingWindow, in constant time per row. When false, with Spark's operator.",
+    "Compute window functions over moving frames with SlidingWindow, in constant time per row.",
     default = true
   )
 
   private val SLIDING_WINDOW_SKEW_SPLIT = boolean(
     "spark.joinery.slidingWindow.skewSplit.enabled",
-    "Compute hot keys of a window, those in the distribution that the artifact store has for its keys and order, in several tasks: cut along " +
-      "the first ORDER BY column before the shuffle. A hint SKEW_WINDOW(parts) insists on it, with or without a distribution.",
+    "Compute hot keys of a window in several tasks, by a distribution in the artifact store. When false, only under " +
+      "a hint SKEW_WINDOW(parts).",
     default = true
   )
 
   private val SHUFFLE_WIDTH = SQLConf.buildConf("spark.joinery.shuffleWidth")
-    .doc("Plans whose shuffles get as many partitions as their bytes need, where spark.sql.shuffle.partitions is not set: those with an " +
-      "operator or filter of Joinery (ours), every plan (all), or none (off). Adaptive execution must be on.")
+    .doc(
+      "Which plans get as many shuffle partitions as their bytes need: ours (with an operator or filter of Joinery), " +
+        "all, or off. Needs adaptive execution, and spark.sql.shuffle.partitions not set.")
     .version("joinery 0.1.0")
     .stringConf
     .transform(_.toLowerCase(Locale.ROOT))
@@ -172,15 +162,15 @@ object JoineryConf {
 
   private val BUFFERED_SHUFFLE = boolean(
     "spark.joinery.bufferedShuffle.enabled",
-    "Write and read the rows of shuffles through buffers, in Spark's own format, in adaptive plans with an operator or filter of " +
-      "Joinery; in every plan if spark.joinery.shuffleWidth is all.",
+    "Write and read shuffles through buffers: in adaptive plans with an operator or filter of Joinery, or in every " +
+      "plan if spark.joinery.shuffleWidth is all.",
     default = true
   )
 
   private val SKEW_SPLIT_MIN_PARTITION = bytes(
     "spark.joinery.skewSplit.minPartition",
-    "Smallest shuffled partition that may count as skewed, smallest hot key of a window, and smallest part of a range join's " +
-      "partition, in bytes; spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes where that is smaller.",
+    "Smallest skewed partition, hot key of a window, or part of a range join's partition. " +
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes holds if it is smaller.",
     default = "32MB"
   )
 
