@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from importlib.metadata import metadata
 from pathlib import Path
@@ -193,8 +194,8 @@ def check_command(words: list[str], block: Block, spark: SparkSession) -> None:
                     assert spark._jvm is not None
                     spark._jvm.java.lang.Class.forName(value)
         case ["java", "-cp", _, name]:
-            assert spark._jvm is not None
-            spark._jvm.java.lang.Class.forName(name)
+            with zipfile.ZipFile(spark_joinery.jar_path()) as jar:
+                assert f"{name.replace('.', '/')}.class" in jar.namelist(), f"{block}: {name}"
         case ["spark-pipelines", "run", "--jars", _, "--conf", _]:
             pass  # run by tests/integration/test_pipelines.py
         case _:
