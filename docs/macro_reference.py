@@ -66,7 +66,10 @@ All columns need names of their own.
     "skew_window": """\
 A stale distribution never changes the result, but if the files of a registered view are gone, the query fails.
 Portable SQL does not cut keys under `'unbounded'`, nor along a string without a distribution.
-
+""",
+}
+# The end of the page: matters of several macros.
+TAIL = """\
 ## Incremental models
 
 ```jinja
@@ -111,8 +114,7 @@ log says so. In a join, a CTE of the relation keeps the filter.
 - **Snapshots:** on Delta Lake. On Iceberg a second snapshot fails with dbt-spark 1.11 and Spark 4.1.
 - **Unit tests:** list `columns`. An incremental test with `lookback` needs `input: this`.
 - **Databricks:** portable SQL, with dbt-databricks 1.12. Not tested on a warehouse.
-""",
-}
+"""
 
 
 def reference() -> str:
@@ -121,7 +123,7 @@ def reference() -> str:
     Returns:
         Markdown.
     """
-    return "\n".join([HEAD, *(line for folder in SECTIONS for line in section(folder))])
+    return "\n".join([HEAD, *(line for folder in SECTIONS for line in section(folder)), TAIL])
 
 
 def section(folder: str) -> Iterator[str]:

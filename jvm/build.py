@@ -158,7 +158,7 @@ def copy_jar(line: str) -> None:
     """Put the built jar where `spark_joinery.jar_path()` and the wheel look for it."""
     target = ROOT / "airflow_provider" / "spark_joinery" / "jars"
     target.mkdir(exist_ok=True)
-    for jar in (JVM / "target" / f"spark-{line}").glob(f"spark-joinery-{line}_*.jar"):
+    for jar in (JVM / "target" / f"spark-{line}").glob(f"spark-joinery-{line}_*-{version()}.jar"):
         partial = target / f".{jar.name}.partial"
         shutil.copyfile(jar, partial)
         references.add_to(partial)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 
 ROOT = Path(__file__).parents[1]
 JARS = ROOT / "airflow_provider/spark_joinery/jars"
-MAIN = ROOT / "jvm/src/main"
 GROUP = "io.github.sparkjoinery"
+SOURCES = "org.apache.maven.plugins:maven-source-plugin:3.3.1:jar-no-fork"
 POM = Template((Path(__file__).parent / "pom.xml").read_text(encoding="utf-8"))
 # Maven Central asks for a javadoc jar, and takes one with a text for a project that is not in Java.
 JAVADOC = "Every class is documented in its source. Pages for users: https://github.com/sparkjoinery/joinery\n"
@@ -48,33 +49,10 @@ def _publish(repository: Path, line: str, spark: str, scala: str, version: str) 
     shutil.copyfile(JARS / f"{base.name}.jar", f"{base}.jar")
     values = {"artifact": artifact, "version": version, "line": line, "spark": spark, "scala": scala}
     Path(f"{base}.pom").write_text(POM.substitute(values), encoding="utf-8")
-    with zipfile.ZipFile(f"{base}-sources.jar", "w", zipfile.ZIP_DEFLATED) as sources:
-        for root in source_folders(line):
-            for source in sorted(root.rglob("*.*")):
-                sources.write(source, source.relative_to(root))
+    subprocess.run([sys.executable, "jvm/build.py", line, "generate-sources", SOURCES, "-q"], check=True, cwd=ROOT)
+    shutil.copyfile(ROOT / f"jvm/target/spark-{line}" / f"{base.name}-sources.jar", f"{base}-sources.jar")
     with zipfile.ZipFile(f"{base}-javadoc.jar", "w") as javadoc:
         javadoc.writestr("README.txt", JAVADOC)
     for file in sorted(folder.iterdir()):
         for algorithm in ("md5", "sha1"):
             file.with_name(f"{file.name}.{algorithm}").write_text(hashlib.new(algorithm, file.read_bytes()).hexdigest())
-
-
-def source_folders(line: str) -> Iterator[Path]:
-    """List the folders of sources that a line's jar is compiled from.
-
-    Args:
-        line: The Spark line.
-
-    Yields:
-        What all lines share, then the shims of this line.
-    """
-    yield from (MAIN / "java", MAIN / "scala")
-    for folder in sorted(MAIN.glob("spark-*")):
-        since = folder.name.removeprefix("spark-")
-        bound, here = _numbers(since.rstrip("+-")), _numbers(line)
-        if here == bound or (here > bound and since.endswith("+")) or (here < bound and since.endswith("-")):
-            yield folder / "scala"
-
-
-def _numbers(line: str) -> list[int]:
-    return [int(number) for number in line.split(".")]

@@ -56,7 +56,7 @@ def vacuum(
 ) -> None:
     """Delete old versions, leftovers of killed refreshes, temporary files and empty folders.
 
-    The version in use stays, and so does one that a query planned lately may still read. The exit code is 0 if all went
+    The version in use stays, as do versions that a query planned lately may still read. The exit code is 0 if all went
     well, 1 if something could not be deleted, 2 if nothing could be started.
     """
     from spark_joinery.store import vacuum as run

@@ -63,7 +63,7 @@ class TroubledStoreSuite extends StoreOfOneFilter {
     }
   }
 
-  test("a source that takes longer to list than the limit is said to; and is listed anew for the next query") {
+  test("a source that takes longer to list than the limit is said to; and is listed again for the next query") {
     val folder = JavaFiles.createTempDirectory("slow").resolve("data")
     sql("SELECT id AS k, id % 3 AS v FROM range(0, 60, 1, 1)").write.parquet(folder.toString)
     try withStore(TroubledFileSystem.Setting, "spark.joinery.store.timeout" -> "10s") {

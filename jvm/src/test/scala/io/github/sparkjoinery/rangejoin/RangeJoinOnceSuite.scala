@@ -33,7 +33,7 @@ class RangeJoinOnceSuite extends RangeJoinChecks {
   }
 
   for (adaptive <- Seq("true", "false"))
-    test(s"an outer join does not read a side twice whose rows are drawn anew, adaptive execution $adaptive") {
+    test(s"an outer join does not read a side twice whose rows are drawn again, adaptive execution $adaptive") {
       val range = "r.x BETWEEN l.lo AND l.hi"
       withConf("spark.sql.adaptive.enabled" -> adaptive) {
         for ((right, hint) <- Seq("r" -> "", "shuffled" -> "", "r" -> "/*+ BROADCAST(l) */")) {
@@ -81,7 +81,7 @@ class RangeJoinOnceSuite extends RangeJoinChecks {
     } finally cached.unpersist()
   }
 
-  test("an outer join does not read a cache twice that has lost its blocks, of rows that are drawn anew") {
+  test("an outer join does not read a cache twice that has lost its blocks, of rows that are drawn again") {
     val range = "r.x BETWEEN l.lo AND l.hi"
     withCached("r") {
       for (adaptive <- Seq("true", "false")) withConf("spark.sql.adaptive.enabled" -> adaptive) {

@@ -70,7 +70,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     assert(indexed("/*+ BROADCAST(s) */", "FULL JOIN") == "BuildRight")
   }
 
-  test("LIMIT above it stays when adaptive execution plans anew: what is broadcast has few rows, the join has not") {
+  test("LIMIT above it stays when adaptive execution plans again: what is broadcast has few rows, the join has not") {
     withConf("spark.sql.adaptive.enabled" -> "true") {
       for (one <- Pairwise.cases(
           "join" -> Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"),
@@ -316,7 +316,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     })
   }
 
-  test("beside a side that Spark has broadcast nothing is indexed, and adaptive execution goes on to plan anew") {
+  test("beside a side that Spark has broadcast nothing is indexed, and adaptive execution goes on to plan again") {
     sql(
       "CREATE TABLE large_facts USING parquet AS SELECT id, int(id % 50) AS k, int(id) AS x FROM range(0, 20000, 1, 2)")
     withTables("large_facts")(withConf(
@@ -334,7 +334,7 @@ class RangeJoinPlanSuite extends EventsAndSpans {
     })
   }
 
-  test("why a join is Spark's is said as before when Spark has broadcast a side, and plans anew") {
+  test("why a join is Spark's is said as before when Spark has broadcast a side, and plans again") {
     sql("CREATE TABLE large_facts USING parquet AS SELECT int(id % 50) AS k, int(id) AS x FROM range(0, 20000, 1, 2)")
     withTables("large_facts")(withConf(
       "spark.sql.adaptive.enabled" -> "true",

@@ -93,7 +93,7 @@ class FilterShuffledRowsSuite extends BuiltFilters {
     check("SELECT f.id FROM fact f JOIN (SELECT * FROM hidden_second WHERE k2 % 4 = 3) s ON f.k = s.k", 0)
   }
 
-  test("keys that are others when a stage that is lost is computed anew") {
+  test("keys that are others when a stage that is lost is computed again") {
     spark.udf.register("drawn", udf { (k: Int) => k % 20 == 3 }.asNondeterministic())
     for (few <- Seq(
         "SELECT * FROM small WHERE drawn(b)",
@@ -103,7 +103,7 @@ class FilterShuffledRowsSuite extends BuiltFilters {
       )) check(s"SELECT f.id, s.name FROM fact f JOIN ($few) s ON f.k = s.k", 0)
   }
 
-  test("keys of a cache, of which a part that is lost is computed anew") {
+  test("keys of a cache, of which a part that is lost is computed again") {
     spark.udf.register("same", udf { (k: Int) => k % 20 == 3 })
     spark.udf.register("drawn", udf { (k: Int) => k % 20 == 3 }.asNondeterministic())
     for (choice <- Seq("same", "drawn")) {

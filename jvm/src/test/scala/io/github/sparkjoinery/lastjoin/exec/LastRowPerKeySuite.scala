@@ -127,7 +127,7 @@ class LastRowPerKeySuite extends LastJoinChecks {
     }
   }
 
-  test("where memory is short it begins anew, and keys come several times") {
+  test("where memory is short it begins again, and keys come several times") {
     withConf(Settings: _*) {
       val expected = Answers.rows(sql(oracle("repeated")))
       // repeated, because others in the JVM may give memory back at that moment

@@ -48,7 +48,7 @@ class StoredRangeIndexSuite extends StoredRangeIndexFixture {
       }
   }
 
-  test("an aggregate above, whatever is compiled and planned anew") {
+  test("an aggregate above, whatever is compiled and planned again") {
     for {
       compiled <- Seq(Interpreted, Generated)
       adaptive <- Seq("true", "false")
