@@ -69,9 +69,7 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m fuzz.reverts", description="Find again the wrong answers that were fixed."
-    )
+    parser = argparse.ArgumentParser(prog="python -m fuzz.reverts", description="Find fixed wrong answers again.")
     parser.add_argument("numbers", nargs="*", metavar="NUMBER", help="patches that begin with it; all by default")
     parser.add_argument("--seconds", type=float, default=600, help="for how long to look for each")
     parser.add_argument("--seed", type=int, help="of the fuzzer, the same for each")
